@@ -1,0 +1,76 @@
+/**
+ * `status` of the FlyteWorkflow resource, in the JSON shape that kubectl users
+ * know (Go Flyte 1.16; contract §4). Times are RFC 3339. Fields that are ours are
+ * marked; they stand only while they are needed, so that a finished resource reads
+ * as Go Flyte's does.
+ */
+export interface WorkflowStatus {
+  /** See `workflowPhases` of the domain package. */
+  phase: number;
+  startedAt?: string;
+  stoppedAt?: string;
+  lastUpdatedAt?: string;
+  message?: string;
+  dataDir?: string;
+  outputRef?: string;
+  nodeStatus?: Record<string, NodeStatus>;
+  failedAttempts?: number;
+  error?: ExecutionErrorJson;
+  /** Version of the naming scheme of nodes; always 1. */
+  defVersion?: number;
+  /** Ours: count of events published so far, so that their order survives a restart. */
+  eventSequence?: number;
+  /** Ours: the id of the node whose failure made the workflow fail. */
+  failedNode?: string;
+  /** Ours: why the execution is being aborted. */
+  abortReason?: string;
+}
+
+export interface NodeStatus {
+  /** See `nodePhases` of the domain package. */
+  phase: number;
+  queuedAt?: string;
+  startedAt?: string;
+  stoppedAt?: string;
+  lastUpdatedAt?: string;
+  /** Start of the last attempt. */
+  laStartedAt?: string;
+  message?: string;
+  /** Attempts ended so far; the running one's number. */
+  attempts?: number;
+  systemFailures?: number;
+  cached?: boolean;
+  parentNode?: string;
+  branchStatus?: { phase: number; finalNodeId?: string };
+  subNodeStatus?: Record<string, NodeStatus>;
+  workflowNodeStatus?: { phase: number; executionError?: ExecutionErrorJson };
+  TaskNodeStatus?: TaskNodeStatus;
+  error?: ExecutionErrorJson;
+  /** Ours: outputs by value (protobuf LiteralMap, base64), for consumers that have not run yet. */
+  outputs?: string;
+  /** Ours: not before this time may the next attempt start. */
+  retryAt?: string;
+}
+
+export interface TaskNodeStatus {
+  /** See `taskPhases` of the domain package. */
+  phase?: number;
+  phaseVersion?: number;
+  /** Plugin state, base64. */
+  pState?: string;
+  psv?: number;
+  updAt?: string;
+  checkpointPath?: string;
+  /** Objects of the attempt are to be removed before a retry. */
+  clean?: boolean;
+}
+
+export interface ExecutionErrorJson {
+  code: string;
+  message: string;
+  /** USER, SYSTEM or UNKNOWN. */
+  kind?: string;
+  errorUri?: string;
+  timestamp?: string;
+  worker?: string;
+}

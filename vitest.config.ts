@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+// Packages are tested from their sources (the "source" condition of each exports map), so a stale build can never pass.
+const conditions = ["source", "module", "node", "development|production"];
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    include: ["packages/*/src/**/*.test.ts", "services/**/src/**/*.test.ts", "conformance/src/**/*.test.ts", "bench/src/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 120_000,
+  },
+});
