@@ -1,0 +1,1 @@
+export { ConfigError, loadConfig, type ConfigSources } from "./load.js";

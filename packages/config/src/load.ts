@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs";
+import { parse as parseYaml } from "yaml";
+import type { ZodType } from "zod";
+
+/** A configuration that cannot be used. The message lists each key with the rule it breaks. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+export interface ConfigSources {
+  /** Service name; gives the prefix of environment variables. */
+  readonly service: string;
+  /** Command-line words after the program's name. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+type Tree = { [key: string]: unknown };
+
+/**
+ * Reads a service's configuration: the YAML file named by `--config`, then
+ * environment variables (`FLYTE_TS_ADMIN_DATABASE__URL`, two underscores for a
+ * level, case and single underscores ignored), then flags (`--database.url x`);
+ * later sources win per key. Unknown keys and wrong types are refused.
+ *
+ * @throws ConfigError naming every wrong key, or the file that cannot be read.
+ */
+export function loadConfig<T>(schema: ZodType<T>, sources: ConfigSources): T {
+  const flags = parseFlags(sources.argv);
+  const tree: Tree = flags.file === undefined ? {} : readFile(flags.file);
+  const problems: string[] = [];
+  for (const [path, value] of environmentValues(sources)) assign(tree, { path, value, schema, problems });
+  for (const [path, value] of flags.values) assign(tree, { path, value, schema, problems });
+  if (problems.length > 0) throw new ConfigError(`configuration of ${sources.service}: ${problems.join("; ")}`);
+  const parsed = schema.safeParse(tree);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `${issue.path.map(String).join(".") || "(top level)"}: ${issue.message}`);
+  throw new ConfigError(`configuration of ${sources.service}: ${issues.join("; ")}`);
+}
+
+function readFile(file: string): Tree {
+  try {
+    const tree: unknown = parseYaml(readFileSync(file, "utf8")) ?? {};
+    if (typeof tree !== "object" || Array.isArray(tree)) throw new Error("the top level must be a mapping");
+    return tree as Tree;
+  } catch (cause) {
+    throw new ConfigError(`configuration file ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+function parseFlags(argv: readonly string[]): { file: string | undefined; values: [string[], string][] } {
+  const values: [string[], string][] = [];
+  let file: string | undefined;
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] as string;
+    if (!word.startsWith("--")) throw new ConfigError(`unexpected argument ${JSON.stringify(word)}: flags have the form --key value`);
+    const equals = word.indexOf("=");
+    const key = word.slice(2, equals < 0 ? undefined : equals);
+    const value = equals < 0 ? argv[++i] : word.slice(equals + 1);
+    if (value === undefined) throw new ConfigError(`flag --${key} needs a value`);
+    if (key === "config") file = value;
+    else values.push([key.split("."), value]);
+  }
+  return { file, values };
+}
+
+function* environmentValues({ service, env }: ConfigSources): Generator<[string[], string]> {
+  const prefix = `FLYTE_TS_${service.toUpperCase().replaceAll("-", "_")}_`;
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && name.startsWith(prefix)) yield [name.slice(prefix.length).split("__"), value];
+  }
+}
+
+interface Assignment {
+  readonly path: readonly string[];
+  readonly value: string;
+  readonly schema: ZodType;
+  readonly problems: string[];
+}
+
+/** Puts a textual value at its place; keys match the schema's without regard to case and `_`. */
+function assign(tree: Tree, { path, value, schema, problems }: Assignment): void {
+  let node = tree;
+  let shape: unknown = schema;
+  for (const [depth, word] of path.entries()) {
+    const keys = Object.keys(shapeOf(shape) ?? {});
+    const key = keys.find((k) => plain(k) === plain(word)) ?? word;
+    shape = shapeOf(shape)?.[key];
+    if (depth === path.length - 1) node[key] = textValue(value);
+    else {
+      const next = node[key] ?? {};
+      if (typeof next !== "object" || next === null || Array.isArray(next)) {
+        problems.push(`${path.join(".")}: ${key} is not a group of settings`);
+        return;
+      }
+      node[key] = next;
+      node = next as Tree;
+    }
+  }
+}
+
+const plain = (key: string) => key.toLowerCase().replaceAll("_", "").replaceAll("-", "");
+
+/** YAML scalars, lists and mappings: `5`, `true`, `[a, b]`; everything else is text. */
+function textValue(text: string): unknown {
+  try {
+    return parseYaml(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** The keys below a zod object, through defaults, optionals and pipes. */
+function shapeOf(schema: unknown): Record<string, unknown> | undefined {
+  let current = schema as { shape?: Record<string, unknown>; def?: { innerType?: unknown; in?: unknown } } | undefined;
+  while (current !== undefined && current.shape === undefined) {
+    current = (current.def?.innerType ?? current.def?.in) as typeof current;
+  }
+  return current?.shape;
+}

@@ -1,0 +1,4 @@
+export { createLogger, type Logger, type LoggerOptions } from "./logger.js";
+export { startOpsServer, type OpsServer, type OpsServerOptions } from "./ops-server.js";
+export { onShutdown, type ShutdownOptions } from "./shutdown.js";
+export { Counter, Gauge, Histogram, Registry as Metrics } from "prom-client";

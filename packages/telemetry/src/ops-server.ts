@@ -1,0 +1,56 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Registry } from "prom-client";
+
+export interface OpsServerOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly host?: string;
+  /** Why the service cannot serve now; undefined when it can. */
+  readonly notReady: () => string | undefined | Promise<string | undefined>;
+  readonly metrics: Registry;
+}
+
+export interface OpsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Serves `/healthz` (the process lives), `/readyz` (it can work) and `/metrics` (Prometheus). */
+export async function startOpsServer({ port, host = "127.0.0.1", notReady, metrics }: OpsServerOptions): Promise<OpsServer> {
+  const answer = async (path: string): Promise<{ status: number; type: string; body: string }> => {
+    const type = "text/plain; charset=utf-8";
+    switch (path) {
+      case "/healthz":
+      case "/livez":
+        return { status: 200, type, body: "ok\n" };
+      case "/readyz": {
+        const reason = await notReady();
+        return reason === undefined ? { status: 200, type, body: "ok\n" } : { status: 503, type, body: `${reason}\n` };
+      }
+      case "/metrics":
+        return { status: 200, type: metrics.contentType, body: await metrics.metrics() };
+      default:
+        return { status: 404, type, body: "paths: /healthz /readyz /metrics\n" };
+    }
+  };
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? "/", "http://ops").pathname;
+    answer(path).then(
+      ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
+      (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
