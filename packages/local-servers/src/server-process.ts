@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A server of this machine that the caller started and has to stop. */
+export interface LocalServer {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Resolves with a description when the process ends, asked for or not. */
+  readonly ended: Promise<string>;
+  /** Asks the process to end, waits, and kills it after a few seconds. */
+  stop(): Promise<void>;
+  /** Ends the process at once, as a crash would. */
+  kill(): Promise<void>;
+}
+
+export class ServerStartError extends Error {
+  override readonly name = "ServerStartError";
+}
+
+export interface ProcessSpec {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly options?: SpawnOptions;
+  readonly url: string;
+  readonly port: number;
+  readonly stopSignal: NodeJS.Signals;
+}
+
+/**
+ * Starts a process and waits until its port accepts connections. It gets a session
+ * of its own, so that Ctrl-C at the terminal reaches the caller alone, who stops
+ * its servers in order.
+ *
+ * @throws ServerStartError with the last output when it ends first or stays deaf for 30 s.
+ */
+export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer> {
+  const child = spawn(spec.command, spec.args, { detached: true, stdio: ["ignore", "pipe", "pipe"], ...spec.options });
+  const output = lastOutput(child);
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(`${spec.name} could not be started: ${error.message}`));
+    child.once("exit", (code, signal) => resolve(`${spec.name} ended with ${signal ?? `status ${code}`}`));
+  });
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const gone = await Promise.race([ended, sleep(15)]);
+    if (gone !== undefined) throw new ServerStartError(`${gone}\n${output()}`);
+    if (await accepts(spec.port)) break;
+    if (Date.now() > deadline) {
+      child.kill("SIGKILL");
+      throw new ServerStartError(`${spec.name} did not listen on port ${spec.port} within 30 s\n${output()}`);
+    }
+  }
+  const end = async (signal: NodeJS.Signals, patienceMs: number) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    if ((await Promise.race([ended, sleep(patienceMs)])) === undefined) child.kill("SIGKILL");
+    await ended;
+  };
+  return {
+    url: spec.url,
+    port: spec.port,
+    pid: child.pid as number,
+    ended,
+    stop: () => end(spec.stopSignal, 8_000),
+    kill: () => end("SIGKILL", 8_000),
+  };
+}
+
+function lastOutput(child: ChildProcess): () => string {
+  let text = "";
+  const keep = (chunk: Buffer) => {
+    text = (text + chunk.toString("utf8")).slice(-4_000);
+  };
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
+  return () => text;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    const answer = (yes: boolean) => {
+      socket.destroy();
+      resolve(yes);
+    };
+    socket.once("connect", () => answer(true));
+    socket.once("error", () => answer(false));
+  });
+}

@@ -1,0 +1,37 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { portInUse, startNats, startPostgres } from "./index.js";
+
+// mkdtemp makes the folder 0700: as root this also shows that a closed parent folder is no obstacle.
+const folder = mkdtempSync(join(tmpdir(), "local-servers-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("PostgreSQL starts, keeps its folder and survives a crash", async () => {
+  const dataDir = join(folder, "postgres");
+  const first = await startPostgres({ dataDir });
+  expect(first.url).toMatch(/^postgres:\/\/flyte:.+@127\.0\.0\.1:\d+\/postgres$/);
+  await first.kill();
+  const second = await startPostgres({ dataDir });
+  // The password is the one of the first start: the cluster was kept.
+  expect(new URL(second.url).password).toBe(new URL(first.url).password);
+  await second.stop();
+  expect(await portInUse(second.port)).toBe(false);
+});
+
+test("PostgreSQL takes its folder over from a server that was left running", async () => {
+  const dataDir = join(folder, "postgres");
+  const leftover = await startPostgres({ dataDir });
+  const server = await startPostgres({ dataDir });
+  expect(await leftover.ended).toContain("status 0");
+  await server.stop();
+});
+
+test("NATS starts with JetStream", async () => {
+  const dataDir = join(folder, "nats");
+  const server = await startNats({ dataDir });
+  await server.stop();
+  expect(existsSync(dataDir)).toBe(true);
+  expect(await server.ended).toContain("NATS ended");
+});

@@ -1,0 +1,38 @@
+import { execFileSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+/** How to run a command that refuses to run as root. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/**
+ * Rewrites a command so that root runs it as `nobody`. Folders on the way to
+ * `paths` may be closed to others (a home folder with mode 0700 is): then the
+ * process keeps the one capability to pass through them, by way of setpriv.
+ * For every other user the command stays as it is.
+ */
+export function unprivileged(command: string, args: readonly string[], paths: readonly string[]): Launch {
+  if (process.getuid?.() !== 0) return { command, args };
+  const { uid, gid } = nobody();
+  if (paths.every((path) => reachable(path))) return { command, args, uid, gid };
+  const drop = [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--inh-caps=+dac_override", "--ambient-caps=+dac_override"];
+  return { command: "setpriv", args: [...drop, command, ...args] };
+}
+
+/** User and group ids of `nobody`. */
+export function nobody(): { uid: number; gid: number } {
+  const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+function reachable(path: string): boolean {
+  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0) return false;
+    if (folder === dirname(folder)) return true;
+  }
+}
