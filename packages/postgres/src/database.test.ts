@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type LocalServer, startPostgres } from "@flyte-ts/local-servers";
+import { createLogger } from "@flyte-ts/telemetry";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPool, type Database, isUniqueViolation } from "./index.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const folder = mkdtempSync(join(tmpdir(), "postgres-"));
+let server: LocalServer;
+let db: Database;
+
+beforeAll(async () => {
+  server = await startPostgres({ dataDir: join(folder, "data"), durable: false });
+  db = createPool({ url: server.url, logger });
+});
+afterAll(async () => {
+  await db.close();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function migrations(files: Record<string, string>): string {
+  const directory = mkdtempSync(join(folder, "sql-"));
+  for (const [name, sql] of Object.entries(files)) writeFileSync(join(directory, name), sql);
+  return directory;
+}
+
+test("replicas that migrate at once apply each file once; changed, misnamed and late files are refused", async () => {
+  const files = {
+    "0001_a.sql": "CREATE TABLE a (id int PRIMARY KEY);",
+    "0002_b.sql": "CREATE TABLE b (id int); INSERT INTO b VALUES (1);",
+  };
+  const directory = migrations(files);
+  await Promise.all(Array.from({ length: 5 }, () => db.migrate({ directory, logger })));
+  expect((await db.query({ text: "SELECT * FROM b" })).count).toBe(1);
+  await expect(db.migrate({ directory: migrations({ ...files, "0001_a.sql": "SELECT 1" }), logger })).rejects.toThrow(
+    "0001_a.sql was changed",
+  );
+  await expect(db.migrate({ directory: migrations({ ...files, "3_c.sql": "" }), logger })).rejects.toThrow("3_c.sql");
+  await expect(db.migrate({ directory: migrations({ ...files, "0002_a.sql": "" }), logger })).rejects.toThrow("given twice");
+  await expect(db.migrate({ directory: migrations({ ...files, "0000_z.sql": "" }), logger })).rejects.toThrow("older");
+  await expect(
+    db.migrate({ directory: migrations({ ...files, "0003_c.sql": "CREATE TABLE c (id int); SELECT nonsense;" }), logger }),
+  ).rejects.toThrow("0003_c.sql failed");
+  expect((await db.query({ text: "SELECT to_regclass('c') AS c" })).rows).toEqual([{ c: null }]);
+});
+
+test("a transaction is all or nothing", async () => {
+  await db.query({ text: "CREATE TABLE t (id int PRIMARY KEY)" });
+  const twice = db.transaction(async (tx) => {
+    await tx.query({ text: "INSERT INTO t VALUES ($1)", values: [1] });
+    await tx.query({ text: "INSERT INTO t VALUES ($1)", values: [1] });
+  });
+  const error: unknown = await twice.catch((e: unknown) => e);
+  expect(isUniqueViolation(error)).toEqual({ constraint: "t_pkey" });
+  expect((await db.query({ text: "SELECT * FROM t" })).count).toBe(0);
+});
+
+test("a connection that is cut inside a transaction fails that one and the pool goes on", async () => {
+  const cut = db.transaction(async (tx) => {
+    const { rows } = await tx.query<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid" });
+    await db.query({ text: "SELECT pg_terminate_backend($1)", values: [rows[0]?.pid] });
+    await tx.query({ text: "SELECT 1" });
+  });
+  await expect(cut).rejects.toThrow();
+  expect((await db.query({ text: "SELECT 1 AS one" })).rows).toEqual([{ one: 1 }]);
+});
+
+test("listening survives a lost connection and reports that something may have been missed", async () => {
+  const heard: string[] = [];
+  let wake: () => void = () => undefined;
+  const next = () => new Promise<void>((resolve) => (wake = resolve));
+  const listening = await db.listen("things", (payload) => {
+    heard.push(payload);
+    wake();
+  });
+  const first = next();
+  await db.query({ text: "SELECT pg_notify('things', 'x')" });
+  await first;
+  const again = next();
+  await db.query({ text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'flyte-ts listen things'" });
+  await again;
+  expect(heard).toEqual(["", "x", ""]);
+  await listening.close();
+});

@@ -1,0 +1,129 @@
+import pg from "pg";
+import type { Logger } from "@flyte-ts/telemetry";
+import { migrate, type MigrateOptions } from "./migrate.js";
+import { Listener } from "./listen.js";
+
+export interface Query {
+  /** Names a prepared statement: the same name must always stand for the same text. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+export interface Result<T> {
+  readonly rows: T[];
+  /** Rows changed or returned. */
+  readonly count: number;
+}
+
+/** Something that runs statements: the pool, or one transaction. */
+export interface Queryable {
+  query<T = Record<string, unknown>>(query: Query): Promise<Result<T>>;
+}
+
+export interface Database extends Queryable {
+  /**
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it
+   * rejects. When the connection is lost during COMMIT the outcome is unknown and
+   * the error says so (`CommitUnknown`); callers repeat with the same keys.
+   */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Calls `onNotify` for NOTIFY on the channel, over reconnects; also once after each (re)connect, since notifications may have been missed. */
+  listen(channel: string, onNotify: (payload: string) => void): Promise<{ close(): Promise<void> }>;
+  migrate(options: MigrateOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface PoolOptions {
+  readonly url: string;
+  readonly logger: Logger;
+  readonly maxConnections?: number;
+  /** Longest time of one statement, ms. Default 30 s. */
+  readonly statementTimeoutMs?: number;
+  readonly applicationName?: string;
+}
+
+/** The commit was sent and its answer lost: the transaction may or may not be there. */
+export class CommitUnknown extends Error {
+  override readonly name = "CommitUnknown";
+}
+
+// int8 as bigint: ids and nanosecond durations outgrow doubles.
+pg.types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
+
+export function createPool(options: PoolOptions): Database {
+  const { url, logger, maxConnections = 20, statementTimeoutMs = 30_000, applicationName = "flyte-ts" } = options;
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    application_name: applicationName,
+    statement_timeout: statementTimeoutMs,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+  });
+  pool.on("error", (error) => logger.warn({ error: error.message }, "idle database connection lost"));
+  const listeners = new Set<Listener>();
+  return {
+    query: (query) => run(pool, query),
+    transaction: (work) => transaction(pool, work),
+    listen: async (channel, onNotify) => {
+      const listener = new Listener({ url, channel, onNotify, logger });
+      listeners.add(listener);
+      await listener.start();
+      return {
+        close: async () => {
+          listeners.delete(listener);
+          await listener.close();
+        },
+      };
+    },
+    migrate: (migration) => migrate(url, migration),
+    close: async () => {
+      await Promise.all([...listeners].map((listener) => listener.close()));
+      await pool.end();
+    },
+  };
+}
+
+async function run<T>(client: pg.Pool | pg.PoolClient, query: Query): Promise<Result<T>> {
+  const result = await client.query({
+    text: query.text,
+    values: query.values as unknown[] | undefined,
+    ...(query.name ? { name: query.name } : {}),
+  });
+  return { rows: result.rows as T[], count: result.rowCount ?? 0 };
+}
+
+async function transaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on("error", onError);
+  try {
+    await client.query("BEGIN");
+    let result: T;
+    try {
+      result = await work({ query: (query) => run(client, query) });
+    } catch (error) {
+      await client.query("ROLLBACK").catch((failure: Error) => {
+        broken = failure;
+      });
+      throw error;
+    }
+    try {
+      await client.query("COMMIT");
+    } catch (cause) {
+      // A refusal by the server (a deferred constraint, a serialization failure) has a code and means: not committed.
+      if (cause instanceof pg.DatabaseError && !cause.code?.startsWith("57")) throw cause;
+      broken = cause as Error;
+      throw new CommitUnknown("the connection was lost while the transaction was being committed", { cause });
+    }
+    return result;
+  } finally {
+    client.off("error", onError);
+    client.release(broken);
+  }
+}

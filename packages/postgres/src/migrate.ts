@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import type { Logger } from "@flyte-ts/telemetry";
+
+export interface MigrateOptions {
+  /** Folder of `NNNN_name.sql` files. */
+  readonly directory: string;
+  readonly logger: Logger;
+}
+
+/** A folder of migrations that cannot be applied to this database. */
+export class MigrationError extends Error {
+  override readonly name = "MigrationError";
+}
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+/** Chosen once for this project: whoever migrates the same database waits on it. */
+const LOCK = 7_031_990_416;
+
+/**
+ * Applies the migrations that the database does not have yet, in order, each in a
+ * transaction of its own with the row that records it. Replicas that start together
+ * wait for each other. A file that was changed after it was applied is refused, for
+ * two databases with the same migrations must have the same schema.
+ *
+ * @throws MigrationError when a file is misnamed, changed or older than the newest applied one.
+ */
+export async function migrate(url: string, { directory, logger }: MigrateOptions): Promise<void> {
+  const files = readMigrations(directory);
+  const client = new pg.Client({ connectionString: url, application_name: "flyte-ts migrate" });
+  await client.connect();
+  try {
+    await client.query("SELECT pg_advisory_lock($1)", [LOCK]);
+    await client.query(
+      "CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())",
+    );
+    const { rows } = await client.query<{ name: string; checksum: string }>("SELECT name, checksum FROM schema_migrations ORDER BY name");
+    for (const file of pending(files, rows)) {
+      await client.query("BEGIN");
+      try {
+        await client.query(file.sql);
+        await client.query("INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)", [file.name, file.checksum]);
+        await client.query("COMMIT");
+      } catch (cause) {
+        await client.query("ROLLBACK");
+        throw new MigrationError(`migration ${file.name} failed: ${(cause as Error).message}`, { cause });
+      }
+      logger.info({ migration: file.name }, "migration applied");
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+function readMigrations(directory: string): Migration[] {
+  const names = readdirSync(directory).filter((name) => name.endsWith(".sql"));
+  return names.sort().map((name, index) => {
+    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name)) throw new MigrationError(`migration ${name}: the name must be NNNN_words.sql`);
+    if (name.slice(0, 4) === names[index + 1]?.slice(0, 4)) throw new MigrationError(`migration ${name}: its number is given twice`);
+    const sql = readFileSync(join(directory, name), "utf8");
+    return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+  });
+}
+
+function pending(files: readonly Migration[], applied: readonly { name: string; checksum: string }[]): Migration[] {
+  const known = new Map(applied.map((row) => [row.name, row.checksum]));
+  const newest = applied.at(-1)?.name ?? "";
+  return files.filter(({ name, checksum }) => {
+    const before = known.get(name);
+    if (before !== undefined && before !== checksum) throw new MigrationError(`migration ${name} was changed after it had been applied`);
+    if (before === undefined && name < newest)
+      throw new MigrationError(`migration ${name} is older than ${newest}, which has been applied`);
+    return before === undefined;
+  });
+}
