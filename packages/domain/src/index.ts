@@ -1,0 +1,60 @@
+// Phases
+export {
+  NodePhase,
+  nodePhases,
+  isTerminalNode,
+  isTerminalNodeEvent,
+  nodeEventPhase,
+  type NodePhaseRow,
+} from "./phase/node.js";
+export {
+  WorkflowPhase,
+  workflowPhases,
+  isTerminalWorkflow,
+  isTerminalWorkflowEvent,
+  workflowEventPhase,
+  type WorkflowPhaseRow,
+} from "./phase/workflow.js";
+export {
+  TaskPhase,
+  taskPhases,
+  isTerminalTask,
+  isTerminalTaskEvent,
+  taskEventPhase,
+  taskPhaseOfEvent,
+  type TaskPhaseRow,
+} from "./phase/task.js";
+
+// Names
+export { fnv32a, fnv64a } from "./name/hash.js";
+export { fixedLengthUniqueId, type UniqueIdHash } from "./name/unique-id.js";
+export {
+  nodeUniqueId,
+  taskUniqueId,
+  taskGeneratedName,
+  childExecutionName,
+  arrayElementName,
+  arrayElementNodeId,
+  type AttemptName,
+  type ParentNode,
+} from "./name/derived.js";
+export { SHARDS, shardOf, rawOutputShard } from "./name/shard.js";
+export { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./name/execution.js";
+export { dns1123Label, dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
+
+// Message subjects
+export {
+  TASK_STREAM,
+  EVENT_STREAM,
+  pluginHelloSubject,
+  taskTypeToken,
+  taskRequestSubject,
+  taskRequestFilter,
+  taskEventSubject,
+  taskEventFilter,
+  executionEventSubject,
+  executionEventFilter,
+  executionRecordedSubject,
+  executionRecordedFilter,
+  type StreamDefinition,
+} from "./subject/subject.js";

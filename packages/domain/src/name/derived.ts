@@ -1,0 +1,57 @@
+import { dns1123Subdomain } from "./kubernetes.js";
+import { fixedLengthUniqueId } from "./unique-id.js";
+
+/** The node that another node runs under: a sub-workflow, branch, dynamic or array node, and its attempt. */
+export interface ParentNode {
+  readonly uniqueId: string;
+  /** Attempt of the parent, from 0. */
+  readonly attempt: number;
+}
+
+/**
+ * Id of a node within its execution (`node_id` of events and of the API): the id in the
+ * graph for top-level nodes, the lineage for others, at most 20 characters.
+ */
+export function nodeUniqueId({ parent, nodeId }: { readonly parent?: ParentNode | undefined; readonly nodeId: string }): string {
+  return fixedLengthUniqueId([parent?.uniqueId ?? "", parent === undefined ? "" : String(parent.attempt), nodeId], 20);
+}
+
+/** One attempt of a node. */
+export interface AttemptName {
+  /** Name of the execution. */
+  readonly execution: string;
+  readonly nodeUniqueId: string;
+  /** From 0. */
+  readonly attempt: number;
+}
+
+/**
+ * Unique id of a task attempt, at most `maxLength` (50) characters. It names the
+ * attempt's folder of raw outputs and its cache reservation, and may hold characters
+ * that Kubernetes refuses: see taskGeneratedName.
+ */
+export function taskUniqueId({ execution, nodeUniqueId, attempt }: AttemptName, maxLength = 50): string {
+  return fixedLengthUniqueId([execution, nodeUniqueId, String(attempt)], maxLength);
+}
+
+/** Name of what a task attempt creates in Kubernetes: its unique id as a DNS-1123 name, at most `maxLength` (50) characters. */
+export function taskGeneratedName(attempt: AttemptName, maxLength = 50): string {
+  const name = dns1123Subdomain(taskUniqueId(attempt, maxLength));
+  // Splitting camel case with dashes may lengthen the name.
+  return fixedLengthUniqueId([name], maxLength);
+}
+
+/** Id of one element of an array node's attempt in Kubernetes and in `external_resources`. */
+export function arrayElementName({ attempt, index, retry }: { attempt: AttemptName; index: number; retry: number }): string {
+  return `${taskUniqueId(attempt)}-n${index}-${retry}`;
+}
+
+/** Id of an array node's element in its own little graph. */
+export function arrayElementNodeId(nodeId: string, index: number): string {
+  return `${nodeId}-n${index}`;
+}
+
+/** Name of the execution that a launch-plan node starts: at most 20 characters, so that names of its pods stay whole. */
+export function childExecutionName({ execution, nodeUniqueId, attempt }: AttemptName): string {
+  return fixedLengthUniqueId([execution, nodeUniqueId, String(attempt)], 20, "fnv64a");
+}
