@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type LocalServer, startNats } from "@flyte-ts/local-servers";
+import { createLogger } from "@flyte-ts/telemetry";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type Bus, connectBus } from "./index.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const folder = mkdtempSync(join(tmpdir(), "messaging-"));
+const dataDir = join(folder, "nats");
+let server: LocalServer;
+let bus: Bus;
+const text = (data: Uint8Array) => Buffer.from(data).toString();
+const bytes = (value: string) => Buffer.from(value);
+
+beforeAll(async () => {
+  server = await startNats({ dataDir });
+  bus = await connectBus({ url: server.url, name: "test", logger });
+  await bus.ensureStream({ name: "WORK", subjects: ["work.>"], retention: "workqueue", maxAgeMs: 0 });
+  await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 60_000 });
+});
+afterAll(async () => {
+  await bus.close();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a stream may be ensured again, changed or not", async () => {
+  await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 60_000 });
+  await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 120_000 });
+});
+
+test("what is not acknowledged comes again, what failed too", async () => {
+  const seen: string[] = [];
+  let refuse = 2;
+  const subscription = await bus.subscribe(
+    { stream: "WORK", durable: "worker", subjects: ["work.a.*"], maxInFlight: 10, batch: 5 },
+    (messages) => {
+      for (const message of messages) {
+        seen.push(`${text(message.data)}:${message.deliveries}`);
+        if (refuse-- > 0) message.nak(10);
+        else message.ack();
+      }
+      if (refuse === 1) throw new Error("planned");
+    },
+  );
+  await bus.publish("work.a.1", bytes("one"));
+  await vi.waitFor(() => expect(seen).toEqual(["one:1", "one:2", "one:3"]), { timeout: 5_000 });
+  await subscription.close();
+});
+
+test("every durable consumer of a stream gets each message; a repeated id is stored once", async () => {
+  const first: string[] = [];
+  const second: string[] = [];
+  const take = (list: string[]) => (messages: readonly { data: Uint8Array; ack(): void }[]) => {
+    for (const message of messages) {
+      list.push(text(message.data));
+      message.ack();
+    }
+  };
+  const options = { stream: "NEWS", subjects: ["news.x"], maxInFlight: 100, batch: 50 };
+  const subscriptions = [
+    await bus.subscribe({ ...options, durable: "one" }, take(first)),
+    await bus.subscribe({ ...options, durable: "two" }, take(second)),
+  ];
+  await bus.publish("news.x", bytes("a"), { id: "same" });
+  await bus.publish("news.x", bytes("a"), { id: "same" });
+  await bus.publish("news.x", bytes("b"));
+  await vi.waitFor(
+    () =>
+      expect([first, second]).toEqual([
+        ["a", "b"],
+        ["a", "b"],
+      ]),
+    { timeout: 5_000 },
+  );
+  for (const subscription of subscriptions) await subscription.close();
+});
+
+test("a publisher waits for a server that is away, and subscriptions come back with it", async () => {
+  const seen = new Set<string>();
+  const subscription = await bus.subscribe(
+    { stream: "WORK", durable: "later", subjects: ["work.b"], maxInFlight: 100, batch: 10 },
+    (messages) => {
+      for (const message of messages) {
+        seen.add(text(message.data));
+        message.ack();
+      }
+    },
+  );
+  await bus.publish("work.b", bytes("before"));
+  await vi.waitFor(() => expect([...seen]).toEqual(["before"]), { timeout: 5_000 });
+  await server.kill();
+  const published = bus.publish("work.b", bytes("during"));
+  await vi.waitFor(() => expect(bus.problem()).toBeDefined());
+  server = await startNats({ dataDir, port: server.port });
+  await published;
+  await vi.waitFor(() => expect([...seen]).toEqual(["before", "during"]), { timeout: 15_000 });
+  expect(bus.problem()).toBeUndefined();
+  await subscription.close();
+});
+
+test("volatile messages reach the listeners of the moment", async () => {
+  const heard: string[] = [];
+  const listening = bus.subscribeVolatile("hello.*", (subject, data) => heard.push(`${subject} ${text(data)}`));
+  await vi.waitFor(() => {
+    bus.publishVolatile("hello.x", bytes("hi"));
+    expect(heard).toContain("hello.x hi");
+  });
+  await listening.close();
+});

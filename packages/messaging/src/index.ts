@@ -1,0 +1,10 @@
+export {
+  type Bus,
+  BusClosed,
+  type BusMessage,
+  type BusOptions,
+  connectBus,
+  type StreamSpec,
+  type SubscribeOptions,
+  type Subscription,
+} from "./bus.js";
