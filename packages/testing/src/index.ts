@@ -1,0 +1,1 @@
+export { natsFixture, postgresFixture, type ServerFixture } from "./servers.js";

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type LocalServer, startNats, startPostgres } from "@flyte-ts/local-servers";
+
+/** A real server on a free port with a folder of its own; both go with `stop`. */
+export interface ServerFixture {
+  readonly url: string;
+  readonly port: number;
+  /** Ends the server as a crash would; `restart` brings it back with the same port and data. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function postgresFixture(): Promise<ServerFixture> {
+  return fixture("postgres", (dataDir, port) => startPostgres({ dataDir, durable: false, ...(port === undefined ? {} : { port }) }));
+}
+
+export function natsFixture(): Promise<ServerFixture> {
+  return fixture("nats", (dataDir, port) => startNats({ dataDir, ...(port === undefined ? {} : { port }) }));
+}
+
+async function fixture(name: string, start: (dataDir: string, port?: number) => Promise<LocalServer>): Promise<ServerFixture> {
+  const folder = mkdtempSync(join(tmpdir(), `flyte-ts-test-${name}-`));
+  const dataDir = join(folder, name);
+  let server = await start(dataDir);
+  const { url, port } = server;
+  return {
+    url,
+    port,
+    kill: () => server.kill(),
+    restart: async () => {
+      await server.stop();
+      server = await start(dataDir, port);
+    },
+    stop: async () => {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
