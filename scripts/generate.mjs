@@ -1,0 +1,75 @@
+// Generates packages/idl/src/gen from idl/**.proto.
+//
+//   node scripts/generate.mjs           writes the generated files
+//   node scripts/generate.mjs --check   writes to a temporary folder and fails, naming each file that differs
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const idl = join(root, "idl");
+const committed = join(root, "packages/idl/src/gen");
+
+const words = process.argv.slice(2);
+const unknown = words.find((word) => word !== "--check");
+if (unknown !== undefined) {
+  console.error(`generate: unknown argument ${unknown}; the only one is --check`);
+  process.exit(2);
+}
+
+if (words.includes("--check")) {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-gen-"));
+  try {
+    generate(folder);
+    const drift = differences(folder, committed);
+    if (drift.length > 0) {
+      console.error(`generate: ${drift.length} generated files do not match idl/; run npm run generate\n${drift.join("\n")}`);
+      process.exitCode = 1;
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+} else {
+  generate(committed);
+}
+
+/** Runs buf with idl/buf.gen.yaml, whose output folder is replaced by `out`. */
+function generate(out) {
+  const buf = join(root, "node_modules/.bin/buf");
+  if (!existsSync(buf)) {
+    console.error("generate: buf is not installed; run npm ci first");
+    process.exit(1);
+  }
+  const template = readFileSync(join(idl, "buf.gen.yaml"), "utf8").replace(/^(\s*out:).*$/m, (_, key) => `${key} ${JSON.stringify(out)}`);
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-buf-"));
+  try {
+    const config = join(folder, "buf.gen.yaml");
+    writeFileSync(config, template);
+    const { status, error } = spawnSync(buf, ["generate", "--template", config], { cwd: idl, stdio: "inherit" });
+    if (error) throw error;
+    if (status !== 0) process.exit(status ?? 1);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One line for each file that is missing, extra or different in `actual`. */
+function differences(expected, actual) {
+  const wanted = files(expected);
+  const found = files(actual);
+  const lines = [];
+  for (const path of [...new Set([...wanted, ...found])].sort()) {
+    if (!found.has(path)) lines.push(`  missing    ${path}`);
+    else if (!wanted.has(path)) lines.push(`  extra      ${path}`);
+    else if (!readFileSync(join(expected, path)).equals(readFileSync(join(actual, path)))) lines.push(`  different  ${path}`);
+  }
+  return lines;
+}
+
+function files(folder) {
+  if (!existsSync(folder)) return new Set();
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return new Set(entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name))));
+}
