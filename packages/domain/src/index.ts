@@ -58,3 +58,28 @@ export {
   executionRecordedFilter,
   type StreamDefinition,
 } from "./subject/subject.js";
+
+// Types
+export { castable } from "./type/castable.js";
+export { typeToText } from "./type/text.js";
+
+// Literals
+export { literalTypeOf } from "./literal/type-of.js";
+export { literalFitsType } from "./literal/fits.js";
+export {
+  checkInputs,
+  type CheckedInputs,
+  type InputCheck,
+  type InputError,
+  type InputErrorCode,
+} from "./literal/inputs.js";
+
+// Bindings and conditions
+export {
+  resolveBindings,
+  type BindingError,
+  type BindingErrorCode,
+  type BindingSources,
+  type BoundInputs,
+} from "./binding/resolve.js";
+export { evaluateCondition, type ConditionError, type ConditionResult } from "./binding/condition.js";
