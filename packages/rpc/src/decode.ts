@@ -1,0 +1,13 @@
+import { fromBinary, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { Code } from "./code.js";
+import { RpcError } from "./rpc-error.js";
+
+/** A request from its bytes. What does not decode (cut off, invalid UTF-8, nested too deep) is the caller's fault. */
+export function decodeRequest(schema: DescMessage, bytes: Uint8Array): Message {
+  try {
+    return fromBinary(schema, bytes);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RpcError(Code.INVALID_ARGUMENT, `request is not a valid ${schema.typeName}: ${reason}`, { cause: error });
+  }
+}

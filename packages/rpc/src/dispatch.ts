@@ -1,0 +1,75 @@
+import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
+import type { Logger } from "@flyte-ts/telemetry";
+import { Code, codeName } from "./code.js";
+import { isUnexpected, RpcError, toRpcError } from "./rpc-error.js";
+import type { AnyMethod, CallContext, Interceptor, ServedService } from "./service.js";
+
+export interface DispatchOptions {
+  readonly logger: Logger;
+  readonly interceptors: readonly Interceptor[];
+}
+
+/** Runs the function behind a method, within the interceptors. It rejects with nothing but RpcErrors. */
+export interface Dispatch {
+  /** For methods that answer with one message; `request` is a message, or an iterable where the client streams. */
+  one(request: unknown, context: CallContext): Promise<Message>;
+  /** For methods that answer with a stream; `emit` resolves when the next message may come. */
+  many(request: unknown, context: CallContext, emit: (message: Message) => Promise<void>): Promise<void>;
+}
+
+export function createDispatch(served: ServedService, method: DescMethod, { logger, interceptors }: DispatchOptions): Dispatch {
+  const run = implementationOf(served, method);
+  const around = async (request: unknown, context: CallContext, last: (context: CallContext) => Promise<unknown>): Promise<unknown> => {
+    const call = (index: number, current: CallContext): Promise<unknown> => {
+      const interceptor = interceptors[index];
+      return interceptor === undefined
+        ? last(current)
+        : interceptor({ context: current, request: streamsIn(method) ? undefined : request }, (changed) => call(index + 1, changed));
+    };
+    try {
+      return await call(0, context);
+    } catch (thrown) {
+      throw report(thrown, { logger, context });
+    }
+  };
+  return {
+    async one(request, context) {
+      return (await around(request, context, async (current) =>
+        create(method.output, (await run(request, current)) as Message),
+      )) as Message;
+    },
+    async many(request, context, emit) {
+      await around(request, context, async (current) => {
+        for await (const message of run(request, current) as AsyncIterable<Message>) await emit(create(method.output, message));
+      });
+    },
+  };
+}
+
+export function streamsIn(method: DescMethod): boolean {
+  return method.methodKind === "client_streaming" || method.methodKind === "bidi_streaming";
+}
+
+export function streamsOut(method: DescMethod): boolean {
+  return method.methodKind === "server_streaming" || method.methodKind === "bidi_streaming";
+}
+
+function implementationOf(served: ServedService, method: DescMethod): AnyMethod {
+  const found = served.implementation?.get(method.localName);
+  if (found) return found;
+  const message = served.implementation ? `method ${method.name} not implemented` : `unknown service ${served.service.typeName}`;
+  return () => {
+    throw new RpcError(Code.UNIMPLEMENTED, message);
+  };
+}
+
+/** Logs a failure that its handler did not declare, with its stack: the caller sees a constant text only. */
+function report(thrown: unknown, { logger, context }: { logger: Logger; context: CallContext }): RpcError {
+  const error = toRpcError(thrown);
+  if (isUnexpected(error)) {
+    const { requestId, method, peer, transport } = context;
+    const fields = { requestId, method: `${method.parent.typeName}/${method.name}`, peer, transport, code: codeName(error.code) };
+    logger.error({ ...fields, err: error.cause ?? error }, "call failed");
+  }
+  return error;
+}

@@ -1,0 +1,115 @@
+import { toBinary, type DescMethod, type Message } from "@bufbuild/protobuf";
+import type { Server, ServerDuplexStream, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { decodeRequest } from "./decode.js";
+import { createDispatch, streamsIn, streamsOut, type Dispatch, type DispatchOptions } from "./dispatch.js";
+import { errorStatus } from "./grpc-trailer.js";
+import { requestIdOf } from "./request-id.js";
+import { toRpcError } from "./rpc-error.js";
+import type { CallContext, ServedService } from "./service.js";
+
+// Messages cross grpc-js as bytes. It would answer INTERNAL when its decode
+// hook throws, and a request that does not decode is INVALID_ARGUMENT.
+const identity = (bytes: Buffer): Buffer => bytes;
+
+/** Adds a service to a grpc-js server. */
+export function addService(server: Server, served: ServedService, options: DispatchOptions): void {
+  if (!served.implementation) return;
+  const definition: Record<string, ServiceDefinition[string]> = {};
+  const handlers: UntypedServiceImplementation = {};
+  for (const method of served.service.methods) {
+    definition[method.localName] = {
+      path: `/${served.service.typeName}/${method.name}`,
+      requestStream: streamsIn(method),
+      responseStream: streamsOut(method),
+      requestSerialize: identity,
+      requestDeserialize: identity,
+      responseSerialize: identity,
+      responseDeserialize: identity,
+    };
+    handlers[method.localName] = handlerOf(method, createDispatch(served, method, options)) as HandleCall;
+  }
+  server.addService(definition, handlers);
+}
+
+type HandleCall = UntypedServiceImplementation[string];
+type Call = ServerDuplexStream<Buffer, Buffer> & { readonly request: Buffer };
+type Callback = (error: ReturnType<typeof errorStatus> | null, response?: Buffer) => void;
+
+/** The four shapes of grpc-js handlers: with a callback where one message answers, else a stream to end or destroy. */
+function handlerOf(method: DescMethod, dispatch: Dispatch): (call: Call, callback: Callback) => void {
+  const encode = (message: Message): Buffer => {
+    const bytes = toBinary(method.output, message);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  };
+  const request = (call: Call): unknown => (streamsIn(method) ? decodeEach(method, call) : decodeRequest(method.input, call.request));
+  if (!streamsOut(method)) {
+    const answer = async (call: Call): Promise<Buffer> => {
+      const context = new GrpcContext(method, call);
+      return encode(await dispatch.one(request(call), context));
+    };
+    return (call, callback) => {
+      answer(call).then(
+        (bytes) => callback(null, bytes),
+        (thrown: unknown) => callback(errorStatus(toRpcError(thrown))),
+      );
+    };
+  }
+  return (call) => {
+    const context = new GrpcContext(method, call);
+    const answer = async (): Promise<void> =>
+      dispatch.many(request(call), context, (message) => write(call, encode(message), context.signal));
+    answer().then(
+      () => call.end(),
+      (thrown: unknown) => call.destroy(errorStatus(toRpcError(thrown)) as unknown as Error),
+    );
+  };
+}
+
+async function* decodeEach(method: DescMethod, call: Call): AsyncGenerator<Message> {
+  // Leaving the loop early must not destroy the call: its answer is still to be sent.
+  for await (const bytes of call.iterator({ destroyOnReturn: false })) yield decodeRequest(method.input, bytes as Buffer);
+}
+
+/** Hands one message over and waits while the client is slower than the server. */
+function write(call: Call, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (call.write(bytes)) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      call.off("drain", settle);
+      signal.removeEventListener("abort", settle);
+      if (signal.aborted) reject(signal.reason as Error);
+      else resolve();
+    };
+    call.once("drain", settle);
+    signal.addEventListener("abort", settle, { once: true });
+  });
+}
+
+class GrpcContext implements CallContext {
+  readonly method: DescMethod;
+  readonly transport = "grpc";
+  readonly metadata: CallContext["metadata"];
+  readonly signal: AbortSignal;
+  readonly #call: Call;
+  #requestId: string | undefined;
+
+  constructor(method: DescMethod, call: Call) {
+    this.method = method;
+    this.#call = call;
+    this.metadata = { get: (name) => call.metadata.get(name)[0]?.toString() };
+    const controller = new AbortController();
+    this.signal = controller.signal;
+    if (call.cancelled) controller.abort();
+    else call.once("cancelled", () => controller.abort());
+  }
+
+  get requestId(): string {
+    this.#requestId ??= requestIdOf(this.metadata.get("x-request-id"));
+    return this.#requestId;
+  }
+
+  get peer(): string {
+    return this.#call.getPeer();
+  }
+}

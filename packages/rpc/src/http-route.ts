@@ -1,0 +1,18 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** What a plain HTTP handler knows besides the request. */
+export interface HttpContext {
+  readonly requestId: string;
+  /** Aborted when the client goes before the response is complete. */
+  readonly signal: AbortSignal;
+  /** Path as sent (not decoded), without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** A path outside the RPCs: uploads, the console, live streams. It goes before the RPCs' own routes. */
+export interface HttpRoute {
+  /** A whole path, or a prefix when it ends with `/`. */
+  readonly path: string;
+  readonly handle: (request: IncomingMessage, response: ServerResponse, context: HttpContext) => void | Promise<void>;
+}

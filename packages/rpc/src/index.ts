@@ -1,0 +1,18 @@
+// Offering services
+export { createRpcServer, DEFAULT_MAX_MESSAGE_BYTES, type RpcServer, type RpcServerOptions } from "./server.js";
+export {
+  withoutImplementation,
+  implement,
+  type CallContext,
+  type InterceptedCall,
+  type Interceptor,
+  type MethodImplementation,
+  type ServedService,
+  type ServiceImplementation,
+  type Transport,
+} from "./service.js";
+export type { HttpContext, HttpRoute } from "./http-route.js";
+
+// Failing
+export { Code, codeName, codeOf, type CodeName } from "./code.js";
+export { INTERNAL_MESSAGE, RpcError, toRpcError, type ErrorDetail, type RpcErrorOptions } from "./rpc-error.js";

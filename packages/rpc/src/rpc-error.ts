@@ -1,0 +1,98 @@
+import { create, fromBinary, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
+import { StatusSchema, type Status } from "@flyte-ts/idl/google/rpc/status_pb";
+import { Code, codeName, codeOf } from "./code.js";
+
+/** A typed fact about a failure. */
+export interface ErrorDetail<Desc extends DescMessage = DescMessage> {
+  readonly schema: Desc;
+  readonly message: MessageShape<Desc>;
+}
+
+export interface RpcErrorOptions {
+  readonly details?: readonly ErrorDetail[];
+  /** What led to the failure; it is logged and never sent. */
+  readonly cause?: unknown;
+}
+
+/** Longest error text sent, in bytes of UTF-8: clients cap the metadata of a call at 32 KiB. */
+export const MAX_MESSAGE_BYTES = 32_000;
+
+/**
+ * How a call fails: a code from a closed list, a text for people, typed details.
+ * A handler throws it; a client gets it. Anything else that a handler throws
+ * reaches the client as INTERNAL with a constant text.
+ */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: Exclude<Code, 0>;
+  readonly details: readonly ErrorDetail[];
+  readonly #received: Status | undefined;
+
+  constructor(code: Exclude<Code, 0>, message: string, options: RpcErrorOptions & { readonly received?: Status } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? [];
+    this.#received = options.received;
+  }
+
+  /** The details of one type: those given, and those that came over the wire. */
+  findDetails<Desc extends DescMessage>(schema: Desc): MessageShape<Desc>[] {
+    const given = this.details.filter((detail) => detail.schema.typeName === schema.typeName);
+    const received = (this.#received?.details ?? []).map((any) => anyUnpack(any, schema));
+    return [...given.map((detail) => detail.message as MessageShape<Desc>), ...received.filter((message) => message !== undefined)];
+  }
+
+  /** This error as google.rpc.Status, its text cut to {@link MAX_MESSAGE_BYTES}. */
+  toStatus(): Status {
+    return create(StatusSchema, {
+      code: this.code,
+      message: cutText(this.message, MAX_MESSAGE_BYTES),
+      details: [...(this.#received?.details ?? []), ...this.details.map(({ schema, message }) => anyPack(schema, message))],
+    });
+  }
+
+  override toString(): string {
+    return `${codeName(this.code)}: ${this.message}`;
+  }
+}
+
+/** What a server does not say more about; the cause is in its log. */
+export const INTERNAL_MESSAGE = "internal error";
+
+/** Any thrown value as an RpcError; what is not one becomes INTERNAL and keeps the value as its cause. */
+export function toRpcError(thrown: unknown): RpcError {
+  return thrown instanceof RpcError ? thrown : new RpcError(Code.INTERNAL, INTERNAL_MESSAGE, { cause: thrown });
+}
+
+/** Whether this is a failure that its handler did not declare, and whose stack belongs in the log. */
+export function isUnexpected(error: RpcError): boolean {
+  return error.code === Code.INTERNAL || error.code === Code.UNKNOWN;
+}
+
+/** An RpcError from what a call ended with; `statusDetails` is the trailer grpc-status-details-bin. */
+export function receivedError(
+  code: number,
+  message: string,
+  { statusDetails, cause }: { statusDetails?: Uint8Array | undefined; cause?: unknown },
+): RpcError {
+  const known = codeOf(code);
+  let received: Status | undefined;
+  try {
+    received = statusDetails && fromBinary(StatusSchema, statusDetails);
+  } catch {
+    received = undefined; // The details are an addition: a broken one does not hide the error itself.
+  }
+  return new RpcError(known === Code.OK ? Code.UNKNOWN : known, message, { cause, ...(received && { received }) });
+}
+
+/** Cuts a text to so many bytes of UTF-8, never within a character; lone surrogates become U+FFFD. */
+export function cutText(text: string, maxBytes: number): string {
+  const whole = text.toWellFormed();
+  if (whole.length * 3 <= maxBytes) return whole;
+  const bytes = Buffer.from(whole, "utf8");
+  if (bytes.length <= maxBytes) return whole;
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end).toString("utf8");
+}

@@ -1,0 +1,92 @@
+import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
+import { createServer as createNetServer, type AddressInfo, type Socket } from "node:net";
+import type { Logger } from "@flyte-ts/telemetry";
+import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
+import { addService } from "./grpc-service.js";
+import type { HttpRoute } from "./http-route.js";
+import type { Interceptor, ServedService } from "./service.js";
+import { sniff } from "./sniff.js";
+
+export interface RpcServerOptions {
+  readonly logger: Logger;
+  readonly services: readonly ServedService[];
+  /** Plain HTTP handlers beside the REST routes of the services. */
+  readonly httpRoutes?: readonly HttpRoute[];
+  /** Run around every call, the first one outermost. */
+  readonly interceptors?: readonly Interceptor[];
+  /** Largest request in bytes, 4 MiB when not given; a larger one answers RESOURCE_EXHAUSTED. */
+  readonly maxMessageBytes?: number;
+  /** Origins that browsers may call from; `*` for any, which is the default. Empty turns CORS off. */
+  readonly corsOrigins?: readonly string[];
+  /** Request headers that browsers may send besides Content-Type. */
+  readonly corsHeaders?: readonly string[];
+}
+
+export interface RpcServer {
+  /** Starts to accept; port 0 takes any free one. Rejects when the port is taken. */
+  listen(at: { readonly host: string; readonly port: number }): Promise<AddressInfo>;
+  /** Where it listens; throws before `listen`. */
+  readonly address: AddressInfo;
+  /** Accepts no more, lets running calls end, and breaks off what is left after `deadlineMs` (10 s when not given). */
+  drain(options?: { readonly deadlineMs?: number }): Promise<void>;
+}
+
+export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const MAX_METADATA_BYTES = 32 * 1024;
+
+/** One plaintext port for gRPC (HTTP/2 with prior knowledge) and for REST (HTTP/1.1). */
+export function createRpcServer(options: RpcServerOptions): RpcServer {
+  const { logger, services, interceptors = [], maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES } = options;
+  const grpc = new GrpcServer({
+    "grpc.max_receive_message_length": maxMessageBytes,
+    "grpc.max_send_message_length": -1,
+    "grpc.max_metadata_size": MAX_METADATA_BYTES,
+    "grpc.enable_channelz": 0,
+  });
+  for (const served of services) addService(grpc, served, { logger, interceptors });
+  const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
+  const http: HttpServer = createHttpServer((_request, response) => response.writeHead(404).end());
+
+  const sockets = new Set<Socket>();
+  const listener = createNetServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", (error) => logger.debug({ err: error, peer: socket.remoteAddress }, "connection failed"));
+    sniff(socket, (protocol) => {
+      switch (protocol) {
+        case "http2":
+          injector.injectConnection(socket);
+          return;
+        case "http1":
+          http.emit("connection", socket);
+          return;
+      }
+    });
+  });
+
+  return {
+    listen: ({ host, port }) =>
+      new Promise((resolve, reject) => {
+        listener.once("error", reject);
+        listener.listen(port, host, () => {
+          listener.off("error", reject);
+          resolve(listener.address() as AddressInfo);
+        });
+      }),
+    get address() {
+      const address = listener.address();
+      if (address === null || typeof address === "string") throw new Error("the server does not listen");
+      return address;
+    },
+    async drain({ deadlineMs = 10_000 } = {}) {
+      const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+      http.close();
+      http.closeIdleConnections();
+      injector.drain(deadlineMs);
+      const timer = setTimeout(() => sockets.forEach((socket) => socket.destroy()), deadlineMs);
+      await closed;
+      clearTimeout(timer);
+      grpc.forceShutdown();
+    },
+  };
+}

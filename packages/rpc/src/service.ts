@@ -1,0 +1,72 @@
+import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+
+/** Where a call came in. */
+export type Transport = "grpc" | "rest";
+
+/** What a handler knows about its call besides the request. */
+export interface CallContext {
+  /** X-Request-ID of the caller, or one made here (`a-` and 20 characters). For logs only. */
+  readonly requestId: string;
+  readonly method: DescMethod;
+  /** Metadata of a gRPC call, headers of a REST call. Names are case-insensitive; a repeated one gives its first value. */
+  readonly metadata: { get(name: string): string | undefined };
+  /** Aborted when the client is gone, its deadline has passed, or the server stops waiting for the call. */
+  readonly signal: AbortSignal;
+  /** Address of the other side of the connection, `host:port`. */
+  readonly peer: string;
+  readonly transport: Transport;
+}
+
+type Response<Desc extends DescMessage> = MessageShape<Desc> | MessageInitShape<Desc>;
+
+/** The function behind one method. A response may be a message or what `create` takes to make one. */
+export type MethodImplementation<Method extends DescMethod> = Method["methodKind"] extends "unary"
+  ? (request: MessageShape<Method["input"]>, context: CallContext) => Promise<Response<Method["output"]>> | Response<Method["output"]>
+  : Method["methodKind"] extends "server_streaming"
+    ? (request: MessageShape<Method["input"]>, context: CallContext) => AsyncIterable<Response<Method["output"]>>
+    : Method["methodKind"] extends "client_streaming"
+      ? (requests: AsyncIterable<MessageShape<Method["input"]>>, context: CallContext) => Promise<Response<Method["output"]>>
+      : (requests: AsyncIterable<MessageShape<Method["input"]>>, context: CallContext) => AsyncIterable<Response<Method["output"]>>;
+
+/** Methods of a service by their lowerCamelCase names. A method left out answers UNIMPLEMENTED. */
+export type ServiceImplementation<Service extends DescService> = {
+  readonly [Name in keyof Service["method"]]?: MethodImplementation<Service["method"][Name]>;
+};
+
+/** A method with its types set aside: the server pairs it with its descriptor again. */
+export type AnyMethod = (request: unknown, context: CallContext) => unknown;
+
+/** A service that a server offers; made by {@link implement} or {@link withoutImplementation}. */
+export interface ServedService {
+  readonly service: DescService;
+  /** Undefined when only its REST routes are known: they answer UNIMPLEMENTED `unknown service`. */
+  readonly implementation: ReadonlyMap<string, AnyMethod> | undefined;
+}
+
+/** Pairs a service with the functions that carry it out. */
+export function implement<Service extends DescService>(service: Service, implementation: ServiceImplementation<Service>): ServedService {
+  const methods = new Map<string, AnyMethod>();
+  for (const method of service.methods) {
+    const entry = (implementation as Record<string, unknown>)[method.localName];
+    if (typeof entry === "function") methods.set(method.localName, entry.bind(implementation) as AnyMethod);
+  }
+  return { service, implementation: methods };
+}
+
+/** A service whose REST routes exist but which is not offered: without auth, Flyte answers so for `/me`. */
+export function withoutImplementation(service: DescService): ServedService {
+  return { service, implementation: undefined };
+}
+
+/**
+ * Runs around every unary call and every stream, for telemetry and auth. It may
+ * throw an {@link import("./rpc-error.js").RpcError}, or pass a changed context
+ * on. For a stream, `next` ends when the last message has been handed over.
+ */
+export type Interceptor = (call: InterceptedCall, next: (context: CallContext) => Promise<unknown>) => Promise<unknown>;
+
+export interface InterceptedCall {
+  readonly context: CallContext;
+  /** The decoded request; undefined where the client streams. */
+  readonly request: unknown;
+}
