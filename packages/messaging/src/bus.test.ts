@@ -26,9 +26,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a stream may be ensured again, changed or not", async () => {
+test("a stream may be ensured again, changed or not; a wrong one is refused", async () => {
   await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 60_000 });
   await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 120_000 });
+  await expect(bus.ensureStream({ name: "OTHER", subjects: ["news.x"], retention: "limits", maxAgeMs: 0 })).rejects.toThrow(
+    /overlap|not found/,
+  );
 });
 
 test("what is not acknowledged comes again, what failed too", async () => {

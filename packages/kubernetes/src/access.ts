@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
+
+export interface AccessOptions {
+  /** Path of a kubeconfig file. Default: the file in KUBECONFIG or ~/.kube/config. */
+  readonly kubeconfig?: string | undefined;
+  /** Context of that file; default its current one. */
+  readonly context?: string | undefined;
+  /** Use the service account of the pod that this process runs in. */
+  readonly inCluster?: boolean | undefined;
+}
+
+/** How to reach an API server and prove who asks. */
+export interface Access {
+  readonly origin: string;
+  readonly tls: ConnectionOptions;
+  /** Asked for each request, for tokens expire. */
+  authorization(): Promise<string | undefined>;
+}
+
+const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
+const TOKEN_LIFE_MS = 60_000;
+
+/**
+ * Reads the access from a kubeconfig or from the pod's service account. Loading
+ * and the auth providers (exec plugins, OIDC …) are those of the official client.
+ */
+export async function loadAccess(options: AccessOptions): Promise<Access> {
+  if (options.inCluster) return inClusterAccess();
+  const { KubeConfig } = await import("@kubernetes/client-node");
+  const config = new KubeConfig();
+  if (options.kubeconfig === undefined) config.loadFromDefault();
+  else config.loadFromFile(options.kubeconfig);
+  if (options.context !== undefined) config.setCurrentContext(options.context);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw new Error(`kubeconfig ${options.kubeconfig ?? "(default)"}: the current context names no cluster`);
+  const user = config.getCurrentUser();
+  if (user?.token !== undefined && user.token !== "") {
+    const token = `Bearer ${user.token}`;
+    return { origin: cluster.server, tls: await tlsOptions(config), authorization: () => Promise.resolve(token) };
+  }
+  const authorize = cached(async () => {
+    const request: { headers?: Record<string, unknown> } = { headers: {} };
+    await config.applyToHTTPSOptions(request as never);
+    const header = request.headers?.Authorization ?? request.headers?.authorization;
+    return typeof header === "string" ? header : undefined;
+  });
+  return { origin: cluster.server, tls: await tlsOptions(config), authorization: authorize };
+}
+
+async function tlsOptions(config: { applyToHTTPSOptions(options: never): Promise<void> }): Promise<ConnectionOptions> {
+  const options: ConnectionOptions = {};
+  await config.applyToHTTPSOptions(options as never);
+  const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
+  return Object.fromEntries(
+    Object.entries({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }).filter(([, value]) => value !== undefined),
+  );
+}
+
+function inClusterAccess(): Access {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  if (!host || !port)
+    throw new Error("in-cluster access: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, this is not a pod");
+  return {
+    origin: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    tls: { ca: readFileSync(`${SERVICE_ACCOUNT}/ca.crt`) },
+    authorization: cached(() => Promise.resolve(`Bearer ${readFileSync(`${SERVICE_ACCOUNT}/token`, "utf8").trim()}`)),
+  };
+}
+
+function cached(read: () => Promise<string | undefined>): () => Promise<string | undefined> {
+  let value: Promise<string | undefined> | undefined;
+  let until = 0;
+  return () => {
+    if (value === undefined || Date.now() > until) {
+      until = Date.now() + TOKEN_LIFE_MS;
+      value = read();
+      value.catch(() => {
+        value = undefined;
+      });
+    }
+    return value;
+  };
+}

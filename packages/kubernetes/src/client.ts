@@ -1,0 +1,219 @@
+import { Agent, type Dispatcher } from "undici";
+import { type Access, type AccessOptions, loadAccess } from "./access.js";
+import { KubeError } from "./errors.js";
+import { type KubeList, type KubeObject, type ResourceRef, resourcePath } from "./resources.js";
+
+export interface ObjectName {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+export interface ListOptions {
+  /** Absent: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Largest page; the pages are put together. Default 500. */
+  readonly pageSize?: number;
+}
+
+export interface DeleteOptions extends ObjectName {
+  readonly propagation?: "Background" | "Foreground" | "Orphan";
+  readonly gracePeriodSeconds?: number;
+  /** Deletes only this very object, not a later one of the same name. */
+  readonly uid?: string | undefined;
+}
+
+export interface WatchOptions {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly resourceVersion: string;
+  readonly signal: AbortSignal;
+}
+
+export interface WatchEvent<T> {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly object: T;
+}
+
+/** The verbs of the Kubernetes API. Every method rejects with KubeError. */
+export interface KubeClient {
+  get<T extends KubeObject>(ref: ResourceRef, name: ObjectName): Promise<T | undefined>;
+  list<T extends KubeObject>(ref: ResourceRef, options?: ListOptions): Promise<KubeList<T>>;
+  create<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T>;
+  /** Replaces the object when its resourceVersion is still the stored one. */
+  replace<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T>;
+  /** JSON merge patch (RFC 7386); a `metadata.resourceVersion` in the body makes it conditional. */
+  mergePatch<T extends KubeObject>(ref: ResourceRef, name: ObjectName & { readonly body: object }): Promise<T>;
+  /** Resolves to false when there was nothing to delete. */
+  delete(ref: ResourceRef, options: DeleteOptions): Promise<boolean>;
+  /** Events from after the resourceVersion on, until the server or the signal ends the stream. */
+  watch<T extends KubeObject>(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent<T>>;
+  close(): Promise<void>;
+}
+
+export interface KubeClientOptions extends AccessOptions {
+  /** Most connections for requests; watches have their own. Default 32. */
+  readonly maxConnections?: number;
+  /** Longest time of one request, ms. Default 30 s. */
+  readonly timeoutMs?: number;
+}
+
+export async function createKubeClient(options: KubeClientOptions): Promise<KubeClient> {
+  return new HttpKubeClient(await loadAccess(options), options);
+}
+
+const WATCH_SECONDS = 240;
+
+class HttpKubeClient implements KubeClient {
+  readonly #access: Access;
+  readonly #requests: Agent;
+  readonly #watches: Agent;
+
+  constructor(access: Access, { maxConnections = 32, timeoutMs = 30_000 }: KubeClientOptions) {
+    this.#access = access;
+    const connect = { ...access.tls, timeout: 10_000 };
+    this.#requests = new Agent({
+      connections: maxConnections,
+      connect,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      keepAliveTimeout: 30_000,
+    });
+    // A watch is silent between bookmarks; when nothing comes well past its own end it is dead.
+    this.#watches = new Agent({ connect, headersTimeout: timeoutMs, bodyTimeout: (WATCH_SECONDS + 30) * 1_000 });
+  }
+
+  async get<T extends KubeObject>(ref: ResourceRef, { namespace, name }: ObjectName): Promise<T | undefined> {
+    try {
+      return await this.#call<T>("GET", resourcePath(ref, namespace, name));
+    } catch (error) {
+      if (error instanceof KubeError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async list<T extends KubeObject>(ref: ResourceRef, options: ListOptions = {}): Promise<KubeList<T>> {
+    const { namespace, labelSelector, fieldSelector, pageSize = 500 } = options;
+    const items: T[] = [];
+    let page: KubeList<T> | undefined;
+    do {
+      const query = new URLSearchParams({ limit: String(pageSize) });
+      if (labelSelector) query.set("labelSelector", labelSelector);
+      if (fieldSelector) query.set("fieldSelector", fieldSelector);
+      if (page?.metadata.continue) query.set("continue", page.metadata.continue);
+      page = await this.#call<KubeList<T>>("GET", `${resourcePath(ref, namespace)}?${query}`);
+      for (const item of page.items) items.push(item);
+    } while (page.metadata.continue);
+    return { metadata: { resourceVersion: page.metadata.resourceVersion }, items };
+  }
+
+  create<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {
+    return this.#call<T>("POST", resourcePath(ref, object.metadata.namespace), { body: object });
+  }
+
+  replace<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {
+    return this.#call<T>("PUT", resourcePath(ref, object.metadata.namespace, object.metadata.name), { body: object });
+  }
+
+  mergePatch<T extends KubeObject>(ref: ResourceRef, { namespace, name, body }: ObjectName & { readonly body: object }): Promise<T> {
+    return this.#call<T>("PATCH", resourcePath(ref, namespace, name), { body, contentType: "application/merge-patch+json" });
+  }
+
+  async delete(
+    ref: ResourceRef,
+    { namespace, name, propagation = "Background", gracePeriodSeconds, uid }: DeleteOptions,
+  ): Promise<boolean> {
+    const body = {
+      kind: "DeleteOptions",
+      apiVersion: "v1",
+      propagationPolicy: propagation,
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      ...(uid === undefined ? {} : { preconditions: { uid } }),
+    };
+    try {
+      await this.#call("DELETE", resourcePath(ref, namespace, name), { body });
+      return true;
+    } catch (error) {
+      if (error instanceof KubeError && error.status === 404) return false;
+      throw error;
+    }
+  }
+
+  async *watch<T extends KubeObject>(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+    const { namespace, labelSelector, resourceVersion, signal } = options;
+    const query = new URLSearchParams({ watch: "1", allowWatchBookmarks: "true", timeoutSeconds: String(WATCH_SECONDS), resourceVersion });
+    if (labelSelector) query.set("labelSelector", labelSelector);
+    const response = await this.#send(this.#watches, { method: "GET", path: `${resourcePath(ref, namespace)}?${query}`, signal });
+    const decoder = new TextDecoder();
+    // Chunks of an unfinished line are kept apart, so that a long line is joined once.
+    let pieces: string[] = [];
+    for await (const chunk of response.body) {
+      const lines = decoder.decode(chunk as Uint8Array, { stream: true }).split("\n");
+      for (const [index, line] of lines.entries()) {
+        pieces.push(line);
+        if (index === lines.length - 1) break;
+        const text = pieces.join("");
+        pieces = [];
+        if (text.trim() !== "") yield JSON.parse(text) as WatchEvent<T>;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#requests.destroy(), this.#watches.destroy()]);
+  }
+
+  async #call<T>(method: Dispatcher.HttpMethod, path: string, request: { body?: object; contentType?: string } = {}): Promise<T> {
+    const response = await this.#send(this.#requests, { method, path, ...request });
+    return (await response.body.json()) as T;
+  }
+
+  async #send(
+    agent: Agent,
+    {
+      method,
+      path,
+      body,
+      contentType = "application/json",
+      signal,
+    }: { method: Dispatcher.HttpMethod; path: string; body?: object; contentType?: string; signal?: AbortSignal },
+  ): Promise<Dispatcher.ResponseData> {
+    const authorization = await this.#access.authorization();
+    const headers: Record<string, string> = { accept: "application/json" };
+    if (authorization !== undefined) headers.authorization = authorization;
+    if (body !== undefined) headers["content-type"] = contentType;
+    let response: Dispatcher.ResponseData;
+    try {
+      response = await agent.request({
+        origin: this.#access.origin,
+        path,
+        method,
+        headers,
+        body: body === undefined ? null : JSON.stringify(body),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (cause) {
+      throw new KubeError(`${method} ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { status: 0, cause });
+    }
+    if (response.statusCode < 300) return response;
+    throw await refusal(`${method} ${path}`, response);
+  }
+}
+
+async function refusal(what: string, response: Dispatcher.ResponseData): Promise<KubeError> {
+  const text = await response.body.text().catch(() => "");
+  let status: { message?: string; reason?: string; details?: { retryAfterSeconds?: number } } = {};
+  try {
+    status = JSON.parse(text) as typeof status;
+  } catch {
+    status = { message: text.slice(0, 500) };
+  }
+  const header = Number(response.headers["retry-after"]);
+  const seconds = status.details?.retryAfterSeconds ?? (Number.isFinite(header) && header > 0 ? header : undefined);
+  return new KubeError(status.message || `${what}: HTTP ${response.statusCode}`, {
+    status: response.statusCode,
+    reason: status.reason ?? "",
+    retryAfterMs: seconds === undefined ? undefined : seconds * 1_000,
+  });
+}

@@ -1,0 +1,31 @@
+/** An answer of the API server that is not a success, or no answer at all (status 0). */
+export class KubeError extends Error {
+  override readonly name = "KubeError";
+  /** HTTP status; 0 when the server could not be reached. */
+  readonly status: number;
+  /** Machine-readable reason of the Status object, for instance `AlreadyExists`. */
+  readonly reason: string;
+  /** When the server asked to wait, how long. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: { status: number; reason?: string; retryAfterMs?: number | undefined; cause?: unknown }) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.status = options.status;
+    this.reason = options.reason ?? "";
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+const hasStatus = (error: unknown, status: number) => error instanceof KubeError && error.status === status;
+
+export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
+export const isGone = (error: unknown): boolean => hasStatus(error, 410);
+/** The object that should be created is there already. */
+export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && (error as KubeError).reason === "AlreadyExists";
+/** The object was changed since it was read. */
+export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && (error as KubeError).reason !== "AlreadyExists";
+/** Whether the same request may succeed later: no connection, overload, a server that starts or stops. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return false;
+  return error.status === 0 || error.status === 429 || error.status >= 500;
+}

@@ -1,0 +1,35 @@
+export type { AccessOptions } from "./access.js";
+export {
+  createKubeClient,
+  type DeleteOptions,
+  type KubeClient,
+  type KubeClientOptions,
+  type ListOptions,
+  type ObjectName,
+  type WatchEvent,
+  type WatchOptions,
+} from "./client.js";
+export { isAlreadyExists, isConflict, isGone, isNotFound, isTransient, KubeError } from "./errors.js";
+export { createInformer, type Informer, type InformerEvent, type InformerOptions } from "./informer.js";
+export { LeaderElector, type LeaderElectionOptions } from "./leader-election.js";
+export {
+  CONFIG_MAPS,
+  CUSTOM_RESOURCE_DEFINITIONS,
+  EVENTS,
+  type KubeList,
+  type KubeObject,
+  LEASES,
+  NAMESPACES,
+  objectKey,
+  type ObjectMeta,
+  type OwnerReference,
+  POD_TEMPLATES,
+  PODS,
+  RESOURCE_QUOTAS,
+  type ResourceRef,
+  resourcePath,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+} from "./resources.js";
+export { systemTimers, type Timers, WorkQueue } from "./work-queue.js";
+export { WorkerPool, type WorkerPoolOptions } from "./worker-pool.js";

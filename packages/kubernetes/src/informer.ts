@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { KubeClient, WatchEvent } from "./client.js";
+import { isGone, KubeError } from "./errors.js";
+import { type KubeObject, objectKey, type ResourceRef } from "./resources.js";
+
+export interface InformerOptions<T extends KubeObject> {
+  readonly client: Pick<KubeClient, "list" | "watch">;
+  readonly ref: ResourceRef;
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly logger: Logger;
+  /** Called in the order of the changes. `previous` is what the cache held; on `deleted`, `object` is the last state known. */
+  readonly onEvent: (event: InformerEvent<T>) => void;
+  /** What the cache keeps of an object; default all of it. Objects are readonly: they are shared. */
+  readonly keep?: (object: T) => T;
+}
+
+export interface InformerEvent<T> {
+  readonly type: "added" | "modified" | "deleted";
+  readonly key: string;
+  readonly object: Readonly<T>;
+  readonly previous: Readonly<T> | undefined;
+}
+
+export interface Informer<T> {
+  /** Resolves when the first list is in the cache. */
+  readonly synced: Promise<void>;
+  get(key: string): Readonly<T> | undefined;
+  list(): Readonly<T>[];
+  /** Milliseconds since the stream last proved to be alive; undefined before the first list. */
+  lagMs(): number | undefined;
+  stop(): Promise<void>;
+}
+
+/** A local copy of a collection that follows it: list once, then watch; on 410 or a broken stream resume or list again, with backoff. */
+export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
+  const informer = new ListWatch(options);
+  informer.start();
+  return informer;
+}
+
+class ListWatch<T extends KubeObject> implements Informer<T> {
+  readonly synced: Promise<void>;
+  #resolveSynced: () => void = () => undefined;
+  readonly #cache = new Map<string, T>();
+  readonly #abort = new AbortController();
+  #resourceVersion: string | undefined;
+  #aliveAt: number | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: InformerOptions<T>) {
+    this.synced = new Promise((resolve) => {
+      this.#resolveSynced = resolve;
+    });
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  get(key: string): Readonly<T> | undefined {
+    return this.#cache.get(key);
+  }
+
+  list(): Readonly<T>[] {
+    return [...this.#cache.values()];
+  }
+
+  lagMs(): number | undefined {
+    return this.#aliveAt === undefined ? undefined : Date.now() - this.#aliveAt;
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        if (this.#resourceVersion === undefined) await this.#relist();
+        const events = await this.#watch();
+        // An empty stream that ends at once, again and again, is a failure too.
+        failures = events > 0 ? 0 : failures + 1;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isGone(error)) this.#resourceVersion = undefined;
+        failures++;
+        const { plural } = this.options.ref;
+        this.options.logger.warn({ resource: plural, error: String(error), failures }, "watch interrupted");
+      }
+      if (failures > 0) {
+        const delay = Math.min(50 * 2 ** Math.min(failures, 10), 5_000);
+        await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #relist(): Promise<void> {
+    const { client, ref, namespace, labelSelector } = this.options;
+    const { items, metadata } = await client.list<T>(ref, { namespace, labelSelector });
+    const present = new Set<string>();
+    for (const object of items) {
+      present.add(objectKey(object));
+      this.#put(object);
+    }
+    for (const [key, object] of this.#cache) if (!present.has(key)) this.#remove(object);
+    this.#resourceVersion = metadata.resourceVersion;
+    this.#aliveAt = Date.now();
+    this.#resolveSynced();
+  }
+
+  async #watch(): Promise<number> {
+    const { client, ref, namespace, labelSelector } = this.options;
+    const stream = client.watch<T>(ref, {
+      namespace,
+      labelSelector,
+      resourceVersion: this.#resourceVersion as string,
+      signal: this.#abort.signal,
+    });
+    let events = 0;
+    for await (const event of stream) {
+      events++;
+      this.#aliveAt = Date.now();
+      this.#take(event);
+    }
+    return events;
+  }
+
+  #take({ type, object }: WatchEvent<T>): void {
+    switch (type) {
+      case "ADDED":
+      case "MODIFIED":
+        this.#put(object);
+        break;
+      case "DELETED":
+        this.#remove(object);
+        break;
+      case "BOOKMARK":
+        break;
+      case "ERROR": {
+        const status = object as unknown as { code?: number; message?: string; reason?: string };
+        throw new KubeError(status.message ?? "watch failed", { status: status.code ?? 500, reason: status.reason ?? "" });
+      }
+    }
+    this.#resourceVersion = object.metadata.resourceVersion ?? this.#resourceVersion;
+  }
+
+  #put(object: T): void {
+    const key = objectKey(object);
+    const previous = this.#cache.get(key);
+    if (previous?.metadata.resourceVersion === object.metadata.resourceVersion && previous !== undefined) return;
+    const kept = this.options.keep?.(object) ?? object;
+    this.#cache.set(key, kept);
+    this.options.onEvent({ type: previous === undefined ? "added" : "modified", key, object: kept, previous });
+  }
+
+  #remove(object: T): void {
+    const key = objectKey(object);
+    const previous = this.#cache.get(key);
+    this.#cache.delete(key);
+    this.options.onEvent({ type: "deleted", key, object, previous });
+  }
+}
