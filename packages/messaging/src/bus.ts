@@ -86,6 +86,9 @@ export interface BusOptions {
   readonly logger: Logger;
 }
 
+/** The stream is there with another configuration. */
+const STREAM_NAME_IN_USE = 10058;
+
 /** Connects, and stays connected: waits for the server at first and after every loss. */
 export async function connectBus({ url, name, logger }: BusOptions): Promise<Bus> {
   const connection = await connect({
@@ -130,8 +133,7 @@ class NatsBus implements Bus {
       try {
         await manager.streams.add(config);
       } catch (error) {
-        // "stream name already in use with a different configuration": bring it up to date.
-        if (!(error instanceof JetStreamApiError)) throw error;
+        if (!(error instanceof JetStreamApiError) || error.code !== STREAM_NAME_IN_USE) throw error;
         await manager.streams.update(spec.name, config);
       }
     }, connection);

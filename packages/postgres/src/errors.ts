@@ -16,6 +16,7 @@ export function isUnavailable(error: unknown): boolean {
   const code = (error as { code?: string } | undefined)?.code;
   return (
     (code !== undefined && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/.test(code)) ||
-    (error instanceof Error && /Connection terminated|timeout exceeded when trying to connect/.test(error.message))
+    (error instanceof Error &&
+      /Connection terminated|encountered a connection error|timeout exceeded when trying to connect/.test(error.message))
   );
 }
