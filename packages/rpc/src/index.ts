@@ -16,3 +16,16 @@ export type { HttpContext, HttpRoute } from "./http-route.js";
 // Failing
 export { Code, codeName, codeOf, type CodeName } from "./code.js";
 export { INTERNAL_MESSAGE, RpcError, toRpcError, type ErrorDetail, type RpcErrorOptions } from "./rpc-error.js";
+
+// Calling services
+export {
+  CLIENT_MAX_MESSAGE_BYTES,
+  createClient,
+  DEFAULT_DEADLINE_MS,
+  openChannel,
+  type CallOptions,
+  type Channel,
+  type ChannelOptions,
+  type ClientMethod,
+  type ServiceClient,
+} from "./client.js";

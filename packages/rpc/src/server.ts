@@ -3,7 +3,9 @@ import { createServer as createNetServer, type AddressInfo, type Socket } from "
 import type { Logger } from "@flyte-ts/telemetry";
 import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
 import { addService } from "./grpc-service.js";
+import { createHealth } from "./health.js";
 import type { HttpRoute } from "./http-route.js";
+import { createReflection } from "./reflection.js";
 import type { Interceptor, ServedService } from "./service.js";
 import { sniff } from "./sniff.js";
 
@@ -14,6 +16,8 @@ export interface RpcServerOptions {
   readonly httpRoutes?: readonly HttpRoute[];
   /** Run around every call, the first one outermost. */
   readonly interceptors?: readonly Interceptor[];
+  /** Names that the health service reports as serving, besides the empty one; `flyteadmin` when not given. */
+  readonly healthNames?: readonly string[];
   /** Largest request in bytes, 4 MiB when not given; a larger one answers RESOURCE_EXHAUSTED. */
   readonly maxMessageBytes?: number;
   /** Origins that browsers may call from; `*` for any, which is the default. Empty turns CORS off. */
@@ -43,7 +47,10 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
     "grpc.max_metadata_size": MAX_METADATA_BYTES,
     "grpc.enable_channelz": 0,
   });
-  for (const served of services) addService(grpc, served, { logger, interceptors });
+  const health = createHealth(options.healthNames ?? ["flyteadmin"]);
+  const offered = services.filter((served) => served.implementation).map((served) => served.service);
+  const reflection = createReflection([...offered, health.served.service]);
+  for (const served of [...services, health.served, ...reflection]) addService(grpc, served, { logger, interceptors });
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   const http: HttpServer = createHttpServer((_request, response) => response.writeHead(404).end());
 
@@ -79,6 +86,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
       return address;
     },
     async drain({ deadlineMs = 10_000 } = {}) {
+      health.stopServing();
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
       http.close();
       http.closeIdleConnections();
