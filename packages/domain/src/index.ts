@@ -42,6 +42,14 @@ export { SHARDS, shardOf, rawOutputShard } from "./name/shard.js";
 export { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./name/execution.js";
 export { dns1123Label, dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
 
+// Identifiers
+export { identifierKey, parseIdentifierKey, executionKey, workflowIdText } from "./identifier/key.js";
+export { flyteUrl, parseFlyteUrl, type FlyteUrl, type FlyteUrlKind } from "./identifier/flyte-url.js";
+
+// Command templates
+export { renderTemplate, usesTaskTemplatePath, TemplateError, type TemplateContext } from "./template/render.js";
+export { literalText } from "./template/literal-text.js";
+
 // Message subjects
 export {
   TASK_STREAM,

@@ -1,0 +1,88 @@
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { literalText } from "./literal-text.js";
+
+/** What templates in a task's command and arguments stand for (flyte-contract §6.2). */
+export interface TemplateContext {
+  /** `{{.input}}`: address of inputs.pb. */
+  readonly inputPath: string;
+  /** `{{.inputPrefix}}`: folder of inputs.pb. */
+  readonly inputPrefix: string;
+  readonly outputPrefix: string;
+  readonly rawOutputPrefix: string;
+  readonly checkpointPrefix: string;
+  /** Checkpoint of the attempt before; empty renders as `""`, which flytekit takes for none. */
+  readonly previousCheckpointPrefix: string;
+  /** Unique id of the attempt; `{{.perRetryUniqueKey}}` is made from it. */
+  readonly uniqueId: string;
+  readonly namespace: string;
+  /** Address of task.pb; only needed when usesTaskTemplatePath says so. */
+  readonly taskTemplatePath?: string | undefined;
+  /** For `{{.inputs.name}}`. Without inputs these templates stay as they are. */
+  readonly inputs?: LiteralMap | undefined;
+}
+
+/** A template that cannot be rendered: the author of the task is to mend it. */
+export class TemplateError extends Error {
+  override readonly name = "TemplateError";
+}
+
+const TEMPLATE = /\{\{\s*[.$](?:inputs\.([^}\s]+)|(\w+))\s*\}\}/gi;
+const TASK_TEMPLATE_PATH = /\{\{\s*[.$]taskTemplatePath\s*\}\}/i;
+const NAMESPACE = /\{\{\s*[.$]namespace\s*\}\}/gi;
+
+/** Whether rendering needs the address of task.pb, so that it must be written first. */
+export function usesTaskTemplatePath(args: readonly string[]): boolean {
+  return args.some((arg) => TASK_TEMPLATE_PATH.test(arg));
+}
+
+/**
+ * Replaces the templates in each argument; names are matched in any case, and a
+ * template that is not known stays as it is. What is put in is not rendered again,
+ * but for the namespace in paths.
+ * @throws TemplateError when an input is named that does not exist or has no text form.
+ */
+export function renderTemplate(args: readonly string[], context: TemplateContext): string[] {
+  return args.map((arg) =>
+    arg.replace(TEMPLATE, (whole, input: string | undefined, name: string | undefined) => {
+      if (input !== undefined) return inputText(whole, input, context.inputs) ?? whole;
+      return path(name ?? "", context)?.replace(NAMESPACE, () => context.namespace) ?? whole;
+    }),
+  );
+}
+
+function path(name: string, context: TemplateContext): string | undefined {
+  switch (name.toLowerCase()) {
+    case "input":
+      return context.inputPath;
+    case "inputprefix":
+      return context.inputPrefix;
+    case "outputprefix":
+      return context.outputPrefix;
+    case "rawoutputdataprefix":
+      return context.rawOutputPrefix;
+    case "checkpointoutputprefix":
+      return context.checkpointPrefix;
+    case "prevcheckpointprefix":
+      return context.previousCheckpointPrefix === "" ? '""' : context.previousCheckpointPrefix;
+    case "perretryuniquekey":
+      return context.uniqueId.replace(/^[^a-zA-Z_]+/, "a").replace(/[^a-zA-Z0-9_]+/g, "_");
+    case "namespace":
+      return context.namespace;
+    case "tasktemplatepath":
+      if (context.taskTemplatePath === undefined) throw new TemplateError("taskTemplatePath: the task template was not written");
+      return context.taskTemplatePath;
+    default:
+      return undefined;
+  }
+}
+
+function inputText(template: string, name: string, inputs: LiteralMap | undefined): string | undefined {
+  if (inputs === undefined || Object.keys(inputs.literals).length === 0) return undefined;
+  const literal = Object.hasOwn(inputs.literals, name) ? inputs.literals[name] : undefined;
+  if (literal === undefined) throw new TemplateError(`${template}: there is no input ${JSON.stringify(name)}`);
+  try {
+    return literalText(literal);
+  } catch (cause) {
+    throw new TemplateError(`${template}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
