@@ -1,0 +1,246 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { isTerminalTaskEvent, taskEventSubject } from "@flyte-ts/domain";
+import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { DesiredState, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { Logger } from "@flyte-ts/telemetry";
+import { attemptKey } from "./attempt-key.js";
+import { AttemptMemories, type AttemptMemory, type Delivery, type Told } from "./attempt-memory.js";
+import { redeliveryDelay } from "./backoff.js";
+import type { Clock } from "./clock.js";
+import { desiredOrder } from "./desired-order.js";
+import { PermanentFailure, RetryableFailure } from "./failure.js";
+import { statusFingerprint } from "./fingerprint.js";
+import type { PluginMetrics } from "./metrics.js";
+import { mintTaskEvent } from "./mint-event.js";
+import { NotYet } from "./not-yet.js";
+import type { Plugin, PluginHost } from "./plugin.js";
+import type { BusMessage, PluginBus } from "./plugin-bus.js";
+import { isEnded, isEndedPhase, phaseOrder, type ProgressPhase, type TaskStatus } from "./status.js";
+
+export interface AttemptsParts {
+  readonly plugin: Plugin;
+  readonly bus: Pick<PluginBus, "publish">;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly producerId: string;
+  readonly endedLimit: number;
+  readonly metrics?: PluginMetrics | undefined;
+}
+
+// A larger last event of an ended attempt is made again rather than kept.
+const KEEP_EVENT_BYTES = 4 * 1024;
+
+/**
+ * Carries requests to the plugin and its answers to the bus. The rules:
+ *
+ * - One verb at a time per attempt; of requests that come meanwhile only the newest is kept.
+ * - The desired state only moves RUN → ABORT → FINALIZE; an overtaken request starts nothing.
+ * - An attempt's phase never goes back, and within a phase the version only grows.
+ * - A repeated request is answered with the current state, word for word where it is kept.
+ * - A message is acknowledged when the attempt is under the plugin's control and the answer is stored.
+ *
+ * What memory cannot know after a restart (an ABORT that an earlier process carried out,
+ * followed by a second delivery of a RUN that it did not acknowledge) shows as an event of
+ * an attempt that propeller holds for ended; propeller answers such an event with ABORT.
+ */
+export class Attempts implements PluginHost {
+  readonly #memories: AttemptMemories;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(private readonly parts: AttemptsParts) {
+    this.#memories = new AttemptMemories({ endedLimit: parts.endedLimit, keepEventBytes: KEEP_EVENT_BYTES });
+  }
+
+  get liveCount(): number {
+    return this.#memories.liveCount;
+  }
+
+  /** Takes a request; it is carried out on its own. */
+  accept(request: TaskRequest, message: BusMessage): void {
+    this.#begin({ request, message, tries: message.deliveries - 1 });
+  }
+
+  /** Takes back postponed requests and resolves when no other is being carried out. */
+  async stop(): Promise<void> {
+    for (const memory of this.#memories.live) memory.callOffRetry?.();
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+  }
+
+  async report(request: TaskRequest, status: TaskStatus): Promise<void> {
+    const memory = this.#memories.findOrAdd(attemptKey(request));
+    if (memory.desired > desiredOrder(DesiredState.RUN)) return;
+    const news = this.#note(memory, request, status);
+    if (news !== undefined) await this.#send(news);
+    if (isEnded(status) && !memory.busy) this.#memories.end(memory);
+  }
+
+  #begin(delivery: Delivery): void {
+    const work = this.#take(delivery);
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
+  }
+
+  async #take(delivery: Delivery): Promise<void> {
+    const { request, message } = delivery;
+    const memory = this.#memories.findOrAdd(attemptKey(request));
+    const order = desiredOrder(request.desired);
+    if (order < memory.desired) {
+      // Overtaken by a later one: it may not start anything.
+      await this.#repeat(memory).catch(() => undefined);
+      message?.ack();
+      return;
+    }
+    memory.desired = order;
+    memory.callOffRetry?.();
+    memory.callOffRetry = undefined;
+    if (memory.busy) {
+      memory.waiting?.message?.ack();
+      memory.waiting = delivery;
+      return;
+    }
+    memory.busy = true;
+    for (let next: Delivery | undefined = delivery; next !== undefined; ) {
+      memory.waiting = undefined;
+      await this.#carryOut(memory, next);
+      next = memory.waiting;
+    }
+    memory.busy = false;
+    if (memory.callOffRetry === undefined && (hasEnded(memory) || memory.desired === desiredOrder(DesiredState.FINALIZE))) {
+      this.#memories.end(memory);
+    }
+  }
+
+  async #carryOut(memory: AttemptMemory, delivery: Delivery): Promise<void> {
+    this.parts.metrics?.requests.inc({ desired: DesiredState[delivery.request.desired] });
+    try {
+      await this.#answer(memory, delivery.request);
+      delivery.message?.ack();
+    } catch (error) {
+      await this.#postpone(memory, delivery, error).catch((failed: unknown) => {
+        // The bus is closed: the message is delivered again to the next process.
+        this.parts.logger.warn({ attempt: memory.key, error: String(failed) }, "request left for a later delivery");
+      });
+    }
+  }
+
+  async #answer(memory: AttemptMemory, request: TaskRequest): Promise<void> {
+    if (request.desired === DesiredState.FINALIZE) {
+      await this.parts.plugin.finalize?.(request);
+      memory.told = undefined;
+      return;
+    }
+    if (hasEnded(memory)) return this.#repeat(memory);
+    // Propeller knows the end: what asks for it to run is an old request.
+    if (request.desired === DesiredState.RUN && isTerminalTaskEvent(request.knownPhase)) return;
+    const status = await this.#ask(request);
+    const news = this.#note(memory, request, status);
+    if (news === undefined) await this.#repeat(memory);
+    else await this.#send(news);
+  }
+
+  /** A failure that the plugin throws is an answer too. */
+  async #ask(request: TaskRequest): Promise<TaskStatus> {
+    const { plugin } = this.parts;
+    try {
+      return await (request.desired === DesiredState.ABORT ? plugin.abort(request) : plugin.reconcile(request));
+    } catch (error) {
+      if (error instanceof PermanentFailure || error instanceof RetryableFailure) return { phase: "FAILED", failure: error };
+      throw error;
+    }
+  }
+
+  /**
+   * The request is tried again later. RUN and ABORT are kept here and their messages
+   * acknowledged, so that many attempts that wait for a full quota do not use up the
+   * consumer's room for others; a crash loses them, and propeller sends them again.
+   * FINALIZE has no answer that could be missed, so its message stays on the bus.
+   */
+  async #postpone(memory: AttemptMemory, { request, message, tries }: Delivery, error: unknown): Promise<void> {
+    const { logger, metrics, random, clock } = this.parts;
+    metrics?.postponed.inc();
+    const notYet = error instanceof NotYet ? error : undefined;
+    if (notYet === undefined) logger.error({ attempt: memory.key, error: stackOf(error) }, "plugin failed on a request");
+    else logger.info({ attempt: memory.key, reason: notYet.message }, "request postponed");
+    const delay = notYet?.retryAfterMs ?? redeliveryDelay(tries, random);
+    if (request.desired === DesiredState.FINALIZE) {
+      message?.nak(delay);
+      return;
+    }
+    if (request.desired === DesiredState.RUN) {
+      const phase = progressOf(memory.told?.phase) ?? progressOf(TaskExecution_Phase[request.knownPhase]) ?? "QUEUED";
+      const status = notYet?.status ?? { phase, reason: error instanceof Error ? error.message : String(error) };
+      const news = this.#note(memory, request, status);
+      if (news !== undefined) await this.#send(news);
+    }
+    memory.callOffRetry = clock.after(delay, () => {
+      memory.callOffRetry = undefined;
+      this.#begin({ request, message: undefined, tries: tries + 1 });
+    });
+    message?.ack();
+  }
+
+  /** Takes the status up as the newest, when it is one; else undefined. */
+  #note(memory: AttemptMemory, request: TaskRequest, status: TaskStatus): Told | undefined {
+    const { plugin, clock, producerId } = this.parts;
+    const fingerprint = statusFingerprint(status);
+    if (!isNews(memory.told, request, { status, fingerprint })) return undefined;
+    const phaseVersion = nextVersion(memory.told, request, status);
+    const pluginIdentifier = plugin.identifierOf?.(request.template?.type ?? "") ?? plugin.name;
+    const event = mintTaskEvent(request, status, { phaseVersion, pluginIdentifier, producerId, now: clock.now() });
+    memory.told = {
+      phase: status.phase,
+      phaseVersion,
+      fingerprint,
+      subject: taskEventSubject(request.shard),
+      data: toBinary(TaskEventSchema, event),
+    };
+    return memory.told;
+  }
+
+  async #send(told: Told): Promise<void> {
+    this.parts.metrics?.events.inc({ phase: told.phase });
+    await this.parts.bus.publish(told.subject, told.data);
+  }
+
+  async #repeat(memory: AttemptMemory): Promise<void> {
+    if (memory.told !== undefined) await this.#send(memory.told);
+  }
+}
+
+function hasEnded({ told }: AttemptMemory): boolean {
+  return told !== undefined && isEndedPhase(told.phase);
+}
+
+function progressOf(phase: string | undefined): ProgressPhase | undefined {
+  switch (phase) {
+    case "WAITING_FOR_RESOURCES":
+    case "QUEUED":
+    case "INITIALIZING":
+    case "RUNNING":
+      return phase;
+    default:
+      return undefined;
+  }
+}
+
+function isNews(told: Told | undefined, request: TaskRequest, next: { status: TaskStatus; fingerprint: string }): boolean {
+  const order = phaseOrder(next.status.phase);
+  if (told === undefined) {
+    // Memory is lost or was never there; propeller's knowledge is the floor.
+    const known = progressOf(TaskExecution_Phase[request.knownPhase]);
+    return known === undefined || order >= phaseOrder(known);
+  }
+  const step = order - phaseOrder(told.phase);
+  return step > 0 || (step === 0 && !isEnded(next.status) && told.fingerprint !== next.fingerprint);
+}
+
+/** Greater than every version of this phase that was told, also by an earlier process as far as propeller knows of it. */
+function nextVersion(told: Told | undefined, request: TaskRequest, status: TaskStatus): number {
+  if (told?.phase === status.phase) return told.phaseVersion + 1;
+  return request.knownPhase === TaskExecution_Phase[status.phase] ? request.knownPhaseVersion + 1 : 0;
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

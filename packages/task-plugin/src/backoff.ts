@@ -1,0 +1,8 @@
+const FIRST_MS = 200;
+const LONGEST_MS = 20_000;
+
+/** Delay before the next try, given the failed ones before this: doubles from 0.2 s to 20 s, spread by ±25 % so that many attempts do not come back at once. */
+export function redeliveryDelay(tries: number, random: () => number): number {
+  const full = Math.min(FIRST_MS * 2 ** Math.min(tries, 10), LONGEST_MS);
+  return Math.round(full * (0.75 + random() / 2));
+}

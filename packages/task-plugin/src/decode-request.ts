@@ -1,0 +1,37 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+
+export type DecodedRequest =
+  | { readonly kind: "request"; readonly request: TaskRequest }
+  /** Something answerable: the ids are readable. */
+  | { readonly kind: "bad"; readonly request: TaskRequest; readonly problem: string }
+  | { readonly kind: "poison"; readonly problem: string };
+
+/** Reads a request and checks what every plugin relies on. */
+export function decodeRequest(data: Uint8Array, taskTypes: readonly string[]): DecodedRequest {
+  let request: TaskRequest;
+  try {
+    request = fromBinary(TaskRequestSchema, data);
+  } catch (cause) {
+    return { kind: "poison", problem: `not a TaskRequest: ${cause instanceof Error ? cause.message : String(cause)}` };
+  }
+  const execution = request.id?.nodeExecutionId?.executionId;
+  if (execution === undefined || request.workflowKey === "" || request.generatedName === "" || request.namespace === "") {
+    return { kind: "poison", problem: "id.node_execution_id.execution_id, workflow_key, namespace and generated_name are required" };
+  }
+  if (request.desired === DesiredState.UNSPECIFIED) return { kind: "poison", problem: "desired: is required" };
+  const problem = problemOf(request, taskTypes);
+  return problem === undefined ? { kind: "request", request } : { kind: "bad", request, problem };
+}
+
+function problemOf(request: TaskRequest, taskTypes: readonly string[]): string | undefined {
+  // What stops or removes an attempt needs no template.
+  if (request.desired !== DesiredState.RUN) return undefined;
+  if (request.template === undefined) return "template: is required";
+  if (!taskTypes.includes(request.template.type))
+    return `template.type: this plugin does not serve ${JSON.stringify(request.template.type)}`;
+  if (request.id?.taskId === undefined) return "id.task_id: is required";
+  if (request.inputUri === "") return "input_uri: is required";
+  if (request.outputPrefix === "") return "output_prefix: is required";
+  return undefined;
+}

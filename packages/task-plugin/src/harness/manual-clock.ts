@@ -1,0 +1,53 @@
+import type { Clock } from "../clock.js";
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly action: () => void;
+}
+
+/** Time that stands still until it is moved. */
+export class ManualClock implements Clock {
+  #now: number;
+  #order = 0;
+  readonly #timers = new Set<Timer>();
+
+  constructor(start: Date = new Date("2026-01-02T03:04:05Z")) {
+    this.#now = start.getTime();
+  }
+
+  now(): Date {
+    return new Date(this.#now);
+  }
+
+  after(delayMs: number, action: () => void): () => void {
+    const timer = { at: this.#now + Math.max(0, delayMs), order: this.#order++, action };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  /** Timers that wait. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Moves on, running what comes due in its order, with room for what it awakes in between. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      await settle();
+      const next = [...this.#timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at || a.order - b.order)[0];
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.#now = Math.max(this.#now, next.at);
+      next.action();
+    }
+    this.#now = end;
+    await settle();
+  }
+}
+
+/** Lets everything that only waits for promises come to rest. */
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+}

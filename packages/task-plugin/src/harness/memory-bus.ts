@@ -1,0 +1,99 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { type TaskEvent, TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { BusMessage, PluginBus, Subscription } from "../plugin-bus.js";
+
+type Handler = (messages: readonly BusMessage[]) => Promise<void> | void;
+
+interface Consumer {
+  readonly filters: readonly string[];
+  readonly handler: Handler;
+}
+
+/** A message bus in memory: what is not acknowledged can be delivered again, by any later process too. */
+export class MemoryBus implements PluginBus {
+  /** Everything that was published with `publish`, in order. */
+  readonly published: { readonly subject: string; readonly data: Uint8Array }[] = [];
+  readonly volatile: { readonly subject: string; readonly data: Uint8Array }[] = [];
+  readonly #consumers = new Set<Consumer>();
+  readonly #open: StoredMessage[] = [];
+  /** The next publications are lost after the publisher was told that they are stored. */
+  loseNext = 0;
+
+  /** Messages that nobody has acknowledged. */
+  get unacknowledged(): number {
+    return this.#open.filter((message) => !message.acked).length;
+  }
+
+  /** Task events that can still be seen, in order. */
+  get events(): TaskEvent[] {
+    return this.published.map(({ data }) => fromBinary(TaskEventSchema, data));
+  }
+
+  async publish(subject: string, data: Uint8Array): Promise<void> {
+    await Promise.resolve();
+    if (this.loseNext > 0) this.loseNext--;
+    else this.published.push({ subject, data });
+  }
+
+  publishVolatile(subject: string, data: Uint8Array): void {
+    this.volatile.push({ subject, data });
+  }
+
+  subscribe(options: Parameters<PluginBus["subscribe"]>[0], handler: Handler): Promise<Subscription> {
+    const consumer: Consumer = { filters: options.subjects, handler };
+    this.#consumers.add(consumer);
+    return Promise.resolve({
+      close: () => {
+        this.#consumers.delete(consumer);
+        return Promise.resolve();
+      },
+    });
+  }
+
+  /** Puts a request into the stream and hands it to its consumer. */
+  async send(subject: string, data: Uint8Array): Promise<void> {
+    const message = new StoredMessage(subject, data);
+    this.#open.push(message);
+    await this.#deliver(message);
+  }
+
+  /** Delivers once more what is not acknowledged, as after the acknowledgement's time ran out. */
+  async redeliver(): Promise<void> {
+    for (const message of this.#open.filter((open) => !open.acked)) await this.#deliver(message);
+  }
+
+  async #deliver(message: StoredMessage): Promise<void> {
+    message.deliveries++;
+    for (const { filters, handler } of this.#consumers) {
+      if (filters.some((filter) => matches(filter, message.subject))) await handler([message.view()]);
+    }
+  }
+}
+
+class StoredMessage {
+  deliveries = 0;
+  acked = false;
+
+  constructor(
+    readonly subject: string,
+    readonly data: Uint8Array,
+  ) {}
+
+  view(): BusMessage {
+    return {
+      subject: this.subject,
+      data: this.data,
+      deliveries: this.deliveries,
+      ack: () => {
+        this.acked = true;
+      },
+      nak: () => undefined,
+    };
+  }
+}
+
+function matches(filter: string, subject: string): boolean {
+  const wanted = filter.split(".");
+  const tokens = subject.split(".");
+  return wanted.length === tokens.length && wanted.every((token, i) => token === "*" || token === tokens[i]);
+}

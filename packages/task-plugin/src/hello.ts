@@ -1,0 +1,24 @@
+/** What a plugin service tells every ten seconds on `pluginHelloSubject`. */
+export interface PluginHello {
+  readonly name: string;
+  readonly taskTypes: readonly string[];
+  /** False: attempts leave nothing, FINALIZE need not be sent. */
+  readonly finalizes: boolean;
+}
+
+export const HELLO_INTERVAL_MS = 10_000;
+
+export function encodeHello(hello: PluginHello): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(hello));
+}
+
+/** The announcement, or undefined for bytes that are none. */
+export function decodeHello(data: Uint8Array): PluginHello | undefined {
+  try {
+    const { name, taskTypes, finalizes } = JSON.parse(new TextDecoder().decode(data)) as Partial<PluginHello>;
+    if (typeof name !== "string" || !Array.isArray(taskTypes)) return undefined;
+    return { name, taskTypes: taskTypes.filter((type) => typeof type === "string"), finalizes: finalizes !== false };
+  } catch {
+    return undefined;
+  }
+}

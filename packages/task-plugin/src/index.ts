@@ -1,0 +1,27 @@
+// For authors of plugins
+export { definePlugin, type Plugin, type PluginHost } from "./plugin.js";
+export { AttemptFailure, PermanentFailure, RetryableFailure, type FailureDetails, type FailureKind } from "./failure.js";
+export { NotYet, type NotYetOptions } from "./not-yet.js";
+export {
+  isEnded,
+  phaseOrder,
+  type Aborted,
+  type EndedStatus,
+  type Failed,
+  type Progress,
+  type ProgressPhase,
+  type StatusDetails,
+  type Succeeded,
+  type TaskStatus,
+} from "./status.js";
+export { attemptKey } from "./attempt-key.js";
+
+// For plugin services
+export { runPlugin, durableName, type RunningPlugin, type RunPluginOptions } from "./run-plugin.js";
+export { systemClock, type Clock } from "./clock.js";
+export type { PluginBus } from "./plugin-bus.js";
+
+// For those who talk to plugin services
+export { decodeHello, encodeHello, HELLO_INTERVAL_MS, type PluginHello } from "./hello.js";
+export { mintTaskEvent, type MintOptions } from "./mint-event.js";
+export { desiredOrder } from "./desired-order.js";

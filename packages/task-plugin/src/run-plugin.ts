@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import { pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/domain";
+import type { Logger, Metrics } from "@flyte-ts/telemetry";
+import { Attempts } from "./attempts.js";
+import type { Clock } from "./clock.js";
+import { decodeRequest } from "./decode-request.js";
+import { PermanentFailure } from "./failure.js";
+import { encodeHello, HELLO_INTERVAL_MS } from "./hello.js";
+import { pluginMetrics } from "./metrics.js";
+import type { Plugin } from "./plugin.js";
+import type { BusMessage, PluginBus } from "./plugin-bus.js";
+
+export interface RunPluginOptions {
+  readonly plugin: Plugin;
+  /** With the streams of requests and events in place. */
+  readonly bus: PluginBus;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly metrics?: Metrics | undefined;
+  /** Requests per task type that are taken and not yet acknowledged, over all replicas. Default 256. */
+  readonly maxInFlight?: number;
+  /** `producer_id` of events. Default `propeller`, as Go Flyte's single cluster has it. */
+  readonly producerId?: string;
+  /** Ended attempts whose end is remembered. Default 10,000. */
+  readonly endedLimit?: number;
+  /** Spreads retries; [0, 1). */
+  readonly random?: () => number;
+}
+
+export interface RunningPlugin {
+  /** Takes no further requests, waits for those in hand, then stops the plugin. */
+  stop(): Promise<void>;
+}
+
+// Longer than a pod takes to stop and its neighbours' calls take to time out.
+const ACK_WAIT_MS = 60_000;
+
+/** Starts the plugin and serves its task types until stopped. */
+export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugin> {
+  const { plugin, bus, logger, clock, maxInFlight = 256, producerId = "propeller", endedLimit = 10_000 } = options;
+  const random = options.random ?? (() => randomBytes(4).readUInt32BE() / 2 ** 32);
+  const metrics = options.metrics === undefined ? undefined : pluginMetrics(options.metrics, () => attempts.liveCount);
+  const attempts: Attempts = new Attempts({ plugin, bus, logger, clock, random, producerId, endedLimit, metrics });
+  await plugin.start?.(attempts);
+
+  const take = async (message: BusMessage): Promise<void> => {
+    const decoded = decodeRequest(message.data, plugin.taskTypes);
+    switch (decoded.kind) {
+      case "request":
+        attempts.accept(decoded.request, message);
+        return;
+      case "bad":
+        logger.warn({ subject: message.subject, attempt: decoded.request.generatedName, problem: decoded.problem }, "request refused");
+        await attempts.report(decoded.request, {
+          phase: "FAILED",
+          failure: new PermanentFailure({ code: "BadTaskSpecification", message: decoded.problem, kind: "SYSTEM" }),
+        });
+        message.ack();
+        return;
+      case "poison":
+        logger.error({ subject: message.subject, problem: decoded.problem }, "unreadable request dropped");
+        message.ack();
+        return;
+    }
+  };
+
+  const subscriptions = await Promise.all(
+    plugin.taskTypes.map((taskType) =>
+      bus.subscribe(
+        {
+          stream: TASK_STREAM.name,
+          durable: durableName(taskType),
+          subjects: [taskRequestFilter(taskType)],
+          maxInFlight,
+          batch: maxInFlight,
+          ackWaitMs: ACK_WAIT_MS,
+        },
+        async (messages) => {
+          await Promise.all(messages.map(take));
+        },
+      ),
+    ),
+  );
+
+  const hello = encodeHello({ name: plugin.name, taskTypes: plugin.taskTypes, finalizes: plugin.finalizes ?? true });
+  let callOff: () => void = () => undefined;
+  const announce = () => {
+    bus.publishVolatile(pluginHelloSubject, hello);
+    callOff = clock.after(HELLO_INTERVAL_MS, announce);
+  };
+  announce();
+  logger.info({ plugin: plugin.name, taskTypes: plugin.taskTypes }, "plugin serves");
+
+  return {
+    async stop() {
+      callOff();
+      await Promise.all(subscriptions.map((subscription) => subscription.close()));
+      await attempts.stop();
+      await plugin.stop?.();
+    },
+  };
+}
+
+/** Name of the consumer that the replicas of a plugin share. */
+export function durableName(taskType: string): string {
+  return `plugin-${taskTypeToken(taskType)}`;
+}
