@@ -1,0 +1,73 @@
+/** What an installation decides about the engine. Times are in milliseconds. */
+export interface EngineConfig {
+  /** Executions' data dirs stand below it, as `{project}-{domain}-{name}`. */
+  readonly metadataPrefix: string;
+  /** Raw outputs stand below it when the execution names no prefix of its own. */
+  readonly rawOutputPrefix: string;
+  /** `producer_id` of events: the id of this cluster. */
+  readonly producerId: string;
+  /** Attempts of a task that says nothing itself. */
+  readonly defaultMaxAttempts: number;
+  /** Attempts that may be lost to system failures before one more is fatal. */
+  readonly maxSystemFailures: number;
+  /**
+   * From how many system failures on attempts no longer run on interruptible
+   * machines; 0 or less counts back from the last attempt (-1: the last one).
+   */
+  readonly interruptibleFailureThreshold: number;
+  /** Longest time of one attempt when the node says nothing; 0 means none. */
+  readonly defaultExecutionDeadline: number;
+  /** Longest time of a node over all attempts when it says nothing; 0 means none. */
+  readonly defaultActiveDeadline: number;
+  readonly retryBackoff: BackoffConfig;
+  /** A request without progress is sent again after `initial`, then less and less often. */
+  readonly resend: BackoffConfig;
+  /** The terminal event is published again until admin has recorded it. */
+  readonly republish: BackoffConfig;
+  /** Failed reads and writes of blobs are tried again. */
+  readonly blobRetry: BackoffConfig;
+  /** On load, events of nodes that ended this long before the last change are published again. */
+  readonly republishWindow: number;
+  /** An abort that nobody answers is given up after this time if the attempt never reported anything. */
+  readonly abandonUnanswered: number;
+  /** Outputs and inputs up to this many bytes travel by value; larger ones go to the blob store. */
+  readonly inlineLimit: number;
+  /** Bytes of outputs that one status may hold by value. */
+  readonly inlineBudget: number;
+  /** Objects of ended attempts are removed even when the attempt succeeded. */
+  readonly deleteResourcesOnFinalize: boolean;
+  /** A number in [0, 1), for jitter only. */
+  readonly random: () => number;
+}
+
+/** Delay `initial * factor^n`, at most `max`, made shorter by a random part of up to `jitter` (0 to 1). */
+export interface BackoffConfig {
+  readonly initial: number;
+  readonly factor: number;
+  readonly max: number;
+  readonly jitter: number;
+}
+
+/** The stock sandbox's addresses, Go Flyte 1.16's limits. `random` is given by the caller. */
+export function defaultEngineConfig(random: () => number): EngineConfig {
+  return {
+    metadataPrefix: "s3://my-s3-bucket/metadata/propeller",
+    rawOutputPrefix: "s3://my-s3-bucket/data",
+    producerId: "propeller",
+    defaultMaxAttempts: 1,
+    maxSystemFailures: 3,
+    interruptibleFailureThreshold: -1,
+    defaultExecutionDeadline: 0,
+    defaultActiveDeadline: 0,
+    retryBackoff: { initial: 100, factor: 3, max: 60_000, jitter: 0.5 },
+    resend: { initial: 30_000, factor: 2, max: 300_000, jitter: 0.1 },
+    republish: { initial: 5_000, factor: 2, max: 60_000, jitter: 0.1 },
+    blobRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
+    republishWindow: 60_000,
+    abandonUnanswered: 600_000,
+    inlineLimit: 8 * 1024,
+    inlineBudget: 128 * 1024,
+    deleteResourcesOnFinalize: false,
+    random,
+  };
+}

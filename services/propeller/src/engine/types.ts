@@ -1,0 +1,115 @@
+import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { EngineConfig } from "./config.js";
+
+/**
+ * What the shell tells the engine. Every one may come twice, late or in another
+ * order than things happened.
+ */
+export type Observation =
+  /** First call after `createRun`: walk the whole graph, send again what is running. */
+  | { readonly kind: "load" }
+  /** Periodic or after an error: walk the whole graph, so that nothing rests on bookkeeping alone. */
+  | { readonly kind: "resync" }
+  | { readonly kind: "taskEvent"; readonly event: TaskEvent }
+  /** `wakeAt` has come. */
+  | { readonly kind: "timer" }
+  /** Deletion of the resource was requested. */
+  | { readonly kind: "abort"; readonly reason?: string }
+  | { readonly kind: "outputsRead"; readonly uri: string; readonly result: ReadResult<LiteralMap> }
+  | { readonly kind: "literalRead"; readonly uri: string; readonly result: ReadResult<Literal> }
+  /** A blob is written; with `error` the engine asks again after a while. */
+  | { readonly kind: "outputsWritten"; readonly uri: string; readonly error?: string }
+  /** The status up to this revision is in the resource. */
+  | { readonly kind: "persisted"; readonly revision: number }
+  /** Admin has the terminal event in its database. */
+  | { readonly kind: "recorded"; readonly phase: string }
+  /** Admin refuses events of this execution, for good. */
+  | { readonly kind: "rejected"; readonly cause: RejectionCause; readonly message: string }
+  /** The status does not fit into the resource: the execution fails with `WorkflowTooLarge`. */
+  | { readonly kind: "tooLarge"; readonly message: string };
+
+/** `notFound`: no such execution; `incompatibleCluster`: it belongs to another cluster; `terminal`: it has ended already. */
+export type RejectionCause = "notFound" | "incompatibleCluster" | "terminal";
+
+/** `error` is transient: the engine asks again. */
+export type ReadResult<T> =
+  | { readonly kind: "value"; readonly value: T }
+  | { readonly kind: "missing" }
+  | { readonly kind: "error"; readonly message: string };
+
+/**
+ * What the shell is to do. An effect with `afterRevision` must not be done before
+ * the status of that revision is durable; if the process ends before, it must not
+ * be done at all: `load` decides anew. Effects without it are safe to do at once,
+ * to repeat and to lose.
+ */
+export type Effect =
+  | { readonly kind: "sendTask"; readonly request: TaskRequest; readonly afterRevision?: number }
+  | { readonly kind: "publish"; readonly event: ExecutionEvent; readonly afterRevision?: number }
+  | { readonly kind: "readOutputs"; readonly uri: string }
+  | { readonly kind: "readLiteral"; readonly uri: string }
+  | { readonly kind: "writeOutputs"; readonly uri: string; readonly outputs: LiteralMap }
+  /** Once that revision is durable (labels set, finalizer gone), the run is over and may be forgotten. */
+  | { readonly kind: "finish"; readonly afterRevision: number }
+  | { readonly kind: "count"; readonly metric: EngineMetric; readonly labels?: Readonly<Record<string, string>> };
+
+export type EngineMetric =
+  | "workflowStarted"
+  | "workflowEnded"
+  | "nodeStarted"
+  | "nodeEnded"
+  | "attemptRetried"
+  | "attemptTimedOut"
+  | "requestResent"
+  | "taskEventIgnored"
+  | "bindingFailed";
+
+/** JSON merge patch (RFC 7386) for the resource; `metadata` only with the patch that finishes it. */
+export interface ResourcePatch {
+  readonly metadata?: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly finalizers: readonly string[] | null;
+  };
+  readonly status: Readonly<Record<string, unknown>>;
+}
+
+/** Counts of one run, for the level monitor. */
+export interface RunCounts {
+  /** Nodes that have begun and not ended. */
+  readonly activeNodes: number;
+  /** Task nodes among them: what `max parallelism` counts. */
+  readonly activeTasks: number;
+  /** Task nodes that are ready and wait for the parallelism limit. */
+  readonly waitingTasks: number;
+}
+
+/** One running workflow: its status, and what it wants done next. Not safe for use by two callers at once. */
+export interface WorkflowRun {
+  /** `namespace/name`. */
+  readonly key: string;
+  /** Takes up one fact and tells what follows. No I/O, no clock: `now` is in milliseconds since the epoch. */
+  observe(observation: Observation, now: number): readonly Effect[];
+  /** The whole status as it should be in the resource. Walks all nodes: for writing small changes take `takePatch`. */
+  readonly status: WorkflowStatus;
+  /** Counts changes of the status; starts at 0 for what was loaded. */
+  readonly revision: number;
+  /** Changes since the last call (or the load), or undefined when there are none. Costs as much as nodes have changed. */
+  takePatch(): ResourcePatch | undefined;
+  /** Earliest time, ms, at which the engine wants a `timer` observation. */
+  readonly wakeAt: number | undefined;
+  /** The status is terminal; the run may still wait for admin's word. */
+  readonly terminal: boolean;
+  /** `finish` was given: nothing more will come. */
+  readonly finished: boolean;
+  readonly counts: RunCounts;
+}
+
+export interface RunInput {
+  readonly workflow: ParsedWorkflow;
+  readonly config: EngineConfig;
+  /** ms since the epoch. */
+  readonly now: number;
+}
