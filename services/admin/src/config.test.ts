@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { adminConfigSchema } from "./config.js";
+
+test("an empty configuration is Flyte's", () => {
+  const config = adminConfigSchema.parse({});
+  expect(config.taskResources).toEqual({
+    defaults: { cpu: "2", memory: "200Mi", ephemeralStorage: "", gpu: "" },
+    limits: { cpu: "2", memory: "1Gi", ephemeralStorage: "", gpu: "1" },
+  });
+  expect(config.registration.maxWorkflowNodes).toBe(100);
+  expect(config.domains.map(({ id }) => id)).toEqual(["development", "staging", "production"]);
+});
+
+test("unknown keys are refused", () => {
+  expect(adminConfigSchema.safeParse({ server: { prot: 1 } }).success).toBe(false);
+});

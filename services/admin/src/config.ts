@@ -1,0 +1,137 @@
+import { z } from "zod";
+
+/** Kubernetes quantities by resource; an empty string or absence means: none. */
+const resources = z.strictObject({
+  cpu: z.string().default(""),
+  memory: z.string().default(""),
+  ephemeralStorage: z.string().default(""),
+  gpu: z.string().default(""),
+});
+
+const clusterSchema = z.strictObject({
+  name: z.string().min(1),
+  /** Path of a kubeconfig file; absent: the pod's own service account. */
+  kubeconfig: z.string().optional(),
+  context: z.string().optional(),
+  weight: z.number().positive().default(1),
+});
+
+/** Admin's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */
+export const adminConfigSchema = z.strictObject({
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  server: z
+    .strictObject({
+      host: z.string().default("127.0.0.1"),
+      /** gRPC. */
+      grpcPort: z.number().int().min(0).max(65535).default(8089),
+      /** REST and, for clients that use one address for both, gRPC. */
+      httpPort: z.number().int().min(0).max(65535).default(8088),
+      /** Largest request, bytes. */
+      maxMessageBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(4 * 1024 * 1024),
+    })
+    .prefault({}),
+  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65535).default(10254) }).prefault({}),
+  database: z
+    .strictObject({
+      url: z.string().default("postgresql://postgres@127.0.0.1:5432/flyteadmin"),
+      maxConnections: z.number().int().positive().default(20),
+      /** Folder of the numbered SQL files; by default the one beside the program. */
+      migrations: z.string().optional(),
+    })
+    .prefault({}),
+  nats: z.strictObject({ url: z.string().default("nats://127.0.0.1:4222") }).prefault({}),
+  storage: z
+    .strictObject({
+      /** Where metadata goes: `s3://bucket` or `file:///folder`. */
+      container: z.string().default("s3://my-s3-bucket"),
+      /** Prefix of admin's own objects in the container. */
+      metadataPrefix: z.string().default("metadata"),
+      /** Prefix of what propeller writes per execution. */
+      propellerPrefix: z.string().default("metadata/propeller"),
+      /** Where tasks write what is larger than a literal, unless the request says otherwise. */
+      rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
+      s3: z
+        .strictObject({
+          endpoint: z.string().default("http://localhost:30002"),
+          /** Address that clients outside reach; signed URLs carry it. */
+          publicEndpoint: z.string().optional(),
+          region: z.string().default("us-east-1"),
+          accessKeyId: z.string().default(""),
+          secretAccessKey: z.string().default(""),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  clusters: z.array(clusterSchema).default([]),
+  /** Created at start when they are missing. */
+  projects: z.array(z.string()).default(["flytesnacks"]),
+  domains: z
+    .array(z.strictObject({ id: z.string().min(1), name: z.string().min(1) }))
+    .min(1)
+    .default([
+      { id: "development", name: "development" },
+      { id: "staging", name: "staging" },
+      { id: "production", name: "production" },
+    ]),
+  /** Template of the namespace of an execution's resources. */
+  namespaceTemplate: z.string().default("{{ project }}-{{ domain }}"),
+  taskResources: z
+    .strictObject({
+      defaults: resources.prefault({ cpu: "2", memory: "200Mi" }),
+      limits: resources.prefault({ cpu: "2", memory: "1Gi", gpu: "1" }),
+    })
+    .prefault({}),
+  registration: z
+    .strictObject({
+      /** Nodes of one workflow; 0 means no limit. */
+      maxWorkflowNodes: z.number().int().min(0).default(100),
+      /** Labels and annotations of one launch plan or execution; 0 means no limit. */
+      maxLabelEntries: z.number().int().min(0).default(0),
+      maxAnnotationEntries: z.number().int().min(0).default(0),
+      /** Size of one compiled workflow, bytes; 0 means no limit. */
+      workflowSizeLimit: z.number().int().min(0).default(0),
+    })
+    .prefault({}),
+  /** What an execution gets when neither request, launch plan nor attributes say so. */
+  executionDefaults: z
+    .strictObject({
+      maxParallelism: z.number().int().default(25),
+      k8sServiceAccount: z.string().default(""),
+      assumableIamRole: z.string().default(""),
+      interruptible: z.boolean().default(false),
+      overwriteCache: z.boolean().default(false),
+      labels: z.record(z.string(), z.string()).default({}),
+      annotations: z.record(z.string(), z.string()).default({}),
+      envs: z.record(z.string(), z.string()).default({}),
+    })
+    .prefault({}),
+  remoteData: z
+    .strictObject({
+      signedUrls: z.strictObject({ enabled: z.boolean().default(false), durationMinutes: z.number().positive().default(3) }).prefault({}),
+      /** Inputs and outputs up to this size come inline, bytes; 0 means no limit. */
+      maxSizeInBytes: z
+        .number()
+        .int()
+        .min(0)
+        .default(2 * 1024 * 1024),
+    })
+    .prefault({}),
+  dataProxy: z
+    .strictObject({
+      upload: z
+        .strictObject({
+          maxExpiresInSeconds: z.number().positive().default(3600),
+          defaultFileNameLength: z.number().int().positive().default(20),
+          storagePrefix: z.string().default(""),
+        })
+        .prefault({}),
+      download: z.strictObject({ maxExpiresInSeconds: z.number().positive().default(3600) }).prefault({}),
+    })
+    .prefault({}),
+});
+
+export type AdminConfig = z.infer<typeof adminConfigSchema>;

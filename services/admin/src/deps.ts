@@ -1,0 +1,28 @@
+import type { BlobStore } from "@flyte-ts/blobstore";
+import type { KubeClient } from "@flyte-ts/kubernetes";
+import type { Bus } from "@flyte-ts/messaging";
+import type { Database } from "@flyte-ts/postgres";
+import type { Logger, Metrics } from "@flyte-ts/telemetry";
+import type { AdminConfig } from "./config.js";
+
+/** A data plane that executions may be sent to. */
+export interface Cluster {
+  readonly name: string;
+  /** Share of new executions, relative to the other clusters' weights. */
+  readonly weight: number;
+  readonly kube: KubeClient;
+}
+
+/** What the slices of admin are made of; `main.ts` builds it once. */
+export interface AdminDeps {
+  readonly config: AdminConfig;
+  readonly db: Database;
+  readonly blobs: BlobStore;
+  readonly bus: Bus;
+  readonly clusters: readonly Cluster[];
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: () => Date;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+}

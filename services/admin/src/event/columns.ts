@@ -1,0 +1,51 @@
+import type { Query } from "@flyte-ts/postgres";
+
+/** One column of a table that many rows are written to at once. */
+export interface WrittenColumn<Row> {
+  readonly name: string;
+  /** Type in SQL. */
+  readonly type: string;
+  readonly value: (row: Row) => unknown;
+  /** What an existing row gets: `set` the new value; `keep` its own where the new one is null; `key`: it identifies the row. */
+  readonly update: "set" | "keep" | "key";
+}
+
+/**
+ * Statement that writes rows with one array for each column, so that its text does not
+ * depend on their number. A row is inserted, or updated when its stored revision is the
+ * one before the given; what it returns has been written, the rest was changed by someone
+ * else meanwhile. Rows must come in an order common to all writers, or two may deadlock.
+ */
+export function upsert<Row>(table: string, columns: readonly WrittenColumn<Row>[], returning: string): (rows: readonly Row[]) => Query {
+  const names = columns.map(({ name }) => name).join(", ");
+  const keys = columns.filter(({ update }) => update === "key").map(({ name }) => name);
+  const text =
+    `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${parameters(columns)})` +
+    ` ON CONFLICT (${keys.join(", ")}) DO UPDATE SET ${assignments(columns, table, "EXCLUDED")}, updated_at = clock_timestamp()` +
+    ` WHERE ${table}.revision = EXCLUDED.revision - 1 RETURNING ${returning}`;
+  return (rows) => ({ name: `upsert-${table}`, text, values: columns.map(({ value }) => rows.map(value)) });
+}
+
+/** Like {@link upsert} for rows that exist. */
+export function update<Row>(table: string, columns: readonly WrittenColumn<Row>[], returning: string): (rows: readonly Row[]) => Query {
+  const names = columns.map(({ name }) => name).join(", ");
+  const key = columns.filter((column) => column.update === "key").map(({ name }) => `${table}.${name} = given.${name}`);
+  const text =
+    `UPDATE ${table} SET ${assignments(columns, table, "given")}, updated_at = clock_timestamp()` +
+    ` FROM unnest(${parameters(columns)}) AS given (${names})` +
+    ` WHERE ${key.join(" AND ")} AND ${table}.revision = given.revision - 1 RETURNING ${returning}`;
+  return (rows) => ({ name: `update-${table}`, text, values: columns.map(({ value }) => rows.map(value)) });
+}
+
+function parameters(columns: readonly { readonly type: string }[]): string {
+  return columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(", ");
+}
+
+function assignments<Row>(columns: readonly WrittenColumn<Row>[], table: string, source: string): string {
+  return columns
+    .filter(({ update: rule }) => rule !== "key")
+    .map(({ name, update: rule }) =>
+      rule === "keep" ? `${name} = COALESCE(${source}.${name}, ${table}.${name})` : `${name} = ${source}.${name}`,
+    )
+    .join(", ");
+}

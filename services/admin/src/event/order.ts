@@ -1,0 +1,36 @@
+import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+
+/** Before every event. */
+export const NO_ORDER = -1n;
+
+/** After every event but a terminal one: what a user's abort leaves is replaced only by the end itself. */
+export const ABORT_ORDER = 2n ** 62n - 1n;
+
+/** After everything: facts of the terminal event. */
+export const TERMINAL_ORDER = 2n ** 62n;
+
+/**
+ * Place of an event in its execution. Propeller counts its events up; where a sender
+ * does not count (0), time decides, and of two events at one time the later phase.
+ */
+export function executionEventOrder(sequence: bigint, occurredAt: bigint, phase: NodeExecution_Phase | WorkflowExecution_Phase): bigint {
+  if (sequence > 0n) return sequence;
+  return (occurredAt / 1000n) * 4n + (phase < 3 ? BigInt(phase) : 3n);
+}
+
+const taskPhaseOrder: readonly TaskExecution_Phase[] = [
+  TaskExecution_Phase.UNDEFINED,
+  TaskExecution_Phase.WAITING_FOR_RESOURCES,
+  TaskExecution_Phase.QUEUED,
+  TaskExecution_Phase.INITIALIZING,
+  TaskExecution_Phase.RUNNING,
+  TaskExecution_Phase.RETRYABLE_FAILED,
+  TaskExecution_Phase.SUCCEEDED,
+  TaskExecution_Phase.FAILED,
+  TaskExecution_Phase.ABORTED,
+];
+
+/** Place of an event in its attempt: phases go forward, and within a phase its version counts up. */
+export function taskEventOrder(phase: TaskExecution_Phase, version: number): bigint {
+  return (BigInt(taskPhaseOrder.indexOf(phase) + 1) << 32n) | BigInt(version);
+}

@@ -1,0 +1,33 @@
+import { create } from "@bufbuild/protobuf";
+import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+
+const SECOND = 1_000_000_000n;
+
+/** Nanoseconds since the epoch. */
+export function nanosOf(timestamp: Timestamp): bigint {
+  return timestamp.seconds * SECOND + BigInt(timestamp.nanos);
+}
+
+export function nanosOfDate(date: Date): bigint {
+  return BigInt(date.getTime()) * 1_000_000n;
+}
+
+export function timestampOf(nanos: bigint): Timestamp {
+  const rest = ((nanos % SECOND) + SECOND) % SECOND;
+  return create(TimestampSchema, { seconds: (nanos - rest) / SECOND, nanos: Number(rest) });
+}
+
+/** Seconds and nanoseconds have one sign, as protobuf wants it. */
+export function durationOf(nanos: bigint): Duration {
+  return create(DurationSchema, { seconds: nanos / SECOND, nanos: Number(nanos % SECOND) });
+}
+
+/** Whether a time was given at all: senders leave it out or send zero. */
+export function isSet(timestamp: Timestamp | undefined): timestamp is Timestamp {
+  return timestamp !== undefined && (timestamp.seconds !== 0n || timestamp.nanos !== 0);
+}
+
+/** Whether PostgreSQL and clients can hold the time: years 1 to 9999, as protobuf says. */
+export function isTime(timestamp: Timestamp): boolean {
+  return timestamp.seconds >= -62_135_596_800n && timestamp.seconds <= 253_402_300_799n && timestamp.nanos >= 0 && timestamp.nanos < 1e9;
+}

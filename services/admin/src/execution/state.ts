@@ -1,0 +1,114 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import { update, type WrittenColumn } from "../event/columns.js";
+import { workflowPhaseName, workflowPhaseOf } from "../event/phase-name.js";
+import { elapsed, type WorkflowState } from "../event/workflow-state.js";
+
+export interface ExecutionName {
+  readonly project: string;
+  readonly domain: string;
+  readonly name: string;
+}
+
+export interface StoredExecutionState extends ExecutionName {
+  readonly rowId: bigint;
+  readonly cluster: string;
+  readonly state: WorkflowState;
+  readonly revision: number;
+}
+
+export interface ExecutionStateWrite {
+  readonly rowId: bigint;
+  readonly state: WorkflowState;
+  /** One more than what was read. */
+  readonly revision: number;
+}
+
+interface Row {
+  id: bigint;
+  execution_project: string;
+  execution_domain: string;
+  execution_name: string;
+  cluster: string;
+  revision: number;
+  phase: string;
+  phase_order: bigint;
+  started_ns: bigint | null;
+  started_order: bigint;
+  updated_ns: bigint;
+  ended_ns: bigint | null;
+  result_order: bigint;
+}
+
+const select = `SELECT id, execution_project, execution_domain, execution_name, cluster, revision, phase, phase_order, started_ns,
+  started_order, updated_ns, ended_ns, result_order FROM executions`;
+
+/** What events have told of executions, without their results. */
+export async function loadExecutionStates(db: Queryable, rowIds: readonly bigint[]): Promise<Map<bigint, StoredExecutionState>> {
+  const { rows } = await db.query<Row>({ name: "load-execution-states", text: `${select} WHERE id = ANY($1::bigint[])`, values: [rowIds] });
+  return new Map(rows.map((row) => [row.id, stored(row)]));
+}
+
+export async function findExecutionState(db: Queryable, id: ExecutionName): Promise<StoredExecutionState | undefined> {
+  const { rows } = await db.query<Row>({
+    name: "find-execution-state",
+    text: `${select} WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
+    values: [id.project, id.domain, id.name],
+  });
+  return rows[0] && stored(rows[0]);
+}
+
+function stored(row: Row): StoredExecutionState {
+  return {
+    rowId: row.id,
+    project: row.execution_project,
+    domain: row.execution_domain,
+    name: row.execution_name,
+    cluster: row.cluster,
+    revision: row.revision,
+    state: {
+      phase: workflowPhaseOf(row.phase),
+      phaseOrder: row.phase_order,
+      startedAt: row.started_ns ?? undefined,
+      startedOrder: row.started_order,
+      updatedAt: row.updated_ns,
+      endedAt: row.ended_ns ?? undefined,
+      result: undefined,
+      resultOrder: row.result_order,
+    },
+  };
+}
+
+type Column = WrittenColumn<ExecutionStateWrite>;
+
+const outputsOf = ({ result }: WorkflowState) => (result?.kind === "outputs" ? result : undefined);
+const errorOf = ({ result }: WorkflowState) => (result?.kind === "error" ? result.error : undefined);
+const abortOf = ({ result }: WorkflowState) => (result?.kind === "abort" ? result : undefined);
+
+const columns: readonly Column[] = [
+  { name: "id", type: "bigint", value: (row) => row.rowId, update: "key" },
+  { name: "revision", type: "integer", value: (row) => row.revision, update: "set" },
+  { name: "phase", type: "text", value: ({ state }) => workflowPhaseName(state.phase), update: "set" },
+  { name: "phase_order", type: "bigint", value: ({ state }) => state.phaseOrder, update: "set" },
+  { name: "started_ns", type: "bigint", value: ({ state }) => state.startedAt ?? null, update: "set" },
+  { name: "started_order", type: "bigint", value: ({ state }) => state.startedOrder, update: "set" },
+  { name: "updated_ns", type: "bigint", value: ({ state }) => state.updatedAt, update: "set" },
+  { name: "ended_ns", type: "bigint", value: ({ state }) => state.endedAt ?? null, update: "set" },
+  { name: "duration", type: "bigint", value: ({ state }) => elapsed(state), update: "set" },
+  { name: "result", type: "text", value: ({ state }) => state.result?.kind ?? null, update: "keep" },
+  { name: "result_order", type: "bigint", value: ({ state }) => state.resultOrder, update: "set" },
+  { name: "output_uri", type: "text", value: ({ state }) => outputsOf(state)?.uri ?? null, update: "keep" },
+  { name: "outputs", type: "bytea", value: ({ state }) => outputsOf(state)?.values ?? null, update: "keep" },
+  { name: "error", type: "bytea", value: ({ state }) => errorOf(state)?.bytes ?? null, update: "keep" },
+  { name: "error_kind", type: "text", value: ({ state }) => errorOf(state)?.kind ?? null, update: "keep" },
+  { name: "error_code", type: "text", value: ({ state }) => errorOf(state)?.code ?? null, update: "keep" },
+  { name: "abort_cause", type: "text", value: ({ state }) => abortOf(state)?.cause ?? null, update: "keep" },
+  { name: "abort_principal", type: "text", value: ({ state }) => abortOf(state)?.principal ?? null, update: "keep" },
+];
+
+const write = update("executions", columns, "executions.id");
+
+/** Numbers of the rows that were written; the others were changed meanwhile and must be read again. */
+export async function saveExecutionStates(db: Queryable, writes: readonly ExecutionStateWrite[]): Promise<Set<bigint>> {
+  const { rows } = await db.query<{ id: bigint }>(write(writes));
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,51 @@
+import type { NamedEntityIdentifier } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { invalidArgument, missingArgument } from "../invalid.js";
+
+/** `TASK` for 1; the number itself where the enum has no name for it. */
+export function resourceTypeName(type: ResourceType): string {
+  return ResourceType[type] ?? String(type);
+}
+
+/** `TASK p:d:n:v`, for messages. */
+export function identifierText(id: Identifier): string {
+  return `${resourceTypeName(id.resourceType)} ${id.project}:${id.domain}:${id.name}:${id.version}`;
+}
+
+/** A text that must be given. PostgreSQL cannot store NUL characters, so none may come in. */
+export function checkText(value: string, field: string): void {
+  if (value === "") throw missingArgument(field);
+  if (value.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
+}
+
+/**
+ * Checks the identifier of one version of an entity: its resource type, and that all
+ * its parts are given.
+ *
+ * @throws RpcError INVALID_ARGUMENT naming the part.
+ */
+export function checkIdentifier(id: Identifier | undefined, expected?: ResourceType): asserts id is Identifier {
+  if (id === undefined) throw missingArgument("id");
+  if (expected !== undefined && id.resourceType !== expected) {
+    throw invalidArgument(
+      `unexpected resource type ${resourceTypeName(id.resourceType).toLowerCase()} for identifier [${identifierText(id)}], ` +
+        `expected ${resourceTypeName(expected).toLowerCase()} instead`,
+    );
+  }
+  checkText(id.project, "project");
+  checkText(id.domain, "domain");
+  checkText(id.name, "name");
+  checkText(id.version, "version");
+}
+
+/** Like {@link checkIdentifier} for reads, where an unspecified resource type is taken for the expected one. */
+export function checkReadIdentifier(id: Identifier | undefined, expected: ResourceType): asserts id is Identifier {
+  checkIdentifier(id, id?.resourceType === ResourceType.UNSPECIFIED ? undefined : expected);
+}
+
+export function checkNamedEntity(id: NamedEntityIdentifier | undefined): asserts id is NamedEntityIdentifier {
+  if (id === undefined) throw missingArgument("id");
+  checkText(id.project, "project");
+  checkText(id.domain, "domain");
+  checkText(id.name, "name");
+}

@@ -1,0 +1,90 @@
+import type { Schedule } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";
+import type { ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { typeToText } from "@flyte-ts/domain";
+import type { Queryable } from "@flyte-ts/postgres";
+import { invalidArgument } from "../invalid.js";
+import { cronProblem } from "./cron.js";
+
+/** Value of the column `schedule_type`. */
+export function scheduleType(schedule: Schedule | undefined): "NONE" | "CRON" | "RATE" {
+  const expression = schedule?.ScheduleExpression;
+  switch (expression?.case) {
+    case "cronSchedule":
+      return "CRON";
+    case "cronExpression":
+      return expression.value === "" ? "NONE" : "CRON";
+    case "rate":
+      return "RATE";
+    case undefined:
+      return "NONE";
+  }
+}
+
+/**
+ * Checks that the schedule can fire: a readable expression, and no required input but
+ * the one that takes the kick-off time.
+ *
+ * @throws RpcError INVALID_ARGUMENT naming the input or the expression.
+ */
+export function checkSchedule(schedule: Schedule | undefined, expected: ParameterMap): void {
+  if (schedule === undefined || scheduleType(schedule) === "NONE") return;
+  const kickoff = schedule.kickoffTimeInputArg;
+  for (const [name, parameter] of Object.entries(expected.parameters)) {
+    if (parameter.behavior.case === "required" && parameter.behavior.value && name !== kickoff) {
+      throw invalidArgument(`Cannot create a launch plan with a schedule if there is an unbound required input. [${name}] is required`);
+    }
+  }
+  if (kickoff !== "") {
+    const parameter = Object.hasOwn(expected.parameters, kickoff) ? expected.parameters[kickoff] : undefined;
+    if (parameter === undefined) {
+      throw invalidArgument(
+        `Cannot create a schedule with a KickoffTimeInputArg that does not point to a free input. [${kickoff}] is not free or does not exist.`,
+      );
+    }
+    const type = parameter.var?.type;
+    if (type?.type.case !== "simple" || type.type.value !== SimpleType.DATETIME) {
+      throw invalidArgument(`KickoffTimeInputArg must reference a datetime input. [${kickoff}] is a [${typeToText(type)}]`);
+    }
+  }
+  const cron = cronExpression(schedule);
+  const problem = cron === "" ? undefined : cronProblem(cron);
+  if (problem !== undefined) throw invalidArgument(`Invalid cron expression: ${problem}`);
+}
+
+/** Puts the schedule of a launch plan that was just activated into force; one without expression never fires and has no row. */
+export async function storeSchedule(
+  tx: Queryable,
+  { launchPlanRowId, schedule, now }: { launchPlanRowId: bigint; schedule: Schedule | undefined; now: Date },
+): Promise<void> {
+  const expression = schedule?.ScheduleExpression;
+  const cron = schedule === undefined ? "" : cronExpression(schedule);
+  const rate = expression?.case === "rate" ? expression.value : undefined;
+  if (cron === "" && (rate?.value ?? 0) === 0) return;
+  await tx.query({
+    text: `INSERT INTO schedules (launch_plan_id, cron_expression, cron_offset, rate_value, rate_unit, kickoff_time_input_arg, activated_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      ON CONFLICT (launch_plan_id) DO UPDATE SET activated_at = excluded.activated_at`,
+    values: [
+      launchPlanRowId,
+      cron,
+      expression?.case === "cronSchedule" ? expression.value.offset : "",
+      rate?.value ?? 0,
+      rate?.unit ?? 0,
+      schedule?.kickoffTimeInputArg ?? "",
+      now,
+    ],
+  });
+}
+
+function cronExpression({ ScheduleExpression: expression }: Schedule): string {
+  switch (expression.case) {
+    case "cronSchedule":
+      return expression.value.schedule;
+    case "cronExpression":
+      return expression.value;
+    case "rate":
+    case undefined:
+      return "";
+  }
+}

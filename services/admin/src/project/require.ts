@@ -1,0 +1,75 @@
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { type Labels, LabelsSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import { InactiveProjectSchema, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import type { AdminConfig } from "../config.js";
+import { checkText } from "../identifier/check.js";
+import { invalidArgument } from "../invalid.js";
+
+export interface StoredProject {
+  readonly identifier: string;
+  readonly name: string;
+  readonly description: string;
+  readonly labels: Labels | undefined;
+  readonly state: Project_ProjectState;
+}
+
+interface Row {
+  identifier: string;
+  name: string;
+  description: string;
+  labels: Uint8Array;
+  state: Project_ProjectState;
+}
+
+/** A project in whatever state; undefined when it is not registered. */
+export async function findProject(db: Queryable, identifier: string): Promise<StoredProject | undefined> {
+  if (identifier.includes("\0")) return undefined;
+  const { rows } = await db.query<Row>({
+    name: "find-project",
+    text: "SELECT identifier, name, description, labels, state FROM projects WHERE identifier = $1",
+    values: [identifier],
+  });
+  return rows[0] && storedProject(rows[0]);
+}
+
+export function storedProject(row: Row): StoredProject {
+  return { ...row, labels: row.labels.length === 0 ? undefined : fromBinary(LabelsSchema, row.labels) };
+}
+
+/** The project, which must be registered.
+ *
+ * @throws RpcError INVALID_ARGUMENT.
+ */
+export async function requireProject(db: Queryable, identifier: string): Promise<StoredProject> {
+  checkText(identifier, "project");
+  const project = await findProject(db, identifier);
+  if (project === undefined) throw invalidArgument(`invalid value for project: project [${identifier}] is not registered`);
+  return project;
+}
+
+/**
+ * The project, which must be registered and active, and the domain, which must be
+ * configured: the precondition of everything that creates.
+ *
+ * @throws RpcError INVALID_ARGUMENT; for a project that is not active with detail InactiveProject.
+ */
+export async function requireActiveProject(
+  { db, config }: { readonly db: Queryable; readonly config: Pick<AdminConfig, "domains"> },
+  projectId: string,
+  domain: string,
+): Promise<StoredProject> {
+  const project = await requireProject(db, projectId);
+  requireActive(project);
+  checkText(domain, "domain");
+  if (!config.domains.some(({ id }) => id === domain)) throw invalidArgument(`domain [${domain}] is unrecognized by system`);
+  return project;
+}
+
+/** @throws RpcError INVALID_ARGUMENT with detail InactiveProject. */
+export function requireActive(project: StoredProject): void {
+  if (project.state === Project_ProjectState.ACTIVE) return;
+  // Clients have always found the id alone in the detail, its state unset.
+  const message = create(InactiveProjectSchema, { id: project.identifier });
+  throw invalidArgument(`project [${project.identifier}] is not active`, [{ schema: InactiveProjectSchema, message }]);
+}

@@ -1,0 +1,165 @@
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import { upsert, type WrittenColumn } from "../event/columns.js";
+import { taskPhaseName, taskPhaseOf } from "../event/phase-name.js";
+import type { TaskState } from "../event/task-state.js";
+import { elapsed } from "../event/workflow-state.js";
+
+export interface TaskKey {
+  readonly executionId: bigint;
+  readonly nodeId: string;
+  readonly task: Pick<Identifier, "project" | "domain" | "name" | "version">;
+  readonly retryAttempt: number;
+}
+
+export interface StoredTask {
+  readonly rowId: bigint;
+  readonly state: TaskState;
+  readonly revision: number;
+}
+
+export interface TaskWrite extends TaskKey {
+  readonly state: TaskState;
+  /** One more than what was read; 1 for a new row. */
+  readonly revision: number;
+}
+
+export interface TaskEventWrite {
+  readonly rowId: bigint;
+  readonly order: bigint;
+  readonly event: Uint8Array;
+}
+
+export const taskKeyText = ({ executionId, nodeId, task, retryAttempt }: TaskKey): string =>
+  [executionId, nodeId, task.project, task.domain, task.name, task.version, retryAttempt].join("\n");
+
+interface Row {
+  place: bigint;
+  has_node: boolean;
+  id: bigint | null;
+  revision: number;
+  phase: string;
+  phase_version: bigint;
+  phase_order: bigint;
+  first_ns: bigint;
+  first_order: bigint;
+  started_ns: bigint | null;
+  started_order: bigint;
+  updated_ns: bigint;
+  ended_ns: bigint | null;
+  input_uri: string;
+  output_uri: string;
+}
+
+/** For each key, in their order: the row, undefined where there is none yet, or `no-node` where its node has no row either. */
+export async function loadTasks(db: Queryable, keys: readonly TaskKey[]): Promise<readonly (StoredTask | "no-node" | undefined)[]> {
+  const { rows } = await db.query<Row>({
+    name: "load-tasks",
+    text: `SELECT key.place, n.node_id IS NOT NULL AS has_node, t.id, t.revision, t.phase, t.phase_version, t.phase_order, t.first_ns,
+        t.first_order, t.started_ns, t.started_order, t.updated_ns, t.ended_ns, t.input_uri, t.output_uri
+      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+        WITH ORDINALITY AS key (execution_id, node_id, project, domain, name, version, retry_attempt, place)
+      LEFT JOIN node_executions n ON n.execution_id = key.execution_id AND n.node_id = key.node_id
+      LEFT JOIN task_executions t ON t.execution_id = key.execution_id AND t.node_id = key.node_id
+        AND t.retry_attempt = key.retry_attempt AND t.name = key.name AND t.version = key.version
+        AND t.project = key.project AND t.domain = key.domain`,
+    values: [
+      keys.map((key) => key.executionId),
+      keys.map((key) => key.nodeId),
+      keys.map((key) => key.task.project),
+      keys.map((key) => key.task.domain),
+      keys.map((key) => key.task.name),
+      keys.map((key) => key.task.version),
+      keys.map((key) => key.retryAttempt),
+    ],
+  });
+  const found: (StoredTask | "no-node" | undefined)[] = keys.map(() => undefined);
+  for (const row of rows) {
+    found[Number(row.place) - 1] = row.has_node ? (row.id === null ? undefined : stored(row, row.id)) : "no-node";
+  }
+  return found;
+}
+
+function stored(row: Row, rowId: bigint): StoredTask {
+  return {
+    rowId,
+    revision: row.revision,
+    state: {
+      phase: taskPhaseOf(row.phase),
+      phaseVersion: Number(row.phase_version),
+      phaseOrder: row.phase_order,
+      firstAt: row.first_ns,
+      firstOrder: row.first_order,
+      startedAt: row.started_ns ?? undefined,
+      startedOrder: row.started_order,
+      updatedAt: row.updated_ns,
+      endedAt: row.ended_ns ?? undefined,
+      inputUri: row.input_uri,
+      inputs: undefined,
+      outputUri: row.output_uri,
+      outputs: undefined,
+    },
+  };
+}
+
+const columns: readonly WrittenColumn<TaskWrite>[] = [
+  { name: "execution_id", type: "bigint", value: (row) => row.executionId, update: "key" },
+  { name: "node_id", type: "text", value: (row) => row.nodeId, update: "key" },
+  { name: "retry_attempt", type: "bigint", value: (row) => row.retryAttempt, update: "key" },
+  { name: "name", type: "text", value: ({ task }) => task.name, update: "key" },
+  { name: "version", type: "text", value: ({ task }) => task.version, update: "key" },
+  { name: "project", type: "text", value: ({ task }) => task.project, update: "key" },
+  { name: "domain", type: "text", value: ({ task }) => task.domain, update: "key" },
+  { name: "revision", type: "integer", value: (row) => row.revision, update: "set" },
+  { name: "phase", type: "text", value: ({ state }) => taskPhaseName(state.phase), update: "set" },
+  { name: "phase_version", type: "bigint", value: ({ state }) => state.phaseVersion, update: "set" },
+  { name: "phase_order", type: "bigint", value: ({ state }) => state.phaseOrder, update: "set" },
+  { name: "first_ns", type: "bigint", value: ({ state }) => state.firstAt, update: "set" },
+  { name: "first_order", type: "bigint", value: ({ state }) => state.firstOrder, update: "set" },
+  { name: "started_ns", type: "bigint", value: ({ state }) => state.startedAt ?? null, update: "set" },
+  { name: "started_order", type: "bigint", value: ({ state }) => state.startedOrder, update: "set" },
+  { name: "updated_ns", type: "bigint", value: ({ state }) => state.updatedAt, update: "set" },
+  { name: "ended_ns", type: "bigint", value: ({ state }) => state.endedAt ?? null, update: "set" },
+  { name: "duration", type: "bigint", value: ({ state }) => elapsed(state), update: "set" },
+  { name: "input_uri", type: "text", value: ({ state }) => state.inputUri, update: "set" },
+  { name: "output_uri", type: "text", value: ({ state }) => state.outputUri, update: "set" },
+  { name: "inputs", type: "bytea", value: ({ state }) => state.inputs ?? null, update: "keep" },
+  { name: "outputs", type: "bytea", value: ({ state }) => state.outputs ?? null, update: "keep" },
+];
+
+const write = upsert("task_executions", columns, "id, execution_id, node_id, project, domain, name, version, retry_attempt");
+
+interface Written {
+  id: bigint;
+  execution_id: bigint;
+  node_id: string;
+  project: string;
+  domain: string;
+  name: string;
+  version: string;
+  retry_attempt: bigint;
+}
+
+/** Row numbers by taskKeyText of the rows that were written; the others were changed meanwhile and must be read again. */
+export async function saveTasks(db: Queryable, writes: readonly TaskWrite[]): Promise<Map<string, bigint>> {
+  const keyed = writes.map((row) => ({ row, key: taskKeyText(row) }));
+  const ordered = keyed.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
+  const { rows } = await db.query<Written>(write(ordered));
+  return new Map(
+    rows.map((row) => [
+      taskKeyText({ executionId: row.execution_id, nodeId: row.node_id, task: row, retryAttempt: Number(row.retry_attempt) }),
+      row.id,
+    ]),
+  );
+}
+
+/** Adds events to the history of their attempts; one that is there stays as it is. */
+export async function appendTaskEvents(db: Queryable, events: readonly TaskEventWrite[]): Promise<void> {
+  if (events.length === 0) return;
+  await db.query({
+    name: "append-task-events",
+    text: `INSERT INTO task_execution_events (task_execution_id, event_order, event)
+      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) ORDER BY 1, 2 ON CONFLICT DO NOTHING`,
+    values: [events.map(({ rowId }) => rowId), events.map(({ order }) => order), events.map(({ event }) => event)],
+  });
+}

@@ -1,0 +1,14 @@
+import type { TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+
+/** A task attempt as text, unique within its execution. */
+export function taskKey(id: TaskExecutionIdentifier): string {
+  const task = id.taskId;
+  return JSON.stringify([
+    id.nodeExecutionId?.nodeId ?? "",
+    id.retryAttempt,
+    task?.project ?? "",
+    task?.domain ?? "",
+    task?.name ?? "",
+    task?.version ?? "",
+  ]);
+}

@@ -1,0 +1,109 @@
+import type { DescriptionEntity } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
+import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import { CreateWorkflowFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
+import { create } from "@bufbuild/protobuf";
+import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import type { AdminDeps } from "../deps.js";
+import { storeDescription } from "../description-entity/store.js";
+import { digestOf } from "../digest.js";
+import { alreadyExists, invalidArgument } from "../invalid.js";
+import { ensureNamedEntity } from "../named-entity/ensure.js";
+import { structureDifference } from "../structure-difference.js";
+import { compileStoredWorkflow } from "./compile.js";
+import { findWorkflow } from "./find.js";
+
+export interface NewWorkflow {
+  readonly id: Identifier;
+  readonly template: WorkflowTemplate;
+  readonly subWorkflows: readonly WorkflowTemplate[];
+  readonly description?: DescriptionEntity | undefined;
+}
+
+export interface CreatedWorkflow {
+  readonly rowId: bigint;
+  readonly closure: CompiledWorkflowClosure;
+  /** False when the same workflow was there before. */
+  readonly isNew: boolean;
+}
+
+type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+
+/** Nodes that the compiler adds to each workflow. */
+const SYSTEM_NODES = 2;
+
+/**
+ * Compiles and stores a version of a workflow whose project and identifier have been
+ * checked. Repeated with the same content it changes nothing, also when repeated at
+ * the same time.
+ *
+ * @throws RpcError INVALID_ARGUMENT when it does not compile, exceeds a configured
+ *   limit, or the version exists with different content.
+ */
+export async function createWorkflowInternal(
+  deps: Deps,
+  workflow: NewWorkflow,
+  state: NamedEntityState = NamedEntityState.NAMED_ENTITY_ACTIVE,
+): Promise<CreatedWorkflow> {
+  const { id } = workflow;
+  const closure = await compileStoredWorkflow(deps.db, workflow);
+  const { bytes, digest } = digestOf(CompiledWorkflowClosureSchema, closure);
+  checkLimits(deps, { id, closure, size: bytes.length });
+  const typedInterface = closure.primary?.template?.interface ?? create(TypedInterfaceSchema);
+  const now = deps.clock();
+  const rowId = await deps.db.transaction(async (tx) => {
+    const { rows } = await tx.query<{ id: bigint }>({
+      name: "create-workflow",
+      text: `INSERT INTO workflows (project, domain, name, version, short_description, typed_interface, closure, digest, created_at, updated_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT DO NOTHING RETURNING id`,
+      values: [
+        id.project,
+        id.domain,
+        id.name,
+        id.version,
+        workflow.description?.shortDescription ?? "",
+        digestOf(TypedInterfaceSchema, typedInterface).bytes,
+        bytes,
+        digest,
+        now,
+      ],
+    });
+    if (rows[0] === undefined) return undefined;
+    await ensureNamedEntity(tx, id, state);
+    await storeDescription(tx, { id, description: workflow.description, now });
+    return rows[0].id;
+  });
+  if (rowId !== undefined) return { rowId, closure, isNew: true };
+  const existing = await findWorkflow(deps.db, id);
+  if (existing === undefined) throw new Error("a workflow that was in the way of an insert is gone");
+  if (!Buffer.from(existing.digest).equals(digest)) throw differentStructure(id, existing.closure, closure);
+  return { rowId: existing.rowId, closure: existing.closure, isNew: false };
+}
+
+function checkLimits({ config }: Deps, { id, closure, size }: { id: Identifier; closure: CompiledWorkflowClosure; size: number }): void {
+  const { maxWorkflowNodes, workflowSizeLimit } = config.registration;
+  if (workflowSizeLimit > 0 && size > workflowSizeLimit) {
+    throw invalidArgument(`spec: the compiled workflow [${id.name}] has ${size} bytes, the limit is ${workflowSizeLimit}`);
+  }
+  const nodes = (closure.primary?.template?.nodes.length ?? 0) - SYSTEM_NODES;
+  if (maxWorkflowNodes > 0 && nodes > maxWorkflowNodes) {
+    throw invalidArgument(`number of nodes in workflow [${id.name}] exceeds limit (${nodes} > ${maxWorkflowNodes})`);
+  }
+}
+
+/** The error for a version that is there already, with the same content. */
+export function identicalWorkflow(id: Identifier): Error {
+  const message = create(CreateWorkflowFailureReasonSchema, { reason: { case: "existsIdenticalStructure", value: { id } } });
+  return alreadyExists("workflow with identical structure already exists", [{ schema: CreateWorkflowFailureReasonSchema, message }]);
+}
+
+function differentStructure(id: Identifier, before: CompiledWorkflowClosure, after: CompiledWorkflowClosure): Error {
+  const message = create(CreateWorkflowFailureReasonSchema, { reason: { case: "existsDifferentStructure", value: { id } } });
+  return invalidArgument(
+    `${id.name} workflow with different structure already exists. (Please register a new version of the workflow):\n` +
+      structureDifference(CompiledWorkflowClosureSchema, before, after),
+    [{ schema: CreateWorkflowFailureReasonSchema, message }],
+  );
+}
