@@ -1,0 +1,38 @@
+"""A training workflow in three steps: get a data set, prepare it, fit a model."""
+
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+
+from flytekit import task, workflow
+
+Rows = list[dict[str, float]]
+
+
+@task
+def get_data() -> Rows:
+    """The wine data: thirteen measurements a bottle and the class of its grape."""
+    wine = load_wine()
+    names = [*wine.feature_names, "target"]
+    return [dict(zip(names, map(float, [*row, target]))) for row, target in zip(wine.data, wine.target)]
+
+
+@task
+def process_data(data: Rows) -> Rows:
+    """Turns the three classes into two: the first one or another."""
+    return [{**row, "target": 0.0 if row["target"] == 0 else 1.0} for row in data]
+
+
+@task
+def train_model(data: Rows, hyperparameters: dict) -> dict[str, float]:
+    """Fits a logistic regression and tells how well it describes its own data."""
+    features = [[value for name, value in row.items() if name != "target"] for row in data]
+    target = [row["target"] for row in data]
+    model = LogisticRegression(max_iter=5000, **hyperparameters).fit(features, target)
+    return {"accuracy": float(model.score(features, target)), "iterations": float(model.n_iter_[0])}
+
+
+@workflow
+def training_workflow(hyperparameters: dict) -> dict[str, float]:
+    data = get_data()
+    processed = process_data(data=data)
+    return train_model(data=processed, hyperparameters=hyperparameters)

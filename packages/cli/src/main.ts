@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+import { ConfigError } from "@flyte-ts/config";
+import { startCommand } from "./stack/command.js";
+
+const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--no-example] [--exit] [--config FILE]
+
+  start   runs the local stack: PostgreSQL, NATS, a blob store, the services and a
+          cluster of local processes; then the training example
+`;
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [command, ...rest] = argv;
+  if (command === "start" && !rest.includes("--help")) return startCommand(rest);
+  process.stdout.write(USAGE);
+  return command === undefined || command === "help" || argv.includes("--help") ? 0 : 2;
+}
+
+main(process.argv.slice(2)).then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    const known =
+      error instanceof ConfigError || (error instanceof Error && /^(Stack|ServerStart|PythonEnvironment)Error$/.test(error.name));
+    process.stderr.write(`flyte-ts: ${known ? (error as Error).message : error instanceof Error ? error.stack : String(error)}\n`);
+    process.exit(1);
+  },
+);

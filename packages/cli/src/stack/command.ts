@@ -1,0 +1,77 @@
+import { loadConfig } from "@flyte-ts/config";
+import { stackConfigSchema } from "./config.js";
+import { join } from "node:path";
+import { repositoryRoot } from "./paths.js";
+import { terminalProgress } from "./progress.js";
+import { runExample } from "./run-example.js";
+import { type Stack, startStack } from "./stack.js";
+
+/** `flyte-ts start`: runs the local stack until Ctrl-C, or until the example has ended with `--exit`. Resolves to the exit status. */
+export async function startCommand(argv: readonly string[]): Promise<number> {
+  const progress = terminalProgress((text) => process.stdout.write(text), Date.now);
+  const config = loadConfig(stackConfigSchema, { service: "stack", argv: booleanFlags(argv), env: process.env });
+  const interrupted = interruption();
+  progress.line("flyte-ts: starting the local stack");
+  const starting = startStack({ ...config, data: config.data ?? join(repositoryRoot, ".flyte-ts") }, progress);
+  const first = await Promise.race([starting, interrupted]);
+  if (first === "interrupted") {
+    await (await starting).stop();
+    return 130;
+  }
+  const stack = first;
+  printAddresses(stack, progress.line);
+  let status = 0;
+  try {
+    const example = config.example ? runExample(stack, progress) : Promise.resolve(true);
+    const outcome = await Promise.race([example, interrupted, stack.failed]);
+    status = statusOf(outcome);
+    if (typeof outcome === "string" && outcome !== "interrupted") progress.line(outcome);
+    if (typeof outcome === "boolean" && !config.exit) {
+      progress.line("\nThe stack stays up. Ctrl-C ends it; its state stays in its folder.");
+      const end = await Promise.race([interrupted, stack.failed]);
+      if (end !== "interrupted") progress.line(end);
+      status = end === "interrupted" ? 0 : 1;
+    }
+  } finally {
+    progress.line("\nstopping the stack …");
+    await stack.stop();
+  }
+  return status;
+}
+
+function statusOf(outcome: boolean | string): number {
+  if (outcome === "interrupted") return 130;
+  return outcome === true ? 0 : 1;
+}
+
+/** `--exit` alone means `--exit true`. */
+function booleanFlags(argv: readonly string[]): string[] {
+  return argv.flatMap((word, index) => {
+    const bare = /^--(exit|example)$/.test(word) && !/^(true|false)$/.test(argv[index + 1] ?? "");
+    const negated = /^--no-(exit|example)$/.exec(word);
+    if (negated) return [`--${negated[1]}=false`];
+    return bare ? [`${word}=true`] : [word];
+  });
+}
+
+function interruption(): Promise<"interrupted"> {
+  return new Promise((resolve) => {
+    let count = 0;
+    const take = () => {
+      if (++count > 1) process.exit(130);
+      resolve("interrupted");
+    };
+    process.on("SIGINT", take);
+    process.on("SIGTERM", take);
+  });
+}
+
+function printAddresses({ endpoints, folders }: Stack, line: (text: string) => void): void {
+  line(`
+ready
+  API (gRPC and REST)  localhost:${endpoints.api}     http://localhost:${endpoints.api}/api/v1/projects
+  blob store (S3)      http://localhost:${endpoints.blobs}
+  kubectl              export KUBECONFIG=${folders.kubeconfig}
+  logs                 ${folders.logs}
+  state                ${folders.root}     (remove the folder to start afresh)`);
+}

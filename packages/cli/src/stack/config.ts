@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+const port = z.number().int().min(0).max(65_535);
+
+/** Settings of the local stack; the names are those of the flags. */
+export const stackConfigSchema = z.strictObject({
+  /** Folder of all state. Default: `.flyte-ts` in the repository. */
+  data: z.string().optional(),
+  /** API: gRPC and REST. flytekit looks for a sandbox on 30080. */
+  port: port.default(30_080),
+  /** Blob store (S3 API). flytekit looks for the sandbox's on 30002. */
+  blobPort: port.default(30_002),
+  /** Kubernetes API of the local cluster; 0 takes a free port and keeps it. */
+  clusterPort: port.default(0),
+  /** Run the training example once the stack is ready. */
+  example: z.boolean().default(true),
+  /** End after the example, with its outcome as exit status. */
+  exit: z.boolean().default(false),
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error"]).default("info"),
+});
+
+export type StackConfig = z.infer<typeof stackConfigSchema>;

@@ -1,0 +1,40 @@
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Root of the repository: two folders above this package. */
+export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "..");
+
+/** What is slow to get and does not belong to one stack: shared by all checkouts of this user. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  return env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");
+}
+
+/** Where the parts of one stack keep their state; removing `root` removes the stack. */
+export interface StackFolders {
+  readonly root: string;
+  readonly postgres: string;
+  readonly nats: string;
+  readonly blobs: string;
+  readonly cluster: string;
+  readonly config: string;
+  readonly logs: string;
+  readonly kubeconfig: string;
+  /** The process that runs the stack writes its id here. */
+  readonly pidFile: string;
+}
+
+export function stackFolders(dataDir: string): StackFolders {
+  const root = resolve(dataDir);
+  return {
+    root,
+    postgres: join(root, "postgres"),
+    nats: join(root, "nats"),
+    blobs: join(root, "blobs"),
+    cluster: join(root, "cluster"),
+    config: join(root, "config"),
+    logs: join(root, "logs"),
+    kubeconfig: join(root, "kubeconfig"),
+    pidFile: join(root, "stack.pid"),
+  };
+}

@@ -1,0 +1,134 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { toJson } from "@bufbuild/protobuf";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { repositoryRoot } from "./paths.js";
+import { type Progress, seconds } from "./progress.js";
+import type { Stack } from "./stack.js";
+
+const ENDED = new Set([
+  WorkflowExecution_Phase.SUCCEEDED,
+  WorkflowExecution_Phase.FAILED,
+  WorkflowExecution_Phase.ABORTED,
+  WorkflowExecution_Phase.TIMED_OUT,
+]);
+const LONGEST_RUN_MS = 10 * 60_000;
+
+/** Registers and runs the training example with stock pyflyte, follows it and prints what became of it. Resolves to whether it succeeded. */
+export async function runExample(stack: Stack, progress: Progress): Promise<boolean> {
+  const start = Date.now();
+  const command = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
+  progress.line(`\n$ pyflyte ${command.map((word) => (/[{ ]/.test(word) ? `'${word}'` : word)).join(" ")}`);
+  const output = await pyflyte(stack, command);
+  const name = /executions\/([a-z0-9-]+)/.exec(output)?.[1];
+  if (name === undefined) {
+    progress.line(`pyflyte printed no execution:\n${output}`);
+    return false;
+  }
+  const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.endpoints.api}` });
+  try {
+    const id = { project: "flytesnacks", domain: "development", name };
+    const execution = await waitForEnd(client, id, progress);
+    await printNodes(client, id, progress);
+    const succeeded = execution.closure?.phase === WorkflowExecution_Phase.SUCCEEDED;
+    if (succeeded) {
+      const data = await client.admin.getExecutionData({ id: execution.id });
+      progress.line("\noutputs");
+      for (const [variable, literal] of Object.entries(data.fullOutputs?.literals ?? {})) {
+        const json = toJson(LiteralMapSchema, { $typeName: "flyteidl.core.LiteralMap", literals: { [variable]: literal } }) as {
+          literals: Record<string, unknown>;
+        };
+        progress.line(`  ${variable} = ${JSON.stringify(readable(json.literals[variable]))}`);
+      }
+    } else {
+      const result = execution.closure?.outputResult;
+      if (result?.case === "error") progress.line(`\n${result.value.code}: ${result.value.message}`);
+    }
+    progress.line(
+      `\ntraining_workflow ${WorkflowExecution_Phase[execution.closure?.phase ?? 0]} ${seconds(Date.now() - start)} after it was submitted (execution ${name})`,
+    );
+    return succeeded;
+  } finally {
+    client.close();
+  }
+}
+
+function pyflyte(stack: Stack, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, PATH: `${stack.pythonBin}:${process.env.PATH ?? ""}` };
+    // flytekit finds a sandbox on its own; another port has to be named.
+    const platform = { FLYTE_PLATFORM_URL: `localhost:${stack.endpoints.api}`, FLYTE_PLATFORM_INSECURE: "true" };
+    const child = spawn(join(stack.pythonBin, "pyflyte"), args, {
+      cwd: join(repositoryRoot, "examples", "python"),
+      env: { ...env, ...(stack.endpoints.api === 30_080 ? {} : platform) },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let text = "";
+    const keep = (chunk: Buffer) => {
+      text += chunk.toString();
+    };
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+    child.once("error", reject);
+    child.once("exit", () => resolve(text));
+  });
+}
+
+async function waitForEnd(
+  client: FlyteClient,
+  id: Omit<WorkflowExecutionIdentifier, "$typeName" | "org">,
+  progress: Progress,
+): Promise<Execution> {
+  const deadline = Date.now() + LONGEST_RUN_MS;
+  let last: WorkflowExecution_Phase | undefined;
+  for (;;) {
+    const execution = await client.admin.getExecution({ id });
+    const phase = execution.closure?.phase ?? WorkflowExecution_Phase.UNDEFINED;
+    if (phase !== last) progress.line(`  ${id.name} ${WorkflowExecution_Phase[phase]}`);
+    last = phase;
+    if (ENDED.has(phase) || Date.now() > deadline) return execution;
+    await sleep(100);
+  }
+}
+
+async function printNodes(
+  client: FlyteClient,
+  workflowExecutionId: Omit<WorkflowExecutionIdentifier, "$typeName" | "org">,
+  progress: Progress,
+): Promise<void> {
+  const { nodeExecutions } = await client.admin.listNodeExecutions({
+    workflowExecutionId,
+    limit: 100,
+    sortBy: { key: "created_at", direction: 1 },
+  });
+  const rows = nodeExecutions.map((node) => [node.id?.nodeId ?? "", NodeExecution_Phase[node.closure?.phase ?? 0] ?? "", duration(node)]);
+  progress.line("");
+  for (const row of [["NODE", "PHASE", "DURATION"], ...rows])
+    progress.line(`  ${(row[0] ?? "").padEnd(14)}${(row[1] ?? "").padEnd(12)}${row[2]}`);
+}
+
+function duration({ closure }: NodeExecution): string {
+  if (closure?.duration === undefined) return "";
+  return seconds(Number(closure.duration.seconds) * 1_000 + closure.duration.nanos / 1e6);
+}
+
+/** The value inside a literal's JSON, for people. */
+function readable(literal: unknown): unknown {
+  if (literal === null || typeof literal !== "object") return literal;
+  const { scalar, map, collection } = literal as {
+    scalar?: Record<string, unknown>;
+    map?: { literals?: object };
+    collection?: { literals?: unknown[] };
+  };
+  if (map !== undefined) return Object.fromEntries(Object.entries(map.literals ?? {}).map(([key, value]) => [key, readable(value)]));
+  if (collection !== undefined) return (collection.literals ?? []).map(readable);
+  const primitive = scalar?.primitive;
+  if (primitive !== null && typeof primitive === "object") return Object.values(primitive)[0];
+  return scalar ?? literal;
+}

@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { repositoryRoot, type StackFolders } from "./paths.js";
+
+/** Where the parts of a running stack listen. */
+export interface Endpoints {
+  readonly api: number;
+  readonly blobs: number;
+  readonly cluster: number;
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  /** Port of health and metrics of each service. */
+  readonly ops: Readonly<Record<string, number>>;
+}
+
+export interface ServiceConfig {
+  readonly name: string;
+  readonly program: string;
+  /** Content of the service's configuration file. */
+  readonly config: object;
+}
+
+interface StackFacts {
+  readonly endpoints: Endpoints;
+  readonly folders: StackFolders;
+  /** Folder of pyflyte-execute. */
+  readonly pythonBin: string;
+  readonly logLevel: string;
+}
+
+/** Bucket, prefixes and keys are those of Flyte's sandbox: a stock client without configuration uses the same. */
+const BUCKET = "my-s3-bucket";
+const ACCESS_KEY = "minio";
+const SECRET_KEY = "miniostorage";
+
+/** The configuration of every service of the local stack. */
+export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: StackFacts): ServiceConfig[] {
+  const program = (folder: string) => join(repositoryRoot, "services", folder, "dist", "main.js");
+  const ops = (name: string) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
+  const blobEndpoint = `http://127.0.0.1:${endpoints.blobs}`;
+  const s3 = { endpoint: blobEndpoint, region: "us-east-1", accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
+  const nats = { url: endpoints.natsUrl };
+  const kubernetes = { kubeconfig: folders.kubeconfig };
+  return [
+    {
+      name: "local-blobstore",
+      program: program("local-blobstore"),
+      config: {
+        logLevel,
+        ops: ops("local-blobstore"),
+        port: endpoints.blobs,
+        dataDir: folders.blobs,
+        accessKeyId: ACCESS_KEY,
+        secretAccessKey: SECRET_KEY,
+        buckets: [BUCKET],
+      },
+    },
+    {
+      name: "local-cluster",
+      program: program("local-cluster"),
+      config: {
+        logLevel,
+        ops: ops("local-cluster"),
+        port: endpoints.cluster,
+        dataDir: folders.cluster,
+        kubeconfig: folders.kubeconfig,
+        podPath: [pythonBin],
+        podEnv: { FLYTE_AWS_ENDPOINT: blobEndpoint, FLYTE_AWS_ACCESS_KEY_ID: ACCESS_KEY, FLYTE_AWS_SECRET_ACCESS_KEY: SECRET_KEY },
+      },
+    },
+    {
+      name: "admin",
+      program: program("admin"),
+      config: {
+        logLevel,
+        ops: ops("admin"),
+        server: { host: "127.0.0.1", grpcPort: endpoints.api, httpPort: endpoints.api },
+        database: { url: endpoints.databaseUrl },
+        nats,
+        storage: { container: `s3://${BUCKET}`, s3 },
+        clusters: [{ name: "local", kubeconfig: folders.kubeconfig }],
+        taskResources: { defaults: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "4", memory: "4Gi", gpu: "1" } },
+        registration: { maxWorkflowNodes: 100_000 },
+      },
+    },
+    {
+      name: "propeller",
+      program: program("propeller"),
+      config: {
+        logLevel,
+        ops: ops("propeller"),
+        nats,
+        kubernetes,
+        storage: { metadataPrefix: `s3://${BUCKET}/metadata/propeller`, rawOutputPrefix: `s3://${BUCKET}/data`, s3 },
+      },
+    },
+    {
+      name: "plugin-pod",
+      program: program("plugins/pod"),
+      config: { logLevel, ops: ops("plugin-pod"), nats, kubernetes, storage: { s3 } },
+    },
+    { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats } },
+  ];
+}

@@ -1,0 +1,202 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort, type LocalServer, portInUse, startNats, startPostgres } from "@flyte-ts/local-servers";
+import { stringify } from "yaml";
+import type { StackConfig } from "./config.js";
+import { type StackFolders, stackFolders } from "./paths.js";
+import type { Progress } from "./progress.js";
+import { ensurePythonEnvironment } from "./python-environment.js";
+import { type Endpoints, serviceConfigs } from "./service-configs.js";
+import { SupervisedService } from "./supervised-service.js";
+
+export interface Stack {
+  readonly folders: StackFolders;
+  readonly endpoints: Endpoints;
+  readonly pythonBin: string;
+  /** Resolves with a description when a server of the stack ended and could not be brought back. */
+  readonly failed: Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The stack cannot be started; the message says what to do. */
+export class StackError extends Error {
+  override readonly name = "StackError";
+}
+
+const READY_MS = 60_000;
+
+/** Starts servers and services in the order of their needs, in parallel where there is none, and keeps them running. */
+export async function startStack(config: StackConfig, progress: Progress): Promise<Stack> {
+  const folders = stackFolders(config.data ?? ".flyte-ts");
+  for (const folder of [folders.root, folders.config, folders.logs, folders.blobs, folders.cluster]) mkdirSync(folder, { recursive: true });
+  claim(folders);
+  const ports = await choosePorts(config, folders);
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const step of stops.splice(0).reverse()) await step();
+    rmSync(folders.pidFile, { force: true });
+  };
+  try {
+    const python = await ensurePythonEnvironment((text) => progress.line(`  ${text} …`));
+    let failed: (how: string) => void = () => undefined;
+    const failure = new Promise<string>((resolve) => {
+      failed = resolve;
+    });
+    const keepServer = async (name: string, start: () => Promise<LocalServer>) => {
+      const kept = new KeptServer(name, start, { onRestart: progress.line, onFailed: failed });
+      const first = await kept.start();
+      stops.push(() => kept.stop());
+      return first;
+    };
+    const [postgres, nats] = await progress.step("PostgreSQL and NATS", () =>
+      Promise.all([
+        keepServer("PostgreSQL", () => startPostgres({ dataDir: folders.postgres, port: ports.postgres })),
+        keepServer("NATS", () =>
+          startNats({ dataDir: folders.nats, port: ports.nats, onDownload: (what) => progress.line(`  downloading ${what} (once) …`) }),
+        ),
+      ]),
+    );
+    const endpoints: Endpoints = {
+      api: ports.api,
+      blobs: ports.blobs,
+      cluster: ports.cluster,
+      ops: ports.ops,
+      databaseUrl: postgres.url,
+      natsUrl: nats.url,
+    };
+    const configs = serviceConfigs({ endpoints, folders, pythonBin: python.bin, logLevel: config.logLevel });
+    const services = configs.map(({ name, program, config: content }) => {
+      const configFile = join(folders.config, `${name}.yaml`);
+      writeFileSync(configFile, stringify(content), { mode: 0o600 });
+      const onRestart = (service: string, how: string) =>
+        progress.line(`  ${service} ended (${how}): starting it again; its log is in ${folders.logs}`);
+      return new SupervisedService(
+        { name, program, configFile, opsPort: ports.ops[name] as number },
+        { logFolder: folders.logs, onRestart },
+      );
+    });
+    await progress.step("services", async () => {
+      stops.push(async () => {
+        // Those who drive the cluster end before it does.
+        const cluster = services.filter((service) => service.spec.name.startsWith("local-"));
+        await Promise.all(services.filter((service) => !cluster.includes(service)).map((service) => service.stop()));
+        await Promise.all(cluster.map((service) => service.stop()));
+      });
+      for (const service of services) service.start();
+      await Promise.all(services.map((service) => service.ready(READY_MS)));
+    });
+    return { folders, endpoints, pythonBin: python.bin, failed: failure, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Two stacks on one folder would destroy each other's state. */
+function claim({ pidFile, root }: StackFolders): void {
+  const pid = readPid(pidFile);
+  if (pid !== undefined && pid !== process.pid && isAlive(pid)) {
+    throw new StackError(`the stack in ${root} is running already (process ${pid}): end it first, or use another folder with --data`);
+  }
+  writeFileSync(pidFile, `${process.pid}\n`);
+}
+
+function readPid(file: string): number | undefined {
+  try {
+    return Number(readFileSync(file, "utf8")) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+interface Ports {
+  readonly api: number;
+  readonly blobs: number;
+  readonly cluster: number;
+  readonly postgres: number;
+  readonly nats: number;
+  readonly ops: Readonly<Record<string, number>>;
+}
+
+const SERVICES = ["local-blobstore", "local-cluster", "admin", "propeller", "plugin-pod", "plugin-echo"];
+
+/** Ports that were chosen freely stay the same over restarts, so that what was written down with them stays true. */
+async function choosePorts(config: StackConfig, folders: StackFolders): Promise<Ports> {
+  const file = join(folders.config, "ports.json");
+  let known: Partial<Ports> = {};
+  try {
+    known = JSON.parse(readFileSync(file, "utf8")) as Partial<Ports>;
+  } catch {
+    // First start.
+  }
+  const free = async (before: number | undefined) =>
+    before !== undefined && before > 0 && !(await portInUse(before)) ? before : freePort();
+  const fixed = async (port: number, what: { flag: string; before: number | undefined }) => {
+    if (port === 0) return free(what.before);
+    if (await portInUse(port))
+      throw new StackError(`port ${port} is in use: stop what listens on it, or choose another with --${what.flag}`);
+    return port;
+  };
+  const ops: Record<string, number> = {};
+  for (const service of SERVICES) ops[service] = await free(known.ops?.[service]);
+  const ports: Ports = {
+    api: await fixed(config.port, { flag: "port", before: known.api }),
+    blobs: await fixed(config.blobPort, { flag: "blobPort", before: known.blobs }),
+    cluster: await fixed(config.clusterPort, { flag: "clusterPort", before: known.cluster }),
+    postgres: await free(known.postgres),
+    nats: await free(known.nats),
+    ops,
+  };
+  writeFileSync(file, JSON.stringify(ports, null, 2));
+  return ports;
+}
+
+interface KeptServerEvents {
+  readonly onRestart: (text: string) => void;
+  readonly onFailed: (how: string) => void;
+}
+
+/** A server that is started again, on the same port and data, when it dies. */
+class KeptServer {
+  #server: LocalServer | undefined;
+  #stopping = false;
+
+  constructor(
+    private readonly name: string,
+    private readonly begin: () => Promise<LocalServer>,
+    private readonly events: KeptServerEvents,
+  ) {}
+
+  async start(): Promise<LocalServer> {
+    const server = await this.begin();
+    this.#server = server;
+    void server.ended.then(async (how) => {
+      if (this.#stopping) return;
+      this.events.onRestart(`  ${how}: starting it again`);
+      for (let attempt = 0; attempt < 5 && !this.#stopping; attempt++) {
+        try {
+          await this.start();
+          return;
+        } catch (error) {
+          this.events.onRestart(`  ${this.name} could not be started again: ${(error as Error).message}`);
+        }
+      }
+      this.events.onFailed(`${this.name} could not be kept running`);
+    });
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#server?.stop();
+  }
+}

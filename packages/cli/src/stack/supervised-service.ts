@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, openSync, closeSync, readFileSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface ServiceSpec {
+  readonly name: string;
+  /** Program file, run by the Node that runs this process. */
+  readonly program: string;
+  readonly configFile: string;
+  /** Port of /readyz. */
+  readonly opsPort: number;
+}
+
+export interface SupervisorOptions {
+  readonly logFolder: string;
+  /** Told when a service ended without being asked to. */
+  readonly onRestart: (service: string, how: string) => void;
+}
+
+const LONGEST_LOG = 20 * 1024 * 1024;
+
+/** One service as a child process that is started again when it dies. */
+export class SupervisedService {
+  #child: ChildProcess | undefined;
+  #stopping = false;
+  #failures = 0;
+  #ended: Promise<void> = Promise.resolve();
+  readonly logFile: string;
+
+  constructor(
+    readonly spec: ServiceSpec,
+    private readonly options: SupervisorOptions,
+  ) {
+    this.logFile = join(options.logFolder, `${spec.name}.log`);
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  start(): void {
+    mkdirSync(this.options.logFolder, { recursive: true });
+    rotate(this.logFile);
+    this.#spawn();
+  }
+
+  /**
+   * Resolves when /readyz answers 200.
+   *
+   * @throws Error with the end of the log when that takes longer than `patienceMs`.
+   */
+  async ready(patienceMs: number): Promise<void> {
+    const deadline = Date.now() + patienceMs;
+    let reason = "no answer";
+    while (Date.now() < deadline) {
+      try {
+        const response = await fetch(`http://127.0.0.1:${this.spec.opsPort}/readyz`, { signal: AbortSignal.timeout(2_000) });
+        reason = (await response.text()).trim();
+        if (response.ok) return;
+      } catch {
+        // Not listening yet.
+      }
+      if (this.#failures >= 5) break;
+      await sleep(30);
+    }
+    throw new Error(`${this.spec.name} did not become ready: ${reason}\n${this.logTail()}`);
+  }
+
+  /** Asks the service to drain and end; kills it after 15 s. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#child?.kill("SIGTERM");
+    if ((await Promise.race([this.#ended.then(() => true), sleep(15_000, false, { ref: false })])) === false) this.#child?.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  /** The end of the log, for a person. */
+  logTail(): string {
+    try {
+      return readFileSync(this.logFile, "utf8").slice(-3_000);
+    } catch {
+      return "";
+    }
+  }
+
+  #spawn(): void {
+    const log = openSync(this.logFile, "a");
+    const startedAt = Date.now();
+    // A session of its own: Ctrl-C reaches the supervisor alone, which stops the services in order.
+    const child = spawn(process.execPath, ["--enable-source-maps", this.spec.program, "--config", this.spec.configFile], {
+      stdio: ["ignore", log, log],
+      detached: true,
+    });
+    closeSync(log);
+    this.#child = child;
+    this.#ended = new Promise((resolve) => {
+      child.once("error", () => resolve());
+      child.once("exit", (code, signal) => {
+        resolve();
+        if (this.#stopping) return;
+        this.#failures = Date.now() - startedAt > 30_000 ? 1 : this.#failures + 1;
+        this.options.onRestart(this.spec.name, signal ?? `status ${code}`);
+        const delay = this.#failures === 1 ? 0 : Math.min(100 * 2 ** this.#failures, 10_000);
+        setTimeout(() => {
+          if (!this.#stopping) this.#spawn();
+        }, delay);
+      });
+    });
+  }
+}
+
+function rotate(file: string): void {
+  try {
+    if (statSync(file).size > LONGEST_LOG) renameSync(file, `${file}.1`);
+  } catch {
+    // No log yet.
+  }
+}

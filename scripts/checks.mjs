@@ -1,0 +1,23 @@
+// The checks of `npm run lint` and `npm run verify`, each with a name and a verdict.
+import { join } from "node:path";
+import { nodeProgram, root, run } from "./prepare.mjs";
+
+const script = (name, ...args) => [nodeProgram(), [join(root, "scripts", name), ...args]];
+
+const CHECKS = [
+  ["format", "biome", ["format", "--log-level=warn", "."]],
+  ["lint (with types), import cycles", "oxlint", ["--type-aware", "--quiet"]],
+  ["import directions", ...script("check-imports.mjs")],
+  ["names and exports", ...script("check-names.mjs")],
+  ["IDL", "buf", ["lint", "idl"]],
+  ["generated code is current", ...script("generate.mjs", "--check")],
+];
+
+/** Runs every check, prints a line for each, and returns the verdicts. */
+export function checks() {
+  return CHECKS.map(([name, command, args]) => {
+    const passed = run(command, args) === 0;
+    console.log(`${passed ? "ok  " : "FAIL"} ${name}`);
+    return passed;
+  });
+}

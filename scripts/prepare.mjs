@@ -1,0 +1,55 @@
+// What every command needs before its own work: installed dependencies and built packages.
+// Written for the Node that a machine happens to have (20 or newer), without dependencies.
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const bin = join(root, "node_modules", ".bin");
+
+/** Environment in which `node` is the pinned one of node_modules, where there is one for this platform. */
+export function environment() {
+  return { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" };
+}
+
+/** Runs a program of node_modules/.bin (or of the PATH) and resolves to its exit status. */
+export function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: root, stdio: "inherit", env: environment(), ...options });
+  if (result.error) throw result.error;
+  return result.status ?? 1;
+}
+
+/** The Node to run our programs with. */
+export function nodeProgram() {
+  const pinned = join(bin, "node");
+  return existsSync(pinned) ? pinned : process.execPath;
+}
+
+export function ensureInstalled() {
+  const installed = join(root, "node_modules", ".package-lock.json");
+  const wanted = join(root, "package-lock.json");
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
+  step("installing dependencies (npm ci)", () =>
+    quietly("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]),
+  );
+}
+
+export function ensureBuilt() {
+  step("building", () => quietly("turbo", ["run", "build", "--output-logs=errors-only", "--no-update-notifier"]));
+}
+
+function step(what, work) {
+  const start = Date.now();
+  process.stdout.write(`  ${what} …\n`);
+  work();
+  process.stdout.write(`  ${what}: done in ${((Date.now() - start) / 1000).toFixed(1)} s\n`);
+}
+
+/** Shows the output of a command only when it fails; then ends this process. */
+function quietly(command, args) {
+  const result = spawnSync(command, args, { cwd: root, encoding: "utf8", env: environment(), maxBuffer: 64 << 20 });
+  if (result.status === 0) return;
+  process.stderr.write(`${result.error?.message ?? ""}${result.stdout ?? ""}${result.stderr ?? ""}\n${command} ${args.join(" ")} failed\n`);
+  process.exit(1);
+}

@@ -1,0 +1,27 @@
+// `npm test [vitest arguments]`: every test that a fresh machine can run.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureBuilt, ensureInstalled, environment, root } from "./prepare.mjs";
+
+ensureInstalled();
+ensureBuilt();
+const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-report-"));
+const report = join(folder, "report.json");
+const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+const { status } = spawnSync("vitest", ["run", ...reporters, ...process.argv.slice(2)], { cwd: root, stdio: "inherit", env: environment() });
+const { numPassedTests: passed = 0, numFailedTests = 0, numFailedTestSuites = 0 } = read();
+rmSync(folder, { recursive: true, force: true });
+// A file that does not even load fails no test, yet it is a failure.
+const failed = status === 0 ? 0 : Math.max(numFailedTests, numFailedTestSuites, 1);
+console.log(`tests: ${passed} passed, ${failed} failed`);
+process.exit(failed > 0 || passed === 0 ? 1 : 0);
+
+function read() {
+  try {
+    return JSON.parse(readFileSync(report, "utf8"));
+  } catch {
+    return {};
+  }
+}
