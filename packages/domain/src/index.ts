@@ -69,13 +69,38 @@ export {
 
 // Types
 export { castable } from "./type/castable.js";
+export { MAX_NESTING, nestsDeeperThan } from "./type/nesting.js";
+export { compareText } from "./type/order.js";
+export { protoText } from "./type/proto-text.js";
+export { isNoneType, simpleType } from "./type/simple.js";
 export { typeToText } from "./type/text.js";
 
 // Literals
-export { literalTypeOf } from "./literal/type-of.js";
+export {
+  MSGPACK_TAG,
+  binaryLiteral,
+  booleanLiteral,
+  collectionLiteral,
+  datetimeLiteral,
+  durationLiteral,
+  errorLiteral,
+  floatLiteral,
+  integerLiteral,
+  literalMap,
+  mapLiteral,
+  noneLiteral,
+  stringLiteral,
+  structLiteral,
+  unionLiteral,
+} from "./literal/build.js";
+export { literalsEqual } from "./literal/equal.js";
 export { literalFitsType } from "./literal/fits.js";
+export { literalTypeOf, primitiveSimpleType, scalarTypeOf } from "./literal/type-of.js";
+export { AttributeError, resolveAttributes, type AttributeErrorCode, type OffloadedAt } from "./literal/attribute.js";
 export {
   checkInputs,
+  checkLiterals,
+  checkParameters,
   type CheckedInputs,
   type InputCheck,
   type InputError,
@@ -83,7 +108,9 @@ export {
 } from "./literal/inputs.js";
 
 // Bindings and conditions
+export { parseVariableName, type VariableName } from "./binding/variable-name.js";
 export {
+  bindingUpstreams,
   resolveBindings,
   type BindingError,
   type BindingErrorCode,

@@ -1,7 +1,45 @@
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { type Casting, castsTo, newCasting } from "../type/castable.js";
+import { MAX_NESTING } from "../type/nesting.js";
+import { literalTypeOf } from "./type-of.js";
 
-/** Whether a literal may be given for an input of this type. */
-export function literalFitsType(_literal: Literal, _type: LiteralType): boolean {
-  throw new Error("not written yet");
+/**
+ * Whether a literal may be given for an input of this type: `castable` of its own type, with lists and maps looked at element by
+ * element. A list of unlike elements therefore fits wherever each of its elements does. A union literal is taken at its word.
+ */
+export function literalFitsType(literal: Literal, type: LiteralType): boolean {
+  return fits(literal, type, newCasting(), 0);
+}
+
+function fits(literal: Literal, type: LiteralType, casting: Casting, depth: number): boolean {
+  if (depth > MAX_NESTING) return false;
+  const expected = type.type;
+  const elements = elementsOf(literal);
+  if (elements === undefined) {
+    const given = literalTypeOf(literal);
+    return given !== undefined && castsTo(given, type, casting);
+  }
+  if (expected.case === "unionType") {
+    let found = 0;
+    for (const variant of expected.value.variants) {
+      if (fits(literal, variant, casting, depth + 1) && ++found > 1) return false;
+    }
+    return found === 1;
+  }
+  if (expected.case !== (literal.value.case === "map" ? "mapValueType" : "collectionType")) return false;
+  return elements.every((element) => fits(element, expected.value as LiteralType, casting, depth + 1));
+}
+
+function elementsOf(literal: Literal): readonly Literal[] | undefined {
+  switch (literal.value.case) {
+    case "collection":
+      return literal.value.value.literals;
+    case "map":
+      return Object.values(literal.value.value.literals);
+    case "scalar":
+    case "offloadedMetadata":
+    case undefined:
+      return undefined;
+  }
 }

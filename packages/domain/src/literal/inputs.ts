@@ -1,13 +1,24 @@
-import type { ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
-import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { Parameter, ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { compareText } from "../type/order.js";
+import { typeToText } from "../type/text.js";
+import { literalMap } from "./build.js";
+import { literalFitsType } from "./fits.js";
+import { literalTypeOf } from "./type-of.js";
 
 export type InputErrorCode =
+  /** A name is empty, or a literal holds no value. */
   | "MissingValue"
+  /** Given, but not declared. */
   | "UnknownInput"
+  /** Declared without a default, but not given. */
   | "MissingInput"
   | "WrongType"
+  /** The literal, or a part of it, says nothing of its type. */
   | "UnknownType"
+  /** Given, but fixed by the launch plan. */
   | "FixedInput"
+  /** Outside of the years 1 to 9999, or with impossible nanoseconds. */
   | "InvalidDatetime";
 
 /** One rejected input: which variable, which rule, and a text for the caller. */
@@ -30,7 +41,80 @@ export type CheckedInputs =
   | { readonly ok: true; readonly inputs: LiteralMap }
   | { readonly ok: false; readonly errors: readonly InputError[] };
 
-/** The full inputs of an execution (given, defaults and fixed), or every reason against them, in order of variable name. */
-export function checkInputs(_check: InputCheck): CheckedInputs {
-  throw new Error("not written yet");
+/**
+ * The full inputs of an execution (given, defaults and fixed), or every reason against them, in order of variable name. Enum inputs
+ * are checked as strings only, as clients are used to.
+ */
+export function checkInputs({ expected, fixed, given }: InputCheck): CheckedInputs {
+  const parameters = new Map(Object.entries(expected?.parameters ?? {}));
+  const fixedLiterals = new Map(Object.entries(fixed?.literals ?? {}));
+  const inputs = new Map<string, Literal>();
+  const errors: InputError[] = [];
+  for (const [name, literal] of Object.entries(given?.literals ?? {})) {
+    const parameter = parameters.get(name);
+    const error = fixedLiterals.has(name)
+      ? inputError("FixedInput", name, "is fixed by the launch plan and cannot be given")
+      : (literalError(name, literal) ??
+        (parameter === undefined ? inputError("UnknownInput", name, "is not declared") : mismatch(name, literal, parameter)));
+    if (error) errors.push(error);
+    else inputs.set(name, literal);
+  }
+  for (const [name, { behavior }] of parameters) {
+    if (given !== undefined && Object.hasOwn(given.literals, name)) continue;
+    if (behavior.case === "default") inputs.set(name, behavior.value);
+    else if (behavior.case !== "required" || behavior.value) errors.push(inputError("MissingInput", name, "is required and missing"));
+  }
+  for (const [name, literal] of fixedLiterals) inputs.set(name, literal);
+  if (errors.length === 0) return { ok: true, inputs: literalMap(inputs) };
+  return { ok: false, errors: errors.sort((a, b) => compareText(a.variable, b.variable)) };
+}
+
+/** What is wrong with literals whose types are not declared here (fixed inputs, say): a name or a value missing, a bad datetime. */
+export function checkLiterals(literals: LiteralMap | undefined): readonly InputError[] {
+  return Object.entries(literals?.literals ?? {}).flatMap(([name, literal]) => literalError(name, literal) ?? []);
+}
+
+/** What is wrong with declared inputs: no type, neither default nor required, or a default of another type. */
+export function checkParameters(parameters: ParameterMap | undefined): readonly InputError[] {
+  return Object.entries(parameters?.parameters ?? {}).flatMap(([name, parameter]) => {
+    const { behavior } = parameter;
+    if (name === "") return inputError("MissingValue", name, "has no name");
+    if (parameter.var?.type === undefined) return inputError("MissingValue", name, "has no type");
+    if (behavior.case === undefined || (behavior.case === "required" && !behavior.value)) {
+      return inputError("MissingValue", name, "has no default and is not required; one of the two must be said");
+    }
+    if (behavior.case !== "default") return [];
+    return literalError(name, behavior.value) ?? mismatch(name, behavior.value, parameter) ?? [];
+  });
+}
+
+function literalError(name: string, literal: Literal): InputError | undefined {
+  if (name === "") return inputError("MissingValue", name, "has no name");
+  if (literal.value.case === undefined) return inputError("MissingValue", name, "holds no valid literal");
+  return datetimeError(name, literal);
+}
+
+function mismatch(name: string, literal: Literal, parameter: Parameter): InputError | undefined {
+  const type = parameter.var?.type;
+  if (type !== undefined && literalFitsType(literal, type)) return undefined;
+  const given = literalTypeOf(literal);
+  if (given === undefined) return inputError("UnknownType", name, "holds a value of unknown type");
+  return inputError("WrongType", name, `has the wrong type: expected ${typeToText(type)}, got ${typeToText(given) || "a value that does not tell its type"}`);
+}
+
+/** 0001-01-01 and 9999-12-31T23:59:59, in seconds since 1970: the range of a protobuf timestamp. */
+const MIN_SECONDS = -62_135_596_800n;
+const MAX_SECONDS = 253_402_300_799n;
+
+function datetimeError(name: string, literal: Literal): InputError | undefined {
+  const scalar = literal.value.case === "scalar" ? literal.value.value.value : undefined;
+  const primitive = scalar?.case === "primitive" ? scalar.value.value : undefined;
+  if (primitive?.case !== "datetime") return undefined;
+  const { seconds, nanos } = primitive.value;
+  if (seconds >= MIN_SECONDS && seconds <= MAX_SECONDS && nanos >= 0 && nanos < 1_000_000_000) return undefined;
+  return inputError("InvalidDatetime", name, "is not a datetime between the years 1 and 9999");
+}
+
+function inputError(code: InputErrorCode, variable: string, reason: string): InputError {
+  return { code, variable, message: `input ${variable || '""'} ${reason}` };
 }

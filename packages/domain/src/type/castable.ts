@@ -1,6 +1,110 @@
-import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { type LiteralType, SimpleType, type UnionType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { sameJson, schemaCovers } from "./json-schema.js";
+import { MAX_NESTING } from "./nesting.js";
+import { isNoneType } from "./simple.js";
+import { datasetAccepts, tableAccepts } from "./table.js";
 
-/** Whether a value of type `upstream` may be given where `downstream` is expected. */
-export function castable(_upstream: LiteralType, _downstream: LiteralType): boolean {
-  throw new Error("not written yet");
+/**
+ * What one question costs at most, in comparisons of two types. Unions of unions multiply, and a type that asks for more than this
+ * is no type that anybody wrote.
+ */
+const MAX_COMPARISONS = 2_000_000;
+
+/** State of one question: the comparisons left and the answers found, so that nested unions are compared once per pair. */
+export interface Casting {
+  comparisons: number;
+  readonly known: Map<LiteralType, Map<LiteralType, boolean>>;
+}
+
+export function newCasting(): Casting {
+  return { comparisons: MAX_COMPARISONS, known: new Map() };
+}
+
+/**
+ * Whether a value of type `upstream` may be given where `downstream` is expected. Nothing is promoted (no int to float); an enum and
+ * a string may stand for each other; a union upstream must fit with each of its variants, a plain type must fit exactly one variant
+ * of a union downstream. Types nested deeper than MAX_NESTING fit nothing.
+ */
+export function castable(upstream: LiteralType, downstream: LiteralType): boolean {
+  return castsTo(upstream, downstream, newCasting());
+}
+
+/** `castable` within a larger question, which shares its known answers. */
+export function castsTo(upstream: LiteralType, downstream: LiteralType, casting: Casting, depth = 0): boolean {
+  const known = casting.known.get(upstream)?.get(downstream);
+  if (known !== undefined) return known;
+  if (depth > MAX_NESTING || --casting.comparisons < 0) return false;
+  const only = singleVariant(upstream);
+  const fits = (only !== undefined && accepts(downstream, only, casting, depth)) || accepts(downstream, upstream, casting, depth);
+  if (upstream.type.case === "unionType" || downstream.type.case === "unionType") {
+    const answers = casting.known.get(upstream) ?? new Map<LiteralType, boolean>();
+    casting.known.set(upstream, answers.set(downstream, fits));
+  }
+  return fits;
+}
+
+function accepts(downstream: LiteralType, upstream: LiteralType, casting: Casting, depth: number): boolean {
+  const expected = downstream.type;
+  const given = upstream.type;
+  if (depth > MAX_NESTING) return false;
+  switch (expected.case) {
+    case "collectionType":
+    case "mapValueType":
+      // The element type of an empty list or map is None, and an empty one fits anywhere.
+      return given.case === expected.case && (isNoneType(given.value) || accepts(expected.value, given.value, casting, depth + 1));
+    case "blob":
+      return (
+        given.case === "blob" && (given.value.format === "" || expected.value.format === "" || given.value.format === expected.value.format)
+      );
+    case "schema":
+      return tableAccepts(expected.value, given);
+    case "structuredDatasetType":
+      return isNoneType(upstream) || datasetAccepts(expected.value, given, (u, d) => accepts(d, u, casting, depth + 1));
+    case "unionType":
+      return unionAccepts(expected.value, upstream, casting, depth);
+    case "simple":
+      return expected.value === SimpleType.NONE ? isNoneType(upstream) : plainAccepts(downstream, upstream);
+    case "enumType":
+    case undefined:
+      return plainAccepts(downstream, upstream);
+  }
+}
+
+function unionAccepts(union: UnionType, upstream: LiteralType, casting: Casting, depth: number): boolean {
+  if (upstream.type.case === "unionType") {
+    return upstream.type.value.variants.every((u) => union.variants.some((d) => castsTo(u, d, casting, depth + 1)));
+  }
+  let found = 0;
+  for (const variant of union.variants) {
+    if (castsTo(upstream, variant, casting, depth + 1) && ++found > 1) return false;
+  }
+  return found === 1;
+}
+
+/** Types without a structure that the rules above look into: they are alike or not, whatever their metadata says. */
+function plainAccepts(downstream: LiteralType, upstream: LiteralType): boolean {
+  const expected = downstream.type;
+  const given = upstream.type;
+  if (given.case === "enumType" && expected.case === "simple" && expected.value === SimpleType.STRING) return true;
+  if (expected.case === "enumType" && given.case === "simple" && given.value === SimpleType.STRING) return true;
+  const tag = upstream.structure?.tag ?? "";
+  if (tag !== "" && tag !== downstream.structure?.tag) return false;
+  if (given.case === "simple" && expected.case === "simple") {
+    return given.value === expected.value && (given.value !== SimpleType.STRUCT || structsFit(upstream, downstream));
+  }
+  if (given.case === "enumType" && expected.case === "enumType") {
+    const values = expected.value.values;
+    return given.value.values.length === values.length && given.value.values.every((value, i) => value === values[i]);
+  }
+  return given.case === undefined && expected.case === undefined;
+}
+
+/** The metadata of a STRUCT is its JSON schema; older clients sent none, and then nothing can be said against it. */
+function structsFit(upstream: LiteralType, downstream: LiteralType): boolean {
+  if (upstream.metadata === undefined || downstream.metadata === undefined) return true;
+  return sameJson(upstream.metadata, downstream.metadata) || schemaCovers(upstream.metadata, downstream.metadata);
+}
+
+function singleVariant(type: LiteralType): LiteralType | undefined {
+  return type.type.case === "unionType" && type.type.value.variants.length === 1 ? type.type.value.variants[0] : undefined;
 }

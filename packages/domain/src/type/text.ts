@@ -1,6 +1,7 @@
-import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { type LiteralType, LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { protoText } from "./proto-text.js";
 
 /** A type as protobuf text on one line, as clients see it in messages: `collection_type:{simple:INTEGER}`. */
-export function typeToText(_type: LiteralType | undefined): string {
-  throw new Error("not written yet");
+export function typeToText(type: LiteralType | undefined): string {
+  return protoText(LiteralTypeSchema, type);
 }

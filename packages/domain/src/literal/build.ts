@@ -1,0 +1,89 @@
+import { create, type JsonObject } from "@bufbuild/protobuf";
+import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type Literal,
+  type LiteralMap,
+  LiteralMapSchema,
+  LiteralSchema,
+  type Primitive,
+  PrimitiveSchema,
+  type Scalar,
+  ScalarSchema,
+} from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type LiteralType, LiteralTypeSchema, SimpleType, TypeStructureSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
+
+/** The tag of a Binary scalar that holds a msgpack value: how flytekit sends dicts, data classes and models. */
+export const MSGPACK_TAG = "msgpack";
+
+export function integerLiteral(value: bigint | number): Literal {
+  return primitiveLiteral({ case: "integer", value: BigInt(value) });
+}
+
+export function floatLiteral(value: number): Literal {
+  return primitiveLiteral({ case: "floatValue", value });
+}
+
+export function stringLiteral(value: string): Literal {
+  return primitiveLiteral({ case: "stringValue", value });
+}
+
+export function booleanLiteral(value: boolean): Literal {
+  return primitiveLiteral({ case: "boolean", value });
+}
+
+export function datetimeLiteral(value: Date): Literal {
+  return primitiveLiteral({ case: "datetime", value: timestampFromDate(value) });
+}
+
+export function durationLiteral(milliseconds: number): Literal {
+  return primitiveLiteral({ case: "duration", value: durationFromMs(milliseconds) });
+}
+
+export function noneLiteral(): Literal {
+  return scalarLiteral({ case: "noneType", value: { $typeName: "flyteidl.core.Void" } });
+}
+
+export function structLiteral(value: JsonObject): Literal {
+  return scalarLiteral({ case: "generic", value });
+}
+
+export function binaryLiteral(value: Uint8Array, tag: string): Literal {
+  return scalarLiteral({ case: "binary", value: { $typeName: "flyteidl.core.Binary", value, tag } });
+}
+
+export function unionLiteral(value: Literal, type: LiteralType): Literal {
+  return scalarLiteral({ case: "union", value: { $typeName: "flyteidl.core.Union", value, type } });
+}
+
+export function collectionLiteral(literals: readonly Literal[]): Literal {
+  return create(LiteralSchema, { value: { case: "collection", value: { literals: [...literals] } } });
+}
+
+export function mapLiteral(literals: Iterable<readonly [string, Literal]>): Literal {
+  return create(LiteralSchema, { value: { case: "map", value: literalMap(literals) } });
+}
+
+/** Any name is safe as a key, `__proto__` too. */
+export function literalMap(literals: Iterable<readonly [string, Literal]>): LiteralMap {
+  const map = create(LiteralMapSchema);
+  map.literals = Object.fromEntries(literals);
+  return map;
+}
+
+/** What the failure node's `err` input holds: a union, since the input is optional. */
+export function errorLiteral(failedNodeId: string, message: string): Literal {
+  const type = create(LiteralTypeSchema, {
+    type: { case: "simple", value: SimpleType.ERROR },
+    structure: create(TypeStructureSchema, { tag: "FlyteError" }),
+  });
+  const error = scalarLiteral({ case: "error", value: { $typeName: "flyteidl.core.Error", failedNodeId, message } });
+  return unionLiteral(error, type);
+}
+
+function primitiveLiteral(value: Primitive["value"]): Literal {
+  return scalarLiteral({ case: "primitive", value: create(PrimitiveSchema, { value }) });
+}
+
+function scalarLiteral(value: Scalar["value"]): Literal {
+  return create(LiteralSchema, { value: { case: "scalar", value: create(ScalarSchema, { value }) } });
+}
