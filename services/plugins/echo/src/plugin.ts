@@ -1,0 +1,91 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { attemptKey, type Clock, definePlugin, type Plugin, type PluginHost, type Succeeded, type TaskStatus } from "@flyte-ts/task-plugin";
+import type { Logger } from "@flyte-ts/telemetry";
+import { AlarmHeap } from "./alarm-heap.js";
+import { echoOutputs } from "./echo.js";
+import { encodeEndTime, endTime } from "./end-time.js";
+import { sleepDurationMs } from "./sleep-duration.js";
+
+export interface EchoOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long an echo task takes, ms. 0 answers at once. */
+  readonly echoDelayMs: number;
+}
+
+interface Sleeper {
+  readonly endMs: number;
+  /** The request without what only its beginning needs, encoded: there may be very many. */
+  readonly request: Uint8Array;
+  readonly end: Succeeded;
+}
+
+/** Tasks that end by themselves, without a pod: `echo` repeats its inputs, `core-sleep` sleeps. */
+export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin {
+  const sleepers = new Map<string, Sleeper>();
+  let host: PluginHost | undefined;
+  const alarms = new AlarmHeap(clock, (key) => {
+    const sleeper = sleepers.get(key);
+    sleepers.delete(key);
+    if (sleeper === undefined || host === undefined) return;
+    host.report(fromBinary(TaskRequestSchema, sleeper.request), sleeper.end).catch((error: unknown) => {
+      // Propeller asks again, and then its end time is past.
+      logger.warn({ attempt: key, error: String(error) }, "end of a sleep not told");
+    });
+  });
+
+  const sleep = (request: TaskRequest, durationMs: number, end: Succeeded): TaskStatus => {
+    const key = attemptKey(request);
+    let sleeper = sleepers.get(key);
+    if (sleeper === undefined) {
+      const endMs = endTime(request, durationMs, clock.now());
+      if (endMs <= clock.now().getTime()) return end;
+      sleeper = { endMs, request: toBinary(TaskRequestSchema, pareDown(request)), end };
+      sleepers.set(key, sleeper);
+      alarms.set(key, endMs);
+    }
+    return { phase: "RUNNING", pluginState: encodeEndTime(sleeper.endMs) };
+  };
+
+  return definePlugin({
+    name: "echo",
+    taskTypes: ["echo", "core-sleep"],
+    identifierOf: (taskType) => taskType,
+    finalizes: false,
+    start: (given) => {
+      host = given;
+    },
+    stop: () => alarms.stop(),
+    reconcile: (request) => {
+      if (request.template?.type === "core-sleep") return sleep(request, sleepDurationMs(request), { phase: "SUCCEEDED" });
+      const end: Succeeded = { phase: "SUCCEEDED", outputs: echoOutputs(request) };
+      return echoDelayMs === 0 ? end : sleep(request, echoDelayMs, end);
+    },
+    abort: (request) => {
+      sleepers.delete(attemptKey(request));
+      alarms.callOff(attemptKey(request));
+      return { phase: "ABORTED" };
+    },
+  });
+}
+
+/** What the event of the end is made of. */
+function pareDown(request: TaskRequest): TaskRequest {
+  const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, pluginState, template } =
+    request;
+  return create(TaskRequestSchema, {
+    id,
+    generatedName,
+    workflowKey,
+    nodePath,
+    namespace,
+    inputUri,
+    outputPrefix,
+    interruptible,
+    shard,
+    pluginState,
+    template: create(TaskTemplateSchema, { type: template?.type ?? "" }),
+  });
+}
