@@ -15,6 +15,8 @@ export interface ListOptions {
   readonly fieldSelector?: string | undefined;
   /** Largest page; the pages are put together. Default 500. */
   readonly pageSize?: number;
+  /** Only the metadata of the objects (PartialObjectMetadata): large objects stay on the server. */
+  readonly metadataOnly?: boolean | undefined;
 }
 
 export interface DeleteOptions extends ObjectName {
@@ -28,12 +30,19 @@ export interface WatchOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly resourceVersion: string;
+  readonly metadataOnly?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface WatchEvent<T> {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
   readonly object: T;
+}
+
+export interface PatchOptions extends ObjectName {
+  readonly body: object;
+  /** Answer with the metadata of the new object alone. */
+  readonly metadataOnly?: boolean;
 }
 
 /** The verbs of the Kubernetes API. Every method rejects with KubeError. */
@@ -44,7 +53,7 @@ export interface KubeClient {
   /** Replaces the object when its resourceVersion is still the stored one. */
   replace<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T>;
   /** JSON merge patch (RFC 7386); a `metadata.resourceVersion` in the body makes it conditional. */
-  mergePatch<T extends KubeObject>(ref: ResourceRef, name: ObjectName & { readonly body: object }): Promise<T>;
+  mergePatch<T extends KubeObject>(ref: ResourceRef, patch: PatchOptions): Promise<T>;
   /** Resolves to false when there was nothing to delete. */
   delete(ref: ResourceRef, options: DeleteOptions): Promise<boolean>;
   /** Events from after the resourceVersion on, until the server or the signal ends the stream. */
@@ -63,6 +72,19 @@ export async function createKubeClient(options: KubeClientOptions): Promise<Kube
   return new HttpKubeClient(await loadAccess(options), options);
 }
 
+interface Request {
+  readonly method: Dispatcher.HttpMethod;
+  readonly path: string;
+  readonly body?: object;
+  readonly contentType?: string;
+  readonly accept?: string;
+  readonly signal?: AbortSignal;
+}
+
+const JSON_TYPE = "application/json";
+// The second type is for a server that cannot cut objects down.
+const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 const WATCH_SECONDS = 240;
 
 class HttpKubeClient implements KubeClient {
@@ -94,7 +116,8 @@ class HttpKubeClient implements KubeClient {
   }
 
   async list<T extends KubeObject>(ref: ResourceRef, options: ListOptions = {}): Promise<KubeList<T>> {
-    const { namespace, labelSelector, fieldSelector, pageSize = 500 } = options;
+    const { namespace, labelSelector, fieldSelector, pageSize = 500, metadataOnly } = options;
+    const accept = metadataOnly ? METADATA_LIST : JSON_TYPE;
     const items: T[] = [];
     let page: KubeList<T> | undefined;
     do {
@@ -102,7 +125,7 @@ class HttpKubeClient implements KubeClient {
       if (labelSelector) query.set("labelSelector", labelSelector);
       if (fieldSelector) query.set("fieldSelector", fieldSelector);
       if (page?.metadata.continue) query.set("continue", page.metadata.continue);
-      page = await this.#call<KubeList<T>>("GET", `${resourcePath(ref, namespace)}?${query}`);
+      page = await this.#call<KubeList<T>>("GET", `${resourcePath(ref, namespace)}?${query}`, { accept });
       for (const item of page.items) items.push(item);
     } while (page.metadata.continue);
     return { metadata: { resourceVersion: page.metadata.resourceVersion }, items };
@@ -116,8 +139,9 @@ class HttpKubeClient implements KubeClient {
     return this.#call<T>("PUT", resourcePath(ref, object.metadata.namespace, object.metadata.name), { body: object });
   }
 
-  mergePatch<T extends KubeObject>(ref: ResourceRef, { namespace, name, body }: ObjectName & { readonly body: object }): Promise<T> {
-    return this.#call<T>("PATCH", resourcePath(ref, namespace, name), { body, contentType: "application/merge-patch+json" });
+  mergePatch<T extends KubeObject>(ref: ResourceRef, { namespace, name, body, metadataOnly }: PatchOptions): Promise<T> {
+    const accept = metadataOnly ? METADATA : JSON_TYPE;
+    return this.#call<T>("PATCH", resourcePath(ref, namespace, name), { body, contentType: "application/merge-patch+json", accept });
   }
 
   async delete(
@@ -141,10 +165,11 @@ class HttpKubeClient implements KubeClient {
   }
 
   async *watch<T extends KubeObject>(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
-    const { namespace, labelSelector, resourceVersion, signal } = options;
+    const { namespace, labelSelector, resourceVersion, signal, metadataOnly } = options;
+    const accept = metadataOnly ? METADATA : JSON_TYPE;
     const query = new URLSearchParams({ watch: "1", allowWatchBookmarks: "true", timeoutSeconds: String(WATCH_SECONDS), resourceVersion });
     if (labelSelector) query.set("labelSelector", labelSelector);
-    const response = await this.#send(this.#watches, { method: "GET", path: `${resourcePath(ref, namespace)}?${query}`, signal });
+    const response = await this.#send(this.#watches, { method: "GET", path: `${resourcePath(ref, namespace)}?${query}`, accept, signal });
     const decoder = new TextDecoder();
     // Chunks of an unfinished line are kept apart, so that a long line is joined once.
     let pieces: string[] = [];
@@ -164,23 +189,17 @@ class HttpKubeClient implements KubeClient {
     await Promise.all([this.#requests.destroy(), this.#watches.destroy()]);
   }
 
-  async #call<T>(method: Dispatcher.HttpMethod, path: string, request: { body?: object; contentType?: string } = {}): Promise<T> {
+  async #call<T>(method: Dispatcher.HttpMethod, path: string, request: Omit<Request, "method" | "path"> = {}): Promise<T> {
     const response = await this.#send(this.#requests, { method, path, ...request });
     return (await response.body.json()) as T;
   }
 
   async #send(
     agent: Agent,
-    {
-      method,
-      path,
-      body,
-      contentType = "application/json",
-      signal,
-    }: { method: Dispatcher.HttpMethod; path: string; body?: object; contentType?: string; signal?: AbortSignal },
+    { method, path, body, contentType = JSON_TYPE, accept = JSON_TYPE, signal }: Request,
   ): Promise<Dispatcher.ResponseData> {
     const authorization = await this.#access.authorization();
-    const headers: Record<string, string> = { accept: "application/json" };
+    const headers: Record<string, string> = { accept };
     if (authorization !== undefined) headers.authorization = authorization;
     if (body !== undefined) headers["content-type"] = contentType;
     let response: Dispatcher.ResponseData;

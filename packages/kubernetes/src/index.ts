@@ -6,6 +6,7 @@ export {
   type KubeClientOptions,
   type ListOptions,
   type ObjectName,
+  type PatchOptions,
   type WatchEvent,
   type WatchOptions,
 } from "./client.js";

@@ -12,6 +12,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly logger: Logger;
   /** Called in the order of the changes. `previous` is what the cache held; on `deleted`, `object` is the last state known. */
   readonly onEvent: (event: InformerEvent<T>) => void;
+  /** Follow only the metadata of the objects. */
+  readonly metadataOnly?: boolean;
   /** What the cache keeps of an object; default all of it. Objects are readonly: they are shared. */
   readonly keep?: (object: T) => T;
 }
@@ -100,8 +102,8 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   }
 
   async #relist(): Promise<void> {
-    const { client, ref, namespace, labelSelector } = this.options;
-    const { items, metadata } = await client.list<T>(ref, { namespace, labelSelector });
+    const { client, ref, namespace, labelSelector, metadataOnly } = this.options;
+    const { items, metadata } = await client.list<T>(ref, { namespace, labelSelector, metadataOnly });
     const present = new Set<string>();
     for (const object of items) {
       present.add(objectKey(object));

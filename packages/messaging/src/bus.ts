@@ -17,10 +17,13 @@ import type { Logger } from "@flyte-ts/telemetry";
 export interface StreamSpec {
   readonly name: string;
   readonly subjects: readonly string[];
-  /** `workqueue`: a message goes away when its one consumer acknowledged it; `limits`: it stays for `maxAgeMs`, for any number of consumers. */
-  readonly retention: "workqueue" | "limits";
-  /** 0 keeps messages until they are acknowledged. */
-  readonly maxAgeMs: number;
+  /**
+   * `workqueue`: a message goes away when its one consumer acknowledged it; `interest`: when every
+   * durable consumer that there was did; `limits`: it stays for `maxAgeMs`.
+   */
+  readonly retention: "workqueue" | "interest" | "limits";
+  /** Longest life of a message, acknowledged or not. Default 0: no limit. */
+  readonly maxAgeMs?: number;
 }
 
 export interface BusMessage {
@@ -86,6 +89,8 @@ export interface BusOptions {
   readonly logger: Logger;
 }
 
+const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPolicy.Interest, limits: RetentionPolicy.Limits } as const;
+
 /** The stream is there with another configuration. */
 const STREAM_NAME_IN_USE = 10058;
 
@@ -125,8 +130,8 @@ class NatsBus implements Bus {
     const config = {
       name: spec.name,
       subjects: [...spec.subjects],
-      retention: spec.retention === "workqueue" ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,
-      max_age: nanos(spec.maxAgeMs),
+      retention: RETENTION[spec.retention],
+      max_age: nanos(spec.maxAgeMs ?? 0),
       storage: StorageType.File,
     };
     await retry(async () => {
