@@ -1,0 +1,15 @@
+import type { OffloadNames } from "./read.js";
+
+export interface OffloadConfig {
+  readonly storage: { readonly container: string; readonly metadataPrefix: string };
+}
+
+/** The addresses that Flyte gives to values which came inside events. */
+export function offloadNames({ storage }: OffloadConfig): OffloadNames {
+  const base = [storage.container.replace(/\/+$/, ""), storage.metadataPrefix].filter((part) => part !== "").join("/");
+  const name = (parts: readonly string[], last: string) => [base, ...parts, last].join("/");
+  return {
+    inputs: (...parts) => name(parts, "offloaded_inputs"),
+    outputs: (...parts) => name(parts, "offloaded_outputs"),
+  };
+}

@@ -1,0 +1,142 @@
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { Code, RpcError } from "@flyte-ts/rpc";
+import type { AdminDeps } from "../deps.js";
+import { changeExecution, TooManyConflicts } from "../execution/change.js";
+import {
+  checkTaskId,
+  executionIdText,
+  executionNotFound,
+  type NodeId,
+  nodeIdText,
+  nodeNotFound,
+  type TaskId,
+  taskIdText,
+  taskNotFound,
+} from "../execution/identifier.js";
+import { findExecutionState, type StoredExecutionState } from "../execution/state.js";
+import { publishRecorded } from "../ingest/recorded.js";
+import { alreadyExists, notFound } from "../invalid.js";
+import { loadNodes, type NodeKey, nodeKeyText, saveNodes } from "../node-execution/store.js";
+import { appendTaskEvents, loadTasks, saveTasks, type TaskKey, taskKeyText } from "../task-execution/store.js";
+import { foldNode, nextNodeOrder } from "./node-state.js";
+import { offloadNames } from "./offload-names.js";
+import { nodePhaseName, taskPhaseName, workflowPhaseName } from "./phase-name.js";
+import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "./read.js";
+import { alreadyEnded, checkProducer, reading } from "./refuse.js";
+import { foldTask, nextTaskOrder } from "./task-state.js";
+import { judgeNode, judgeTask, judgeWorkflow } from "./transition.js";
+import { foldWorkflow, nextWorkflowOrder } from "./workflow-state.js";
+
+export type EventDeps = Pick<AdminDeps, "db" | "bus" | "clock" | "config">;
+
+// Events that come by RPC, one at a time and in order: each goes behind what the row holds,
+// and one that moves nothing is refused with the reason.
+
+const ATTEMPTS = 20;
+
+/** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
+export async function recordWorkflowEvent(
+  deps: EventDeps,
+  id: NonNullable<WorkflowExecutionEvent["executionId"]>,
+  event: WorkflowExecutionEvent,
+): Promise<void> {
+  const { after } = await changeExecution(deps.db, id, {
+    decide: ({ state, cluster }) => {
+      const [from, to] = [workflowPhaseName(state.phase), workflowPhaseName(event.phase)];
+      const verdict = judgeWorkflow(state.phase, event.phase);
+      if (verdict === "repeated")
+        throw alreadyExists(`This phase ${to} was already recorded for workflow execution ${executionIdText(id)}`);
+      checkProducer(event.producerId, cluster);
+      if (verdict === "ended")
+        throw alreadyEnded(`Invalid phase change from ${from} to ${to} for workflow execution ${executionIdText(id)}`, from);
+      if (verdict === "backward") {
+        throw new RpcError(Code.FAILED_PRECONDITION, `Cannot go from ${from} to ${to} for workflow execution ${executionIdText(id)}`);
+      }
+      const fact = reading(() => readWorkflowEvent(event, {}, offloadNames(deps.config)));
+      return foldWorkflow(state, fact, nextWorkflowOrder(state));
+    },
+  });
+  if (isTerminalWorkflowEvent(after.phase)) publishRecorded(deps, id, after.phase);
+}
+
+/** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
+export async function recordNodeEvent(deps: EventDeps, id: NodeId, event: NodeExecutionEvent): Promise<void> {
+  const { db } = deps;
+  const execution = await findExecutionState(db, id.executionId);
+  if (execution === undefined)
+    throw notFound(`Failed to get existing execution id: [${executionIdText(id.executionId)}] with err: execution does not exist`);
+  checkProducer(event.producerId, execution.cluster);
+  const fact = reading(() => readNodeEvent(event, {}, offloadNames(deps.config)));
+  const key: NodeKey = { executionId: execution.rowId, nodeId: id.nodeId };
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const stored = (await loadNodes(db, [key])).get(nodeKeyText(key));
+    if (stored === undefined) await requireParents(deps, { id, event, execution });
+    else {
+      const verdict = judgeNode(stored.state.phase, event.phase);
+      const [from, to] = [nodePhaseName(stored.state.phase), nodePhaseName(event.phase)];
+      if (verdict === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${nodeIdText(id)}`);
+      // Clients have always been told the phase of the event here, not the node's.
+      if (verdict !== "apply") throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${nodeIdText(id)}`, to);
+    }
+    const state = foldNode(stored?.state, fact, nextNodeOrder(stored?.state));
+    const saved = await saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
+    if (saved.size === 1) return;
+  }
+  throw new TooManyConflicts(`node execution ${nodeIdText(id)} could not be changed`);
+}
+
+async function requireParents(
+  { db }: EventDeps,
+  { id, event, execution }: { readonly id: NodeId; readonly event: NodeExecutionEvent; readonly execution: StoredExecutionState },
+): Promise<void> {
+  const parentTask = event.parentTaskMetadata?.id;
+  if (parentTask !== undefined) {
+    checkTaskId(parentTask);
+    const [found] = await loadTasks(db, [taskKeyOf(parentTask, execution.rowId)]);
+    if (found === undefined || found === "no-node") throw taskNotFound(parentTask);
+  }
+  if (event.parentNodeMetadata === undefined) return;
+  const key: NodeKey = { executionId: execution.rowId, nodeId: event.parentNodeMetadata.nodeId };
+  if (!(await loadNodes(db, [key])).has(nodeKeyText(key))) throw nodeNotFound({ ...id, nodeId: key.nodeId });
+}
+
+/** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
+export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskExecutionEvent): Promise<void> {
+  const { db } = deps;
+  const execution = await findExecutionState(db, id.nodeExecutionId.executionId);
+  if (execution === undefined) throw executionNotFound(id.nodeExecutionId.executionId);
+  checkProducer(event.producerId, execution.cluster);
+  const fact = reading(() => readTaskEvent(event, {}, offloadNames(deps.config)));
+  const key = taskKeyOf(id, execution.rowId);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const [stored] = await loadTasks(db, [key]);
+    if (stored === "no-node") {
+      throw notFound(`Failed to get existing node execution id: [${nodeIdText(id.nodeExecutionId)}] with err: entry not found`);
+    }
+    if (stored !== undefined) {
+      const verdict = judgeTask(stored.state, fact);
+      const [from, to] = [taskPhaseName(stored.state.phase), taskPhaseName(event.phase)];
+      if (verdict === "repeated") {
+        throw alreadyExists(`have already recorded task execution phase ${to} (version: ${event.phaseVersion}) for ${taskIdText(id)}`);
+      }
+      // Clients have always been told the phase of the event here, not the attempt's.
+      if (verdict !== "apply") throw alreadyEnded(`invalid phase change from ${from} to ${to} for task execution ${taskIdText(id)}`, to);
+    }
+    const order = nextTaskOrder(stored?.state);
+    const folded = foldTask(stored?.state, fact, order);
+    // By RPC a version of 0 has never set back the version that was recorded, in whatever phase.
+    const state = { ...folded, phaseVersion: folded.phaseVersion || (stored?.state.phaseVersion ?? 0) };
+    const saved = await db.transaction(async (tx) => {
+      const rowId = (await saveTasks(tx, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }])).get(taskKeyText(key));
+      if (rowId !== undefined) await appendTaskEvents(tx, [{ rowId, order, event: fact.event }]);
+      return rowId !== undefined;
+    });
+    if (saved) return;
+  }
+  throw new TooManyConflicts(`task execution ${taskIdText(id)} could not be changed`);
+}
+
+function taskKeyOf(id: TaskId, executionId: bigint): TaskKey {
+  return { executionId, nodeId: id.nodeExecutionId.nodeId, task: id.taskId, retryAttempt: id.retryAttempt };
+}

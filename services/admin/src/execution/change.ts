@@ -1,0 +1,55 @@
+import type { Database, Queryable } from "@flyte-ts/postgres";
+import type { WorkflowState } from "../event/workflow-state.js";
+import { executionNotFound } from "./identifier.js";
+import { type ExecutionName, findExecutionState, saveExecutionStates, type StoredExecutionState } from "./state.js";
+
+/** Another writer came first, again and again. */
+export class TooManyConflicts extends Error {
+  override readonly name = "TooManyConflicts";
+}
+
+const ATTEMPTS = 20;
+
+export interface ExecutionChange {
+  /** The new state, from the stored one; called again when someone else changed the row meanwhile. It may throw. */
+  readonly decide: (stored: StoredExecutionState) => WorkflowState;
+  /** What belongs into the same transaction. */
+  readonly also?: (tx: Queryable, stored: StoredExecutionState) => Promise<void>;
+}
+
+/**
+ * Changes what is recorded of one execution; gives its state before and after.
+ *
+ * @throws RpcError NOT_FOUND, and whatever `decide` throws.
+ */
+export async function changeExecution(
+  db: Database,
+  id: ExecutionName,
+  change: ExecutionChange,
+): Promise<{ readonly before: StoredExecutionState; readonly after: WorkflowState }> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const before = await findExecutionState(db, id);
+    if (before === undefined) throw executionNotFound(id);
+    const after = change.decide(before);
+    const saved = await save(db, before, { after, also: change.also });
+    if (saved) return { before, after };
+  }
+  throw new TooManyConflicts(`execution ${id.project}/${id.domain}/${id.name} could not be changed`);
+}
+
+async function save(
+  db: Database,
+  before: StoredExecutionState,
+  { after, also }: { readonly after: WorkflowState; readonly also: ExecutionChange["also"] },
+): Promise<boolean> {
+  const write = async (tx: Queryable): Promise<boolean> => {
+    const saved = await saveExecutionStates(tx, [{ rowId: before.rowId, state: after, revision: before.revision + 1 }]);
+    return saved.size === 1;
+  };
+  if (also === undefined) return write(db);
+  return db.transaction(async (tx) => {
+    if (!(await write(tx))) return false;
+    await also(tx, before);
+    return true;
+  });
+}

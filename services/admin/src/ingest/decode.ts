@@ -1,0 +1,71 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { type TaskEvent, TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { executionEventOrder, taskEventOrder } from "../event/order.js";
+import { BadEvent, type OffloadNames, readNodeEvent, readTaskEvent, readWorkflowEvent } from "../event/read.js";
+import type { ExecutionName } from "../execution/state.js";
+import type { Item } from "./item.js";
+
+/**
+ * Reads one message of the event stream.
+ *
+ * @throws BadEvent, or the decoder's own error, when the message is none of ours.
+ */
+export function decodeMessage(subject: string, data: Uint8Array, names: OffloadNames): Item {
+  if (subject.startsWith("flyte.event.task.")) return taskItem(fromBinary(TaskEventSchema, data), names);
+  const message = fromBinary(ExecutionEventSchema, data);
+  switch (message.event.case) {
+    case "workflow":
+      return workflowItem(message.event.value, message, names);
+    case "node":
+      return nodeItem(message.event.value, message, names);
+    case undefined:
+      throw new BadEvent("the message holds no event");
+    default:
+      return message.event satisfies never;
+  }
+}
+
+function workflowItem(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
+  const execution = nameOf(event.executionId);
+  const fact = readWorkflowEvent(event, message, names);
+  return { kind: "workflow", execution, fact, order: executionEventOrder(message.sequence, fact.occurredAt, fact.phase) };
+}
+
+function nodeItem(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
+  const execution = nameOf(event.id?.executionId);
+  const nodeId = keyText(event.id?.nodeId ?? "", "node_id");
+  const fact = readNodeEvent(event, message, names);
+  return { kind: "node", execution, nodeId, fact, order: executionEventOrder(message.sequence, fact.occurredAt, fact.phase) };
+}
+
+function taskItem(message: TaskEvent, names: OffloadNames): Item {
+  const event: TaskExecutionEvent | undefined = message.event;
+  if (event === undefined) throw new BadEvent("the message holds no event");
+  const node = event.parentNodeExecutionId;
+  const task = event.taskId;
+  if (task === undefined) throw new BadEvent("missing task_id");
+  const key = {
+    nodeId: keyText(node?.nodeId ?? "", "node_id"),
+    task: {
+      project: keyText(task.project, "task project"),
+      domain: keyText(task.domain, "task domain"),
+      name: keyText(task.name, "task name"),
+      version: keyText(task.version, "task version"),
+    },
+    retryAttempt: event.retryAttempt,
+  };
+  const fact = readTaskEvent(event, { outputs: message.outputs }, names);
+  return { kind: "task", execution: nameOf(node?.executionId), key, fact, order: taskEventOrder(fact.phase, fact.phaseVersion) };
+}
+
+function nameOf(id: ExecutionName | undefined): ExecutionName {
+  const { project = "", domain = "", name = "" } = id ?? {};
+  return { project: keyText(project, "project"), domain: keyText(domain, "domain"), name: keyText(name, "execution name") };
+}
+
+function keyText(value: string, field: string): string {
+  if (value === "" || value.includes("\0")) throw new BadEvent(`${field}: it must be given and hold no NUL`);
+  return value;
+}

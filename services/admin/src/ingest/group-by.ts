@@ -1,0 +1,13 @@
+export type NonEmpty<T> = [T, ...T[]];
+
+/** The items of each key, both in the order in which they come. */
+export function groupBy<Key, T>(items: readonly T[], keyOf: (item: T) => Key): Map<Key, NonEmpty<T>> {
+  const groups = new Map<Key, NonEmpty<T>>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

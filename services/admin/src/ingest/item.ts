@@ -1,0 +1,23 @@
+import type { NodeFact, TaskFact, WorkflowFact } from "../event/facts.js";
+import type { ExecutionName } from "../execution/state.js";
+import type { TaskKey } from "../task-execution/store.js";
+
+/** One event from the bus, read and ready to be recorded. */
+export type Item =
+  | { readonly kind: "workflow"; readonly execution: ExecutionName; readonly fact: WorkflowFact; readonly order: bigint }
+  | { readonly kind: "node"; readonly execution: ExecutionName; readonly nodeId: string; readonly fact: NodeFact; readonly order: bigint }
+  | {
+      readonly kind: "task";
+      readonly execution: ExecutionName;
+      readonly key: Omit<TaskKey, "executionId">;
+      readonly fact: TaskFact;
+      readonly order: bigint;
+    };
+
+/**
+ * What became of it.
+ * - `recorded`: it is in the database, now or before.
+ * - `waits`: what it belongs to (the execution, the node) is not there yet.
+ * - `unrecordable`: the database will never take it.
+ */
+export type Outcome = "recorded" | "waits" | "unrecordable";

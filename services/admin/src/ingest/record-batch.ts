@@ -1,0 +1,101 @@
+import { isTransactionConflict, isUnavailable, type Queryable } from "@flyte-ts/postgres";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { ExecutionName } from "../execution/state.js";
+import type { ExecutionIds } from "./execution-ids.js";
+import type { Item, Outcome } from "./item.js";
+import { recordNodes } from "./record-nodes.js";
+import { recordTasks } from "./record-tasks.js";
+import { recordWorkflows } from "./record-workflows.js";
+
+export interface BatchDeps {
+  readonly db: Queryable;
+  readonly ids: ExecutionIds;
+  /** Told of every item whose row cannot be written, with the database's reason. */
+  readonly onUnrecordable: (item: Item, error: unknown) => void;
+}
+
+export interface BatchResult {
+  /** For each item, in order. */
+  readonly outcomes: readonly Outcome[];
+  /** Executions that a terminal event was told of, with the phase that stands. */
+  readonly ended: readonly { readonly execution: ExecutionName; readonly phase: WorkflowExecution_Phase }[];
+}
+
+/** An item whose execution is known by number. */
+export interface Placed<T extends Item = Item> {
+  readonly index: number;
+  readonly executionId: bigint;
+  readonly item: T;
+}
+
+type OfKind<Kind extends Item["kind"]> = Placed<Extract<Item, { kind: Kind }>>;
+
+/**
+ * Records a batch: one read and one write for each kind of row, however many items there
+ * are. Safe under repetition, reordering and other replicas that record the same rows.
+ *
+ * @throws when the database is not there; then nothing is known and the batch is to be repeated.
+ */
+export async function recordBatch(deps: BatchDeps, items: readonly Item[]): Promise<BatchResult> {
+  const outcomes: Outcome[] = items.map(() => "recorded");
+  const ids = await deps.ids.resolve(
+    deps.db,
+    items.map(({ execution }) => execution),
+  );
+  const workflows: OfKind<"workflow">[] = [];
+  const nodes: OfKind<"node">[] = [];
+  const tasks: OfKind<"task">[] = [];
+  for (const [index, item] of items.entries()) {
+    const executionId = ids[index];
+    if (executionId === undefined) outcomes[index] = "waits";
+    else if (item.kind === "workflow") workflows.push({ index, executionId, item });
+    else if (item.kind === "node") nodes.push({ index, executionId, item });
+    else tasks.push({ index, executionId, item });
+  }
+  const ended: BatchResult["ended"][number][] = [];
+  const apart = new Apart(deps, outcomes);
+  await apart.record(workflows, async (part) => {
+    const states = await recordWorkflows(deps.db, part);
+    for (const { item, executionId } of part) {
+      const phase = states.get(executionId)?.phase;
+      if (phase !== undefined && isTerminalWorkflowEvent(item.fact.phase)) ended.push({ execution: item.execution, phase });
+    }
+  });
+  await apart.record(nodes, (part) => recordNodes(deps.db, part));
+  await apart.record(tasks, async (part) => {
+    for (const { index } of await recordTasks(deps.db, part)) outcomes[index] = "waits";
+  });
+  return { outcomes, ended };
+}
+
+/** Finds the row that the database refuses, so that the rest of its batch is recorded. */
+class Apart {
+  constructor(
+    private readonly deps: BatchDeps,
+    private readonly outcomes: Outcome[],
+  ) {}
+
+  async record<T extends Placed>(items: readonly T[], write: (items: readonly T[]) => Promise<void>): Promise<void> {
+    if (items.length === 0) return;
+    try {
+      await write(items);
+    } catch (error) {
+      if (isUnavailable(error) || isTransactionConflict(error) || !isRefusal(error)) throw error;
+      const [only] = items;
+      if (items.length === 1 && only !== undefined) {
+        this.outcomes[only.index] = "unrecordable";
+        this.deps.onUnrecordable(only.item, error);
+        return;
+      }
+      const middle = Math.ceil(items.length / 2);
+      await this.record(items.slice(0, middle), write);
+      await this.record(items.slice(middle), write);
+    }
+  }
+}
+
+/** Whether the database itself refused a value (SQLSTATE classes 22, 23, 54): trying again cannot help. */
+function isRefusal(error: unknown): boolean {
+  return /^(22|23|54)/.test((error as { code?: string } | undefined)?.code ?? "");
+}

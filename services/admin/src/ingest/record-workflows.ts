@@ -1,0 +1,37 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import { foldWorkflow, type WorkflowState } from "../event/workflow-state.js";
+import { loadExecutionStates, saveExecutionStates } from "../execution/state.js";
+import { TooManyConflicts } from "../execution/change.js";
+import { groupBy } from "./group-by.js";
+import type { Item } from "./item.js";
+import type { Placed } from "./record-batch.js";
+
+type WorkflowItem = Placed<Extract<Item, { kind: "workflow" }>>;
+
+const ROUNDS = 20;
+
+/** Records workflow events; gives the states of their executions afterwards, by row number. */
+export async function recordWorkflows(db: Queryable, items: readonly WorkflowItem[]): Promise<Map<bigint, WorkflowState>> {
+  const result = new Map<bigint, WorkflowState>();
+  let open = groupBy(items, ({ executionId }) => executionId);
+  for (let round = 0; open.size > 0; round++) {
+    if (round === ROUNDS) throw new TooManyConflicts(`${open.size} executions could not be changed`);
+    const stored = await loadExecutionStates(db, [...open.keys()]);
+    const writes = [];
+    for (const [rowId, group] of open) {
+      const before = stored.get(rowId);
+      if (before === undefined) continue;
+      const state = group.reduce((folded, { item }) => foldWorkflow(folded, item.fact, item.order), before.state);
+      result.set(rowId, state);
+      if (state !== before.state) writes.push({ rowId, state, revision: before.revision + 1 });
+    }
+    if (writes.length === 0) break;
+    const saved = await saveExecutionStates(
+      db,
+      writes.toSorted((a, b) => (a.rowId < b.rowId ? -1 : 1)),
+    );
+    const lost = new Set(writes.filter(({ rowId }) => !saved.has(rowId)).map(({ rowId }) => rowId));
+    open = new Map([...open].filter(([rowId]) => lost.has(rowId)));
+  }
+  return result;
+}

@@ -1,0 +1,29 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { executionRecordedSubject, shardOf } from "@flyte-ts/domain";
+import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { Bus } from "@flyte-ts/messaging";
+import type { ExecutionName } from "../execution/state.js";
+import { namespaceOf } from "../execution/namespace.js";
+import { workflowPhaseName } from "../event/phase-name.js";
+
+export interface RecordedDeps {
+  readonly bus: Bus;
+  readonly clock: () => Date;
+  readonly config: { readonly namespaceTemplate: string };
+}
+
+/**
+ * Tells propeller that an execution's end is in the database, so that its resource may
+ * go. Nobody is told when the message is lost: propeller repeats the terminal event until
+ * it hears this, and a repeat is answered again.
+ */
+export function publishRecorded({ bus, clock, config }: RecordedDeps, id: ExecutionName, phase: WorkflowExecution_Phase): void {
+  const message = create(ExecutionRecordedSchema, {
+    workflowKey: `${namespaceOf(config.namespaceTemplate, id.project, id.domain)}/${id.name}`,
+    phase: workflowPhaseName(phase),
+    recordedAt: timestampFromDate(clock()),
+  });
+  bus.publishVolatile(executionRecordedSubject(shardOf(id.name)), toBinary(ExecutionRecordedSchema, message));
+}
