@@ -1,0 +1,59 @@
+import { z } from "zod";
+
+const milliseconds = z.number().int().min(0);
+const s3 = z.strictObject({
+  endpoint: z.string().optional(),
+  region: z.string().default("us-east-1"),
+  accessKeyId: z.string().optional(),
+  secretAccessKey: z.string().optional(),
+});
+
+export const propellerConfigSchema = z.strictObject({
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65_535).default(10_255) }).prefault({}),
+  nats: z.strictObject({ url: z.string().default("nats://127.0.0.1:4222") }).prefault({}),
+  kubernetes: z
+    .strictObject({
+      kubeconfig: z.string().optional(),
+      context: z.string().optional(),
+      inCluster: z.boolean().default(false),
+      /** Only workflows of this namespace; absent: of all. */
+      namespace: z.string().optional(),
+      /** Create the FlyteWorkflow resource definition when it is missing. */
+      createCrd: z.boolean().default(true),
+    })
+    .prefault({}),
+  storage: z
+    .strictObject({
+      /** Data of executions stands below it. */
+      metadataPrefix: z.string().default("s3://my-s3-bucket/metadata/propeller"),
+      rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
+      s3: s3.prefault({}),
+    })
+    .prefault({}),
+  /** Rounds at once. */
+  workers: z.number().int().positive().default(100),
+  /** Every run is walked in full this often, whatever happened. */
+  resyncMs: milliseconds.default(60_000),
+  leaderElection: z
+    .strictObject({
+      namespace: z.string().default("flyte"),
+      name: z.string().default("propeller-leader"),
+      leaseMs: milliseconds.min(1_000).default(10_000),
+    })
+    .prefault({}),
+  engine: z
+    .strictObject({
+      /** `producer_id` of events: the id of this cluster. */
+      producerId: z.string().default("propeller"),
+      defaultMaxAttempts: z.number().int().positive().default(1),
+      maxSystemFailures: z.number().int().min(0).default(3),
+      interruptibleFailureThreshold: z.number().int().default(-1),
+      defaultExecutionDeadlineMs: milliseconds.default(0),
+      defaultActiveDeadlineMs: milliseconds.default(0),
+      deleteResourcesOnFinalize: z.boolean().default(false),
+    })
+    .prefault({}),
+});
+
+export type PropellerConfig = z.infer<typeof propellerConfigSchema>;

@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { createBlobStore } from "@flyte-ts/blobstore";
+import { loadConfig } from "@flyte-ts/config";
+import { createKubeClient, LeaderElector } from "@flyte-ts/kubernetes";
+import { connectBus } from "@flyte-ts/messaging";
+import { createLogger, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { propellerConfigSchema } from "./config.js";
+import { defaultEngineConfig } from "./engine/config.js";
+import { ensureCluster } from "./shell/ensure-cluster.js";
+import { Leadership } from "./shell/leadership.js";
+import { createMetrics, registerGauges } from "./shell/metrics.js";
+import { OutputsStore } from "./shell/outputs-store.js";
+
+const config = loadConfig(propellerConfigSchema, { service: "propeller", argv: process.argv.slice(2), env: process.env });
+const logger = createLogger({ service: "propeller", level: config.logLevel });
+const { kubernetes, storage, leaderElection, engine } = config;
+
+const client = await createKubeClient({ ...kubernetes, maxConnections: 64 });
+const metrics = createMetrics();
+let notReady: string | undefined = "starting";
+const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, notReady: () => notReady ?? bus.problem() });
+const bus = await connectBus({ url: config.nats.url, name: "propeller", logger });
+
+const leadership = new Leadership({
+  bus,
+  logger,
+  controller: {
+    client,
+    bus,
+    outputs: new OutputsStore(createBlobStore({ s3: storage.s3 })),
+    engine: {
+      ...defaultEngineConfig(Math.random),
+      metadataPrefix: storage.metadataPrefix,
+      rawOutputPrefix: storage.rawOutputPrefix,
+      producerId: engine.producerId,
+      defaultMaxAttempts: engine.defaultMaxAttempts,
+      maxSystemFailures: engine.maxSystemFailures,
+      interruptibleFailureThreshold: engine.interruptibleFailureThreshold,
+      defaultExecutionDeadline: engine.defaultExecutionDeadlineMs,
+      defaultActiveDeadline: engine.defaultActiveDeadlineMs,
+      deleteResourcesOnFinalize: engine.deleteResourcesOnFinalize,
+    },
+    metrics,
+    logger,
+    namespace: kubernetes.namespace,
+    workers: config.workers,
+    resyncMs: config.resyncMs,
+    now: Date.now,
+    random: Math.random,
+  },
+});
+await ensureCluster({ client, logger, createCrd: kubernetes.createCrd, namespace: leaderElection.namespace });
+const elector = new LeaderElector({
+  client,
+  ...leaderElection,
+  identity: `${hostname()}_${randomUUID()}`,
+  logger,
+  onAcquired: () => leadership.begin(),
+  onLost: () => leadership.end(),
+});
+registerGauges(metrics, {
+  queueDepth: () => leadership.controller?.queueDepth ?? 0,
+  queueLatencyMs: () => leadership.controller?.queueLatencyMs ?? 0,
+  freeWorkers: () => leadership.controller?.freeWorkers ?? 0,
+  runs: () => leadership.controller?.runs ?? 0,
+  informerLagMs: () => leadership.controller?.informerLagMs,
+  leading: () => elector.leading,
+});
+elector.start();
+notReady = undefined;
+logger.info({ opsPort: ops.port }, "propeller is ready");
+
+onShutdown(
+  async () => {
+    notReady = "stopping";
+    await leadership.end();
+    await elector.stop();
+    await bus.close();
+    await ops.close();
+    await client.close();
+  },
+  { logger },
+);

@@ -1,0 +1,262 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, parseFlyteWorkflow } from "@flyte-ts/workflow-crd";
+import {
+  createInformer,
+  type Informer,
+  isTransient,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  WorkerPool,
+  WorkQueue,
+} from "@flyte-ts/kubernetes";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { EngineConfig } from "../engine/config.js";
+import { createRun } from "../engine/run.js";
+import type { Effect, Observation } from "../engine/types.js";
+import { RunIo, type StatusWrite } from "../shell-core/run-io.js";
+import type { ActiveRun } from "./active-run.js";
+import { Effects } from "./effects.js";
+import type { PropellerMetrics } from "./metrics.js";
+import type { OutputsStore } from "./outputs-store.js";
+import type { Bus } from "@flyte-ts/messaging";
+
+export interface ControllerOptions {
+  readonly client: KubeClient;
+  readonly bus: Pick<Bus, "publish">;
+  readonly outputs: OutputsStore;
+  readonly engine: EngineConfig;
+  readonly metrics: PropellerMetrics;
+  readonly logger: Logger;
+  readonly namespace: string | undefined;
+  readonly workers: number;
+  readonly resyncMs: number;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** Longest pause before a workflow that cannot be read or written is tried again. */
+const LONGEST_BACKOFF_MS = 60_000;
+
+/**
+ * Reconciles FlyteWorkflow resources. A key comes into the queue when (1) its
+ * resource is created or changed, (2) its periodic resync or a timer is due, (3) a
+ * round failed, (4) something it waited for is done (a write, a read: a downstream
+ * node may go on), (5) a plugin service reported a change. A worker takes one key,
+ * shows the engine what has come in, and starts what the engine decides.
+ *
+ * Only metadata is watched: the resource is read in full once, when its run is
+ * taken up; from then on this process is the one that changes it.
+ */
+export class Controller {
+  readonly #queue = new WorkQueue();
+  readonly #runs = new Map<string, ActiveRun>();
+  /** Facts about workflows whose runs are not loaded yet. */
+  readonly #early = new Map<string, Observation[]>();
+  readonly #failures = new Map<string, number>();
+  /** Workflows that are done, until the watch has taken them off the list. */
+  readonly #finished = new Set<string>();
+  readonly #writes = new Set<Promise<void>>();
+  readonly #effects: Effects;
+  #informer: Informer<KubeObject> | undefined;
+  #pool: WorkerPool | undefined;
+  #stopped = false;
+
+  constructor(private readonly options: ControllerOptions) {
+    const { bus, outputs, metrics, logger } = options;
+    this.#effects = new Effects({ bus, outputs, metrics, logger, observe: (key, observation) => this.observe(key, observation) });
+  }
+
+  get queueDepth(): number {
+    return this.#queue.depth;
+  }
+
+  get queueLatencyMs(): number {
+    return this.#queue.latencyMs;
+  }
+
+  get freeWorkers(): number {
+    return this.#pool?.free ?? 0;
+  }
+
+  get runs(): number {
+    return this.#runs.size;
+  }
+
+  get informerLagMs(): number | undefined {
+    return this.#informer?.lagMs();
+  }
+
+  /** Resolves when the first list of workflows is known. */
+  async start(): Promise<void> {
+    const { client, namespace, logger, workers } = this.options;
+    this.#informer = createInformer<KubeObject>({
+      client,
+      ref: FLYTE_WORKFLOW_RESOURCE,
+      namespace,
+      labelSelector: NOT_TERMINATED_SELECTOR,
+      metadataOnly: true,
+      logger,
+      onEvent: ({ type, key, object, previous }) => {
+        if (type === "deleted") {
+          this.#forget(key);
+          this.#finished.delete(key);
+        } else if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) this.#wake(key);
+      },
+    });
+    await this.#informer.synced;
+    this.#pool = new WorkerPool({
+      queue: this.#queue,
+      workers,
+      logger,
+      work: (key) => this.#round(key),
+      onError: (key) => {
+        this.options.metrics.roundErrors.inc();
+        this.#reload(key);
+      },
+    });
+  }
+
+  /** Takes no further work, lets running rounds, writes and effects end, and forgets everything. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#informer?.stop();
+    await this.#pool?.stop();
+    const ended = Promise.all([...this.#writes]).then(() => this.#effects.settled());
+    await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
+    this.#runs.clear();
+  }
+
+  /** Puts a fact before the run of a workflow; nothing happens for workflows that have ended. */
+  observe(key: string, observation: Observation): void {
+    if (this.#stopped || this.#finished.has(key)) return;
+    const active = this.#runs.get(key);
+    if (active !== undefined) active.inbox.push(observation);
+    else if (this.#informer?.get(key) === undefined) return;
+    else {
+      const early = this.#early.get(key);
+      if (early === undefined) this.#early.set(key, [observation]);
+      else early.push(observation);
+    }
+    this.#queue.add(key);
+  }
+
+  #wake(key: string): void {
+    this.#queue.add(key);
+  }
+
+  #forget(key: string): void {
+    this.#runs.delete(key);
+    this.#early.delete(key);
+    this.#failures.delete(key);
+    this.#queue.forget(key);
+  }
+
+  async #round(key: string): Promise<void> {
+    const meta = this.#informer?.get(key)?.metadata;
+    if (meta === undefined || this.#finished.has(key)) return this.#forget(key);
+    const end = this.options.metrics.rounds.startTimer();
+    const active = this.#runs.get(key) ?? (await this.#load(key));
+    if (active === undefined) return;
+    const now = this.options.now();
+    if (meta.deletionTimestamp !== undefined) this.#decide(active, { kind: "abort" });
+    if (active.resyncAt <= now) {
+      active.resyncAt = this.#nextResync(now);
+      this.#decide(active, { kind: "resync" });
+    }
+    // What arrives while this round runs comes in the next one.
+    const inbox = active.inbox;
+    active.inbox = [];
+    for (const observation of inbox) this.#decide(active, observation);
+    if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
+    this.#settle(key, active);
+    end();
+  }
+
+  /** Reads the resource and walks it once. */
+  async #load(key: string): Promise<ActiveRun | undefined> {
+    const slash = key.indexOf("/");
+    const resource = await this.options.client.get(FLYTE_WORKFLOW_RESOURCE, { namespace: key.slice(0, slash), name: key.slice(slash + 1) });
+    if (resource === undefined) {
+      this.#forget(key);
+      return undefined;
+    }
+    const workflow = parseFlyteWorkflow(resource);
+    const now = this.options.now();
+    const run = createRun({ workflow, config: this.options.engine, now });
+    const active: ActiveRun = {
+      run,
+      io: new RunIo(run, workflow.resourceVersion),
+      inbox: [{ kind: "load" }, ...(this.#early.get(key) ?? [])],
+      resyncAt: this.#nextResync(now),
+    };
+    this.#early.delete(key);
+    this.#runs.set(key, active);
+    return active;
+  }
+
+  #decide(active: ActiveRun, observation: Observation): void {
+    this.#perform(active, active.io.admit(active.run.observe(observation, this.options.now())));
+  }
+
+  #perform(active: ActiveRun, effects: readonly Effect[]): void {
+    this.#effects.perform(active.run.key, effects);
+    if (!effects.some((effect) => effect.kind === "finish")) return;
+    this.#finished.add(active.run.key);
+    this.#forget(active.run.key);
+  }
+
+  /** Starts a write when there is something to write, and sets the alarm. */
+  #settle(key: string, active: ActiveRun): void {
+    const write = active.io.nextWrite();
+    if (write !== undefined) {
+      const writing = this.#write(key, active, write).finally(() => this.#writes.delete(writing));
+      this.#writes.add(writing);
+    }
+    if (!this.#runs.has(key)) return;
+    if (active.inbox.length > 0) this.#queue.add(key);
+    this.#queue.forget(key);
+    this.#queue.addAt(key, Math.min(active.run.wakeAt ?? Number.POSITIVE_INFINITY, active.resyncAt));
+  }
+
+  async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {
+    const slash = key.indexOf("/");
+    const name = { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+    const body = { ...write.patch, metadata: { ...write.patch.metadata, resourceVersion: write.resourceVersion } };
+    const end = this.options.metrics.statusWrites.startTimer();
+    try {
+      const written = await this.options.client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...name, body, metadataOnly: true });
+      end({ outcome: "ok" });
+      this.#failures.delete(key);
+      if (this.#runs.get(key) !== active) return;
+      const { revision, released } = active.io.written(written.metadata.resourceVersion ?? "");
+      this.#perform(active, released);
+      if (this.#runs.get(key) === active) this.observe(key, { kind: "persisted", revision });
+    } catch (error) {
+      end({ outcome: "error" });
+      if (this.#runs.get(key) !== active) return;
+      if (error instanceof KubeError && error.status === 413) {
+        // The stored status is older than this run: begin again from it, and fail from there.
+        this.options.logger.warn({ key }, "status is too large for the resource");
+        this.#early.set(key, [{ kind: "tooLarge", message: error.message }]);
+      }
+      // Whether the write took place is unknown, or somebody else changed the resource: begin again from what is stored.
+      const level = isTransient(error) ? "warn" : "info";
+      this.options.logger[level]({ key, error: String(error) }, "status could not be written, reading the resource again");
+      this.#reload(key);
+    }
+  }
+
+  /** Drops the run; a later round reads the resource again, after a pause that grows. */
+  #reload(key: string): void {
+    this.#runs.delete(key);
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    const delay = Math.min(20 * 2 ** failures, LONGEST_BACKOFF_MS) * (0.5 + this.options.random() / 2);
+    this.#queue.addAt(key, this.options.now() + delay);
+  }
+
+  #nextResync(now: number): number {
+    return now + this.options.resyncMs * (0.75 + this.options.random() / 2);
+  }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  isAlreadyExists,
+  isTransient,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  NAMESPACES,
+  type ResourceRef,
+} from "@flyte-ts/kubernetes";
+import type { Logger } from "@flyte-ts/telemetry";
+import { FLYTE_WORKFLOW_CRD, FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+
+export interface EnsureClusterOptions {
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly createCrd: boolean;
+  /** Namespace of the Lease. */
+  readonly namespace: string;
+}
+
+/** Waits for the API server, and sees to it that what propeller rests on is there. */
+export async function ensureCluster({ client, logger, createCrd, namespace }: EnsureClusterOptions): Promise<void> {
+  const patiently = async (what: string, attempt: () => Promise<void>) => {
+    for (let delay = 50; ; delay = Math.min(delay * 2, 5_000)) {
+      try {
+        await attempt();
+        return;
+      } catch (error) {
+        if (!isTransient(error) && !(error instanceof KubeError && error.status === 404)) throw error;
+        logger.warn({ what, error: String(error) }, "waiting for the Kubernetes API");
+        await sleep(delay);
+      }
+    }
+  };
+  await patiently("namespace", () => create(client, NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
+  if (createCrd)
+    await patiently("resource definition", () => create(client, CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
+  // A new definition is served a moment after it was created.
+  await patiently("workflows", async () => {
+    await client.list(FLYTE_WORKFLOW_RESOURCE, { pageSize: 1, metadataOnly: true });
+  });
+}
+
+async function create(client: KubeClient, ref: ResourceRef, object: KubeObject): Promise<void> {
+  try {
+    await client.create(ref, object);
+  } catch (error) {
+    // A namespace that was made for us, by somebody who does not let us make one.
+    const given =
+      error instanceof KubeError && error.status === 403 && (await client.get(ref, { name: object.metadata.name })) !== undefined;
+    if (!isAlreadyExists(error) && !given) throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { Message } from "@bufbuild/protobuf";
+import type { BlobStore } from "@flyte-ts/blobstore";
+import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { ReadResult } from "../engine/types.js";
+
+/** Reads and writes literals in the blob store; failures are values, for the engine decides what they mean. */
+export class OutputsStore {
+  constructor(private readonly blobs: Pick<BlobStore, "get" | "put">) {}
+
+  readOutputs(uri: string): Promise<ReadResult<LiteralMap>> {
+    return this.#read(uri, LiteralMapSchema);
+  }
+
+  readLiteral(uri: string): Promise<ReadResult<Literal>> {
+    return this.#read(uri, LiteralSchema);
+  }
+
+  /** @returns why it failed, or undefined when the blob is durable. */
+  async writeOutputs(uri: string, outputs: LiteralMap): Promise<string | undefined> {
+    try {
+      await this.blobs.put(uri, toBinary(LiteralMapSchema, outputs));
+      return undefined;
+    } catch (error) {
+      return String(error);
+    }
+  }
+
+  async #read<T extends Message>(uri: string, schema: GenMessage<T>): Promise<ReadResult<T>> {
+    try {
+      const bytes = await this.blobs.get(uri);
+      if (bytes === undefined) return { kind: "missing" };
+      return { kind: "value", value: fromBinary(schema, bytes) };
+    } catch (error) {
+      return { kind: "error", message: `${uri}: ${String(error)}` };
+    }
+  }
+}
