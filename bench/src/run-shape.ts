@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code, createFlyteClient, type FlyteClient, RpcError } from "@flyte-ts/client";
+import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { launchPlanId, type Leaf, leafTask, type Shape, shapedWorkflow, type Target } from "./workflows.js";
+
+export interface Measurement {
+  readonly shape: Shape;
+  readonly leaf: Leaf;
+  readonly size: number;
+  /** Executions at once. */
+  readonly executions: number;
+  /** From the first execution's creation to the last one's end, by admin's times, seconds. */
+  readonly seconds: number;
+  /** Median of the executions' own durations as admin reports them, seconds. */
+  readonly medianDuration: number;
+  readonly failed: number;
+}
+
+export interface ShapeOptions {
+  readonly endpoint: string;
+  readonly project: string;
+  readonly domain: string;
+  readonly shape: Shape;
+  readonly size: number;
+  readonly executions: number;
+  readonly leaf: Leaf;
+  /** Length of a `core-sleep` leaf, seconds. */
+  readonly sleepSeconds: number;
+  readonly patienceMs: number;
+}
+
+const ENDED = new Set([
+  WorkflowExecution_Phase.SUCCEEDED,
+  WorkflowExecution_Phase.FAILED,
+  WorkflowExecution_Phase.ABORTED,
+  WorkflowExecution_Phase.TIMED_OUT,
+]);
+
+/** Registers the shape, runs it, and reads from admin how long it took. */
+export async function runShape(options: ShapeOptions): Promise<Measurement> {
+  const client = createFlyteClient({ endpoint: options.endpoint });
+  try {
+    await client.ready(10_000);
+    const launchPlan = await register(client, options);
+    const names = await Promise.all(Array.from({ length: options.executions }, () => launch(client, launchPlan, options)));
+    const ended = await Promise.all(names.map((name) => waitForEnd(client, name, options)));
+    const started = ended.map(({ closure }) => milliseconds(closure?.createdAt));
+    const durations = ended.map(({ closure }) => milliseconds(closure?.duration)).sort((a, b) => a - b);
+    const last = ended.map(({ closure }) => milliseconds(closure?.updatedAt));
+    return {
+      shape: options.shape,
+      leaf: options.leaf,
+      size: options.size,
+      executions: options.executions,
+      seconds: (Math.max(...last) - Math.min(...started)) / 1_000,
+      medianDuration: (durations[Math.floor(durations.length / 2)] ?? 0) / 1_000,
+      failed: ended.filter(({ closure }) => closure?.phase !== WorkflowExecution_Phase.SUCCEEDED).length,
+    };
+  } finally {
+    client.close();
+  }
+}
+
+async function register(client: FlyteClient, { project, domain, shape, size, leaf }: ShapeOptions): Promise<Identifier> {
+  const target: Target = { project, domain, version: "bench-1" };
+  const task = leafTask(target, leaf);
+  const workflow = shapedWorkflow(target, shape, { size, leaf });
+  const launchPlan = launchPlanId(workflow);
+  await unlessThere(client.admin.createTask({ id: task.id, spec: { template: task } }));
+  await unlessThere(client.admin.createWorkflow({ id: workflow.id, spec: { template: workflow } }));
+  await unlessThere(client.admin.createLaunchPlan({ id: launchPlan, spec: { workflowId: workflow.id, entityMetadata: {} } }));
+  return launchPlan;
+}
+
+async function unlessThere(creation: Promise<unknown>): Promise<void> {
+  try {
+    await creation;
+  } catch (error) {
+    if (!(error instanceof RpcError && error.code === Code.AlreadyExists)) throw error;
+  }
+}
+
+async function launch(
+  client: FlyteClient,
+  launchPlan: Identifier,
+  { project, domain, leaf, size, sleepSeconds }: ShapeOptions,
+): Promise<string> {
+  const value =
+    leaf === "echo"
+      ? ({ case: "integer", value: 1n } as const)
+      : ({ case: "duration", value: { seconds: BigInt(Math.floor(sleepSeconds)), nanos: Math.round((sleepSeconds % 1) * 1e9) } } as const);
+  const literal = { value: { case: "scalar" as const, value: { value: { case: "primitive" as const, value: { value } } } } };
+  const answer = await client.admin.createExecution({
+    project,
+    domain,
+    spec: { launchPlan, metadata: { principal: "bench" }, maxParallelism: Math.max(size, 1) },
+    inputs: { literals: { [leaf === "echo" ? "a" : "duration"]: literal } },
+  });
+  return answer.id?.name ?? "";
+}
+
+async function waitForEnd(client: FlyteClient, name: string, { project, domain, patienceMs }: ShapeOptions): Promise<Execution> {
+  const deadline = Date.now() + patienceMs;
+  for (let pause = 20; ; pause = Math.min(pause * 1.2, 500)) {
+    const execution = await client.admin.getExecution({ id: { project, domain, name } });
+    if (ENDED.has(execution.closure?.phase ?? 0) || Date.now() > deadline) return execution;
+    await sleep(pause);
+  }
+}
+
+function milliseconds(time: { seconds: bigint; nanos: number } | undefined): number {
+  return time === undefined ? 0 : Number(time.seconds) * 1_000 + time.nanos / 1e6;
+}
