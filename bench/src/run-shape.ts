@@ -78,7 +78,7 @@ async function unlessThere(creation: Promise<unknown>): Promise<void> {
   try {
     await creation;
   } catch (error) {
-    if (!(error instanceof RpcError && error.code === Code.AlreadyExists)) throw error;
+    if (!(error instanceof RpcError && error.code === Code.ALREADY_EXISTS)) throw error;
   }
 }
 

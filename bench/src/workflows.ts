@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Identifier, IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import type { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { type TaskTemplate, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
