@@ -122,7 +122,7 @@ export class Controller {
     this.#stopped = true;
     await this.#informer?.stop();
     await this.#pool?.stop();
-    const ended = Promise.all([...this.#writes]).then(() => this.#effects.settled());
+    const ended = Promise.all(this.#writes).then(() => this.#effects.settled());
     await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
     this.#runs.clear();
   }
