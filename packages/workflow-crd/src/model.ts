@@ -1,7 +1,4 @@
-import type {
-  WorkflowExecutionIdentifier,
-  Identifier,
-} from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { WorkflowExecutionIdentifier, Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Binding, KeyValuePair, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { BooleanExpression } from "@flyte-ts/idl/flyteidl/core/condition_pb";
 import type { SecurityContext } from "@flyte-ts/idl/flyteidl/core/security_pb";
@@ -54,6 +51,15 @@ export interface ExecutionOptions {
   readonly rawOutputPrefix: string;
   readonly consoleUrl: string;
   readonly recoveryExecution: WorkflowExecutionIdentifier | undefined;
+  /** Plugins that the platform's owner chose for task types, by task type. */
+  readonly taskPlugins?: ReadonlyMap<string, TaskPluginOverride>;
+}
+
+export interface TaskPluginOverride {
+  /** In order of preference. */
+  readonly pluginIds: readonly string[];
+  /** When none of them is there: use the task type's usual plugin, else fail. */
+  readonly useDefaultWhenMissing: boolean;
 }
 
 /** Kubernetes quantities as text; "0" or empty means not set. */

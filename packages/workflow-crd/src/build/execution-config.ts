@@ -1,0 +1,38 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { ResourceQuantities } from "../model.js";
+import { quantityOrZero } from "../quantity.js";
+import type { BuildInput } from "./input.js";
+import { plainJson } from "./proto-json.js";
+
+/** `executionConfig`: the one part whose keys are Go's field names, all of them always there. */
+export function buildExecutionConfig(input: BuildInput): JsonObject {
+  const plugins = input.taskPluginOverrides.map((override): [string, JsonObject] => [
+    override.taskType,
+    { PluginIDs: override.pluginId, MissingPluginBehavior: override.missingPluginBehavior },
+  ]);
+  return {
+    TaskPluginImpls: Object.fromEntries(plugins),
+    MaxParallelism: input.maxParallelism,
+    RecoveryExecution: input.recoveryExecution === undefined ? {} : plainJson(WorkflowExecutionIdentifierSchema, input.recoveryExecution),
+    TaskResources: {
+      Requests: buildQuantities(input.resourceDefaults),
+      Limits: buildQuantities(input.resourceLimits),
+    },
+    Interruptible: input.interruptible ?? null,
+    OverwriteCache: input.overwriteCache,
+    EnvironmentVariables:
+      input.environment.length === 0 ? null : Object.fromEntries(input.environment.map(({ key, value }) => [key, value])),
+  };
+}
+
+/** Quantities that cannot be read count as none: attributes of projects are stored unread. */
+function buildQuantities(quantities: ResourceQuantities): JsonObject {
+  return {
+    CPU: quantityOrZero(quantities.cpu),
+    Memory: quantityOrZero(quantities.memory),
+    EphemeralStorage: quantityOrZero(quantities.ephemeralStorage),
+    Storage: quantityOrZero(quantities.storage),
+    GPU: quantityOrZero(quantities.gpu),
+  };
+}

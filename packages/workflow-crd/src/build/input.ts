@@ -1,0 +1,39 @@
+import type { PluginOverride } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import type { RawOutputDataConfig } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { KeyValuePair, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { SecurityContext } from "@flyte-ts/idl/flyteidl/core/security_pb";
+import type { ResourceQuantities } from "../model.js";
+
+/** All that a FlyteWorkflow resource is made from: one execution, its settings merged, its inputs complete. */
+export interface BuildInput {
+  readonly executionId: WorkflowExecutionIdentifier;
+  /** Namespace of the resource; the default is `{project}-{domain}`. */
+  readonly namespace?: string | undefined;
+  readonly closure: CompiledWorkflowClosure;
+  readonly inputs: LiteralMap;
+  /** The user's labels; those of the system win over them. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly acceptedAt: Date;
+  /** Empty leaves it to the security context, then to the namespace. */
+  readonly serviceAccountName: string;
+  readonly securityContext?: SecurityContext | undefined;
+  readonly rawOutputDataConfig?: RawOutputDataConfig | undefined;
+  /** Task, array and launch-plan nodes in flight at once; 0 means no limit. */
+  readonly maxParallelism: number;
+  readonly interruptible?: boolean | undefined;
+  readonly overwriteCache: boolean;
+  readonly environment: readonly KeyValuePair[];
+  readonly resourceDefaults: ResourceQuantities;
+  readonly resourceLimits: ResourceQuantities;
+  readonly taskPluginOverrides: readonly PluginOverride[];
+  /** Execution whose finished nodes are taken over. */
+  readonly recoveryExecution?: WorkflowExecutionIdentifier | undefined;
+  readonly consoleUrl?: string | undefined;
+  /** Where the closure stands in the blob store; then the resource does not hold spec, tasks and sub-workflows itself. */
+  readonly closureReference?: string | undefined;
+  /** Where the inputs stand in the blob store; then the resource does not hold them itself. */
+  readonly inputsReference?: string | undefined;
+}

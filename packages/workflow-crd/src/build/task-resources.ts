@@ -1,0 +1,53 @@
+import { create } from "@bufbuild/protobuf";
+import { ResourcesSchema, Resources_ResourceName as Name, type Resources, type TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { ResourceQuantities } from "../model.js";
+import { compareQuantities, quantityOrZero } from "../quantity.js";
+
+/** What the platform gives to containers that do not say it, and what it gives at most. */
+export interface PlatformResources {
+  readonly defaults: ResourceQuantities;
+  readonly limits: ResourceQuantities;
+}
+
+const KINDS = [
+  { name: Name.CPU, field: "cpu", always: true },
+  { name: Name.MEMORY, field: "memory", always: true },
+  { name: Name.EPHEMERAL_STORAGE, field: "ephemeralStorage", always: false },
+  { name: Name.GPU, field: "gpu", always: false },
+] as const satisfies readonly { name: Name; field: keyof ResourceQuantities; always: boolean }[];
+
+/**
+ * A task's template with the resources of its container made whole: a missing request
+ * is the limit or the platform's default, a missing limit is the request, and both
+ * stay within the platform's limit. Storage and GPUs appear only where the task or
+ * the platform speaks of them. Quantities that cannot be read count as missing.
+ */
+export function withResources(template: TaskTemplate, platform: PlatformResources): TaskTemplate {
+  if (template.target.case !== "container") return template;
+  const container = template.target.value;
+  const resources = create(ResourcesSchema);
+  for (const { name, field, always } of KINDS) {
+    const asked = quantity(container.resources?.requests, name);
+    const limited = quantity(container.resources?.limits, name);
+    const [platformDefault, platformLimit] = [quantityOrZero(platform.defaults[field]), quantityOrZero(platform.limits[field])];
+    if (!always && asked === "0" && limited === "0" && platformDefault === "0") continue;
+    const request = [asked, limited, platformDefault].find((value) => value !== "0") ?? "0";
+    const limit = atMost(limited === "0" ? request : limited, platformLimit);
+    resources.requests.push({
+      $typeName: "flyteidl.core.Resources.ResourceEntry",
+      name,
+      value: atMost(atMost(request, platformLimit), limit),
+    });
+    resources.limits.push({ $typeName: "flyteidl.core.Resources.ResourceEntry", name, value: limit });
+  }
+  return { ...template, target: { case: "container", value: { ...container, resources } } };
+}
+
+function quantity(entries: Resources["requests"] | undefined, name: Name): string {
+  return quantityOrZero(entries?.findLast((entry) => entry.name === name)?.value ?? "");
+}
+
+/** The smaller of the two; zero on either side is no limit. */
+function atMost(value: string, limit: string): string {
+  return value !== "0" && limit !== "0" && compareQuantities(value, limit) > 0 ? limit : value;
+}

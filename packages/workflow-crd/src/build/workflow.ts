@@ -1,0 +1,75 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { executionNamespace, sanitizeLabelValue, shardOf } from "@flyte-ts/domain";
+import { RawOutputDataConfigSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
+import {
+  API_VERSION,
+  DOMAIN_LABEL,
+  EXECUTION_ID_LABEL,
+  FINALIZER,
+  KIND,
+  PROJECT_LABEL,
+  SHARD_KEY_LABEL,
+  SYSTEM_LABELS,
+  WORKFLOW_NAME_LABEL,
+  type FlyteWorkflowResource,
+} from "../resource.js";
+import { buildClosure } from "./closure.js";
+import { buildExecutionConfig } from "./execution-config.js";
+import type { BuildInput } from "./input.js";
+import { plainJson, protoJson } from "./proto-json.js";
+
+/** Events say which nodes are parents and which are dynamic (the newest of the original's event versions). */
+const EVENT_VERSION = 2;
+
+/**
+ * The resource of an execution, as FlyteAdmin 1.16 writes it; ready to be posted.
+ * @throws WorkflowBuildError when the closure is not a compiled one or a quantity is no quantity.
+ */
+export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
+  const { executionId, closureReference, inputsReference } = input;
+  const closure = buildClosure(input.closure, { defaults: input.resourceDefaults, limits: input.resourceLimits });
+  const name = input.closure.primary?.template?.id?.name ?? "";
+  const serviceAccountName = input.serviceAccountName || (input.securityContext?.runAs?.k8sServiceAccount ?? "");
+  const byReference = closureReference !== undefined;
+  return {
+    apiVersion: API_VERSION,
+    kind: KIND,
+    metadata: {
+      name: executionId.name,
+      namespace: input.namespace ?? executionNamespace(executionId.project, executionId.domain),
+      labels: {
+        ...Object.fromEntries(Object.entries(input.labels).filter(([label]) => !SYSTEM_LABELS.includes(label))),
+        [EXECUTION_ID_LABEL]: executionId.name,
+        [PROJECT_LABEL]: executionId.project,
+        [DOMAIN_LABEL]: executionId.domain,
+        [WORKFLOW_NAME_LABEL]: sanitizeLabelValue(name),
+        [SHARD_KEY_LABEL]: String(shardOf(executionId.name)),
+      },
+      ...(Object.keys(input.annotations).length > 0 ? { annotations: input.annotations } : {}),
+      finalizers: [FINALIZER],
+    },
+    spec: byReference ? null : closure.spec,
+    workflowMeta: { eventVersion: EVENT_VERSION },
+    ...(inputsReference === undefined ? { inputs: protoJson(LiteralMapSchema, input.inputs) } : {}),
+    executionId: plainJson(WorkflowExecutionIdentifierSchema, executionId),
+    tasks: byReference ? null : closure.tasks,
+    ...(byReference || Object.keys(closure.subWorkflows).length === 0 ? {} : { subWorkflows: closure.subWorkflows }),
+    "node-defaults": closure.interruptible ? { interruptible: true } : {},
+    acceptedAt: `${input.acceptedAt.toISOString().slice(0, 19)}Z`,
+    ...(serviceAccountName === "" ? {} : { serviceAccountName }),
+    securityContext: securityContext(input),
+    status: { phase: 0 },
+    rawOutputDataConfig: input.rawOutputDataConfig === undefined ? {} : plainJson(RawOutputDataConfigSchema, input.rawOutputDataConfig),
+    executionConfig: buildExecutionConfig(input),
+    ...(closureReference === undefined ? {} : { workflowClosureReference: closureReference }),
+    ...(input.consoleUrl === undefined || input.consoleUrl === "" ? {} : { consoleUrl: input.consoleUrl }),
+    ...(inputsReference === undefined ? {} : { offloadedInputs: inputsReference }),
+  };
+}
+
+function securityContext({ securityContext: context }: BuildInput): JsonObject {
+  return context === undefined ? {} : plainJson(SecurityContextSchema, context);
+}

@@ -1,0 +1,53 @@
+// The resource: address, names, labels
+export {
+  API_VERSION,
+  COMPLETED_TIME_LABEL,
+  completedTimeLabel,
+  DOMAIN_LABEL,
+  EXECUTION_ID_LABEL,
+  FINALIZER,
+  FLYTE_WORKFLOW_RESOURCE,
+  KIND,
+  NOT_TERMINATED_SELECTOR,
+  OWNER_KIND,
+  PROJECT_LABEL,
+  SHARD_KEY_LABEL,
+  TERMINATED,
+  terminatedLabels,
+  TERMINATION_STATUS_LABEL,
+  WORKFLOW_NAME_LABEL,
+  type FlyteWorkflowResource,
+} from "./resource.js";
+export { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
+
+// Building
+export { buildFlyteWorkflow } from "./build/workflow.js";
+export { WorkflowBuildError } from "./build/build-error.js";
+export { END_NODE, START_NODE } from "./build/node.js";
+export type { BuildInput } from "./build/input.js";
+
+// Parsing
+export { parseFlyteWorkflow, referencesOf, type FetchedParts, type WorkflowReferences } from "./parse/workflow.js";
+export { WorkflowFormatError } from "./parse/read.js";
+
+// The model
+export type {
+  BranchModel,
+  ExecutionOptions,
+  GraphModel,
+  NodeModel,
+  NodeTarget,
+  ParsedWorkflow,
+  ResourceQuantities,
+  TaskPluginOverride,
+  WorkflowModel,
+} from "./model.js";
+
+// Status
+export type { ExecutionErrorJson, NodeStatus, TaskNodeStatus, WorkflowStatus } from "./status.js";
+
+// Patches
+export { applyMergePatch, mergePatch } from "./merge-patch.js";
+
+// Kubernetes quantities
+export { canonicalQuantity, isZeroQuantity } from "./quantity.js";

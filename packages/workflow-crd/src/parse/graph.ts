@@ -1,0 +1,109 @@
+import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { GraphModel, NodeModel } from "../model.js";
+import { parseNode } from "./node.js";
+import type { Field } from "./read.js";
+
+/** Keys of the tasks and sub-workflows that the nodes of the resource may name. */
+export interface Known {
+  readonly tasks: ReadonlySet<string>;
+  readonly subWorkflows: ReadonlySet<string>;
+}
+
+/** `spec`, or one of `subWorkflows`: sound in that whatever it names is there. */
+export function parseGraph(graph: Field, known: Known): GraphModel {
+  const nodes = new Map<string, NodeModel>();
+  for (const [id, field] of graph.at("nodes").entries()) {
+    const node = parseNode(field);
+    if (node.id !== id) throw field.at("id").error(`must be ${JSON.stringify(id)}, the key of the node, is ${JSON.stringify(node.id)}`);
+    nodes.set(id, node);
+  }
+  for (const [id, node] of nodes) checkTarget(node, graph.at("nodes").at(id), { ...known, nodes });
+  const onFailure = graph.at("onFailure").optional((field) => {
+    const node = parseNode(field);
+    checkTarget(node, field, { ...known, nodes });
+    return node;
+  });
+  return {
+    id: graph.at("id").string(),
+    nodes,
+    ...parseEdges(graph, nodes),
+    outputs: graph.at("outputs").message(VariableMapSchema),
+    outputBindings: graph
+      .at("outputBindings")
+      .items()
+      .map((binding) => binding.message(BindingSchema)),
+    onFailure,
+    onFailurePolicy: parsePolicy(graph.at("onFailurePolicy")),
+  };
+}
+
+type Edges = Map<string, readonly string[]>;
+
+function parseEdges(graph: Field, nodes: ReadonlyMap<string, NodeModel>): Pick<GraphModel, "upstream" | "downstream"> {
+  const edges = graph.at("edges");
+  let downstream = edges.absent ? new Map() : parseIdLists(edges.at("downstream"), nodes);
+  let upstream = edges.absent ? new Map() : parseIdLists(edges.at("upstream"), nodes);
+  if (downstream.size === 0 && upstream.size === 0) {
+    // Resources of old Flyte have only the one direction.
+    downstream = parseIdLists(graph.at("connections"), nodes);
+    upstream = reversed(downstream);
+  }
+  return { upstream, downstream };
+}
+
+function parseIdLists(lists: Field, nodes: ReadonlyMap<string, NodeModel>): Edges {
+  const edges: Edges = new Map();
+  for (const [from, list] of lists.entries()) {
+    if (!nodes.has(from)) throw list.error("there is no such node");
+    const ids = list.items().map((item) => {
+      const id = item.string();
+      if (!nodes.has(id)) throw item.error(`there is no node ${JSON.stringify(id)}`);
+      return id;
+    });
+    edges.set(from, ids);
+  }
+  return edges;
+}
+
+function reversed(edges: Edges): Edges {
+  const result = new Map<string, string[]>();
+  for (const [from, ids] of edges) {
+    for (const id of ids) {
+      const list = result.get(id);
+      if (list === undefined) result.set(id, [from]);
+      else list.push(from);
+    }
+  }
+  return result;
+}
+
+function checkTarget(node: NodeModel, field: Field, known: Known & { readonly nodes: ReadonlyMap<string, NodeModel> }): void {
+  const { target } = node;
+  switch (target.kind) {
+    case "task":
+      if (!known.tasks.has(target.task)) throw field.at("task").error(`there is no task ${target.task}`);
+      return;
+    case "subWorkflow":
+      if (!known.subWorkflows.has(target.workflow))
+        throw field.at("workflow").at("subWorkflowRef").error(`there is no workflow ${target.workflow}`);
+      return;
+    case "branch":
+      for (const id of [...target.branch.arms.map((arm) => arm.then), target.branch.otherwise]) {
+        if (id !== undefined && !known.nodes.has(id)) throw field.at("branch").error(`there is no node ${JSON.stringify(id)}`);
+      }
+      return;
+    case "array":
+      checkTarget(target.subNode, field.at("array").at("SubNodeSpec"), known);
+      return;
+    default:
+      return;
+  }
+}
+
+function parsePolicy(field: Field): GraphModel["onFailurePolicy"] {
+  const policy = field.text();
+  if (policy === "" || policy === "FAIL_IMMEDIATELY") return "FAIL_IMMEDIATELY";
+  if (policy === "FAIL_AFTER_EXECUTABLE_NODES_COMPLETE") return policy;
+  throw field.error(`must be FAIL_IMMEDIATELY or FAIL_AFTER_EXECUTABLE_NODES_COMPLETE, is ${JSON.stringify(policy)}`);
+}

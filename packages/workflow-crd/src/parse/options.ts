@@ -1,0 +1,74 @@
+import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { create } from "@bufbuild/protobuf";
+import { KeyValuePairSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
+import type { ExecutionOptions, ResourceQuantities, TaskPluginOverride } from "../model.js";
+import { Field } from "./read.js";
+
+/** Settings of the execution, from the top of the resource and its `executionConfig`. */
+export function parseOptions(root: Field): ExecutionOptions {
+  const config = orEmpty(root.at("executionConfig"));
+  const resources = orEmpty(config.at("TaskResources"));
+  return {
+    maxParallelism: config.at("MaxParallelism").optional((field) => field.count()) ?? 0,
+    interruptible: config.at("Interruptible").optional((field) => field.boolean()),
+    defaultInterruptible:
+      orEmpty(root.at("node-defaults"))
+        .at("interruptible")
+        .optional((field) => field.boolean()) ?? false,
+    overwriteCache: config.at("OverwriteCache").optional((field) => field.boolean()) ?? false,
+    environment: config
+      .at("EnvironmentVariables")
+      .entries()
+      .map(([key, value]) => create(KeyValuePairSchema, { key, value: value.string() })),
+    resourceDefaults: parseQuantities(resources.at("Requests")),
+    resourceLimits: parseQuantities(resources.at("Limits")),
+    securityContext: root.at("securityContext").optional(parseSecurityContext),
+    serviceAccountName: root.at("serviceAccountName").text(),
+    rawOutputPrefix: orEmpty(root.at("rawOutputDataConfig")).at("output_location_prefix").text(),
+    consoleUrl: root.at("consoleUrl").text(),
+    recoveryExecution: config.at("RecoveryExecution").optional(parseRecovery),
+    taskPlugins: new Map(
+      config
+        .at("TaskPluginImpls")
+        .entries()
+        .map(([taskType, field]) => [taskType, parseTaskPlugin(field)]),
+    ),
+  };
+}
+
+/** The field, or an empty object in its place. */
+function orEmpty(field: Field): Field {
+  return field.absent ? new Field({}, field.path) : field;
+}
+
+function parseQuantities(quantities: Field): ResourceQuantities {
+  const of = orEmpty(quantities);
+  const quantity = (key: string): string =>
+    of.at(key).optional((field) => (typeof field.value === "number" ? String(field.value) : field.string())) ?? "0";
+  return {
+    cpu: quantity("CPU"),
+    memory: quantity("Memory"),
+    ephemeralStorage: quantity("EphemeralStorage"),
+    storage: quantity("Storage"),
+    gpu: quantity("GPU"),
+  };
+}
+
+function parseSecurityContext(field: Field): ExecutionOptions["securityContext"] {
+  return Object.keys(field.object()).length === 0 ? undefined : field.message(SecurityContextSchema);
+}
+
+function parseRecovery(field: Field): ExecutionOptions["recoveryExecution"] {
+  return Object.keys(field.object()).length === 0 ? undefined : field.message(WorkflowExecutionIdentifierSchema);
+}
+
+function parseTaskPlugin(field: Field): TaskPluginOverride {
+  return {
+    pluginIds: field
+      .at("PluginIDs")
+      .items()
+      .map((id) => id.string()),
+    useDefaultWhenMissing: field.at("MissingPluginBehavior").optional((behaviour) => behaviour.count()) === 1,
+  };
+}

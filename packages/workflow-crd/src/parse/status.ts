@@ -1,0 +1,46 @@
+import type { NodeStatus, WorkflowStatus } from "../status.js";
+import type { Field } from "./read.js";
+
+/**
+ * `status`, as a copy that its owner may change. Fields that are not known are kept;
+ * phases that are not written are 0, as Go leaves them out.
+ */
+export function parseStatus(status: Field): WorkflowStatus {
+  if (status.absent) return { phase: 0 };
+  checkStatus(status);
+  const { nodeStatus, ...copy } = structuredClone(status.object()) as Partial<WorkflowStatus>;
+  const result: WorkflowStatus = { ...copy, phase: copy.phase ?? 0 };
+  if (nodeStatus !== undefined && nodeStatus !== null) result.nodeStatus = withPhases(nodeStatus);
+  return result;
+}
+
+function withPhases(nodes: Record<string, NodeStatus>): Record<string, NodeStatus> {
+  for (const node of Object.values(nodes)) {
+    node.phase ??= 0;
+    if (node.subNodeStatus !== undefined && node.subNodeStatus !== null) withPhases(node.subNodeStatus);
+  }
+  return nodes;
+}
+
+function checkStatus(status: Field): void {
+  status.at("phase").optional((field) => field.count());
+  for (const key of ["startedAt", "stoppedAt", "lastUpdatedAt"]) checkTime(status.at(key));
+  for (const key of ["message", "dataDir", "outputRef"]) status.at(key).optional((field) => field.string());
+  for (const key of ["failedAttempts", "defVersion"]) status.at(key).optional((field) => field.count());
+  status.at("error").optional((field) => field.object());
+  for (const [, node] of status.at("nodeStatus").entries()) checkNode(node);
+}
+
+function checkNode(node: Field): void {
+  for (const key of ["phase", "attempts", "systemFailures"]) node.at(key).optional((field) => field.count());
+  for (const key of ["queuedAt", "startedAt", "stoppedAt", "lastUpdatedAt", "laStartedAt"]) checkTime(node.at(key));
+  for (const key of ["message", "parentNode"]) node.at(key).optional((field) => field.string());
+  node.at("cached").optional((field) => field.boolean());
+  for (const key of ["branchStatus", "workflowNodeStatus", "TaskNodeStatus", "error"]) node.at(key).optional((field) => field.object());
+  for (const [, child] of node.at("subNodeStatus").entries()) checkNode(child);
+}
+
+function checkTime(field: Field): void {
+  if (field.absent) return;
+  if (Number.isNaN(Date.parse(field.string()))) throw field.error(`must be a time as RFC 3339 has it, is ${JSON.stringify(field.value)}`);
+}

@@ -1,0 +1,109 @@
+import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import {
+  IdentifierSchema,
+  ResourceType,
+  WorkflowExecutionIdentifierSchema,
+  type Identifier,
+} from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { create } from "@bufbuild/protobuf";
+import { buildClosure } from "../build/closure.js";
+import type { ExecutionOptions, ParsedWorkflow } from "../model.js";
+import { parseGraph } from "./graph.js";
+import { parseOptions } from "./options.js";
+import { Field } from "./read.js";
+import { parseStatus } from "./status.js";
+
+/** What a resource keeps in the blob store; fetch it and hand it to parseFlyteWorkflow. */
+export interface WorkflowReferences {
+  readonly closure: string | undefined;
+  readonly inputs: string | undefined;
+}
+
+/** Parts that a resource keeps elsewhere, fetched. */
+export interface FetchedParts {
+  readonly closure?: CompiledWorkflowClosure | undefined;
+  readonly inputs?: LiteralMap | undefined;
+}
+
+/** @throws WorkflowFormatError when the value is no object or an address no text. */
+export function referencesOf(json: unknown): WorkflowReferences {
+  const root = new Field(json, "resource");
+  return { closure: root.at("workflowClosureReference").text() || undefined, inputs: root.at("offloadedInputs").text() || undefined };
+}
+
+/**
+ * Reads a FlyteWorkflow resource, ours or one that Go FlyteAdmin wrote. Fields that are
+ * not known are passed over; whatever a node names is there. Nothing of `json` is
+ * shared with what the caller may change.
+ * @throws WorkflowFormatError that names the path, when the resource is broken.
+ */
+export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): ParsedWorkflow {
+  const root = new Field(json, "resource");
+  const metadata = root.at("metadata");
+  const name = metadata.at("name").string();
+  const namespace = metadata.at("namespace").string();
+  const options = parseOptions(root);
+  const { spec, tasks, subWorkflows } = graphFields({ root, closure: fetched.closure, options });
+  const known = { tasks: new Set(tasks.entries().map(([key]) => key)), subWorkflows: new Set(subWorkflows.entries().map(([key]) => key)) };
+  const graph = parseGraph(spec, known);
+  return {
+    model: {
+      key: `${namespace}/${name}`,
+      namespace,
+      name,
+      uid: metadata.at("uid").text(),
+      executionId: root.at("executionId").message(WorkflowExecutionIdentifierSchema),
+      workflowId: parseWorkflowId(spec.at("id")),
+      labels: metadata.at("labels").texts(),
+      annotations: metadata.at("annotations").texts(),
+      root: graph,
+      subWorkflows: new Map(subWorkflows.entries().map(([key, field]) => [key, parseGraph(field, known)])),
+      tasks: new Map(tasks.entries().map(([key, field]) => [key, field.message(TaskTemplateSchema)])),
+      inputs: fetched.inputs ?? parseInputs(root),
+      acceptedAt: root.at("acceptedAt").optional(parseTime),
+      options,
+    },
+    status: parseStatus(root.at("status")),
+    resourceVersion: metadata.at("resourceVersion").text(),
+    deletionRequested: !metadata.at("deletionTimestamp").absent,
+    finalizers: metadata
+      .at("finalizers")
+      .items()
+      .map((finalizer) => finalizer.string()),
+  };
+}
+
+interface GraphSource {
+  readonly root: Field;
+  readonly closure: CompiledWorkflowClosure | undefined;
+  readonly options: ExecutionOptions;
+}
+
+function graphFields({ root, closure, options }: GraphSource): { spec: Field; tasks: Field; subWorkflows: Field } {
+  const reference = root.at("workflowClosureReference");
+  if (closure === undefined && reference.absent)
+    return { spec: root.at("spec"), tasks: root.at("tasks"), subWorkflows: root.at("subWorkflows") };
+  if (closure === undefined) throw reference.error("the closure stands elsewhere and was not fetched");
+  const { spec, tasks, subWorkflows } = buildClosure(closure, { defaults: options.resourceDefaults, limits: options.resourceLimits });
+  const built = new Field({ spec, tasks, subWorkflows }, "closure");
+  return { spec: built.at("spec"), tasks: built.at("tasks"), subWorkflows: built.at("subWorkflows") };
+}
+
+function parseInputs(root: Field): LiteralMap {
+  const reference = root.at("offloadedInputs");
+  if (!reference.absent) throw reference.error("the inputs stand elsewhere and were not fetched");
+  return root.at("inputs").message(LiteralMapSchema);
+}
+
+function parseWorkflowId(field: Field): Identifier {
+  const [project = "", domain = "", ...name] = field.string().split(":");
+  return create(IdentifierSchema, { resourceType: ResourceType.WORKFLOW, project, domain, name: name.join(":") });
+}
+
+function parseTime(field: Field): Date {
+  const time = new Date(field.string());
+  if (Number.isNaN(time.getTime())) throw field.error(`must be a time as RFC 3339 has it, is ${JSON.stringify(field.value)}`);
+  return time;
+}
