@@ -1,10 +1,11 @@
-import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
+import { createServer as createHttpServer } from "node:http";
 import { createServer as createNetServer, type AddressInfo, type Socket } from "node:net";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
 import { addService } from "./grpc-service.js";
 import { createHealth } from "./health.js";
 import type { HttpRoute } from "./http-route.js";
+import { createGateway } from "./rest/gateway.js";
 import { createReflection } from "./reflection.js";
 import type { Interceptor, ServedService } from "./service.js";
 import { sniff } from "./sniff.js";
@@ -52,7 +53,22 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
   const reflection = createReflection([...offered, health.served.service]);
   for (const served of [...services, health.served, ...reflection]) addService(grpc, served, { logger, interceptors });
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
-  const http: HttpServer = createHttpServer((_request, response) => response.writeHead(404).end());
+  let draining = false;
+  const gateway = createGateway({
+    services,
+    httpRoutes: options.httpRoutes ?? [],
+    cors: { origins: options.corsOrigins ?? ["*"], headers: ["Content-Type", ...(options.corsHeaders ?? [])] },
+    maxMessageBytes,
+    logger,
+    interceptors,
+  });
+  const http = createHttpServer({ maxHeaderSize: MAX_METADATA_BYTES }, (request, response) => {
+    // A kept connection would hold up the drain until its client lets go.
+    response.once("finish", () => draining && request.socket.end());
+    gateway(request, response);
+  });
+  // It never listens itself; this starts its watch over slow and idle connections.
+  http.emit("listening");
 
   const sockets = new Set<Socket>();
   const listener = createNetServer({ noDelay: true }, (socket) => {
@@ -86,6 +102,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
       return address;
     },
     async drain({ deadlineMs = 10_000 } = {}) {
+      draining = true;
       health.stopServing();
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
       http.close();

@@ -1,0 +1,72 @@
+import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { Code } from "../code.js";
+import { RpcError } from "../rpc-error.js";
+import { bindField, findField } from "./bind-text.js";
+import type { Codec } from "./codec.js";
+import type { ParsedQuery } from "./request-path.js";
+import type { Matched } from "./route-table.js";
+import { TextError } from "./scalar-text.js";
+
+export interface HttpInput {
+  readonly codec: Codec;
+  readonly body: Uint8Array;
+  readonly query: ParsedQuery;
+}
+
+/** The request message of a route: its body, then the path's values over it, then the query. */
+export function bindRequest({ route, values }: Matched, { codec, body, query }: HttpInput): Message {
+  const schema = route.method.input;
+  const message = reflect(schema, (route.body.kind === "whole" ? readBody(codec, schema, body) : undefined) ?? create(schema));
+  if (route.body.kind === "field" && route.body.field.message) {
+    const inner = readBody(codec, route.body.field.message, body);
+    if (inner) message.set(route.body.field, reflect(route.body.field.message, inner));
+  }
+  for (const { fieldPath, text } of values) {
+    bind(() => bindField(message, fieldPath, [text]), `parameter ${fieldPath.join(".")}: `);
+  }
+  if (route.body.kind !== "whole") {
+    const taken = [...values.map((value) => value.fieldPath), ...(route.body.kind === "field" ? [[route.body.field.name]] : [])];
+    bindQuery(message, query, taken);
+  }
+  return message.message;
+}
+
+function readBody(codec: Codec, schema: DescMessage, body: Uint8Array): Message | undefined {
+  try {
+    return codec.read(schema, body);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RpcError(Code.INVALID_ARGUMENT, `proto: body is not a valid ${schema.typeName}: ${reason}`, { cause: error });
+  }
+}
+
+/** Parameters name a field by its path; `map[key]=value` sets an entry. What the path or the body has set is passed over. */
+function bindQuery(message: ReflectMessage, query: ParsedQuery, taken: readonly (readonly string[])[]): void {
+  for (const [parameter, texts] of query) {
+    const entry = /^(.*)\[(.*)\]$/s.exec(parameter);
+    const path = protoNames(message.desc, (entry?.[1] ?? parameter).split("."));
+    if (taken.some((prefix) => prefix.every((name, index) => path[index] === name))) continue;
+    const entryKey = entry?.[2];
+    bind(() => bindField(message, path, entryKey === undefined ? texts : [entryKey, ...texts]), "");
+  }
+}
+
+/** A path with each name that is a JSON name replaced by the field's own. */
+function protoNames(schema: DescMessage, path: readonly string[]): string[] {
+  let current: DescMessage | undefined = schema;
+  return path.map((name) => {
+    const field = current && findField(current, name);
+    current = field?.message;
+    return field?.name ?? name;
+  });
+}
+
+function bind(set: () => boolean, where: string): void {
+  try {
+    set();
+  } catch (error) {
+    if (error instanceof TextError) throw new RpcError(Code.INVALID_ARGUMENT, `${where}${error.message}`, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from "node:http";
+
+export interface CorsPolicy {
+  /** Origins that may call; `*` for any. Empty turns CORS off. */
+  readonly origins: readonly string[];
+  /** Request headers that may be sent besides the ones that every browser may send. */
+  readonly headers: readonly string[];
+}
+
+export type CorsDecision =
+  /** The request goes on; the headers join its response. */
+  | { readonly kind: "pass"; readonly headers: Readonly<Record<string, string>> }
+  /** The response is this status without a body. */
+  | { readonly kind: "answer"; readonly status: number; readonly headers: Readonly<Record<string, string>> };
+
+const METHODS = ["GET", "POST", "DELETE", "HEAD", "PUT", "PATCH"];
+/** Methods and headers that need no leave (fetch standard, CORS-safelisted). */
+const SIMPLE_METHODS = ["GET", "HEAD", "POST"];
+const SIMPLE_HEADERS = ["accept", "accept-language", "content-language", "origin"];
+
+/** Decides on the Origin of a request, on any path. */
+export function decideCors({ method, headers }: Pick<IncomingMessage, "method" | "headers">, policy: CorsPolicy): CorsDecision {
+  const any = policy.origins.includes("*");
+  const origin = headers.origin;
+  const preflight = method === "OPTIONS" && policy.origins.length > 0;
+  const answer = (status: number, answerHeaders: Record<string, string> = {}): CorsDecision => ({
+    kind: "answer",
+    status,
+    headers: answerHeaders,
+  });
+  if (origin === undefined || !(any || policy.origins.includes(origin))) return preflight ? answer(200) : { kind: "pass", headers: {} };
+
+  const granted: Record<string, string> = { "Access-Control-Allow-Origin": any ? "*" : origin, "Access-Control-Allow-Credentials": "true" };
+  if (policy.origins.length > 1) granted.Vary = "Origin";
+  if (!preflight) return { kind: "pass", headers: granted };
+
+  const asked = headers["access-control-request-method"];
+  if (asked === undefined) return answer(400);
+  if (!METHODS.includes(asked)) return answer(405);
+  const names = (headers["access-control-request-headers"] ?? "").split(",").map((name) => name.trim().toLowerCase());
+  const special = names.filter((name) => name !== "" && !SIMPLE_HEADERS.includes(name));
+  const allowed = new Set(policy.headers.map((name) => name.toLowerCase()));
+  if (special.some((name) => !allowed.has(name))) return answer(403);
+  if (special.length > 0) granted["Access-Control-Allow-Headers"] = special.map(canonical).join(",");
+  if (!SIMPLE_METHODS.includes(asked)) granted["Access-Control-Allow-Methods"] = asked;
+  return answer(200, granted);
+}
+
+/** `content-type` as `Content-Type`. */
+function canonical(name: string): string {
+  return name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase());
+}

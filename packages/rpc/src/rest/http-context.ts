@@ -1,0 +1,49 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Code } from "../code.js";
+import { requestIdOf } from "../request-id.js";
+import { RpcError } from "../rpc-error.js";
+import type { CallContext } from "../service.js";
+
+const timeoutUnits: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** Aborted when the client goes before the response is complete. */
+export function closedSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
+
+/** How long the client waits, from a Grpc-Timeout header such as `15S`; undefined without one. */
+export function timeoutMs(request: IncomingMessage): number | undefined {
+  const value = request.headers["grpc-timeout"];
+  if (value === undefined) return undefined;
+  const match = /^([0-9]{1,8})([HMSmun])$/.exec(String(value));
+  if (!match?.[2]) throw new RpcError(Code.INVALID_ARGUMENT, "header grpc-timeout must be a whole number and one of H M S m u n");
+  return Number(match[1]) * (timeoutUnits[match[2]] ?? 0);
+}
+
+export interface RestContextOptions {
+  readonly method: DescMethod;
+  readonly request: IncomingMessage;
+  readonly signal: AbortSignal;
+}
+
+/** The context of a call that came over HTTP. `Grpc-Metadata-X: v` gives `x`; every other header keeps its name. */
+export function restContext({ method, request, signal }: RestContextOptions): CallContext {
+  const get = (name: string): string | undefined => {
+    const key = name.toLowerCase();
+    return (request.headersDistinct[`grpc-metadata-${key}`] ?? request.headersDistinct[key])?.[0];
+  };
+  const { remoteAddress, remotePort } = request.socket;
+  return {
+    requestId: requestIdOf(get("x-request-id")),
+    method,
+    metadata: { get },
+    signal,
+    peer: `${remoteAddress ?? ""}:${remotePort ?? 0}`,
+    transport: "rest",
+  };
+}
