@@ -1,9 +1,10 @@
 // Tasks
-export { compileTask, type TaskCompilation } from "./task.js";
+export { compileTask, type TaskCompilation } from "./task/compile-task.js";
 
 // Workflows
-export { compileWorkflow, type LaunchPlanInterface, type WorkflowCompilation, type WorkflowSource } from "./workflow.js";
-export { requirementsOf, type Requirements } from "./requirements.js";
+export { compileWorkflow } from "./workflow/compile-workflow.js";
+export { requirementsOf, type Requirements } from "./workflow/requirements.js";
+export { type LaunchPlanInterface, type WorkflowCompilation, type WorkflowSource } from "./workflow/source.js";
 
 // Errors
-export { formatCompileErrors, type CompileError, type CompileErrorCode, type CompileErrors } from "./compile-error.js";
+export { formatCompileErrors, type CompileError, type CompileErrorCode, type CompileErrors } from "./error/compile-error.js";

@@ -38,6 +38,11 @@ export type CompileErrors = readonly CompileError[];
 
 /** The text that clients show: a count, then one indented line for each error. */
 export function formatCompileErrors(errors: CompileErrors): string {
-  const lines = errors.map((e, i) => `\tError ${i}: Code: ${e.code}, Node Id: ${e.nodeId}, Description: ${e.description}\n`);
+  const lines = errors.map((error, i) => `\tError ${i}: ${errorLine(error)}\n`);
   return `Collected Errors: ${errors.length}\n${lines.join("")}`;
+}
+
+/** One error on one line. */
+export function errorLine({ code, nodeId, description }: CompileError): string {
+  return `Code: ${code}, Node Id: ${nodeId}, Description: ${description}`;
 }

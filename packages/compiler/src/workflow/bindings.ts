@@ -1,0 +1,217 @@
+import { create } from "@bufbuild/protobuf";
+import { castable, isNoneType, parseVariableName, protoText, scalarTypeOf, simpleType } from "@flyte-ts/domain";
+import { VariableSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { type Binding, type BindingData, BindingDataSchema, type Scalar } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import {
+  type LiteralType,
+  LiteralTypeSchema,
+  type OutputReference,
+  SimpleType,
+  type UnionType,
+} from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { ErrorCollector } from "../error/collector.js";
+import {
+  ambiguousUnion,
+  badVariableName,
+  boundTwice,
+  fieldNotFound,
+  illegalEnumValue,
+  incompatibleUnion,
+  mismatchingBindings,
+  mismatchingOutput,
+  mismatchingTypes,
+  nodeNotFound,
+  notBound,
+  type TypedName,
+  unrecognizedValue,
+  valueRequired,
+  variableNotFound,
+} from "../error/errors.js";
+import type { NodeBuilder, Variables, WorkflowBuilder } from "./builder.js";
+
+export interface BindingRules {
+  /** The node's inputs; undefined where the bindings themselves say what the inputs are (branches, approvals). */
+  readonly declared: Variables | undefined;
+  /** Which edges the promises make: both directions, or upstream only for what no path leads to. */
+  readonly edges: "both" | "upstream";
+}
+
+/**
+ * Checks that every input is bound once, to something of its type, and links the node to the nodes that it is bound to. Inputs whose
+ * type is a union with None may stay unbound. A promise without a node is made to name the start node. Returns the bound inputs with
+ * the types of what they are bound to.
+ */
+export function checkBindings(
+  workflow: WorkflowBuilder,
+  consumer: NodeBuilder,
+  bindings: readonly Binding[],
+  rules: BindingRules,
+): Variables {
+  const { errors, graph } = workflow;
+  const nodeId = consumer.node.id;
+  const bound = new Set<string>();
+  const resolved: [string, LiteralType][] = [];
+  for (const { var: name, binding } of bindings) {
+    const variable = rules.declared?.get(name);
+    if (rules.declared !== undefined && variable === undefined) {
+      errors.add(variableNotFound(nodeId, name));
+    } else if (binding === undefined) {
+      errors.add(valueRequired(nodeId, "Binding"));
+    } else if (bound.has(name)) {
+      errors.add(boundTwice(nodeId, name));
+    } else {
+      bound.add(name);
+      const expected = rules.declared === undefined ? undefined : (variable?.type ?? create(LiteralTypeSchema));
+      const check = new BindingCheck(workflow, consumer, { name, errors });
+      const type = check.data(binding, expected);
+      if (type === undefined) continue;
+      resolved.push([name, type]);
+      for (const upstream of check.upstream) {
+        if (rules.edges === "both") graph.addEdge(upstream, nodeId);
+        else graph.addUpstream(upstream, nodeId);
+      }
+    }
+  }
+  for (const [name, { type }] of rules.declared ?? []) {
+    if (!bound.has(name) && !isOptional(type)) errors.add(notBound(nodeId, name));
+  }
+  return new Map(resolved.map(([name, type]) => [name, create(VariableSchema, { type })]));
+}
+
+function isOptional(type: LiteralType | undefined): boolean {
+  return type?.type.case === "unionType" && type.type.value.variants.some(isNoneType);
+}
+
+interface Target {
+  readonly name: string;
+  readonly errors: ErrorCollector;
+}
+
+/** One input's binding. `data` answers the type of what is bound, undefined after an error, and collects the nodes it comes from. */
+class BindingCheck {
+  readonly upstream: string[] = [];
+
+  constructor(
+    private readonly workflow: WorkflowBuilder,
+    private readonly consumer: NodeBuilder,
+    private readonly target: Target,
+  ) {}
+
+  /** No expected type: anything with a type of its own will do. */
+  data(data: BindingData, expected: LiteralType | undefined): LiteralType | undefined {
+    const { value } = data;
+    if (value.case === "scalar") return this.scalar(value.value, expected);
+    if (value.case === "promise") return this.promise(value.value, expected);
+    if (expected?.type.case === "unionType") return this.union(data, expected, expected.type.value);
+    if (value.case === "collection" && expected?.type.case === "collectionType") {
+      return this.elements(value.value.bindings, expected, expected.type.value);
+    }
+    if (value.case === "map" && expected?.type.case === "mapValueType") {
+      return this.elements(Object.values(value.value.bindings), expected, expected.type.value);
+    }
+    return this.fail(mismatchingBindings(this.nodeId, this.wanted(expected), protoText(BindingDataSchema, data)));
+  }
+
+  private get nodeId(): string {
+    return this.consumer.node.id;
+  }
+
+  private wanted(type: LiteralType | undefined): TypedName {
+    return { name: this.target.name, type };
+  }
+
+  private fail(error: Parameters<ErrorCollector["add"]>[0]): undefined {
+    this.target.errors.add(error);
+  }
+
+  private elements(items: readonly BindingData[], expected: LiteralType, element: LiteralType): LiteralType | undefined {
+    const ok = this.target.errors.passes(() => {
+      for (const item of items) this.data(item, element);
+    });
+    return ok ? expected : undefined;
+  }
+
+  /** A list or a map that is written out must fit exactly one variant. Their errors are not the user's: one error says it all. */
+  private union(data: BindingData, expected: LiteralType, union: UnionType): LiteralType | undefined {
+    let found: { readonly variant: LiteralType; readonly type: LiteralType; readonly upstream: readonly string[] } | undefined;
+    for (const variant of union.variants) {
+      const attempt = new BindingCheck(this.workflow, this.consumer, { name: this.target.name, errors: new ErrorCollector() });
+      const type = attempt.data(data, variant);
+      if (type === undefined) continue;
+      if (found !== undefined) return this.fail(ambiguousUnion(this.nodeId, this.wanted(expected), [found.variant, variant]));
+      found = { variant, type, upstream: attempt.upstream };
+    }
+    if (found === undefined) return this.fail(incompatibleUnion(this.nodeId, this.wanted(expected), protoText(BindingDataSchema, data)));
+    for (const id of found.upstream) this.upstream.push(id);
+    return found.type;
+  }
+
+  private scalar(scalar: Scalar, expected: LiteralType | undefined): LiteralType | undefined {
+    const { name, errors } = this.target;
+    const type = scalarTypeOf(scalar);
+    return errors.passes(() => {
+      if (type === undefined) errors.add(unrecognizedValue(this.nodeId, scalar.value.case ?? "scalar", `is no value for input [${name}]`));
+      else if (expected !== undefined && !castable(type, expected)) errors.add(mismatchingTypes(this.nodeId, name, type, expected));
+      if (expected?.type.case !== "enumType") return;
+      const primitive = scalar.value.case === "primitive" ? scalar.value.value.value : undefined;
+      const text = primitive?.case === "stringValue" ? primitive.value : "";
+      const allowed = expected.type.value.values;
+      if (!allowed.includes(text)) errors.add(illegalEnumValue(this.nodeId, name, text, allowed));
+    })
+      ? (type ?? simpleType(SimpleType.NONE))
+      : undefined;
+  }
+
+  private promise(promise: OutputReference, expected: LiteralType | undefined): LiteralType | undefined {
+    const { name, errors } = this.target;
+    const source = this.workflow.nodeOf(promise.nodeId);
+    if (source === undefined) {
+      errors.add(nodeNotFound(promise.nodeId));
+      return this.fail(notBound(this.nodeId, name));
+    }
+    const variable = parseVariableName(promise.var);
+    if (variable === undefined) return this.fail(badVariableName(this.nodeId, promise.var));
+    const output = source.effectiveOutputs(errors).get(variable.name);
+    if (output === undefined) {
+      errors.add(variableNotFound(source.node.id, variable.name));
+      return this.fail(notBound(this.nodeId, name));
+    }
+    const from = qualified(source, promise.var);
+    const to = { name: qualified(this.consumer, name), type: expected };
+    const element = variable.index === undefined ? output.type : elementOf(output.type, "collectionType");
+    if (element === undefined) return this.fail(mismatchingOutput(this.nodeId, { name: from, type: output.type }, to));
+    const type = this.attribute(element, promise);
+    if (type === undefined) return undefined;
+    if (expected !== undefined && !castable(type, expected)) return this.fail(mismatchingOutput(this.nodeId, { name: from, type }, to));
+    promise.nodeId = source.node.id;
+    this.upstream.push(source.node.id);
+    return type;
+  }
+
+  /** The type at the end of an attribute path. Where a type does not tell what lies within, it stands for its parts too. */
+  private attribute(type: LiteralType, promise: OutputReference): LiteralType | undefined {
+    let found = type;
+    for (const { value } of promise.attrPath) {
+      const element = elementOf(found, "collectionType") ?? elementOf(found, "mapValueType");
+      const fields = found.structure?.dataclassType ?? {};
+      if (element !== undefined) {
+        found = element;
+      } else if (Object.keys(fields).length > 0) {
+        const key = value.case === "stringValue" ? value.value : String(value.value ?? "");
+        const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+        if (field === undefined) return this.fail(fieldNotFound(this.nodeId, { name: promise.var, type: found }, key));
+        found = field;
+      }
+    }
+    return found;
+  }
+}
+
+function elementOf(type: LiteralType | undefined, kind: "collectionType" | "mapValueType"): LiteralType | undefined {
+  return type?.type.case === kind ? type.type.value : undefined;
+}
+
+/** A variable with its node's name, as users know it. */
+function qualified({ node }: NodeBuilder, variable: string): string {
+  return node.metadata === undefined ? variable : `${node.metadata.name}.${variable}`;
+}

@@ -1,0 +1,82 @@
+import { clone, create } from "@bufbuild/protobuf";
+import { compareText } from "@flyte-ts/domain";
+import { type CompiledWorkflow, CompiledWorkflowSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { TypedInterfaceSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { NodeSchema, type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { cycle, noNodes, unreachable } from "../error/errors.js";
+import { NO_VARIABLES, type Surroundings, WorkflowBuilder } from "./builder.js";
+import { END_NODE, START_NODE } from "./graph.js";
+import { identifierText } from "./identifier.js";
+import { checkNode, linkNode } from "./node.js";
+import { checkVariables } from "./node-interface.js";
+
+/**
+ * Checks one workflow and links its graph: start and end nodes are added in front, each node follows those that it names or is bound
+ * to, nodes that follow nothing follow the start, and nodes that nothing follows lead to the end. What it refers to must be among the
+ * surroundings. Undefined after an error.
+ *
+ * Nodes are checked in the order of the template, and a branch or an approval may only be bound to nodes before it.
+ */
+export function compileTemplate(source: WorkflowTemplate, surroundings: Surroundings): CompiledWorkflow | undefined {
+  const { errors, interfaces } = surroundings;
+  if (source.nodes.length === 0) {
+    errors.add(noNodes(identifierText(source.id)));
+    return undefined;
+  }
+  const template = clone(WorkflowTemplateSchema, source);
+  template.interface = create(TypedInterfaceSchema, {
+    inputs: template.interface?.inputs ?? create(VariableMapSchema),
+    outputs: template.interface?.outputs ?? create(VariableMapSchema),
+  });
+  const own = interfaces.of(template.interface);
+  const workflow = new WorkflowBuilder(surroundings);
+  if (!errors.passes(() => checkVariables(workflow, START_NODE, own))) return undefined;
+
+  const start = workflow.builderOf(create(NodeSchema, { id: START_NODE }));
+  start.interface = { inputs: NO_VARIABLES, outputs: own.inputs };
+  const end = workflow.builderOf(create(NodeSchema, { id: END_NODE }));
+  end.node.inputs = template.outputs;
+  end.interface = { inputs: own.outputs, outputs: NO_VARIABLES };
+
+  const builders = template.nodes.map((node) => workflow.builderOf(node));
+  template.nodes = [start.node, end.node];
+  workflow.addNode(start);
+  workflow.addNode(end);
+  const ok = errors.passes(() => {
+    for (const builder of builders) {
+      if (workflow.addNode(builder)) template.nodes.push(builder.node);
+      checkNode(workflow, builder);
+    }
+    const ids = [...workflow.nodeIds()].sort(compareText);
+    for (const id of ids) {
+      const builder = id === START_NODE ? undefined : workflow.node(id);
+      if (builder !== undefined) linkNode(workflow, builder, "both");
+    }
+    if (template.failureNode !== undefined) {
+      const failure = workflow.builderOf(template.failureNode);
+      checkNode(workflow, failure);
+      linkNode(workflow, failure, "upstream");
+    }
+    linkLooseEnds(workflow, ids);
+    checkReachable(workflow, ids);
+  });
+  return ok ? create(CompiledWorkflowSchema, { template, connections: workflow.graph.connections() }) : undefined;
+}
+
+function linkLooseEnds({ graph }: WorkflowBuilder, ids: readonly string[]): void {
+  for (const id of ids) {
+    if (id === START_NODE || id === END_NODE) continue;
+    if (!graph.hasUpstream(id)) graph.addEdge(START_NODE, id);
+    if (!graph.hasDownstream(id)) graph.addEdge(id, END_NODE);
+  }
+}
+
+function checkReachable({ graph, errors }: WorkflowBuilder, ids: readonly string[]): void {
+  const walk = graph.walk();
+  if ("cycle" in walk) {
+    errors.add(cycle(START_NODE, walk.cycle));
+    return;
+  }
+  const lost = ids.filter((id) => id !== END_NODE && !walk.visited.has(id));
+  if (lost.length > 0) errors.add(unreachable(START_NODE, lost));
+}

@@ -1,0 +1,98 @@
+import { create } from "@bufbuild/protobuf";
+import { nestsDeeperThan } from "@flyte-ts/domain";
+import {
+  type CompiledTask,
+  CompiledTaskSchema,
+  type CompiledWorkflow,
+  CompiledWorkflowClosureSchema,
+} from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { ErrorCollector } from "../error/collector.js";
+import { taskNotFound, valueRequired, workflowNotFound } from "../error/errors.js";
+import { MAX_OBJECT_NESTING, tooDeep } from "../nesting.js";
+import { InterfaceCache, type Surroundings } from "./builder.js";
+import { compileTemplate } from "./compile-template.js";
+import { START_NODE } from "./graph.js";
+import { identifierText, keyOf } from "./identifier.js";
+import { idsOf } from "./requirements.js";
+import type { WorkflowCompilation, WorkflowSource } from "./source.js";
+import { indexSubWorkflows, type Reachable, reachableFrom, type SubWorkflowIndex } from "./sub-workflows.js";
+
+/**
+ * Checks a workflow with everything that it refers to and links its graph. All errors come at once, but a reference to something
+ * that is not given ends the check early. The closure holds the sub-workflows in use, in the order in which they are given, and the
+ * tasks in use, sorted. The arguments are not changed.
+ */
+export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
+  const errors = new ErrorCollector();
+  if (nestsDeeperThan(source, MAX_OBJECT_NESTING)) {
+    errors.add(tooDeep());
+    return { ok: false, errors: errors.list() };
+  }
+  const tasks = indexTasks(source.tasks, errors);
+  const subWorkflows = indexSubWorkflows(source.subWorkflows, errors);
+  if (errors.count > 0) return { ok: false, errors: errors.list() };
+
+  const launchPlans = new Map(source.launchPlans.map((launchPlan) => [keyOf(launchPlan.id), launchPlan]));
+  const { wrapOriginalInterfaces = false } = source;
+  const interfaces = new InterfaceCache();
+  const surroundings: Surroundings = { tasks, launchPlans, subWorkflows, wrapOriginalInterfaces, errors, interfaces };
+  const reachable = reachableFrom(source.template, subWorkflows, errors);
+  checkGiven(reachable, surroundings);
+  if (errors.count > 0) return { ok: false, errors: errors.list() };
+
+  const compiled = new Map<string, CompiledWorkflow>();
+  for (const key of reachable.order) {
+    const template = subWorkflows.get(key);
+    const result = template && compileTemplate(template, surroundings);
+    if (result !== undefined) compiled.set(key, result);
+  }
+  const primary = compileTemplate(source.template, surroundings);
+  if (errors.count > 0 || primary === undefined) return { ok: false, errors: errors.list() };
+  const closure = create(CompiledWorkflowClosureSchema, {
+    primary,
+    subWorkflows: inOrderGiven(subWorkflows, compiled),
+    tasks: idsOf(reachable.references, "task").flatMap((id) => {
+      const template = tasks.get(keyOf(id));
+      return template === undefined ? [] : create(CompiledTaskSchema, { template: withWholeInterface(template) });
+    }),
+  });
+  return { ok: true, closure };
+}
+
+/** Of tasks with one id, the first counts. */
+function indexTasks(tasks: readonly CompiledTask[], errors: ErrorCollector): ReadonlyMap<string, TaskTemplate> {
+  const index = new Map<string, TaskTemplate>();
+  for (const { template } of tasks) {
+    if (template?.id === undefined) {
+      errors.add(valueRequired("task", "Template.Id"));
+      continue;
+    }
+    const key = keyOf(template.id);
+    if (!index.has(key)) index.set(key, template);
+  }
+  return index;
+}
+
+function checkGiven({ references }: Reachable, { tasks, launchPlans, errors }: Surroundings): void {
+  for (const id of idsOf(references, "launchPlan")) {
+    if (!launchPlans.has(keyOf(id))) errors.add(workflowNotFound(START_NODE, identifierText(id)));
+  }
+  for (const id of idsOf(references, "task")) {
+    if (!tasks.has(keyOf(id))) errors.add(taskNotFound(START_NODE, identifierText(id)));
+  }
+}
+
+function inOrderGiven(index: SubWorkflowIndex, compiled: ReadonlyMap<string, CompiledWorkflow>): CompiledWorkflow[] {
+  return [...index.keys()].flatMap((key) => compiled.get(key) ?? []);
+}
+
+/** An interface, where there is one, names its inputs and its outputs, if only to say that there are none. */
+function withWholeInterface(template: TaskTemplate): TaskTemplate {
+  const typed = template.interface;
+  if (typed === undefined || (typed.inputs !== undefined && typed.outputs !== undefined)) return template;
+  const inputs = typed.inputs ?? create(VariableMapSchema);
+  const outputs = typed.outputs ?? create(VariableMapSchema);
+  return { ...template, interface: { ...typed, inputs, outputs } };
+}

@@ -1,0 +1,36 @@
+import { nestsDeeperThan } from "@flyte-ts/domain";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { ErrorCollector } from "../error/collector.js";
+import type { CompileErrors } from "../error/compile-error.js";
+import { MAX_OBJECT_NESTING, tooDeep } from "../nesting.js";
+import { compareIdentifiers, keyOf } from "./identifier.js";
+import type { Reference } from "./references.js";
+import { indexSubWorkflows, reachableFrom } from "./sub-workflows.js";
+
+/** What must be loaded before a workflow can be compiled; both lists are sorted and hold each id once. */
+export interface Requirements {
+  readonly tasks: readonly Identifier[];
+  readonly launchPlans: readonly Identifier[];
+  /** Faults of the set of sub-workflows (two with one id, say); then both lists are empty. Else empty. */
+  readonly errors: CompileErrors;
+}
+
+/**
+ * The tasks and launch plans that a workflow and the sub-workflows it uses refer to. A reference to a sub-workflow that is not given
+ * is left for `compileWorkflow` to report.
+ */
+export function requirementsOf(template: WorkflowTemplate, subWorkflows: readonly WorkflowTemplate[]): Requirements {
+  const errors = new ErrorCollector();
+  if (nestsDeeperThan([template, subWorkflows], MAX_OBJECT_NESTING)) errors.add(tooDeep());
+  const index = errors.count === 0 ? indexSubWorkflows(subWorkflows, errors) : new Map<string, WorkflowTemplate>();
+  if (errors.count > 0) return { tasks: [], launchPlans: [], errors: errors.list() };
+  const { references } = reachableFrom(template, index, new ErrorCollector());
+  return { tasks: idsOf(references, "task"), launchPlans: idsOf(references, "launchPlan"), errors: [] };
+}
+
+/** The ids of one kind of reference, each once, sorted. */
+export function idsOf(references: readonly Reference[], kind: Reference["kind"]): readonly Identifier[] {
+  const byKey = new Map(references.filter((reference) => reference.kind === kind).map(({ id }) => [keyOf(id), id]));
+  return [...byKey.values()].sort(compareIdentifiers);
+}

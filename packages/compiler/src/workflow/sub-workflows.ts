@@ -1,0 +1,83 @@
+import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import type { ErrorCollector } from "../error/collector.js";
+import { cycle, duplicateId, valueRequired, workflowNotFound } from "../error/errors.js";
+import { identifierText, keyOf } from "./identifier.js";
+import { type Reference, referencesOf } from "./references.js";
+
+export type SubWorkflowIndex = ReadonlyMap<string, WorkflowTemplate>;
+
+/** The sub-workflows by the key of their id. Two of one id, or one without, are errors. */
+export function indexSubWorkflows(templates: readonly WorkflowTemplate[], errors: ErrorCollector): SubWorkflowIndex {
+  const index = new Map<string, WorkflowTemplate>();
+  for (const template of templates) {
+    if (template.id === undefined) {
+      errors.add(valueRequired("root", "sub_workflows.id"));
+      continue;
+    }
+    const key = keyOf(template.id);
+    if (index.has(key)) errors.add(duplicateId(identifierText(template.id)));
+    else index.set(key, template);
+  }
+  return index;
+}
+
+export interface Reachable {
+  /** Keys of the sub-workflows in use, each after all that it uses itself. */
+  readonly order: readonly string[];
+  /** What the workflow and these sub-workflows refer to. */
+  readonly references: readonly Reference[];
+}
+
+interface Visit {
+  readonly key: string | undefined;
+  readonly name: string;
+  readonly references: readonly Reference[];
+  next: number;
+}
+
+/**
+ * Follows the references from a workflow through its sub-workflows, each looked into once. A sub-workflow that is not given, or that
+ * uses itself, is an error. Sub-workflows may use one another thousands deep, so this walks with a stack of its own.
+ */
+export function reachableFrom(template: WorkflowTemplate, index: SubWorkflowIndex, errors: ErrorCollector): Reachable {
+  const order: string[] = [];
+  const references: Reference[] = [];
+  const begun = new Set<string>();
+  const done = new Set<string>();
+  const path = [visit(template, undefined)];
+  references.push(...(path[0] as Visit).references);
+  for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+    const reference = top.references[top.next++];
+    if (reference === undefined) {
+      path.pop();
+      if (top.key === undefined) continue;
+      done.add(top.key);
+      order.push(top.key);
+      continue;
+    }
+    if (reference.kind !== "subWorkflow") continue;
+    const key = keyOf(reference.id);
+    const used = index.get(key);
+    if (used === undefined) {
+      errors.add(workflowNotFound(reference.nodeId, identifierText(reference.id)));
+    } else if (begun.has(key)) {
+      if (!done.has(key)) errors.add(cycle(reference.nodeId, circle(path, key)));
+    } else {
+      begun.add(key);
+      const next = visit(used, key);
+      for (const inner of next.references) references.push(inner);
+      path.push(next);
+    }
+  }
+  return { order, references };
+}
+
+function visit(template: WorkflowTemplate, key: string | undefined): Visit {
+  return { key, name: template.id?.name ?? "", references: referencesOf(template), next: 0 };
+}
+
+/** The names of the sub-workflows from the one that is met again, back to it. */
+function circle(path: readonly Visit[], key: string): readonly string[] {
+  const members = path.slice(path.findIndex((visited) => visited.key === key)).map(({ name }) => name);
+  return [...members, members[0] ?? ""];
+}
