@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FlyteClient } from "@flyte-ts/client";
+import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+
+const ENDED = new Set([
+  WorkflowExecution_Phase.SUCCEEDED,
+  WorkflowExecution_Phase.FAILED,
+  WorkflowExecution_Phase.ABORTED,
+  WorkflowExecution_Phase.TIMED_OUT,
+]);
+
+export interface ExecutionName {
+  readonly project: string;
+  readonly domain: string;
+  readonly name: string;
+}
+
+/** Polls until the execution has ended, over outages of admin. */
+export async function waitForEnd(client: FlyteClient, id: ExecutionName, patienceMs: number): Promise<Execution> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const execution = await client.admin.getExecution({ id }).catch(() => undefined);
+    if (execution !== undefined && ENDED.has(execution.closure?.phase ?? 0)) return execution;
+    if (Date.now() > deadline) throw new Error(`${id.name} did not end: ${WorkflowExecution_Phase[execution?.closure?.phase ?? 0]}`);
+    await sleep(100);
+  }
+}
+
+/** Repeats a call over outages of admin: for calls that may be repeated. */
+export async function insist<T>(call: () => Promise<T>, patienceMs = 60_000): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(100);
+    }
+  }
+}

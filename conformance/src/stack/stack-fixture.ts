@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+
+/** A whole local stack, started as a person starts it, on free ports and in a folder of its own. */
+export interface RunningStack {
+  readonly folder: string;
+  readonly api: number;
+  readonly blobs: number;
+  readonly kubeconfig: string;
+  /** Folder of pyflyte. */
+  readonly pythonBin: string;
+  /** Process ids of one part, by the name that its command line shows: `admin`, `propeller`, `postgres`, `nats` … */
+  pids(part: StackPart): number[];
+  /** What the stack has printed so far. */
+  output(): string;
+  /** Ends it by Ctrl-C's signal and resolves to its exit status. */
+  stop(): Promise<number>;
+}
+
+export type StackPart = "admin" | "propeller" | "plugin-pod" | "plugin-echo" | "local-cluster" | "local-blobstore" | "postgres" | "nats";
+
+export async function startStack(flags: readonly string[] = ["--no-example"]): Promise<RunningStack> {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-stack-"));
+  const child = spawn(
+    process.execPath,
+    [join(root, "packages/cli/dist/main.js"), "start", "--data", folder, "--port", "0", "--blobPort", "0", ...flags],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const { output, ended } = follow(child);
+  for (let waited = 0; !/^ready$/m.test(output()); waited += 50) {
+    if (child.exitCode !== null || waited > 240_000) throw new Error(`the stack did not become ready:\n${output()}`);
+    await sleep(50);
+  }
+  const ports = JSON.parse(readFileSync(join(folder, "config", "ports.json"), "utf8")) as { api: number; blobs: number };
+  const podPath = /podPath:\s*\n\s*- (.+)/.exec(readFileSync(join(folder, "config", "local-cluster.yaml"), "utf8"))?.[1] ?? "";
+  return {
+    folder,
+    api: ports.api,
+    blobs: ports.blobs,
+    kubeconfig: join(folder, "kubeconfig"),
+    pythonBin: podPath.trim(),
+    pids: (part) =>
+      processesOf(folder)
+        .filter(({ command }) => isPart(command, part, folder))
+        .map(({ pid }) => pid),
+    output,
+    stop: async () => {
+      child.kill("SIGINT");
+      const status = await ended;
+      const left = processesOf(folder);
+      rmSync(folder, { recursive: true, force: true });
+      if (left.length > 0) throw new Error(`processes left behind: ${left.map(({ pid, command }) => `${pid} ${command}`).join("; ")}`);
+      return status;
+    },
+  };
+}
+
+function follow(child: ChildProcess): { output: () => string; ended: Promise<number> } {
+  let text = "";
+  const keep = (chunk: Buffer) => {
+    text += chunk.toString();
+  };
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
+  return { output: () => text, ended: new Promise((done) => child.once("exit", (code) => done(code ?? 1))) };
+}
+
+/** Live processes whose command line or environment names the folder. */
+export function processesOf(folder: string): { pid: number; command: string }[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        const command = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+        const state = readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]?.[0];
+        const environment = existsSync(`/proc/${name}/environ`) ? readFileSync(`/proc/${name}/environ`, "utf8") : "";
+        return state !== "Z" && (command.includes(folder) || environment.includes(folder)) ? [{ pid: Number(name), command }] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+function isPart(command: string, part: StackPart, folder: string): boolean {
+  switch (part) {
+    case "postgres":
+      return command.includes(`-D ${folder}/postgres/data`);
+    case "nats":
+      return command.includes(`-sd ${folder}/nats`);
+    default:
+      return command.includes(`--config ${folder}/config/${part}.yaml`);
+  }
+}
