@@ -1,0 +1,60 @@
+import type { KeyValuePair } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { EnvVar, JsonMap } from "../kube/pod-types.js";
+
+export interface EnvironmentConfig {
+  /** Set in every container. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Secrets and config maps of the task's namespace whose keys become variables; they may be absent. */
+  readonly envFromSecrets: readonly string[];
+  readonly envFromConfigMaps: readonly string[];
+  /** Sizes in MB between which flytekit writes literals beside outputs.pb; undefined: never. */
+  readonly literalOffloading?: { readonly minSizeMb: number; readonly maxSizeMb: number } | undefined;
+}
+
+/** Variables of a container definition. */
+export function keyValues(pairs: readonly KeyValuePair[]): EnvVar[] {
+  return pairs.map(({ key, value }) => ({ name: key, value }));
+}
+
+/** What Flyte adds to a container's own variables, in the order that flytekit's containers have always had (contract §6.1). */
+export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig): EnvVar[] {
+  const node = request.id?.nodeExecutionId;
+  const execution = node?.executionId;
+  const task = request.id?.taskId;
+  const workflow = request.workflowId;
+  const variables: [string, string | undefined][] = [
+    ["FLYTE_INTERNAL_EXECUTION_WORKFLOW", workflow && `${workflow.project}:${workflow.domain}:${workflow.name}`],
+    ["FLYTE_INTERNAL_EXECUTION_ID", execution?.name],
+    ["FLYTE_INTERNAL_EXECUTION_PROJECT", execution?.project],
+    ["FLYTE_INTERNAL_EXECUTION_DOMAIN", execution?.domain],
+    ["FLYTE_ATTEMPT_NUMBER", String(request.id?.retryAttempt ?? 0)],
+    ["FLYTE_EXECUTION_URL", executionUrl(request)],
+    ["FLYTE_INTERNAL_TASK_PROJECT", task?.project],
+    ["FLYTE_INTERNAL_TASK_DOMAIN", task?.domain],
+    ["FLYTE_INTERNAL_TASK_NAME", task?.name],
+    ["FLYTE_INTERNAL_TASK_VERSION", task?.version],
+    ["_F_L_MIN_SIZE_MB", config.literalOffloading && String(config.literalOffloading.minSizeMb)],
+    ["_F_L_MAX_SIZE_MB", config.literalOffloading && String(config.literalOffloading.maxSizeMb)],
+  ];
+  return [
+    ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
+    ...keyValues(request.environment),
+    ...Object.entries(config.env).map(([name, value]) => ({ name, value })),
+  ];
+}
+
+/** The console's page of the node, for tasks that show links of their own (`link_type`). */
+function executionUrl({ consoleUrl, id, template }: TaskRequest): string | undefined {
+  const execution = id?.nodeExecutionId?.executionId;
+  if (consoleUrl === "" || execution === undefined || template?.config.link_type === undefined) return undefined;
+  const { project, domain, name } = execution;
+  return `${consoleUrl.replace(/\/+$/, "")}/projects/${project}/domains/${domain}/executions/${name}/nodeId/${id?.nodeExecutionId?.nodeId}/nodes`;
+}
+
+export function environmentSources({ envFromSecrets, envFromConfigMaps }: EnvironmentConfig): JsonMap[] {
+  return [
+    ...envFromSecrets.map((name) => ({ secretRef: { name, optional: true } })),
+    ...envFromConfigMaps.map((name) => ({ configMapRef: { name, optional: true } })),
+  ];
+}

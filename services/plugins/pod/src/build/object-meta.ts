@@ -1,0 +1,50 @@
+import { sanitizeLabelValue } from "@flyte-ts/domain";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { ObjectMeta } from "@flyte-ts/kubernetes";
+
+export interface ObjectMetaConfig {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface Written {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Name, labels, annotations and owner of what an attempt creates; of equal keys the execution's win, then the task's. */
+export function objectMeta(request: TaskRequest, written: Written, config: ObjectMetaConfig): ObjectMeta {
+  const { owner, namespace, generatedName, template } = request;
+  const own = template?.metadata?.metadata;
+  return {
+    name: generatedName,
+    namespace,
+    labels: { ...config.labels, ...written.labels, ...own?.labels, ...attemptLabels(request), ...request.labels },
+    annotations: { ...config.annotations, ...written.annotations, ...own?.annotations, ...request.annotations },
+    ...(owner === undefined
+      ? {}
+      : {
+          ownerReferences: [
+            {
+              apiVersion: owner.apiVersion,
+              kind: owner.kind,
+              name: owner.name,
+              uid: owner.uid,
+              controller: true,
+              blockOwnerDeletion: true,
+            },
+          ],
+        }),
+  };
+}
+
+/** Labels that tell what runs in the pod, for those that propeller did not set. */
+function attemptLabels({ nodePath, id, interruptible, securityContext }: TaskRequest): Record<string, string> {
+  const identity = securityContext?.runAs?.executionIdentity ?? "";
+  return {
+    "node-id": sanitizeLabelValue(nodePath.split("/").at(-1) ?? ""),
+    "task-name": sanitizeLabelValue(id?.taskId?.name ?? ""),
+    interruptible: String(interruptible),
+    ...(identity === "" ? {} : { "execution-identity": sanitizeLabelValue(identity) }),
+  };
+}

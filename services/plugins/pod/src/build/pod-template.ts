@@ -1,0 +1,76 @@
+import type { Container, PodSpec, PodTemplate, ResourceRequirements } from "../kube/pod-types.js";
+
+type Tree = { [key: string]: unknown };
+
+// Containers of a template that stand for roles instead of for a container of that name.
+const ROLES = {
+  containers: { every: "default", primary: "primary" },
+  initContainers: { every: "default-init", primary: "primary-init" },
+} as const;
+type Kind = keyof typeof ROLES;
+
+/**
+ * `over` laid on `base`: objects are merged key by key, lists are put after one another,
+ * and an empty value of `over` (null, "", 0, false, empty list or object) says nothing.
+ */
+export function merged<T>(base: unknown, over: T): T {
+  if (isTree(base) && isTree(over)) {
+    const result: Tree = { ...base };
+    for (const [key, value] of Object.entries(over)) result[key] = merged(base[key], value);
+    return result as T;
+  }
+  if (Array.isArray(base) && Array.isArray(over)) return [...(base as unknown[]), ...(over as unknown[])] as T;
+  return isEmpty(over) && base !== undefined ? (base as T) : over;
+}
+
+/**
+ * The pod spec on top of a PodTemplate's. The template's containers `default` and
+ * `primary` (`default-init`, `primary-init`) give defaults to every container and to the
+ * primary one; others give them to the container of their name and are not added.
+ */
+export function onTemplate(template: PodTemplate, spec: PodSpec, primary: { container: string; initContainer: string }): PodSpec {
+  const { containers = [], initContainers = [], ...base } = template.template.spec;
+  const { containers: own, initContainers: ownInit = [], ...rest } = spec;
+  const result = merged(base, rest) as PodSpec;
+  result.containers = own.map((container) => withDefaults(container, containers, { kind: "containers", primary: primary.container }));
+  const init = ownInit.map((container) =>
+    withDefaults(container, initContainers, { kind: "initContainers", primary: primary.initContainer }),
+  );
+  if (init.length > 0) result.initContainers = init;
+  return structuredClone(result);
+}
+
+function withDefaults(
+  container: Container,
+  templates: readonly Container[],
+  { kind, primary }: { kind: Kind; primary: string },
+): Container {
+  const role = ROLES[kind];
+  const isPrimary = container.name === primary && primary !== "";
+  const layers = [
+    templates.find(({ name }) => name === role.every),
+    isPrimary
+      ? templates.find(({ name }) => name === role.primary)
+      : templates.find(({ name }) => name === container.name && name !== role.every),
+  ];
+  const defaults = layers.reduce<Tree>((tree, layer) => (layer === undefined ? tree : merged(tree, layer as unknown as Tree)), {});
+  return merged(defaults, container);
+}
+
+/** What a template says of a container's resources: by its name, else by its role. */
+export function templateResources(template: PodTemplate | undefined, container: string, kind: Kind): ResourceRequirements | undefined {
+  const templates = template?.template.spec[kind] ?? [];
+  const { every, primary } = ROLES[kind];
+  return [container, primary, every].map((wanted) => templates.find(({ name }) => name === wanted)).find((found) => found !== undefined)
+    ?.resources;
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isTree(value)) return Object.keys(value).length === 0;
+  return value === undefined || value === null || value === "" || value === 0 || value === false;
+}

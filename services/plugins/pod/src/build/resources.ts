@@ -1,0 +1,139 @@
+import { type Resources, type Resources_ResourceEntry, Resources_ResourceName as Name } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { ResourceSet } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { ResourceRequirements } from "../kube/pod-types.js";
+import { BadSpecification } from "./bad-specification.js";
+import { canonicalQuantity, compareQuantities, isZeroQuantity } from "./quantity.js";
+
+type Quantities = Record<string, string>;
+
+export interface PlatformResources {
+  readonly defaults: ResourceSet | undefined;
+  readonly limits: ResourceSet | undefined;
+  /** Where neither the task nor the platform says anything. */
+  readonly fallback: { readonly cpu: string; readonly memory: string };
+  /** What the resource `gpu` is called in this cluster. */
+  readonly gpuResourceName: string;
+}
+
+/**
+ * Resources of a container definition. `storage` is left out: it sizes volumes and is
+ * no resource of containers.
+ * @throws BadSpecification for a value that is not a quantity.
+ */
+export function resourcesOf(resources: Resources | undefined, gpuResourceName: string): ResourceRequirements {
+  if (resources === undefined) return {};
+  return clean({ requests: quantitiesOf(resources.requests, gpuResourceName), limits: quantitiesOf(resources.limits, gpuResourceName) });
+}
+
+function quantitiesOf(entries: readonly Resources_ResourceEntry[], gpuResourceName: string): Quantities {
+  const quantities: Quantities = {};
+  for (const { name, value } of entries) {
+    const key = resourceKey(name, gpuResourceName);
+    if (key !== undefined && !isZero(key, value)) quantities[key] = value;
+  }
+  return quantities;
+}
+
+function resourceKey(name: Name, gpuResourceName: string): string | undefined {
+  switch (name) {
+    case Name.CPU:
+      return "cpu";
+    case Name.MEMORY:
+      return "memory";
+    case Name.GPU:
+      return gpuResourceName;
+    case Name.EPHEMERAL_STORAGE:
+      return "ephemeral-storage";
+    case Name.STORAGE:
+    case Name.UNKNOWN:
+      return undefined;
+  }
+}
+
+/** Quantity of the `storage` resource: the limit, else the request. */
+export function storageSize(resources: Resources | undefined): string | undefined {
+  const find = (entries: readonly Resources_ResourceEntry[] = []) => entries.find(({ name }) => name === Name.STORAGE)?.value;
+  return find(resources?.limits) ?? find(resources?.requests);
+}
+
+/** `over` where it says something, else `base`; per resource, requests and limits apart. */
+export function mergeResources(base: ResourceRequirements | undefined, over: ResourceRequirements | undefined): ResourceRequirements {
+  return { requests: { ...base?.requests, ...over?.requests }, limits: { ...base?.limits, ...over?.limits } };
+}
+
+/**
+ * The resources that a container gets: a missing request is its limit, a missing limit
+ * its request, both missing the platform's default; nothing above the platform's limit
+ * and no request above its limit. Ephemeral storage and GPUs only when asked for. With
+ * `fillIn` false, what is not asked for stays out and only the limits apply.
+ * @throws BadSpecification for a value that is not a quantity.
+ */
+export function settleResources(asked: ResourceRequirements, platform: PlatformResources, fillIn: boolean): ResourceRequirements {
+  const { gpuResourceName } = platform;
+  const requests = renameGpu(asked.requests, gpuResourceName);
+  const limits = renameGpu(asked.limits, gpuResourceName);
+  const settle = (key: string, rule: { fallback?: string | undefined; most?: string | undefined }) => {
+    let request = given(key, requests[key]);
+    let limit = given(key, limits[key]);
+    if (fillIn) {
+      request ??= limit ?? given(key, rule.fallback);
+      limit ??= request;
+    }
+    request = atMost(atMost(request, rule.most), limit === undefined ? undefined : atMost(limit, rule.most));
+    limit = atMost(limit, rule.most);
+    put(requests, key, request);
+    put(limits, key, limit);
+  };
+  const { defaults, limits: most, fallback } = platform;
+  settle("cpu", { fallback: nonZero(defaults?.cpu) ?? fallback.cpu, most: most?.cpu });
+  settle("memory", { fallback: nonZero(defaults?.memory) ?? fallback.memory, most: most?.memory });
+  if (isAsked("ephemeral-storage")) settle("ephemeral-storage", { fallback: defaults?.ephemeralStorage, most: most?.ephemeralStorage });
+  if (isAsked(gpuResourceName)) settle(gpuResourceName, { fallback: defaults?.gpu, most: most?.gpu });
+  return clean({ requests: canonical(requests), limits: canonical(limits) });
+
+  function isAsked(key: string): boolean {
+    return requests[key] !== undefined || limits[key] !== undefined;
+  }
+}
+
+function renameGpu(quantities: Quantities | undefined, gpuResourceName: string): Quantities {
+  const { gpu, ...rest } = quantities ?? {};
+  return gpu === undefined ? rest : { ...rest, [gpuResourceName]: gpu };
+}
+
+function put(quantities: Quantities, key: string, value: string | undefined): void {
+  if (value === undefined) delete quantities[key];
+  else quantities[key] = value;
+}
+
+function atMost(value: string | undefined, most: string | undefined): string | undefined {
+  if (value === undefined || nonZero(most) === undefined) return value;
+  return compareQuantities(value, most as string) > 0 ? most : value;
+}
+
+function nonZero(value: string | undefined): string | undefined {
+  return isZeroQuantity(value) ? undefined : value;
+}
+
+function given(key: string, value: string | undefined): string | undefined {
+  return value === undefined || isZero(key, value) ? undefined : value;
+}
+
+function isZero(key: string, value: string): boolean {
+  try {
+    return isZeroQuantity(value);
+  } catch (cause) {
+    throw new BadSpecification(`resources.${key}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+function canonical(quantities: Quantities): Quantities {
+  return Object.fromEntries(Object.entries(quantities).map(([key, value]) => [key, canonicalQuantity(value)]));
+}
+
+function clean({ requests = {}, limits = {} }: ResourceRequirements): ResourceRequirements {
+  return {
+    ...(Object.keys(limits).length > 0 ? { limits } : {}),
+    ...(Object.keys(requests).length > 0 ? { requests } : {}),
+  };
+}

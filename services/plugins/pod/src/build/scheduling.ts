@@ -1,0 +1,114 @@
+import type { ExtendedResources, GPUAccelerator } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { Affinity, JsonMap, NodeSelectorRequirement, PodSpec, Toleration } from "../kube/pod-types.js";
+
+export interface SchedulingConfig {
+  readonly schedulerName: string;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+  readonly tolerations: readonly Toleration[];
+  readonly affinity?: Affinity | undefined;
+  /** Added for pods that ask for the resource. */
+  readonly resourceTolerations: Readonly<Record<string, readonly Toleration[]>>;
+  readonly interruptibleTolerations: readonly Toleration[];
+  readonly interruptibleNodeSelector: Readonly<Record<string, string>>;
+  readonly interruptibleRequirement?: NodeSelectorRequirement | undefined;
+  readonly nonInterruptibleRequirement?: NodeSelectorRequirement | undefined;
+  readonly podSecurityContext?: JsonMap | undefined;
+  readonly dnsConfig?: JsonMap | undefined;
+  readonly hostNetwork?: boolean | undefined;
+  readonly gpu: GpuConfig;
+}
+
+export interface GpuConfig {
+  readonly resourceName: string;
+  /** Node label (and taint) that names the device. */
+  readonly deviceLabel: string;
+  readonly partitionSizeLabel: string;
+  readonly unpartitionedRequirement?: NodeSelectorRequirement | undefined;
+  readonly unpartitionedToleration?: Toleration | undefined;
+}
+
+/** Where the pod may run, by the platform's rules; what the spec says itself comes first. */
+export function scheduled(spec: PodSpec, config: SchedulingConfig, interruptible: boolean): PodSpec {
+  const tolerations = [
+    ...resourceTolerations(spec, config),
+    ...(interruptible ? config.interruptibleTolerations : []),
+    ...config.tolerations,
+    ...(spec.tolerations ?? []),
+  ];
+  const nodeSelector = { ...config.nodeSelector, ...spec.nodeSelector, ...(interruptible ? config.interruptibleNodeSelector : {}) };
+  const requirement = interruptible ? config.interruptibleRequirement : config.nonInterruptibleRequirement;
+  const affinity = structuredClone(spec.affinity ?? config.affinity ?? {});
+  return {
+    ...spec,
+    restartPolicy: spec.restartPolicy || "Never",
+    ...(tolerations.length > 0 ? { tolerations } : {}),
+    ...(Object.keys(nodeSelector).length > 0 ? { nodeSelector } : {}),
+    affinity: requirement === undefined ? affinity : withRequirements(affinity, [requirement]),
+    ...optional("schedulerName", spec.schedulerName || config.schedulerName || undefined),
+    ...optional("securityContext", spec.securityContext ?? config.podSecurityContext),
+    ...optional("dnsConfig", spec.dnsConfig ?? config.dnsConfig),
+    ...optional("hostNetwork", config.hostNetwork ?? spec.hostNetwork),
+  };
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [key in K]: V });
+}
+
+function resourceTolerations({ containers }: PodSpec, { resourceTolerations: rules }: SchedulingConfig): Toleration[] {
+  const names = new Set(
+    containers.flatMap(({ resources }) => [...Object.keys(resources?.limits ?? {}), ...Object.keys(resources?.requests ?? {})]),
+  );
+  return [...names].sort().flatMap((name) => rules[name] ?? []);
+}
+
+/** Every alternative of the node affinity must meet the requirements too. */
+function withRequirements(affinity: Affinity, requirements: readonly NodeSelectorRequirement[]): Affinity {
+  const terms = affinity.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const nodeSelectorTerms = (terms.length > 0 ? terms : [{}]).map((term) => ({
+    ...term,
+    matchExpressions: [...(term.matchExpressions ?? []), ...requirements],
+  }));
+  return { ...affinity, nodeAffinity: { ...affinity.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+}
+
+/** Nodes with the accelerator that the task or its node asks for; only for pods that use GPUs. */
+export function onAccelerator(spec: PodSpec, extended: readonly (ExtendedResources | undefined)[], config: GpuConfig): PodSpec {
+  const accelerator = lastOf(extended.map((resources) => resources?.gpuAccelerator));
+  const usesGpus = spec.containers.some(({ resources }) => resources?.limits?.[config.resourceName] !== undefined);
+  if (accelerator === undefined || !usesGpus) return spec;
+  const requirements: NodeSelectorRequirement[] = [];
+  const tolerations: Toleration[] = [...(spec.tolerations ?? [])];
+  if (accelerator.device !== "") demand(config.deviceLabel, accelerator.device);
+  partition(accelerator);
+  return {
+    ...spec,
+    tolerations,
+    affinity: requirements.length > 0 ? withRequirements(spec.affinity ?? {}, requirements) : (spec.affinity ?? {}),
+  };
+
+  function demand(key: string, value: string): void {
+    requirements.push({ key, operator: "In", values: [value] });
+    tolerations.push({ key, value, operator: "Equal", effect: "NoSchedule" });
+  }
+
+  function partition({ partitionSizeValue }: GPUAccelerator): void {
+    switch (partitionSizeValue.case) {
+      case "partitionSize":
+        demand(config.partitionSizeLabel, partitionSizeValue.value);
+        break;
+      case "unpartitioned":
+        if (!partitionSizeValue.value) break;
+        requirements.push(config.unpartitionedRequirement ?? { key: config.partitionSizeLabel, operator: "DoesNotExist" });
+        if (config.unpartitionedToleration !== undefined) tolerations.push(config.unpartitionedToleration);
+        break;
+      case undefined:
+        break;
+    }
+  }
+}
+
+/** The last one that is there. */
+export function lastOf<T>(values: readonly (T | undefined)[]): T | undefined {
+  return values.findLast((value) => value !== undefined);
+}

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import type { PodConfig } from "./build/build-pod.js";
+import type { JsonMap } from "./kube/pod-types.js";
+
+const texts = z.record(z.string(), z.string()).default({});
+const json = z.record(z.string(), z.json()).transform((value) => value as JsonMap);
+const toleration = z.strictObject({
+  key: z.string().optional(),
+  operator: z.string().optional(),
+  value: z.string().optional(),
+  effect: z.string().optional(),
+  tolerationSeconds: z.number().optional(),
+});
+const tolerations = z.array(toleration).default([]);
+const requirement = z.strictObject({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() });
+
+/** What is added to every pod. Defaults are Go Flyte's (`plugins.k8s`). */
+export const podConfig: z.ZodType<PodConfig> = z.strictObject({
+  metadata: z
+    .strictObject({
+      labels: texts,
+      annotations: z.record(z.string(), z.string()).default({ "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" }),
+    })
+    .prefault({}),
+  environment: z
+    .strictObject({
+      env: texts,
+      envFromSecrets: z.array(z.string()).default([]),
+      envFromConfigMaps: z.array(z.string()).default([]),
+      literalOffloading: z.strictObject({ minSizeMb: z.int(), maxSizeMb: z.int() }).optional(),
+    })
+    .prefault({}),
+  scheduling: z
+    .strictObject({
+      schedulerName: z.string().default(""),
+      nodeSelector: texts,
+      tolerations,
+      affinity: json.optional(),
+      resourceTolerations: z.record(z.string(), z.array(toleration)).default({}),
+      interruptibleTolerations: tolerations,
+      interruptibleNodeSelector: texts,
+      interruptibleRequirement: requirement.optional(),
+      nonInterruptibleRequirement: requirement.optional(),
+      podSecurityContext: json.optional(),
+      dnsConfig: json.optional(),
+      hostNetwork: z.boolean().optional(),
+      gpu: z
+        .strictObject({
+          resourceName: z.string().default("nvidia.com/gpu"),
+          deviceLabel: z.string().default("k8s.amazonaws.com/accelerator"),
+          partitionSizeLabel: z.string().default("k8s.amazonaws.com/gpu-partition-size"),
+          unpartitionedRequirement: requirement.optional(),
+          unpartitionedToleration: toleration.optional(),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  fallbackResources: z.strictObject({ cpu: z.string().default("1"), memory: z.string().default("1Gi") }).prefault({}),
+  imagePullPolicy: z.enum(["", "Always", "IfNotPresent", "Never"]).default(""),
+  containerSecurityContext: json.optional(),
+  copilot: z
+    .strictObject({
+      image: z.string().default("cr.flyte.org/flyteorg/flytecopilot:v1.16.8"),
+      namePrefix: z.string().default("flyte-copilot-"),
+      cpu: z.string().default("500m"),
+      memory: z.string().default("128Mi"),
+      timeoutSeconds: z.int().min(0).default(3_600),
+      inputPath: z.string().default("/var/flyte/inputs"),
+      outputPath: z.string().default("/var/flyte/outputs"),
+      inputVolume: z.string().default("flyte-inputs"),
+      outputVolume: z.string().default("flyte-outputs"),
+      storageArgs: z.array(z.string()).default([]),
+    })
+    .prefault({}),
+}) as unknown as z.ZodType<PodConfig>;
