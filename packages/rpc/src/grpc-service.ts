@@ -60,7 +60,8 @@ function handlerOf(method: DescMethod, dispatch: Dispatch): (call: Call, callbac
       dispatch.many(request(call), context, (message) => write(call, encode(message), context.signal));
     answer().then(
       () => call.end(),
-      (thrown: unknown) => call.destroy(errorStatus(toRpcError(thrown)) as unknown as Error),
+      // grpc-js ends the call with the status of this event, after the messages still on their way; `destroy` would drop them and it.
+      (thrown: unknown) => call.emit("error", errorStatus(toRpcError(thrown))),
     );
   };
 }

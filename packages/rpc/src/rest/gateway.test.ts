@@ -197,7 +197,7 @@ describe("paths", () => {
   test.each(["POST", "HEAD", "DELETE", "PATCH"])("%s on a path that has only GET is not implemented", async (method) => {
     const answer = await exchange("/api/v1/version", { method, headers: { "x-http-method-override": "GET" } });
     expect(answer.status).toBe(501);
-    if (method !== "HEAD") expect(answer.json).toEqual({ code: 12, message: "Method Not Allowed", details: [] });
+    expect(answer.text).toBe(method === "HEAD" ? "" : '{"code":12,"message":"Method Not Allowed","details":[]}');
   });
 
   test("an enum in a path goes by name or number", async () => {
@@ -518,8 +518,8 @@ describe("around the services", () => {
     const answer = await preflight(headers as Record<string, string>);
     expect([answer.status, answer.text]).toEqual([status, ""]);
     expect(answer.headers).toMatchObject(expected);
-    if (status !== 200 || !("Origin" in headers))
-      expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    const granted = Object.keys(answer.headers).some((name) => name.startsWith("access-control"));
+    expect(granted).toBe(status === 200 && "Origin" in headers);
   });
 
   test("preflight on an unknown path, and an error with an origin", async () => {
