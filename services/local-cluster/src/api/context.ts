@@ -1,0 +1,33 @@
+import type { ObjectStore } from "../store/object-store.js";
+import type { ResourceType } from "./resource-type.js";
+import type { TypeRegistry } from "./type-registry.js";
+
+/** What every verb works with. */
+export interface ApiContext {
+  readonly store: ObjectStore;
+  readonly types: TypeRegistry;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly newUid: () => string;
+  /** Random lower-case letters and digits. */
+  readonly randomSuffix: (length: number) => string;
+  /** Largest object, bytes of JSON. */
+  readonly maxObjectBytes: number;
+}
+
+/** The object or collection that a request is about. */
+export interface Target {
+  readonly type: ResourceType;
+  /** Undefined for cluster-wide kinds and for collections over all namespaces. */
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+export interface NamedTarget extends Target {
+  readonly name: string;
+}
+
+export const named = (target: NamedTarget) => ({ group: target.type.group, plural: target.type.plural, name: target.name });
+
+export const placeOf = (target: NamedTarget) => ({ resource: target.type.storage, namespace: target.namespace ?? "", name: target.name });

@@ -1,0 +1,20 @@
+import { textAt } from "../object/model.js";
+import { STORAGE } from "../api/built-in-types.js";
+import type { ApiContext } from "../api/context.js";
+
+/** Removes events that were last seen longer ago than `ttlMs`. Answers how many. */
+export function expireEvents({ store, now }: ApiContext, ttlMs: number): number {
+  const limit = now() - ttlMs;
+  let removed = 0;
+  for (const { object } of store.list(STORAGE.events)) {
+    const seen =
+      textAt(object, "series", "lastObservedTime") ??
+      textAt(object, "lastTimestamp") ??
+      textAt(object, "eventTime") ??
+      object.metadata.creationTimestamp;
+    if (seen !== undefined && Date.parse(seen) >= limit) continue;
+    store.remove({ resource: STORAGE.events, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
+    removed++;
+  }
+  return removed;
+}

@@ -1,0 +1,18 @@
+import { loadConfig } from "@flyte-ts/config";
+import { createLogger, onShutdown } from "@flyte-ts/telemetry";
+import { startCluster } from "./cluster.js";
+import { configSchema } from "./config.js";
+
+const config = loadConfig(configSchema, { service: "local-cluster", argv: process.argv.slice(2), env: process.env });
+const logger = createLogger({ service: "local-cluster", level: config.logLevel });
+const cluster = await startCluster({
+  config,
+  logger,
+  now: Date.now,
+  fatal: (error) => {
+    logger.fatal({ error: error.message }, "the data folder cannot be written");
+    process.exit(1);
+  },
+});
+onShutdown(() => cluster.close(), { logger });
+logger.info({ host: config.host, port: cluster.port, kubeconfig: cluster.kubeconfig }, "ready");

@@ -1,0 +1,38 @@
+import type { JsonObject, KubeObject } from "../object/model.js";
+
+/** One line of the log: a whole object, a merge patch to the state before, or a removal. */
+export type LogRecord =
+  | { readonly r: number; readonly k: string; readonly o: KubeObject }
+  | { readonly r: number; readonly k: string; readonly s: string; readonly n: string; readonly p: JsonObject }
+  | { readonly r: number; readonly k: string; readonly s: string; readonly n: string; readonly d: 1 };
+
+/** Reads one line; undefined when it is not a whole record (a write cut off by a crash). */
+export function parseRecord(line: string): LogRecord | undefined {
+  try {
+    const record = JSON.parse(line) as Partial<{ r: number; k: string }> | null;
+    return typeof record?.r === "number" && typeof record.k === "string" ? (record as LogRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function putLine(revision: number, resource: string, text: string): string {
+  return `{"r":${revision},"k":${JSON.stringify(resource)},"o":${text}}\n`;
+}
+
+interface Place {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const placeText = ({ resource, namespace, name }: Place) =>
+  `"k":${JSON.stringify(resource)},"s":${JSON.stringify(namespace)},"n":${JSON.stringify(name)}`;
+
+export function patchLine(revision: number, place: Place, patchText: string): string {
+  return `{"r":${revision},${placeText(place)},"p":${patchText}}\n`;
+}
+
+export function removeLine(revision: number, place: Place): string {
+  return `{"r":${revision},${placeText(place)},"d":1}\n`;
+}

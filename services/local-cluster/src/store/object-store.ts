@@ -1,0 +1,225 @@
+import { diff, mergePatch, NOT_REPRESENTABLE } from "../object/merge-patch.js";
+import { type KubeObject, withMeta } from "../object/model.js";
+import { History, type StoreEvent } from "./history.js";
+import { type LogRecord, patchLine, putLine, removeLine } from "./log-record.js";
+import { LARGE_BYTES, Stored } from "./stored.js";
+import { Table } from "./table.js";
+
+export interface Place {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export type Listener = (event: StoreEvent) => void;
+
+/** Takes lines in order and calls back when each is durable. */
+export interface Journal {
+  append(line: string, written: () => void): void;
+}
+
+/**
+ * All objects, in memory. A write takes effect at once for later writes, but it
+ * is acknowledged (`durable`) and shown to watchers only when the journal has it
+ * on disk; readers that must not see what a crash could take back wait for
+ * `durable` too.
+ */
+export class ObjectStore {
+  readonly #tables = new Map<string, Table>();
+  readonly #histories = new Map<string, History>();
+  readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #allListeners = new Set<Listener>();
+  #journal: Journal | undefined;
+  #head: number;
+  #durable: number;
+  /** Every history reaches back to here. */
+  readonly #floor: number;
+  #waiters: { revision: number; resolve: () => void }[] = [];
+
+  constructor(revision = 0) {
+    this.#head = revision;
+    this.#durable = revision;
+    this.#floor = revision;
+  }
+
+  /** From now on writes go to this journal. */
+  attach(journal: Journal): void {
+    this.#journal = journal;
+  }
+
+  /** Latest revision, durable or not. */
+  get revision(): number {
+    return this.#head;
+  }
+
+  get durableRevision(): number {
+    return this.#durable;
+  }
+
+  get({ resource, namespace, name }: Place): Stored | undefined {
+    return this.#tables.get(resource)?.get(namespace, name);
+  }
+
+  list(resource: string, namespace?: string): readonly Stored[] {
+    return this.#tables.get(resource)?.list(namespace) ?? [];
+  }
+
+  /** The objects of one namespace in no order; cheaper than `list` after a write. */
+  within(resource: string, namespace: string): Iterable<Stored> {
+    return this.#tables.get(resource)?.within(namespace) ?? [];
+  }
+
+  resources(): Iterable<string> {
+    return this.#tables.keys();
+  }
+
+  *values(): Generator<{ resource: string; stored: Stored }> {
+    for (const [resource, table] of this.#tables) for (const stored of table.values()) yield { resource, stored };
+  }
+
+  /** Writes a new state; sets the resource version. A state equal to the present one is not written again. */
+  put(resource: string, object: KubeObject): Stored {
+    const { namespace = "", name } = object.metadata;
+    const previous = this.get({ resource, namespace, name });
+    const revision = this.#head + 1;
+    if (previous === undefined || previous.size <= LARGE_BYTES) {
+      if (previous !== undefined && diff(previous.object, object) === undefined) return previous;
+      const stored = new Stored(withMeta(object, { resourceVersion: String(revision) }), { revision });
+      this.#commit(
+        { type: previous === undefined ? "ADDED" : "MODIFIED", resource, stored, previous },
+        putLine(revision, resource, stored.text()),
+      );
+      return stored;
+    }
+    if (diff(previous.object, object) === undefined) return previous;
+    const next = withMeta(object, { resourceVersion: String(revision) });
+    const patch = diff(previous.object, next);
+    const patchText = typeof patch === "object" ? JSON.stringify(patch) : undefined;
+    const whole = patchText === undefined || patch === NOT_REPRESENTABLE || patchText.length > previous.size / 2;
+    const stored = new Stored(next, whole ? { revision } : { revision, size: previous.size + patchText.length });
+    const line = whole ? putLine(revision, resource, stored.text()) : patchLine(revision, { resource, namespace, name }, patchText);
+    this.#commit({ type: "MODIFIED", resource, stored, previous }, line);
+    return stored;
+  }
+
+  /** Takes an object out; answers its last state, with the revision of the removal. */
+  remove(place: Place): Stored | undefined {
+    const previous = this.get(place);
+    if (previous === undefined) return undefined;
+    const revision = this.#head + 1;
+    const stored = new Stored(withMeta(previous.object, { resourceVersion: String(revision) }), { revision, size: previous.size });
+    this.#commit({ type: "DELETED", resource: place.resource, stored, previous }, removeLine(revision, place));
+    return stored;
+  }
+
+  /** Resolves when the revision (default: all so far) is on disk. */
+  durable(revision = this.#head): Promise<void> {
+    if (revision <= this.#durable) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push({ revision, resolve }));
+  }
+
+  /** Events after a revision that watchers may see, oldest first. */
+  since(resource: string, revision: number): { events: readonly StoreEvent[] } | { tooOld: number } {
+    return this.#history(resource).since(revision);
+  }
+
+  /** Calls back for each durable write of the resource from now on; answers how to stop. */
+  subscribe(resource: string, listener: Listener): () => void {
+    let listeners = this.#listeners.get(resource);
+    if (listeners === undefined) this.#listeners.set(resource, (listeners = new Set()));
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  subscribeAll(listener: Listener): () => void {
+    this.#allListeners.add(listener);
+    return () => this.#allListeners.delete(listener);
+  }
+
+  /** Puts an object of a snapshot in place; only before the store is in use. */
+  load(resource: string, object: KubeObject): void {
+    this.#table(resource).set(new Stored(object, { revision: Number(object.metadata.resourceVersion) }));
+  }
+
+  /** Repeats a write of the log; only before the store is in use. */
+  replay(record: LogRecord): void {
+    if (record.r <= this.#head) return;
+    const previous =
+      "o" in record ? this.get(placeOf(record.k, record.o)) : this.get({ resource: record.k, namespace: record.s, name: record.n });
+    this.#head = record.r;
+    this.#durable = record.r;
+    if ("o" in record) {
+      this.#apply({
+        type: previous === undefined ? "ADDED" : "MODIFIED",
+        resource: record.k,
+        stored: new Stored(record.o, { revision: record.r }),
+        previous,
+      });
+    } else if (previous === undefined) {
+      throw new Error(`revision ${record.r} of the log changes ${record.k} ${record.s}/${record.n}, which does not exist`);
+    } else if ("d" in record) {
+      const stored = new Stored(withMeta(previous.object, { resourceVersion: String(record.r) }), {
+        revision: record.r,
+        size: previous.size,
+      });
+      this.#apply({ type: "DELETED", resource: record.k, stored, previous });
+    } else {
+      const object = mergePatch(previous.object, record.p) as KubeObject;
+      this.#apply({
+        type: "MODIFIED",
+        resource: record.k,
+        stored: new Stored(object, { revision: record.r, size: previous.size }),
+        previous,
+      });
+    }
+  }
+
+  #commit(event: StoreEvent, line: string): void {
+    if (this.#journal === undefined) throw new Error("the store has no journal yet");
+    const { revision } = event.stored;
+    this.#head = revision;
+    this.#set(event);
+    this.#journal.append(line, () => {
+      this.#durable = revision;
+      this.#history(event.resource).push(event);
+      for (const listener of this.#allListeners) listener(event);
+      for (const listener of this.#listeners.get(event.resource) ?? []) listener(event);
+      event.previous?.release();
+      if (event.type === "DELETED") event.stored.release();
+      this.#wake();
+    });
+  }
+
+  #wake(): void {
+    let ready = 0;
+    while (ready < this.#waiters.length && (this.#waiters[ready] as { revision: number }).revision <= this.#durable) ready++;
+    if (ready > 0) for (const { resolve } of this.#waiters.splice(0, ready)) resolve();
+  }
+
+  #apply(event: StoreEvent): void {
+    this.#set(event);
+    this.#history(event.resource).push(event);
+    event.previous?.release();
+  }
+
+  #set({ type, resource, stored }: StoreEvent): void {
+    if (type === "DELETED") this.#table(resource).delete(stored);
+    else this.#table(resource).set(stored);
+  }
+
+  #table(resource: string): Table {
+    let table = this.#tables.get(resource);
+    if (table === undefined) this.#tables.set(resource, (table = new Table()));
+    return table;
+  }
+
+  #history(resource: string): History {
+    let history = this.#histories.get(resource);
+    if (history === undefined) this.#histories.set(resource, (history = new History(this.#floor)));
+    return history;
+  }
+}
+
+function placeOf(resource: string, { metadata }: KubeObject): Place {
+  return { resource, namespace: metadata.namespace ?? "", name: metadata.name };
+}
