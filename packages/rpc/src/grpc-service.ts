@@ -87,22 +87,21 @@ function write(call: Call, bytes: Buffer, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Made for every call, so what few handlers ask for is made when they ask. */
 class GrpcContext implements CallContext {
   readonly method: DescMethod;
   readonly transport = "grpc";
-  readonly metadata: CallContext["metadata"];
-  readonly signal: AbortSignal;
   readonly #call: Call;
   #requestId: string | undefined;
+  #signal: AbortSignal | undefined;
 
   constructor(method: DescMethod, call: Call) {
     this.method = method;
     this.#call = call;
-    this.metadata = { get: (name) => call.metadata.get(name)[0]?.toString() };
-    const controller = new AbortController();
-    this.signal = controller.signal;
-    if (call.cancelled) controller.abort();
-    else call.once("cancelled", () => controller.abort());
+  }
+
+  get metadata(): CallContext["metadata"] {
+    return { get: (name) => this.#call.metadata.get(name)[0]?.toString() };
   }
 
   get requestId(): string {
@@ -112,5 +111,15 @@ class GrpcContext implements CallContext {
 
   get peer(): string {
     return this.#call.getPeer();
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#signal) {
+      const controller = new AbortController();
+      this.#signal = controller.signal;
+      if (this.#call.cancelled) controller.abort();
+      else this.#call.once("cancelled", () => controller.abort());
+    }
+    return this.#signal;
   }
 }

@@ -77,7 +77,7 @@ function answerTo(question: Question, index: Index, names: readonly string[]): A
 }
 
 function notFound(): Answer {
-  return { case: "errorResponse", value: { errorCode: Code.NOT_FOUND, errorMessage: "not found" } };
+  return { case: "errorResponse", value: { errorCode: Code.NOT_FOUND, errorMessage: "proto: not found" } };
 }
 
 /** The file and, after it, everything it imports: a client needs no second question. */
