@@ -7,7 +7,7 @@ CREATE TABLE projects (
     identifier text COLLATE "C" PRIMARY KEY,
     name text COLLATE "C" NOT NULL,
     description text NOT NULL DEFAULT '',
-    labels bytea NOT NULL DEFAULT '', -- flyteidl.admin.Labels
+    labels bytea, -- flyteidl.admin.Labels; NULL: none were given
     state integer NOT NULL DEFAULT 0, -- flyteidl.admin.Project.ProjectState
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now()

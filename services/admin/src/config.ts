@@ -102,7 +102,7 @@ export const adminConfigSchema = z.strictObject({
       maxParallelism: z.number().int().default(25),
       k8sServiceAccount: z.string().default(""),
       assumableIamRole: z.string().default(""),
-      interruptible: z.boolean().default(false),
+      interruptible: z.boolean().optional(),
       overwriteCache: z.boolean().default(false),
       labels: z.record(z.string(), z.string()).default({}),
       annotations: z.record(z.string(), z.string()).default({}),

@@ -22,8 +22,8 @@ interface Pair {
 }
 
 function compare({ path, before, after }: Pair, lines: string[]): void {
-  if (isTree(before) && isTree(after) && Array.isArray(before) === Array.isArray(after)) {
-    const [left, right] = [before as Record<string, JsonValue>, after as Record<string, JsonValue>];
+  if (comparable(before, after) || (isTree(before) && after === undefined) || (before === undefined && isTree(after))) {
+    const [left, right] = [(before ?? {}) as Record<string, JsonValue>, (after ?? {}) as Record<string, JsonValue>];
     for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
       compare({ path: `${path}/${key}`, before: left[key], after: right[key] }, lines);
     }
@@ -32,5 +32,7 @@ function compare({ path, before, after }: Pair, lines: string[]): void {
   if (before !== after) lines.push(`${path}:\n\t- ${show(before)} \n\t+ ${show(after)}`);
 }
 
+const comparable = (before: JsonValue | undefined, after: JsonValue | undefined) =>
+  isTree(before) && isTree(after) && Array.isArray(before) === Array.isArray(after);
 const isTree = (value: JsonValue | undefined) => typeof value === "object" && value !== null;
 const show = (value: JsonValue | undefined) => (typeof value === "string" ? value : (JSON.stringify(value) ?? "(none)"));

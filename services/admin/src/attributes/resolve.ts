@@ -15,8 +15,8 @@ export interface AttributeScope {
 }
 
 type Target = NonNullable<MatchingAttributes["target"]>;
-type TargetCase = Exclude<Target["case"], undefined>;
-type TargetValue<Case extends TargetCase> = Extract<Target, { readonly case: Case }>["value"];
+type TargetCase = keyof TargetValues;
+type TargetValues = { [T in Target as T extends { case: string } ? T["case"] : never]: T["value"] };
 
 export interface StoredAttributes {
   readonly project: string;
@@ -26,7 +26,7 @@ export interface StoredAttributes {
   readonly attributes: MatchingAttributes;
 }
 
-interface Row {
+export interface AttributeRow {
   project: string;
   domain: string;
   workflow: string;
@@ -41,7 +41,7 @@ interface Row {
  */
 export async function findAttributes(db: Queryable, kind: MatchableResource, scope: AttributeScope): Promise<StoredAttributes | undefined> {
   const { project, domain = "", workflow = "", launchPlan = "" } = scope;
-  const { rows } = await db.query<Row>({
+  const { rows } = await db.query<AttributeRow>({
     name: "find-attributes",
     text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
       WHERE kind = $1 AND project = $2 AND domain IN ($3, '') AND workflow IN ($4, '') AND launch_plan IN ($5, '')
@@ -56,12 +56,12 @@ export async function resolveAttributes<Case extends TargetCase>(
   db: Queryable,
   { kind, target }: { readonly kind: MatchableResource; readonly target: Case },
   scope: AttributeScope,
-): Promise<TargetValue<Case> | undefined> {
+): Promise<TargetValues[Case] | undefined> {
   const found = (await findAttributes(db, kind, scope))?.attributes.target;
-  return found?.case === target ? (found as Extract<Target, { case: Case }>).value : undefined;
+  return found?.case === target ? (found.value as TargetValues[Case]) : undefined;
 }
 
-export function storedAttributes(row: Row): StoredAttributes {
+export function storedAttributes(row: AttributeRow): StoredAttributes {
   const { project, domain, workflow, launch_plan: launchPlan } = row;
   return { project, domain, workflow, launchPlan, attributes: fromBinary(MatchingAttributesSchema, row.attributes) };
 }

@@ -52,12 +52,20 @@ export function checkSchedule(schedule: Schedule | undefined, expected: Paramete
   if (problem !== undefined) throw invalidArgument(`Invalid cron expression: ${problem}`);
 }
 
-/** Puts the schedule of a launch plan that was just activated into force; one without expression never fires and has no row. */
+/**
+ * Puts the schedule of a launch plan that was just activated into force; one without
+ * expression never fires and has no row.
+ *
+ * @throws RpcError INVALID_ARGUMENT for the deprecated form, which never could be activated.
+ */
 export async function storeSchedule(
   tx: Queryable,
   { launchPlanRowId, schedule, now }: { launchPlanRowId: bigint; schedule: Schedule | undefined; now: Date },
 ): Promise<void> {
   const expression = schedule?.ScheduleExpression;
+  if (expression?.case === "cronExpression" && expression.value !== "") {
+    throw invalidArgument("schedule.cron_expression is deprecated and cannot be activated: use schedule.cron_schedule");
+  }
   const cron = schedule === undefined ? "" : cronExpression(schedule);
   const rate = expression?.case === "rate" ? expression.value : undefined;
   if (cron === "" && (rate?.value ?? 0) === 0) return;

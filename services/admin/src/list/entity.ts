@@ -49,11 +49,9 @@ export interface ColumnTable {
  * - `join`: rows are joined with `on`; use it where at most one row matches.
  * - `exists`: the filters on this table become one `EXISTS (…)`, so that several
  *   matching rows do not repeat the listed row.
+ * - `same`: another name for columns of the listed table itself.
  */
-export interface RelatedTable extends ColumnTable {
-  readonly kind: "join" | "exists";
-  readonly on: string;
-}
+export type RelatedTable = ColumnTable & ({ readonly kind: "join" | "exists"; readonly on: string } | { readonly kind: "same" });
 
 /**
  * One listable entity, declared. Everything that reaches SQL as text stands in such a

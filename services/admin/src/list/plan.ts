@@ -76,7 +76,7 @@ export function planList(entity: EntityDescription, request: ListRequest): ListP
   clauses.push(...existsClauses(terms, values));
   return {
     offset,
-    limit: request.limit === 0 ? MAX_PAGE : Math.min(request.limit, MAX_PAGE),
+    limit: request.limit === 0 ? Number.MAX_SAFE_INTEGER : Math.min(request.limit, MAX_PAGE),
     joins: joins(terms),
     where: clauses.length === 0 ? "true" : clauses.join(" AND "),
     orderBy,
@@ -162,21 +162,21 @@ function comparison(table: ColumnTable, name: string, term: FilterTerm): Conditi
 }
 
 function joins(terms: readonly ReadTerm[]): string {
-  const tables = new Map<string, RelatedTable>();
-  for (const { related } of terms) if (related?.kind === "join") tables.set(related.table, related);
-  return [...tables.values()].map(({ table, on }) => ` LEFT JOIN ${table} ON ${on}`).join("");
+  const tables = new Map<string, string>();
+  for (const { related } of terms) if (related?.kind === "join") tables.set(related.table, related.on);
+  return [...tables].map(([table, on]) => ` LEFT JOIN ${table} ON ${on}`).join("");
 }
 
 function existsClauses(terms: readonly ReadTerm[], values: unknown[]): string[] {
-  const groups = new Map<string, { related: RelatedTable; conditions: Condition[] }>();
+  const groups = new Map<string, { on: string; conditions: Condition[] }>();
   for (const { related, condition } of terms) {
     if (related?.kind !== "exists") continue;
-    const group = groups.get(related.table) ?? { related, conditions: [] };
+    const group = groups.get(related.table) ?? { on: related.on, conditions: [] };
     group.conditions.push(condition);
     groups.set(related.table, group);
   }
-  return [...groups.values()].map(({ related, conditions }) => {
+  return [...groups].map(([table, { on, conditions }]) => {
     const inner = conditions.map((condition) => numbered(condition, values)).join(" AND ");
-    return `EXISTS (SELECT 1 FROM ${related.table} WHERE ${related.on} AND ${inner})`;
+    return `EXISTS (SELECT 1 FROM ${table} WHERE ${on} AND ${inner})`;
   });
 }

@@ -14,18 +14,18 @@ export interface StoredProject {
   readonly state: Project_ProjectState;
 }
 
-interface Row {
+export interface ProjectRow {
   identifier: string;
   name: string;
   description: string;
-  labels: Uint8Array;
+  labels: Uint8Array | null;
   state: Project_ProjectState;
 }
 
 /** A project in whatever state; undefined when it is not registered. */
 export async function findProject(db: Queryable, identifier: string): Promise<StoredProject | undefined> {
   if (identifier.includes("\0")) return undefined;
-  const { rows } = await db.query<Row>({
+  const { rows } = await db.query<ProjectRow>({
     name: "find-project",
     text: "SELECT identifier, name, description, labels, state FROM projects WHERE identifier = $1",
     values: [identifier],
@@ -33,8 +33,8 @@ export async function findProject(db: Queryable, identifier: string): Promise<St
   return rows[0] && storedProject(rows[0]);
 }
 
-export function storedProject(row: Row): StoredProject {
-  return { ...row, labels: row.labels.length === 0 ? undefined : fromBinary(LabelsSchema, row.labels) };
+export function storedProject(row: ProjectRow): StoredProject {
+  return { ...row, labels: row.labels === null ? undefined : fromBinary(LabelsSchema, row.labels) };
 }
 
 /** The project, which must be registered.

@@ -1,0 +1,129 @@
+import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import type { AdminDeps } from "../deps.js";
+import { checkText } from "../identifier/check.js";
+import { invalidArgument, missingArgument, notFound } from "../invalid.js";
+import { requireActive, requireActiveProject, requireProject } from "../project/require.js";
+import { configuredExecutionSettings, mergeExecutionSettings } from "./execution-config.js";
+import { type AttributeRow, type AttributeScope, findAttributes, storedAttributes } from "./resolve.js";
+import { deleteAttributes, kindOf, storeAttributes } from "./store.js";
+
+type Rpcs = ServiceImplementation<typeof AdminService>;
+type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+
+/** Attributes of projects, of their domains and of workflows in them. */
+export function attributeRpcs(deps: Deps): Rpcs {
+  return { ...projectLevel(deps), ...domainLevel(deps), ...workflowLevel(deps), ...list(deps) };
+}
+
+function projectLevel({ db, config, clock }: Deps): Rpcs {
+  return {
+    async updateProjectAttributes({ attributes }) {
+      if (attributes === undefined) throw missingArgument("attributes");
+      const { project, matchingAttributes } = attributes;
+      requireActive(await requireProject(db, project));
+      const kind = kindOf(matchingAttributes);
+      if (matchingAttributes) await storeAttributes(db, { kind, scope: { project }, attributes: matchingAttributes, now: clock() });
+      return {};
+    },
+
+    /** Of this level alone, also of a project that is archived. Execution settings are filled up with the configured ones. */
+    async getProjectAttributes({ project, resourceType: kind }) {
+      await requireProject(db, project);
+      const found = await findAttributes(db, kind, { project });
+      if (kind !== MatchableResource.WORKFLOW_EXECUTION_CONFIG) {
+        if (found === undefined) throw absent(kind, { project });
+        return { attributes: { project, matchingAttributes: found.attributes } };
+      }
+      const own = found?.attributes.target.case === "workflowExecutionConfig" ? found.attributes.target.value : undefined;
+      const configured = configuredExecutionSettings(config);
+      const value = { ...own, ...mergeExecutionSettings(own === undefined ? [configured] : [own, configured]) };
+      return { attributes: { project, matchingAttributes: { target: { case: "workflowExecutionConfig", value } } } };
+    },
+
+    async deleteProjectAttributes({ project, resourceType: kind }) {
+      requireActive(await requireProject(db, project));
+      await deleteAttributes(db, kind, { project });
+      return {};
+    },
+  };
+}
+
+function domainLevel({ db, config, clock }: Deps): Rpcs {
+  return {
+    async updateProjectDomainAttributes({ attributes }) {
+      if (attributes === undefined) throw missingArgument("attributes");
+      const { project, domain, matchingAttributes } = attributes;
+      await requireActiveProject({ db, config }, project, domain);
+      const kind = kindOf(matchingAttributes);
+      if (matchingAttributes) await storeAttributes(db, { kind, scope: { project, domain }, attributes: matchingAttributes, now: clock() });
+      return {};
+    },
+
+    /** Of this level, else of the project; the answer names the level that it is of. */
+    async getProjectDomainAttributes({ project, domain, resourceType: kind }) {
+      await requireActiveProject({ db, config }, project, domain);
+      const found = await findAttributes(db, kind, { project, domain });
+      if (found === undefined) throw absent(kind, { project, domain });
+      return { attributes: { project: found.project, domain: found.domain, matchingAttributes: found.attributes } };
+    },
+
+    async deleteProjectDomainAttributes({ project, domain, resourceType: kind }) {
+      await requireActiveProject({ db, config }, project, domain);
+      await deleteAttributes(db, kind, { project, domain });
+      return {};
+    },
+  };
+}
+
+function workflowLevel({ db, config, clock }: Deps): Rpcs {
+  return {
+    async updateWorkflowAttributes({ attributes }) {
+      if (attributes === undefined) throw missingArgument("attributes");
+      const { project, domain, workflow, matchingAttributes } = attributes;
+      await requireActiveProject({ db, config }, project, domain);
+      checkText(workflow, "name of the workflow");
+      const kind = kindOf(matchingAttributes);
+      const scope = { project, domain, workflow };
+      if (matchingAttributes) await storeAttributes(db, { kind, scope, attributes: matchingAttributes, now: clock() });
+      return {};
+    },
+
+    /** Of this level, else of the next less specific one; the answer names the level that it is of. */
+    async getWorkflowAttributes({ project, domain, workflow, resourceType: kind }) {
+      await requireActiveProject({ db, config }, project, domain);
+      checkText(workflow, "name of the workflow");
+      const found = await findAttributes(db, kind, { project, domain, workflow });
+      if (found === undefined) throw absent(kind, { project, domain, workflow });
+      const { attributes: matchingAttributes, ...level } = found;
+      return { attributes: { project: level.project, domain: level.domain, workflow: level.workflow, matchingAttributes } };
+    },
+
+    async deleteWorkflowAttributes({ project, domain, workflow, resourceType: kind }) {
+      await requireActiveProject({ db, config }, project, domain);
+      checkText(workflow, "name of the workflow");
+      await deleteAttributes(db, kind, { project, domain, workflow });
+      return {};
+    },
+  };
+}
+
+function list({ db }: Deps): Rpcs {
+  return {
+    async listMatchableAttributes({ resourceType: kind }) {
+      if (MatchableResource[kind] === undefined) throw invalidArgument(`invalid value for resource_type: ${kind} is unknown`);
+      const { rows } = await db.query<AttributeRow>({
+        text: `SELECT project, domain, workflow, launch_plan, attributes FROM matchable_attributes
+          WHERE kind = $1 ORDER BY priority DESC, id`,
+        values: [kind],
+      });
+      return { configurations: rows.map(storedAttributes) };
+    },
+  };
+}
+
+function absent(kind: MatchableResource, { project, domain = "", workflow = "" }: AttributeScope): Error {
+  const name = MatchableResource[kind] ?? String(kind);
+  return notFound(`Resource [Project:${project} Domain:${domain} Workflow:${workflow} ResourceType:${name}] not found`);
+}

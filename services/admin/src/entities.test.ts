@@ -1,0 +1,340 @@
+import { fileURLToPath } from "node:url";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { BlobStore } from "@flyte-ts/blobstore";
+import type { SortSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { InactiveProjectSchema, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
+import { CreateWorkflowFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
+import { type IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { Bus } from "@flyte-ts/messaging";
+import { createPool, type Database } from "@flyte-ts/postgres";
+import {
+  type Channel,
+  Code,
+  createClient,
+  createRpcServer,
+  openChannel,
+  RpcError,
+  type RpcServer,
+  type ServiceClient,
+} from "@flyte-ts/rpc";
+import { createLogger, Metrics } from "@flyte-ts/telemetry";
+import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { adminConfigSchema } from "./config.js";
+import { launchPlanEntity } from "./launch-plan/list-entity.js";
+import type { Column, EntityDescription } from "./list/entity.js";
+import { namedEntityEntity } from "./named-entity/list-entity.js";
+import { projectEntity } from "./project/list-entity.js";
+import { seedProjects } from "./project/rpc.js";
+import { adminServices, databaseTrouble } from "./server.js";
+import { taskEntity } from "./task/list-entity.js";
+import { workflowEntity } from "./workflow/list-entity.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const config = adminConfigSchema.parse({ registration: { maxWorkflowNodes: 3 }, taskResources: { limits: { cpu: "4" } } });
+// Definitions touch neither messages nor objects.
+const bus = {} as Bus;
+const blobs = {} as BlobStore;
+let postgres: ServerFixture;
+let db: Database;
+let server: RpcServer;
+let channel: Channel;
+let admin: ServiceClient<typeof AdminService>;
+
+beforeAll(async () => {
+  postgres = await postgresFixture();
+  db = createPool({ url: postgres.url, logger });
+  await db.migrate({ directory: fileURLToPath(new URL("../migrations", import.meta.url)), logger });
+  const deps = { config, db, bus, blobs, clusters: [], logger, metrics: new Metrics(), clock: () => new Date(), random: Math.random };
+  await seedProjects(deps);
+  await seedProjects(deps);
+  const services = adminServices(deps, { version: "1", revision: "r", time: "t" });
+  server = createRpcServer({ logger, services, interceptors: [databaseTrouble] });
+  const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
+  channel = openChannel({ endpoint: `127.0.0.1:${port}` });
+  admin = createClient({ channel, service: AdminService });
+});
+afterAll(async () => {
+  channel.close();
+  await server.drain({ deadlineMs: 100 });
+  await db.close();
+  await postgres.stop();
+});
+
+type Id = MessageInitShape<typeof IdentifierSchema>;
+const scope = { project: "flytesnacks", domain: "development" };
+const named = (resourceType: ResourceType, name: string, version = "v1") => ({ resourceType, ...scope, name, version });
+const integer = { variables: { x: { type: { type: { case: "simple" as const, value: SimpleType.INTEGER } } } } };
+
+function template(change: MessageInitShape<typeof TaskTemplateSchema> = {}): MessageInitShape<typeof TaskTemplateSchema> {
+  return {
+    type: "python-task",
+    metadata: {},
+    interface: { inputs: {}, outputs: {} },
+    target: { case: "container", value: { image: "image:1", args: ["run"] } },
+    ...change,
+  };
+}
+
+const createTask = (name: string, change: MessageInitShape<typeof TaskTemplateSchema> = {}, version = "v1") =>
+  admin.createTask({ id: named(ResourceType.TASK, name, version), spec: { template: template(change) } });
+
+const workflow = (name: string, task: string, nodes = 1) => ({
+  id: named(ResourceType.WORKFLOW, name),
+  spec: {
+    template: {
+      id: named(ResourceType.WORKFLOW, name),
+      metadata: {},
+      metadataDefaults: {},
+      interface: { inputs: integer, outputs: {} },
+      nodes: Array.from({ length: nodes }, (_, i) => ({
+        id: `n${i}`,
+        metadata: { name: `n${i}` },
+        target: {
+          case: "taskNode" as const,
+          value: { reference: { case: "referenceId" as const, value: named(ResourceType.TASK, task) } },
+        },
+      })),
+    },
+  },
+});
+
+const launchPlan = (name: string, workflowName: string, version = "v1", labels: Record<string, string> = {}) => ({
+  id: named(ResourceType.LAUNCH_PLAN, name, version),
+  spec: { workflowId: named(ResourceType.WORKFLOW, workflowName), entityMetadata: {}, labels: { values: labels } },
+});
+
+async function failure(call: Promise<unknown>): Promise<RpcError> {
+  const error: unknown = await call.then(
+    () => new Error("it succeeded"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(RpcError);
+  return error as RpcError;
+}
+
+/** What a number of equal calls at the same time answered. */
+async function atOnce(call: () => Promise<unknown>): Promise<string[]> {
+  const results = await Promise.allSettled(Array.from({ length: 8 }, call));
+  return results.map((result) => (result.status === "fulfilled" ? "OK" : `${(result.reason as RpcError).code}`)).sort();
+}
+const once = ["6", "6", "6", "6", "6", "6", "6", "OK"];
+
+describe("registering", () => {
+  test("the same task at the same time is stored once; a different one is refused with what differs", async () => {
+    expect(await atOnce(() => createTask("same", { custom: { b: 1, a: 2 } }))).toEqual(once);
+    expect((await failure(createTask("same", { custom: { a: 2, b: 1 } }))).code).toBe(Code.ALREADY_EXISTS);
+    const different = await failure(createTask("same", { target: { case: "container", value: { image: "image:2", args: ["run"] } } }));
+    expect(different.code).toBe(Code.INVALID_ARGUMENT);
+    expect(different.message).toContain("/template/container/image:\n\t- image:1 \n\t+ image:2");
+    const { entities } = await admin.listNamedEntities({ resourceType: ResourceType.TASK, ...scope, limit: 10, filters: "eq(name,same)" });
+    expect(entities).toHaveLength(1);
+  });
+
+  test("the same workflow and launch plan at the same time are stored once", async () => {
+    await createTask("t");
+    expect(await atOnce(() => admin.createWorkflow(workflow("once", "t")))).toEqual(once);
+    expect(await atOnce(() => admin.createLaunchPlan(launchPlan("once", "once")))).toEqual(once);
+    const again = await failure(admin.createWorkflow(workflow("once", "t")));
+    expect(again.findDetails(CreateWorkflowFailureReasonSchema)[0]?.reason.case).toBe("existsIdenticalStructure");
+    const different = await failure(admin.createWorkflow(workflow("once", "t", 2)));
+    expect(different.code).toBe(Code.INVALID_ARGUMENT);
+    expect(different.findDetails(CreateWorkflowFailureReasonSchema)[0]?.reason.case).toBe("existsDifferentStructure");
+    const plan = await failure(admin.createLaunchPlan(launchPlan("once", "once", "v1", { a: "b" })));
+    expect(plan.code).toBe(Code.INVALID_ARGUMENT);
+    expect(plan.message).toContain("/labels/values/a:");
+    const stored = await admin.getWorkflow({ id: named(ResourceType.WORKFLOW, "once") });
+    expect(stored.closure?.compiledWorkflow?.primary?.template?.nodes.map(({ id }) => id)).toEqual(["start-node", "end-node", "n0"]);
+  });
+
+  test("what authors wrote about a task is kept beside it", async () => {
+    const id = named(ResourceType.TASK, "described");
+    const description = { shortDescription: "short", longDescription: { content: { case: "value" as const, value: "long" } } };
+    await admin.createTask({ id, spec: { template: template(), description } });
+    expect((await admin.getTask({ id })).shortDescription).toBe("short");
+    const kept = await admin.getDescriptionEntity({ id });
+    expect(kept.longDescription?.content.value).toBe("long");
+    const { descriptionEntities } = await admin.listDescriptionEntities({ resourceType: id.resourceType, id, limit: 5 });
+    expect(descriptionEntities).toEqual([kept]);
+  });
+
+  test.each<[string, () => Promise<unknown>, string]>([
+    ["a task without version", () => createTask("x", {}, ""), "version"],
+    ["a task with NUL in its name", () => createTask("x\0y"), "name"],
+    ["a task of no type", () => createTask("x", { type: "" }), "type"],
+    ["a container without image", () => createTask("x", { target: { case: "container", value: { args: ["run"] } } }), "image"],
+    ["a pod without spec", () => createTask("x", { target: { case: "k8sPod", value: {} } }), "pod_spec"],
+    ["a runtime without version", () => createTask("x", { metadata: { runtime: {} } }), "runtime version"],
+    ["a workflow of a task that is not there", () => admin.createWorkflow(workflow("x", "nosuch")), "nosuch"],
+    ["a workflow of too many nodes", () => admin.createWorkflow(workflow("x", "t", 4)), "4 > 3"],
+    ["an unknown launch plan state", () => admin.updateLaunchPlan({ id: named(0, "once"), state: 5 as LaunchPlanState }), "state 5"],
+    ["an unknown domain", () => admin.createTask({ id: { ...named(ResourceType.TASK, "x"), domain: "moon" } }), "moon"],
+    ["a project id that is no DNS label", () => admin.registerProject({ project: { id: "A_b", name: "n" } }), "A_b"],
+  ])("%s is refused by name", async (_, call, name) => {
+    const error = await failure(call());
+    expect(error.code).toBe(Code.INVALID_ARGUMENT);
+    expect(error.message).toContain(name);
+  });
+
+  test("an archived project takes nothing new", async () => {
+    await admin.registerProject({ project: { id: "old", name: "Old" } });
+    await admin.updateProject({ id: "old", state: Project_ProjectState.ARCHIVED });
+    const id: Id = { ...named(ResourceType.TASK, "x"), project: "old" };
+    const error = await failure(admin.createTask({ id, spec: { template: template() } }));
+    expect(error.code).toBe(Code.INVALID_ARGUMENT);
+    expect(error.findDetails(InactiveProjectSchema)).toEqual([create(InactiveProjectSchema, { id: "old" })]);
+    const ids = async (filters: string) => (await admin.listProjects({ filters })).projects.map((project) => project.id);
+    expect(await ids("")).not.toContain("old");
+    expect(await ids("eq(state,1)")).toEqual(["old"]);
+  });
+});
+
+describe("activating", () => {
+  test("one version at a time, whoever asks at once, and the schedule of that one", async () => {
+    await createTask("cron");
+    await admin.createWorkflow({ ...workflow("cron", "cron") });
+    const versions = ["v1", "v2", "v3", "v4"];
+    for (const version of versions) {
+      const schedule = { ScheduleExpression: { case: "cronSchedule" as const, value: { schedule: "@daily" } } };
+      const plan = launchPlan("cron", "cron", version);
+      const fixedInputs = {
+        literals: {
+          x: {
+            value: {
+              case: "scalar" as const,
+              value: { value: { case: "primitive" as const, value: { value: { case: "integer" as const, value: 1n } } } },
+            },
+          },
+        },
+      };
+      await admin.createLaunchPlan({ ...plan, spec: { ...plan.spec, fixedInputs, entityMetadata: { schedule } } });
+    }
+    const activate = (version: string) =>
+      admin.updateLaunchPlan({ id: named(ResourceType.UNSPECIFIED, "cron", version), state: LaunchPlanState.ACTIVE });
+    await Promise.all([...versions, ...versions].map(activate));
+    const active = await admin.getActiveLaunchPlan({ id: { ...scope, name: "cron" } });
+    const { launchPlans } = await admin.listActiveLaunchPlans({ ...scope, limit: 10 });
+    expect(launchPlans.map(({ id }) => id?.version)).toEqual([active.id?.version]);
+    const schedules = () =>
+      db.query({ text: "SELECT launch_plans.version FROM schedules JOIN launch_plans ON launch_plans.id = launch_plan_id" });
+    expect((await schedules()).rows).toEqual([{ version: active.id?.version }]);
+    if (active.id === undefined) throw new Error("no id");
+    await admin.updateLaunchPlan({ id: active.id, state: LaunchPlanState.INACTIVE });
+    expect((await schedules()).rows).toEqual([]);
+    expect((await failure(admin.getActiveLaunchPlan({ id: { ...scope, name: "cron" } }))).code).toBe(Code.NOT_FOUND);
+  });
+});
+
+describe("lists on PostgreSQL", () => {
+  const lists: [string, EntityDescription, (filters: string, sortBy?: MessageInitShape<typeof SortSchema>) => Promise<unknown>][] = [
+    ["tasks", taskEntity, (filters, sortBy) => admin.listTasks({ id: scope, limit: 10, filters, ...(sortBy && { sortBy }) })],
+    ["workflows", workflowEntity, (filters, sortBy) => admin.listWorkflows({ id: scope, limit: 10, filters, ...(sortBy && { sortBy }) })],
+    [
+      "launch plans",
+      launchPlanEntity,
+      (filters, sortBy) => admin.listLaunchPlans({ id: scope, limit: 10, filters, ...(sortBy && { sortBy }) }),
+    ],
+    ["projects", projectEntity, (filters, sortBy) => admin.listProjects({ limit: 10, filters, ...(sortBy && { sortBy }) })],
+    [
+      "named entities",
+      namedEntityEntity,
+      (filters, sortBy) =>
+        admin.listNamedEntities({ resourceType: ResourceType.TASK, ...scope, limit: 10, filters, ...(sortBy && { sortBy }) }),
+    ],
+  ];
+  const sample: Record<Column["type"], string> = {
+    text: "a",
+    int4: "1",
+    int8: "1",
+    timestamp: "2024-03-01T10:00:00Z",
+    duration: "1h",
+    bytes: "a",
+  };
+  const functions = ["eq", "ne", "gt", "gte", "lt", "lte", "contains", "not_like", "value_in", "value_not_in"];
+
+  test.each(lists)("every function on every column of %s is answered or refused by name", async (_, entity, list) => {
+    const fields: [string, Column][] = [
+      ...Object.entries(entity.columns),
+      ...Object.entries(entity.related).flatMap(([prefix, related]) =>
+        Object.entries(related.columns).map(([name, column]): [string, Column] => [`${prefix}.${name}`, column]),
+      ),
+    ];
+    for (const [field, { type }] of fields) {
+      for (const name of functions) {
+        const allowed = type === "text" || (type !== "bytes" && name !== "contains" && name !== "not_like");
+        const answered = list(`${name}(${field},${sample[type]})`).then(
+          () => "OK",
+          (error: RpcError) => error.code,
+        );
+        expect([name, field, await answered]).toEqual([name, field, allowed ? "OK" : Code.INVALID_ARGUMENT]);
+      }
+    }
+    for (const key of Object.keys(entity.columns)) for (const direction of [0, 1]) await list("", { key, direction });
+  });
+
+  test("pages in order of a column put together are the whole list", async () => {
+    for (let i = 0; i < 7; i++) await createTask("paged", { target: { case: undefined } }, `v${i}`);
+    const seen: (string | undefined)[] = [];
+    let token = "";
+    do {
+      const page = await admin.listTasks({ id: { ...scope, name: "paged" }, limit: 3, token, sortBy: { key: "type", direction: 1 } });
+      seen.push(...page.tasks.map(({ id }) => id?.version));
+      token = page.token;
+    } while (token !== "");
+    expect(seen).toEqual(["v0", "v1", "v2", "v3", "v4", "v5", "v6"]);
+  });
+});
+
+describe("attributes", () => {
+  const queue = (tag: string) => ({ target: { case: "executionQueueAttributes" as const, value: { tags: [tag] } } });
+  const kind = MatchableResource.EXECUTION_QUEUE;
+
+  test("the most specific level holds, and plugin overrides set at once are all kept", async () => {
+    const { project, domain } = scope;
+    await admin.updateProjectAttributes({ attributes: { project, matchingAttributes: queue("p") } });
+    const ofWorkflow = async () => {
+      const { attributes } = await admin.getWorkflowAttributes({ project, domain, workflow: "w", resourceType: kind });
+      const target = attributes?.matchingAttributes?.target;
+      return [attributes?.domain, attributes?.workflow, target?.case === "executionQueueAttributes" ? target.value.tags : undefined];
+    };
+    expect(await ofWorkflow()).toEqual(["", "", ["p"]]);
+    await admin.updateProjectDomainAttributes({ attributes: { project, domain, matchingAttributes: queue("d") } });
+    expect(await ofWorkflow()).toEqual([domain, "", ["d"]]);
+    await admin.updateWorkflowAttributes({ attributes: { project, domain, workflow: "w", matchingAttributes: queue("w") } });
+    expect(await ofWorkflow()).toEqual([domain, "w", ["w"]]);
+    const { configurations } = await admin.listMatchableAttributes({ resourceType: kind });
+    expect(configurations.map(({ workflow: name, domain: d }) => [d, name])).toEqual([
+      [domain, "w"],
+      [domain, ""],
+      ["", ""],
+    ]);
+    await admin.deleteWorkflowAttributes({ project, domain, workflow: "w", resourceType: kind });
+    expect(await ofWorkflow()).toEqual([domain, "", ["d"]]);
+
+    await Promise.all(
+      Array.from({ length: 6 }, (_, i) => {
+        const overrides = [{ taskType: `t${i}`, pluginId: ["p"] }];
+        const matchingAttributes = { target: { case: "pluginOverrides" as const, value: { overrides } } };
+        return admin.updateProjectAttributes({ attributes: { project, matchingAttributes } });
+      }),
+    );
+    const { attributes } = await admin.getProjectAttributes({ project, resourceType: MatchableResource.PLUGIN_OVERRIDE });
+    const target = attributes?.matchingAttributes?.target;
+    expect(target?.case === "pluginOverrides" && target.value.overrides.map(({ taskType }) => taskType).sort()).toEqual(
+      Array.from({ length: 6 }, (_, i) => `t${i}`),
+    );
+  });
+});
+
+test("a database that is away is reported as unavailable, and the next call works again", async () => {
+  await postgres.kill();
+  expect((await failure(admin.listProjects({}))).code).toBe(Code.UNAVAILABLE);
+  await postgres.restart();
+  const listed = () => admin.listProjects({ filters: "eq(identifier,flytesnacks)" });
+  await vi.waitFor(async () => expect((await listed()).projects).toHaveLength(1), { timeout: 20_000 });
+});

@@ -1,0 +1,31 @@
+import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { workflowEntity } from "../workflow/list-entity.js";
+
+/** What ListLaunchPlans can filter and sort by. */
+export const launchPlanEntity: EntityDescription = {
+  prefix: "launch_plan",
+  table: "launch_plans",
+  key: "id",
+  columns: {
+    ...baseColumns,
+    project: { type: "text" },
+    domain: { type: "text" },
+    name: { type: "text" },
+    version: { type: "text" },
+    spec: { type: "bytes" },
+    workflow_id: { type: "int8" },
+    closure: { type: "bytes" },
+    state: { type: "int4" },
+    digest: { type: "bytes" },
+    schedule_type: { type: "text" },
+    launch_condition_type: { type: "text" },
+  },
+  related: {
+    workflow: {
+      kind: "join",
+      table: workflowEntity.table,
+      columns: workflowEntity.columns,
+      on: "launch_plans.workflow_id = workflows.id",
+    },
+  },
+};

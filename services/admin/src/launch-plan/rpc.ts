@@ -1,0 +1,89 @@
+import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import type { AdminDeps } from "../deps.js";
+import { checkIdentifier, checkNamedEntity, checkReadIdentifier, checkText, identifierText } from "../identifier/check.js";
+import { missingEntity } from "../identifier/missing.js";
+import { alreadyExists, invalidArgument, missingArgument, notFound } from "../invalid.js";
+import { type ListRequest, planList, selectPage } from "../list/plan.js";
+import { resourceListRequest } from "../list/resource-list.js";
+import { nextToken } from "../list/token.js";
+import { listNames } from "../named-entity/names.js";
+import { requireActiveProject } from "../project/require.js";
+import { findWorkflowHead } from "../workflow/find.js";
+import { activateLaunchPlan, deactivateLaunchPlan } from "./activate.js";
+import { createLaunchPlanInternal } from "./create.js";
+import { findLaunchPlan, launchPlanColumnNames, type LaunchPlanRow, storedLaunchPlan } from "./find.js";
+import { launchPlanEntity } from "./list-entity.js";
+
+/** Launch plans: register, get, list, activate. */
+export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
+  const { db } = deps;
+
+  async function list(request: ListRequest) {
+    const plan = planList(launchPlanEntity, request);
+    const { rows } = await db.query<LaunchPlanRow>(selectPage(launchPlanEntity, plan, launchPlanColumnNames));
+    return { launchPlans: rows.map((row) => storedLaunchPlan(row).launchPlan), token: nextToken(plan, rows.length) };
+  }
+
+  return {
+    async createLaunchPlan({ id, spec }) {
+      checkIdentifier(id, ResourceType.LAUNCH_PLAN);
+      await requireActiveProject(deps, id.project, id.domain);
+      if (spec === undefined) throw missingArgument("spec");
+      if (spec.workflowId === undefined) throw missingArgument("id of spec.workflow_id");
+      checkIdentifier(spec.workflowId, ResourceType.WORKFLOW);
+      const workflow = await findWorkflowHead(db, spec.workflowId);
+      if (workflow === undefined) throw missingEntity("WORKFLOW", spec.workflowId);
+      const { isNew } = await createLaunchPlanInternal(deps, { id, spec, workflow });
+      if (!isNew) throw alreadyExists("launch plan with identical structure already exists");
+      return {};
+    },
+
+    /** Whatever resource type the id has: flytectl leaves it out. */
+    async updateLaunchPlan({ id, state }) {
+      checkIdentifier(id);
+      switch (state) {
+        case LaunchPlanState.ACTIVE:
+          await activateLaunchPlan(deps, id);
+          return {};
+        case LaunchPlanState.INACTIVE:
+          await deactivateLaunchPlan(deps, id);
+          return {};
+        default:
+          throw invalidArgument(`Unrecognized launch plan state ${state as number} for update for launch plan [${identifierText(id)}]`);
+      }
+    },
+
+    async getLaunchPlan({ id }) {
+      checkReadIdentifier(id, ResourceType.LAUNCH_PLAN);
+      const stored = await findLaunchPlan(db, id);
+      if (stored === undefined) throw missingEntity("LAUNCH_PLAN", id);
+      return stored.launchPlan;
+    },
+
+    async getActiveLaunchPlan({ id }) {
+      checkNamedEntity(id);
+      const { rows } = await db.query<LaunchPlanRow>({
+        name: "find-active-launch-plan",
+        text: `SELECT ${launchPlanColumnNames} FROM launch_plans WHERE project = $1 AND domain = $2 AND name = $3 AND state = 1`,
+        values: [id.project, id.domain, id.name],
+      });
+      if (rows[0] === undefined) throw notFound(`No active launch plan could be found: ${id.project}:${id.domain}:${id.name}`);
+      return storedLaunchPlan(rows[0]).launchPlan;
+    },
+
+    listLaunchPlans: (request) => list(resourceListRequest("ListLaunchPlans", request)),
+
+    listActiveLaunchPlans({ project, domain, limit, token, sortBy }) {
+      checkText(project, "project");
+      checkText(domain, "domain");
+      const equal = { project, domain, state: LaunchPlanState.ACTIVE };
+      return list({ rpc: "ListActiveLaunchPlans", filters: "", limit, token, sortBy, equal });
+    },
+
+    listLaunchPlanIds: (request) =>
+      listNames(db, { rpc: "ListLaunchPlanIds", resourceType: ResourceType.LAUNCH_PLAN, columns: launchPlanEntity.columns }, request),
+  };
+}

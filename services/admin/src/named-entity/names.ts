@@ -1,0 +1,53 @@
+import type { NamedEntityIdentifierList, NamedEntityIdentifierListRequest } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import { NamedEntityIdentifierListSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import type { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { create } from "@bufbuild/protobuf";
+import type { Queryable } from "@flyte-ts/postgres";
+import { checkText } from "../identifier/check.js";
+import { invalidArgument } from "../invalid.js";
+import type { Column, EntityDescription } from "../list/entity.js";
+import { planList, selectPage } from "../list/plan.js";
+import { nextToken } from "../list/token.js";
+
+const nameEntity: EntityDescription = {
+  prefix: "entities",
+  table: "named_entities",
+  key: "name",
+  columns: { project: { type: "text" }, domain: { type: "text" }, name: { type: "text" }, resource_type: { type: "int4" } },
+  related: {},
+};
+
+interface NamesOf {
+  readonly rpc: string;
+  readonly resourceType: ResourceType;
+  /** Columns of the entity, to tell a key that cannot sort names from one that does not exist. */
+  readonly columns: Readonly<Record<string, Column>>;
+}
+
+/**
+ * The names that have versions, each once. The request's filters say nothing, as they
+ * never have.
+ *
+ * @throws RpcError INVALID_ARGUMENT.
+ */
+export async function listNames(
+  db: Queryable,
+  { rpc, resourceType, columns }: NamesOf,
+  { project, domain, limit, token, sortBy }: NamedEntityIdentifierListRequest,
+): Promise<NamedEntityIdentifierList> {
+  checkText(project, "project");
+  checkText(domain, "domain");
+  if (sortBy !== undefined && !Object.hasOwn(nameEntity.columns, sortBy.key) && Object.hasOwn(columns, sortBy.key)) {
+    throw invalidArgument(`invalid sort key '${sortBy.key}': names are sorted by project, domain or name`);
+  }
+  const plan = planList(nameEntity, {
+    rpc,
+    filters: "",
+    limit,
+    token,
+    sortBy,
+    equal: { project, domain, resource_type: resourceType },
+  });
+  const { rows } = await db.query<{ project: string; domain: string; name: string }>(selectPage(nameEntity, plan, "project, domain, name"));
+  return create(NamedEntityIdentifierListSchema, { entities: rows, token: nextToken(plan, rows.length) });
+}

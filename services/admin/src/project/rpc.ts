@@ -1,0 +1,93 @@
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { LabelsSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import { type Project, Project_ProjectState, type ProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import type { AdminDeps } from "../deps.js";
+import { checkText } from "../identifier/check.js";
+import { alreadyExists, missingArgument, notFound } from "../invalid.js";
+import { planList, selectPage } from "../list/plan.js";
+import { nextToken } from "../list/token.js";
+import { checkProject } from "./check.js";
+import { projectEntity } from "./list-entity.js";
+import { findProject, type ProjectRow, type StoredProject, storedProject } from "./require.js";
+
+type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+
+/** Projects and the domains that all of them have. */
+export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<typeof AdminService> {
+  const domains = config.domains.map(({ id, name }) => ({ id, name }));
+  const answer = ({ identifier, name, description, labels, state }: StoredProject): MessageInitShape<typeof ProjectSchema> => ({
+    id: identifier,
+    name,
+    description,
+    state,
+    domains,
+    ...(labels && { labels }),
+  });
+  return {
+    async registerProject({ project }) {
+      if (project === undefined) throw missingArgument("project");
+      checkText(project.name, "project_name");
+      checkProject(project);
+      const { count } = await db.query({
+        text: `INSERT INTO projects (identifier, name, description, labels, state, created_at, updated_at)
+          VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING`,
+        values: [project.id, project.name, project.description, labelBytes(project), project.state, clock()],
+      });
+      if (count === 0) throw alreadyExists(`project [${project.id}] already exists`);
+      return {};
+    },
+
+    /** Texts that are empty and labels that are absent stay as they are; the state is always set. */
+    async updateProject(project) {
+      checkText(project.id, "project_id");
+      if ((await findProject(db, project.id)) === undefined) throw notFound(`project [${project.id}] not found`);
+      checkProject(project);
+      await db.query({
+        text: `UPDATE projects SET name = COALESCE(NULLIF($2, ''), name), description = COALESCE(NULLIF($3, ''), description),
+            labels = COALESCE($4, labels), state = $5, updated_at = $6
+          WHERE identifier = $1`,
+        values: [project.id, project.name, project.description, labelBytes(project), project.state, clock()],
+      });
+      return {};
+    },
+
+    async getProject({ id }) {
+      checkText(id, "project_id");
+      const project = await findProject(db, id);
+      if (project === undefined) throw notFound(`project [${id}] not found`);
+      return answer(project);
+    },
+
+    async listProjects({ filters, limit, token, sortBy }) {
+      const hidden = { sql: "projects.state <> $$", value: Project_ProjectState.ARCHIVED };
+      const plan = planList(projectEntity, {
+        rpc: "ListProjects",
+        filters,
+        limit,
+        token,
+        sortBy,
+        zeroMeansAll: true,
+        where: filters === "" ? [hidden] : [],
+      });
+      const { rows } = await db.query<ProjectRow>(selectPage(projectEntity, plan, "identifier, name, description, labels, state"));
+      return { projects: rows.map((row) => answer(storedProject(row))), token: nextToken(plan, rows.length) };
+    },
+
+    getDomains: () => ({ domains }),
+  };
+}
+
+/** Creates the configured projects that are missing; those that are there keep what users made of them. */
+export async function seedProjects({ db, config, clock }: Deps): Promise<void> {
+  await db.query({
+    text: `INSERT INTO projects (identifier, name, description, created_at, updated_at)
+      SELECT identifier, identifier, identifier || ' description', $2, $2 FROM unnest($1::text[]) AS identifier ON CONFLICT DO NOTHING`,
+    values: [config.projects, clock()],
+  });
+}
+
+function labelBytes({ labels }: Project): Uint8Array | null {
+  return labels === undefined ? null : toBinary(LabelsSchema, create(LabelsSchema, labels));
+}

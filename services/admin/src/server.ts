@@ -1,0 +1,47 @@
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
+import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import { CommitUnknown, isUnavailable } from "@flyte-ts/postgres";
+import { Code, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
+import { attributeRpcs } from "./attributes/rpc.js";
+import type { AdminDeps } from "./deps.js";
+import { descriptionEntityRpcs } from "./description-entity/rpc.js";
+import { eventRpcs } from "./event/rpc.js";
+import { launchPlanRpcs } from "./launch-plan/rpc.js";
+import { namedEntityRpcs } from "./named-entity/rpc.js";
+import { projectRpcs } from "./project/rpc.js";
+import { taskRpcs } from "./task/rpc.js";
+import { type Build, versionRpcs } from "./version/rpc.js";
+import { workflowRpcs } from "./workflow/rpc.js";
+
+/** Everything that admin serves, put together from its slices. */
+export function adminServices(deps: AdminDeps, build: Build): ServedService[] {
+  return [
+    implement(AdminService, {
+      ...projectRpcs(deps),
+      ...taskRpcs(deps),
+      ...workflowRpcs(deps),
+      ...launchPlanRpcs(deps),
+      ...namedEntityRpcs(deps),
+      ...descriptionEntityRpcs(deps),
+      ...attributeRpcs(deps),
+      ...versionRpcs(build),
+      ...eventRpcs(deps),
+    }),
+    // Their REST routes answer as those of a server without auth always have.
+    withoutImplementation(AuthMetadataService),
+    withoutImplementation(IdentityService),
+  ];
+}
+
+/** Lets callers know that a call may be tried again when the database could not be reached; all calls are idempotent. */
+export const databaseTrouble: Interceptor = async ({ context }, next) => {
+  try {
+    return await next(context);
+  } catch (cause) {
+    if (isUnavailable(cause) || cause instanceof CommitUnknown) {
+      throw new RpcError(Code.UNAVAILABLE, "the database cannot be reached, try again", { cause });
+    }
+    throw cause;
+  }
+};

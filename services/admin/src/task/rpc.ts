@@ -1,0 +1,68 @@
+import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
+import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import type { AdminDeps } from "../deps.js";
+import { checkIdentifier } from "../identifier/check.js";
+import { missingEntity } from "../identifier/missing.js";
+import { planList, selectPage } from "../list/plan.js";
+import { nextToken } from "../list/token.js";
+import { resourceListRequest } from "../list/resource-list.js";
+import { listNames } from "../named-entity/names.js";
+import { createTask } from "./create.js";
+import { findTask } from "./find.js";
+import { taskEntity } from "./list-entity.js";
+
+interface Row {
+  project: string;
+  domain: string;
+  name: string;
+  version: string;
+  closure: Uint8Array;
+  short_description: string;
+  created_at: Date;
+}
+
+/** Tasks: register, get, list. */
+export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
+  const { db } = deps;
+  return {
+    async createTask(request) {
+      await createTask(deps, request);
+      return {};
+    },
+
+    /** Whatever resource type the id has: older clients send others. */
+    async getTask({ id }) {
+      checkIdentifier(id);
+      const task = await findTask(db, id);
+      if (task === undefined) throw missingEntity("TASK", id);
+      return {
+        id: { resourceType: ResourceType.TASK, project: id.project, domain: id.domain, name: id.name, version: id.version },
+        closure: { compiledTask: task.compiled, createdAt: timestampFromDate(task.createdAt) },
+        shortDescription: task.shortDescription,
+      };
+    },
+
+    async listTasks(request) {
+      const plan = planList(taskEntity, resourceListRequest("ListTasks", request));
+      const columns = "project, domain, name, version, closure, short_description, created_at";
+      const { rows } = await db.query<Row>(selectPage(taskEntity, plan, columns));
+      return { tasks: rows.map(answer), token: nextToken(plan, rows.length) };
+    },
+
+    listTaskIds: (request) => listNames(db, { rpc: "ListTaskIds", resourceType: ResourceType.TASK, columns: taskEntity.columns }, request),
+  };
+}
+
+function answer(row: Row): MessageInitShape<typeof TaskSchema> {
+  const { project, domain, name, version } = row;
+  return {
+    id: { resourceType: ResourceType.TASK, project, domain, name, version },
+    closure: { compiledTask: fromBinary(CompiledTaskSchema, row.closure), createdAt: timestampFromDate(row.created_at) },
+    shortDescription: row.short_description,
+  };
+}
