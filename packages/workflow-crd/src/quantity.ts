@@ -27,8 +27,8 @@ type Form = "decimal" | "binary" | "exponent";
 export function canonicalQuantity(text: string): string {
   const { nanos, form } = parse(text);
   if (nanos === 0n) return "0";
-  // Below 1024 a binary suffix would have to round, so Kubernetes goes over to decimal.
-  if (form === "binary" && (nanos >= 1024n * NANO || nanos <= -1024n * NANO)) return binaryText(nanos);
+  // Below 1024 and with a fraction a binary suffix would have to round, so Kubernetes goes over to decimal.
+  if (form === "binary" && nanos % NANO === 0n && (nanos >= 1024n * NANO || nanos <= -1024n * NANO)) return binaryText(nanos);
   return decimalText(nanos, form === "exponent");
 }
 
@@ -70,7 +70,7 @@ function decimalText(nanos: bigint, asExponent: boolean): string {
 }
 
 function binaryText(nanos: bigint): string {
-  let mantissa = divideUp(nanos, NANO);
+  let mantissa = nanos / NANO;
   let power = 0;
   while (power < BINARY.length - 1 && mantissa % 1024n === 0n) {
     mantissa /= 1024n;

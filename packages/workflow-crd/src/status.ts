@@ -48,6 +48,8 @@ export interface NodeStatus {
   error?: ExecutionErrorJson;
   /** Ours: outputs by value (protobuf LiteralMap, base64), for consumers that have not run yet. */
   outputs?: string;
+  /** Ours: where outputs too large to travel by value stand, when that is not the node's own place. */
+  outputUri?: string;
   /** Ours: not before this time may the next attempt start. */
   retryAt?: string;
 }
