@@ -171,7 +171,9 @@ class BindingCheck {
     }
     const variable = parseVariableName(promise.var);
     if (variable === undefined) return this.fail(badVariableName(this.nodeId, promise.var));
-    const output = source.effectiveOutputs(errors).get(variable.name);
+    const outputs = source.effectiveOutputs(errors);
+    if (outputs === undefined) return this.fail(notBound(this.nodeId, name));
+    const output = outputs.get(variable.name);
     if (output === undefined) {
       errors.add(variableNotFound(source.node.id, variable.name));
       return this.fail(notBound(this.nodeId, name));

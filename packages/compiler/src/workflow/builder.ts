@@ -52,25 +52,35 @@ export class NodeBuilder {
   /** A branch gives its arms their full ids once, however often it is looked at. */
   armsNamed = false;
   private outputs: Variables | undefined;
+  private outputsOk = false;
 
   constructor(readonly node: Node) {}
 
-  /** The outputs by the names under which others may bind them; errors of the aliases are reported the first time. */
-  effectiveOutputs(errors: ErrorCollector): Variables {
-    if (this.outputs !== undefined || this.interface === undefined) return this.outputs ?? NO_VARIABLES;
-    const { id, outputAliases } = this.node;
-    const aliases = new Map<string, string>();
-    for (const { var: name, alias } of outputAliases) {
-      if (aliases.has(name)) errors.add(duplicateAlias(id, alias));
-      else aliases.set(name, alias);
+  /** The outputs by the names under which others may bind them; undefined where the aliases have errors, reported the first time. */
+  effectiveOutputs(errors: ErrorCollector): Variables | undefined {
+    if (this.interface === undefined) return NO_VARIABLES;
+    if (this.outputs === undefined) {
+      const { outputs } = this.interface;
+      const ok = errors.passes(() => {
+        this.outputs = aliased(this.node, outputs, errors);
+      });
+      this.outputsOk = ok;
     }
-    for (const [name, alias] of aliases) {
-      if (!this.interface.outputs.has(name)) errors.add(notBound(id, alias));
-    }
-    this.outputs =
-      aliases.size === 0 ? this.interface.outputs : new Map([...this.interface.outputs].map(([name, v]) => [aliases.get(name) ?? name, v]));
-    return this.outputs;
+    return this.outputsOk ? this.outputs : undefined;
   }
+}
+
+function aliased({ id, outputAliases }: Node, outputs: Variables, errors: ErrorCollector): Variables {
+  if (outputAliases.length === 0) return outputs;
+  const aliases = new Map<string, string>();
+  for (const { var: name, alias } of outputAliases) {
+    if (aliases.has(name)) errors.add(duplicateAlias(id, alias));
+    else aliases.set(name, alias);
+  }
+  for (const [name, alias] of aliases) {
+    if (!outputs.has(name)) errors.add(notBound(id, alias));
+  }
+  return new Map([...outputs].map(([name, variable]) => [aliases.get(name) ?? name, variable]));
 }
 
 /** One workflow under compilation: the nodes that others may refer to, and the graph as far as it is known. */
