@@ -15,7 +15,7 @@ export type { HttpContext, HttpRoute } from "./http-route.js";
 
 // Failing
 export { Code, codeName, codeOf, type CodeName } from "./code.js";
-export { INTERNAL_MESSAGE, RpcError, toRpcError, type ErrorDetail, type RpcErrorOptions } from "./rpc-error.js";
+export { cutText, INTERNAL_MESSAGE, RpcError, toRpcError, type ErrorDetail, type RpcErrorOptions } from "./rpc-error.js";
 
 // Calling services
 export {

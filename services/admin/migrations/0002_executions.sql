@@ -87,8 +87,8 @@ CREATE INDEX executions_mode ON executions (execution_project, execution_domain,
 CREATE INDEX executions_error ON executions (execution_project, execution_domain, error_kind, error_code) WHERE error_kind IS NOT NULL;
 CREATE INDEX executions_open ON executions (checked_at NULLS FIRST, id)
   WHERE phase NOT IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT');
-CREATE INDEX executions_running_launch_plan ON executions (execution_project, execution_domain, launch_plan_name)
-  WHERE phase IN ('QUEUED', 'RUNNING');
+CREATE INDEX executions_open_launch_plan ON executions (execution_project, execution_domain, launch_plan_name)
+  WHERE phase NOT IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT');
 
 -- Labels (key and value) and tags (key alone) of executions.
 CREATE TABLE execution_tags (

@@ -1,0 +1,49 @@
+import { checkLiterals } from "@flyte-ts/domain";
+import type { ExecutionCreateRequest, ExecutionSpec } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { AdminDeps } from "../deps.js";
+import { checkIdentifier, checkText, resourceTypeName } from "../identifier/check.js";
+import { invalidArgument, missingArgument } from "../invalid.js";
+import { checkLabels } from "../labels.js";
+import { checkNotifications } from "../notification.js";
+import { requireActiveProject, type StoredProject } from "../project/require.js";
+
+/** Kubernetes takes no longer label values, and the name becomes one. */
+const MAX_NAME = 63;
+const NAME = /^[a-z][a-z\-0-9]*$/;
+
+export interface CheckedRequest {
+  readonly project: StoredProject;
+  readonly spec: ExecutionSpec;
+  /** A task or a launch plan. */
+  readonly entity: Identifier;
+}
+
+/** @throws RpcError INVALID_ARGUMENT naming the field and the rule. */
+export async function checkCreateRequest(deps: Pick<AdminDeps, "db" | "config">, request: ExecutionCreateRequest): Promise<CheckedRequest> {
+  checkText(request.project, "project");
+  checkText(request.domain, "domain");
+  checkName(request.name);
+  const project = await requireActiveProject(deps, request.project, request.domain);
+  const { spec } = request;
+  if (spec === undefined) throw missingArgument("spec");
+  const entity = spec.launchPlan;
+  checkIdentifier(entity);
+  if (entity.resourceType !== ResourceType.LAUNCH_PLAN && entity.resourceType !== ResourceType.TASK) {
+    throw invalidArgument(
+      `Invalid reference entity resource type [${resourceTypeName(entity.resourceType)}], only TASK and LAUNCH_PLAN are allowed`,
+    );
+  }
+  const [badInput] = checkLiterals(request.inputs);
+  if (badInput !== undefined) throw invalidArgument(badInput.message);
+  checkNotifications(spec.notificationOverrides.case === "notifications" ? spec.notificationOverrides.value.notifications : []);
+  checkLabels(spec.labels);
+  return { project, spec, entity };
+}
+
+/** An empty name asks for a generated one. Capital letters pass, as they always have; Kubernetes will refuse them. */
+function checkName(name: string): void {
+  if (name === "") return;
+  if (name.length > MAX_NAME) throw invalidArgument(`size of name exceeded length ${MAX_NAME} : ${name}`);
+  if (!NAME.test(name.toLowerCase())) throw invalidArgument(`invalid name format: ${name}, does not match regex '${NAME.source}'`);
+}

@@ -1,0 +1,226 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { checkInputs, fnv64a, randomExecutionName } from "@flyte-ts/domain";
+import { type Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import {
+  ExecutionClosureSchema,
+  type ExecutionCreateRequest,
+  ExecutionMetadata_ExecutionMode,
+  type ExecutionSpec,
+  ExecutionSpecSchema,
+  SystemMetadataSchema,
+} from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { LaunchPlan } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { findAttributes, resolveAttributes } from "../attributes/resolve.js";
+import type { AdminDeps } from "../deps.js";
+import { nanosOfDate } from "../event/time.js";
+import { missingEntity } from "../identifier/missing.js";
+import { invalidArgument } from "../invalid.js";
+import { findLaunchPlan } from "../launch-plan/find.js";
+import { platformResources } from "../task/resources.js";
+import { type CheckedRequest, checkCreateRequest } from "./check-request.js";
+import { checkConcurrency } from "./concurrency.js";
+import { inherit } from "./inherit.js";
+import { insertExecution } from "./insert.js";
+import { encodeLaunchSettings } from "./launch-settings.js";
+import { mergeConfig } from "./merge-config.js";
+import { namespaceOf } from "./namespace.js";
+import { foreseeRefusal, refusalError } from "./refusal.js";
+import { ensureSingleTask } from "./single-task.js";
+import type { ExecutionName } from "./state.js";
+
+export type CreateDeps = Pick<AdminDeps, "db" | "config" | "clusters" | "clock" | "random">;
+
+export interface Caller {
+  /** Who asks; empty without authentication. */
+  readonly principal: string;
+  /** Execution that the new one repeats. */
+  readonly sourceExecutionId?: bigint | undefined;
+}
+
+/**
+ * Accepts an execution: checks the request, settles its settings, and stores row and outbox
+ * entry in one transaction. Of several requests for one name exactly one gets it.
+ *
+ * @throws RpcError INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS (contract §2.5).
+ */
+export async function createExecution(deps: CreateDeps, given: ExecutionCreateRequest, caller: Caller): Promise<ExecutionName> {
+  const request = withInputs(given);
+  const checked = await checkCreateRequest(deps, request);
+  const what = await findLaunchable(deps, checked);
+  const { launchPlan } = what;
+  const inputs = checkInputs({
+    expected: launchPlan.closure?.expectedInputs,
+    fixed: launchPlan.spec?.fixedInputs,
+    given: request.inputs,
+  });
+  if (!inputs.ok) throw invalidArgument(inputs.errors[0]?.message ?? "invalid inputs");
+  const id = { project: request.project, domain: request.domain, name: request.name || randomExecutionName(deps.random) };
+  const row = await prepare(deps, { id, checked, what, inputs: inputs.inputs, userInputs: request.inputs, caller });
+  await deps.db.transaction(async (tx) => {
+    if (what.launchPlanRowId !== undefined && launchPlan.id !== undefined) {
+      await checkConcurrency(tx, launchPlan.id, launchPlan.spec?.concurrencyPolicy);
+    }
+    await insertExecution(tx, row);
+  });
+  return id;
+}
+
+/** Older clients put the inputs into the spec. */
+function withInputs(request: ExecutionCreateRequest): ExecutionCreateRequest {
+  const given = request.inputs !== undefined && Object.keys(request.inputs.literals).length > 0;
+  const inputs = given ? request.inputs : (request.spec?.inputs ?? request.inputs);
+  return inputs === undefined ? request : { ...request, inputs };
+}
+
+interface Launchable {
+  readonly launchPlan: LaunchPlan;
+  /** Undefined for a task: its hidden launch plan is not what was launched. */
+  readonly launchPlanRowId: bigint | undefined;
+  readonly taskRowId: bigint | undefined;
+  readonly workflow: Identifier;
+  readonly workflowRowId: bigint;
+}
+
+async function findLaunchable(deps: CreateDeps, { entity, spec }: CheckedRequest): Promise<Launchable> {
+  if (entity.resourceType === ResourceType.TASK) {
+    const single = await ensureSingleTask(deps, entity, spec);
+    return { ...single, launchPlan: single.launchPlan.launchPlan, launchPlanRowId: undefined };
+  }
+  const found = await findLaunchPlan(deps.db, entity);
+  const workflow = found?.launchPlan.spec?.workflowId;
+  if (found === undefined || workflow === undefined) throw missingEntity("LAUNCH_PLAN", entity);
+  return { launchPlan: found.launchPlan, launchPlanRowId: found.rowId, taskRowId: undefined, workflow, workflowRowId: found.workflowRowId };
+}
+
+interface Prepared {
+  readonly id: ExecutionName;
+  readonly checked: CheckedRequest;
+  readonly what: Launchable;
+  readonly inputs: LiteralMap;
+  readonly userInputs: LiteralMap | undefined;
+  readonly caller: Caller;
+}
+
+async function prepare(
+  deps: CreateDeps,
+  { id, checked, what, inputs, userInputs, caller }: Prepared,
+): Promise<Parameters<typeof insertExecution>[1]> {
+  const { spec, project } = checked;
+  const { launchPlan, workflow } = what;
+  const isTask = what.taskRowId !== undefined;
+  const inherited = await inherit(deps.db, spec, caller.principal);
+  const config = mergeConfig({
+    request: spec,
+    launchPlan: isTask ? undefined : launchPlan.spec,
+    attributes: await configAttributes(deps, id, workflow.name),
+    defaults: deps.config.executionDefaults,
+  });
+  // The project's labels fill what nobody else has said.
+  const labels = { ...project.labels?.values, ...config.labels?.values };
+  const cluster = inherited.cluster ?? (await pickCluster(deps, id, spec));
+  const refusal = foreseeRefusal({
+    name: id.name,
+    annotations: config.annotations?.values ?? {},
+    clusterLabel: inherited.clusterLabel?.value ?? "",
+  });
+  const stored: ExecutionSpec = {
+    ...spec,
+    metadata: {
+      ...inherited.metadata,
+      systemMetadata: create(SystemMetadataSchema, {
+        executionCluster: cluster,
+        namespace: namespaceOf(deps.config.namespaceTemplate, id.project, id.domain),
+      }),
+    },
+    ...(config.securityContext && { securityContext: config.securityContext }),
+    ...(inherited.clusterLabel && { executionClusterLabel: inherited.clusterLabel }),
+    // Clients see the merged value for launch plans, what was asked for with tasks.
+    maxParallelism: isTask ? spec.maxParallelism : config.maxParallelism,
+    ...(spec.labels && { labels: { ...spec.labels, values: { ...project.labels?.values, ...spec.labels.values } } }),
+  };
+  delete stored.inputs;
+  const settings = encodeLaunchSettings({
+    workflow,
+    config: { ...config, labels: { $typeName: "flyteidl.admin.Labels", values: labels } },
+    resources: await platformResources(deps, { project: workflow.project, domain: workflow.domain, workflow: workflow.name }),
+    pluginOverrides: await pluginOverrides(deps, id, { workflow: isTask ? id.name : workflow.name, launchPlan: launchPlan.id?.name ?? "" }),
+    recovers: stored.metadata?.mode === ExecutionMetadata_ExecutionMode.RECOVERED ? stored.metadata.referenceExecution : undefined,
+  });
+  const base = [deps.config.storage.container, deps.config.storage.metadataPrefix, id.project, id.domain, id.name].join("/");
+  return {
+    ...id,
+    launchPlanId: what.launchPlanRowId,
+    launchPlanName: isTask ? "" : (launchPlan.id?.name ?? ""),
+    workflowId: what.workflowRowId,
+    taskId: what.taskRowId,
+    launchEntity: isTask ? "task" : "launch_plan",
+    mode: inherited.metadata.mode,
+    principal: inherited.metadata.principal,
+    cluster,
+    sourceExecutionId: caller.sourceExecutionId ?? inherited.sourceExecutionId,
+    parentNodeExecutionId: inherited.parentNodeExecutionId,
+    spec: toBinary(ExecutionSpecSchema, stored),
+    inputs: toBinary(LiteralMapSchema, inputs),
+    userInputs: userInputs === undefined ? new Uint8Array() : toBinary(LiteralMapSchema, userInputs),
+    inputsUri: `${base}/inputs`,
+    userInputsUri: `${base}/user_inputs`,
+    closure: toBinary(
+      ExecutionClosureSchema,
+      create(ExecutionClosureSchema, { workflowId: workflow, notifications: notificationsOf(spec, launchPlan) }),
+    ),
+    launchSettings: settings,
+    acceptedAt: nanosOfDate(deps.clock()),
+    failure: refusal === undefined ? undefined : refusalError(refusal),
+    labels: spec.labels?.values ?? {},
+    tags: spec.tags,
+  };
+}
+
+/** The request's own list wins; `disable_all` silences the launch plan's. */
+function notificationsOf({ notificationOverrides: own }: ExecutionSpec, launchPlan: LaunchPlan): Notification[] {
+  if (own.case === "notifications" && own.value.notifications.length > 0) return own.value.notifications;
+  if (own.case === "disableAll" && own.value) return [];
+  return launchPlan.spec?.entityMetadata?.notifications ?? [];
+}
+
+/** The most specific attributes, then the project's: each may have what the other lacks. */
+async function configAttributes({ db }: CreateDeps, { project, domain }: ExecutionName, workflow: string) {
+  const kind = { kind: MatchableResource.WORKFLOW_EXECUTION_CONFIG, target: "workflowExecutionConfig" } as const;
+  const scoped = await resolveAttributes(db, kind, { project, domain, workflow });
+  const ofProject = await resolveAttributes(db, kind, { project });
+  return [scoped, ofProject].filter((config) => config !== undefined);
+}
+
+async function pluginOverrides({ db }: CreateDeps, { project, domain }: ExecutionName, scope: { workflow: string; launchPlan: string }) {
+  const found = await resolveAttributes(
+    db,
+    { kind: MatchableResource.PLUGIN_OVERRIDE, target: "pluginOverrides" },
+    { project, domain, ...scope },
+  );
+  return found?.overrides ?? [];
+}
+
+/** One of the clusters, by weight and always the same for one name; empty where there is but one. */
+async function pickCluster({ db, clusters }: CreateDeps, id: ExecutionName, spec: ExecutionSpec): Promise<string> {
+  const wanted = spec.clusterAssignment?.clusterPoolName ?? "";
+  const found = (await findAttributes(db, MatchableResource.CLUSTER_ASSIGNMENT, { project: id.project, domain: id.domain }))?.attributes
+    .target;
+  const pool = found?.case === "clusterAssignment" ? found.value.clusterPoolName : "";
+  if (wanted !== "" && pool !== "" && wanted !== pool) {
+    throw invalidArgument(
+      `execution with project "${id.project}" and domain "${id.domain}" cannot run on cluster pool "${wanted}", ` +
+        `because its configured to run on pool "${pool}"`,
+    );
+  }
+  if (clusters.length <= 1) return "";
+  const total = clusters.reduce((sum, { weight }) => sum + weight, 0);
+  let place = (Number(BigInt(fnv64a(id.name)) % 1_000_000n) / 1_000_000) * total;
+  for (const { name, weight } of clusters) {
+    place -= weight;
+    if (place < 0) return name;
+  }
+  return clusters.at(-1)?.name ?? "";
+}

@@ -1,0 +1,65 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type ExecutionMetadata,
+  ExecutionMetadataSchema,
+  type ExecutionSpec,
+  ExecutionSpecSchema,
+} from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { ExecutionClusterLabel } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { fromBinary } from "@bufbuild/protobuf";
+import type { Queryable } from "@flyte-ts/postgres";
+import { checkNodeId, nodeNotFound } from "./identifier.js";
+
+export interface Inherited {
+  readonly metadata: ExecutionMetadata;
+  readonly clusterLabel: ExecutionClusterLabel | undefined;
+  readonly cluster: string | undefined;
+  readonly parentNodeExecutionId: bigint | undefined;
+  readonly sourceExecutionId: bigint | undefined;
+}
+
+interface Row {
+  node: bigint;
+  execution: bigint;
+  principal: string;
+  cluster: string;
+  spec: Uint8Array;
+}
+
+/**
+ * Metadata of a new execution. One that a node of another launched takes over that one's
+ * principal, cluster and cluster label, and is nested one deeper.
+ *
+ * @throws RpcError NOT_FOUND when the node that is said to have launched it does not exist.
+ */
+export async function inherit(db: Queryable, spec: ExecutionSpec, principal: string): Promise<Inherited> {
+  const given = spec.metadata ?? create(ExecutionMetadataSchema);
+  const parent = given.parentNodeExecution;
+  const metadata = { ...given, principal, artifactIds: [] };
+  const none = {
+    clusterLabel: spec.executionClusterLabel,
+    cluster: undefined,
+    parentNodeExecutionId: undefined,
+    sourceExecutionId: undefined,
+  };
+  if (parent === undefined) return { metadata, ...none };
+  checkNodeId(parent, "parent_node_execution");
+  const { project, domain, name } = parent.executionId;
+  const { rows } = await db.query<Row>({
+    name: "find-parent-node",
+    text: `SELECT n.id AS node, e.id AS execution, e.principal, e.cluster, e.spec
+      FROM executions e JOIN node_executions n ON n.execution_id = e.id
+      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND n.node_id = $4`,
+    values: [project, domain, name, parent.nodeId],
+  });
+  const [row] = rows;
+  if (row === undefined) throw nodeNotFound(parent);
+  const source = fromBinary(ExecutionSpecSchema, row.spec);
+  return {
+    metadata: { ...metadata, principal: row.principal, nesting: (source.metadata?.nesting ?? 0) + 1 },
+    clusterLabel: source.executionClusterLabel ?? spec.executionClusterLabel,
+    cluster: row.cluster,
+    parentNodeExecutionId: row.node,
+    sourceExecutionId: row.execution,
+  };
+}

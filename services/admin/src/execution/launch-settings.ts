@@ -1,0 +1,54 @@
+import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import {
+  type PluginOverride,
+  PluginOverrideSchema,
+  type WorkflowExecutionConfig,
+  WorkflowExecutionConfigSchema,
+} from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import {
+  type Identifier,
+  IdentifierSchema,
+  type WorkflowExecutionIdentifier,
+  WorkflowExecutionIdentifierSchema,
+} from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { PlatformResources } from "../task/resources.js";
+
+/** What was settled when an execution was accepted, kept with its row so that its resource can be made at any time. */
+export interface LaunchSettings {
+  readonly workflow: Identifier;
+  readonly config: WorkflowExecutionConfig;
+  readonly resources: PlatformResources;
+  readonly pluginOverrides: readonly PluginOverride[];
+  /** Execution whose finished nodes are taken over. */
+  readonly recovers?: WorkflowExecutionIdentifier | undefined;
+}
+
+interface Stored extends JsonObject {
+  workflow: JsonValue;
+  config: JsonValue;
+  resources: { defaults: JsonObject; limits: JsonObject };
+  pluginOverrides: JsonValue[];
+  recovers: JsonValue;
+}
+
+export function encodeLaunchSettings(settings: LaunchSettings): string {
+  const stored: Stored = {
+    workflow: toJson(IdentifierSchema, settings.workflow),
+    config: toJson(WorkflowExecutionConfigSchema, settings.config),
+    resources: { defaults: { ...settings.resources.defaults }, limits: { ...settings.resources.limits } },
+    pluginOverrides: settings.pluginOverrides.map((override) => toJson(PluginOverrideSchema, override)),
+    recovers: settings.recovers === undefined ? null : toJson(WorkflowExecutionIdentifierSchema, settings.recovers),
+  };
+  return JSON.stringify(stored);
+}
+
+export function decodeLaunchSettings(json: JsonValue): LaunchSettings {
+  const stored = json as Stored;
+  return {
+    workflow: fromJson(IdentifierSchema, stored.workflow),
+    config: fromJson(WorkflowExecutionConfigSchema, stored.config),
+    resources: stored.resources as unknown as PlatformResources,
+    pluginOverrides: stored.pluginOverrides.map((override) => fromJson(PluginOverrideSchema, override)),
+    recovers: stored.recovers === null ? undefined : fromJson(WorkflowExecutionIdentifierSchema, stored.recovers),
+  };
+}

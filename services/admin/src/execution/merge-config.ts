@@ -1,0 +1,97 @@
+import { create } from "@bufbuild/protobuf";
+import { AnnotationsSchema, EnvsSchema, LabelsSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import type { ExecutionSpec } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { LaunchPlanSpec } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { type WorkflowExecutionConfig, WorkflowExecutionConfigSchema } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { IdentitySchema, type SecurityContext, SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
+import type { AdminConfig } from "../config.js";
+
+/** The settings that an execution can have from several sides. */
+export type ConfigSource = Pick<
+  WorkflowExecutionConfig,
+  "maxParallelism" | "securityContext" | "rawOutputDataConfig" | "labels" | "annotations" | "interruptible" | "overwriteCache" | "envs"
+>;
+
+export interface ConfigSources {
+  readonly request: ExecutionSpec;
+  /** Absent for a task that is run by itself. */
+  readonly launchPlan: LaunchPlanSpec | undefined;
+  /** Attributes WORKFLOW_EXECUTION_CONFIG that hold, the most specific first. */
+  readonly attributes: readonly WorkflowExecutionConfig[];
+  readonly defaults: AdminConfig["executionDefaults"];
+}
+
+/**
+ * One setting after the other from the first side that has it: request, launch plan,
+ * attributes, configuration (contract §2.5.4). Maps are taken as wholes. The cache is
+ * overwritten when any side says so. A security context counts only when it names a role,
+ * an account or an identity; before the configuration's come the deprecated fields of
+ * request and launch plan.
+ */
+export function mergeConfig({ request, launchPlan, attributes, defaults }: ConfigSources): WorkflowExecutionConfig {
+  const sides: ConfigSource[] = [request, ...(launchPlan === undefined ? [] : [launchPlan]), ...attributes];
+  const configured = configuredDefaults(defaults);
+  const merged = fold([...sides, { ...configured, securityContext: undefined }]);
+  const context =
+    first(sides, ({ securityContext }) => (named(securityContext) ? securityContext : undefined)) ??
+    legacyContext(request, launchPlan) ??
+    (named(configured.securityContext) ? configured.securityContext : undefined) ??
+    create(SecurityContextSchema);
+  return { ...merged, securityContext: { ...context, runAs: context.runAs ?? create(IdentitySchema) } };
+}
+
+function fold(sides: readonly ConfigSource[]): WorkflowExecutionConfig {
+  const merged = create(WorkflowExecutionConfigSchema, {
+    maxParallelism: first(sides, ({ maxParallelism }) => (maxParallelism > 0 ? maxParallelism : undefined)) ?? 0,
+    overwriteCache: sides.some(({ overwriteCache }) => overwriteCache),
+  });
+  const rawOutputDataConfig = first(sides, ({ rawOutputDataConfig: config }) => (config?.outputLocationPrefix ? config : undefined));
+  const labels = first(sides, ({ labels: given }) => (Object.keys(given?.values ?? {}).length > 0 ? given : undefined));
+  const annotations = first(sides, ({ annotations: given }) => (Object.keys(given?.values ?? {}).length > 0 ? given : undefined));
+  const interruptible = first(sides, (side) => side.interruptible);
+  const envs = first(sides, ({ envs: given }) => ((given?.values.length ?? 0) > 0 ? given : undefined));
+  if (rawOutputDataConfig !== undefined) merged.rawOutputDataConfig = rawOutputDataConfig;
+  if (labels !== undefined) merged.labels = labels;
+  if (annotations !== undefined) merged.annotations = annotations;
+  if (interruptible !== undefined) merged.interruptible = interruptible;
+  if (envs !== undefined) merged.envs = envs;
+  return merged;
+}
+
+function first<Side, T>(sides: readonly Side[], pick: (side: Side) => T | undefined): T | undefined {
+  for (const side of sides) {
+    const picked = pick(side);
+    if (picked !== undefined) return picked;
+  }
+  return undefined;
+}
+
+function named(context: SecurityContext | undefined): boolean {
+  const runAs = context?.runAs;
+  return runAs !== undefined && (runAs.k8sServiceAccount !== "" || runAs.iamRole !== "" || runAs.executionIdentity !== "");
+}
+
+/** The fields that named a role before there were security contexts. */
+function legacyContext(request: ExecutionSpec, launchPlan: LaunchPlanSpec | undefined): SecurityContext | undefined {
+  const auth = request.authRole ??
+    launchPlan?.authRole ??
+    launchPlan?.auth ?? { assumableIamRole: launchPlan?.role ?? "", kubernetesServiceAccount: "" };
+  if (auth.assumableIamRole === "" && auth.kubernetesServiceAccount === "") return undefined;
+  const runAs = create(IdentitySchema, { iamRole: auth.assumableIamRole, k8sServiceAccount: auth.kubernetesServiceAccount });
+  return create(SecurityContextSchema, { runAs });
+}
+
+function configuredDefaults(defaults: AdminConfig["executionDefaults"]): ConfigSource {
+  return create(WorkflowExecutionConfigSchema, {
+    maxParallelism: defaults.maxParallelism,
+    securityContext: create(SecurityContextSchema, {
+      runAs: create(IdentitySchema, { iamRole: defaults.assumableIamRole, k8sServiceAccount: defaults.k8sServiceAccount }),
+    }),
+    labels: create(LabelsSchema, { values: defaults.labels }),
+    annotations: create(AnnotationsSchema, { values: defaults.annotations }),
+    // A configured false is no word at all: it would hide the workflow's own.
+    ...(defaults.interruptible && { interruptible: true }),
+    overwriteCache: defaults.overwriteCache,
+    envs: create(EnvsSchema, { values: Object.entries(defaults.envs).map(([key, value]) => ({ key, value })) }),
+  });
+}

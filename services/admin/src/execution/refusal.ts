@@ -1,0 +1,43 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { ErrorFact } from "../event/facts.js";
+
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const namePart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+
+export interface Foreseen {
+  readonly name: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly clusterLabel: string;
+}
+
+/**
+ * Why no data plane will ever take this execution; undefined when nothing speaks against
+ * it. Such an execution is accepted and stands as failed, as clients know it.
+ */
+export function foreseeRefusal({ name, annotations, clusterLabel }: Foreseen): string | undefined {
+  if (clusterLabel !== "") return `execution cluster label ${clusterLabel} is not supported`;
+  if (!subdomain.test(name))
+    return `metadata.name: "${name}" must consist of lower case letters, digits and '-', and start and end with a letter or digit`;
+  const bad = Object.keys(annotations).find((key) => !isAnnotationKey(key));
+  return bad === undefined ? undefined : `metadata.annotations: "${bad}" must be a qualified name, such as example.org/name`;
+}
+
+function isAnnotationKey(key: string): boolean {
+  const slash = key.indexOf("/");
+  const name = key.slice(slash + 1);
+  const prefix = slash < 0 ? undefined : key.slice(0, slash);
+  return (
+    name.length <= 63 && namePart.test(name) && (prefix === undefined || (prefix.length <= 253 && subdomain.test(prefix.toLowerCase())))
+  );
+}
+
+/** The error of an execution that no data plane takes. */
+export function refusalError(reason: string): ErrorFact {
+  const error = create(ExecutionErrorSchema, {
+    code: "Internal",
+    message: `failed to create workflow in propeller ${reason}`,
+    kind: ExecutionError_ErrorKind.SYSTEM,
+  });
+  return { bytes: toBinary(ExecutionErrorSchema, error), kind: "SYSTEM", code: error.code };
+}

@@ -1,0 +1,76 @@
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { nanosOfDate } from "../event/time.js";
+import { invalidArgument } from "../invalid.js";
+import { createExecution, type CreateDeps } from "./create.js";
+import { type DataDeps, executionData } from "./data.js";
+import { findExecution } from "./find.js";
+import { checkExecutionId, executionNotFound } from "./identifier.js";
+import { listExecutions } from "./list.js";
+import { executionMetrics, type MetricsDeps } from "./metrics.js";
+import { recoverExecution, relaunchExecution } from "./repeat.js";
+import { executionOf } from "./row.js";
+import { terminateExecution } from "./terminate.js";
+
+type Methods = Pick<
+  ServiceImplementation<typeof AdminService>,
+  | "createExecution"
+  | "relaunchExecution"
+  | "recoverExecution"
+  | "getExecution"
+  | "updateExecution"
+  | "getExecutionData"
+  | "listExecutions"
+  | "terminateExecution"
+  | "getExecutionMetrics"
+>;
+
+/** Nobody is known by name while there is no authentication. */
+const caller = { principal: "" };
+
+/** Executions: create, repeat, read, list, archive, terminate. */
+export function executionRpcs(deps: CreateDeps & DataDeps & MetricsDeps): Methods {
+  const { db, clock } = deps;
+  return {
+    createExecution: async (request) => ({ id: await createExecution(deps, request, caller) }),
+    relaunchExecution: async (request) => ({ id: await relaunchExecution(deps, request, caller) }),
+    recoverExecution: async (request) => ({ id: await recoverExecution(deps, request, caller) }),
+
+    async getExecution({ id }) {
+      checkExecutionId(id);
+      return executionOf(await findExecution(db, id));
+    },
+
+    async getExecutionData({ id }) {
+      checkExecutionId(id);
+      return executionData(deps, id);
+    },
+
+    listExecutions: (request) => listExecutions(db, request),
+
+    async updateExecution({ id, state }) {
+      checkExecutionId(id);
+      if (ExecutionState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is neither ACTIVE nor ARCHIVED`);
+      const { count } = await db.query({
+        name: "update-execution-state",
+        text: `UPDATE executions SET state = $4, state_changed_ns = $5, state_changed_by = $6, updated_at = clock_timestamp()
+          WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
+        values: [id.project, id.domain, id.name, state, nanosOfDate(clock()), caller.principal],
+      });
+      if (count === 0) throw executionNotFound(id);
+      return {};
+    },
+
+    async terminateExecution({ id, cause }) {
+      checkExecutionId(id);
+      await terminateExecution(deps, id, { cause, principal: caller.principal });
+      return {};
+    },
+
+    async getExecutionMetrics({ id, depth }) {
+      checkExecutionId(id);
+      return { span: await executionMetrics(deps, id, depth) };
+    },
+  };
+}

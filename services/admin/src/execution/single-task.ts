@@ -1,0 +1,136 @@
+import { create } from "@bufbuild/protobuf";
+import { singleTaskNodeId, singleTaskWorkflowName } from "@flyte-ts/domain";
+import { AnnotationsSchema, LabelsSchema, NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import type { ExecutionSpec } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { LaunchPlanMetadataSchema, LaunchPlanSpecSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { type Identifier, IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { VariableMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { ParameterMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import {
+  type Binding,
+  BindingDataSchema,
+  BindingSchema,
+  LiteralMapSchema,
+  RetryStrategySchema,
+} from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import type { AdminDeps } from "../deps.js";
+import { missingEntity } from "../identifier/missing.js";
+import { createLaunchPlanInternal } from "../launch-plan/create.js";
+import { findLaunchPlan, type StoredLaunchPlan } from "../launch-plan/find.js";
+import { findTask } from "../task/find.js";
+import { createWorkflowInternal } from "../workflow/create.js";
+import { findWorkflowHead } from "../workflow/find.js";
+
+/** Attempts after the first, for tasks whose template does not say. */
+const DEFAULT_RETRIES = 3;
+
+export interface SingleTask {
+  readonly taskRowId: bigint;
+  readonly workflow: Identifier;
+  readonly workflowRowId: bigint;
+  readonly launchPlan: StoredLaunchPlan;
+}
+
+/**
+ * The hidden workflow and launch plan around a task that is executed by itself, made when
+ * they are not there: clients expect a graph with one node that is neither start nor end.
+ *
+ * @throws RpcError NOT_FOUND when the task is not registered.
+ */
+export async function ensureSingleTask(
+  deps: Pick<AdminDeps, "db" | "config" | "clock">,
+  taskId: Identifier,
+  spec: ExecutionSpec,
+): Promise<SingleTask> {
+  const { db } = deps;
+  const task = await findTask(db, taskId);
+  const template = task?.compiled.template;
+  if (task === undefined || template === undefined) throw missingEntity("TASK", taskId);
+  const named = (resourceType: ResourceType) =>
+    create(IdentifierSchema, {
+      resourceType,
+      project: taskId.project,
+      domain: taskId.domain,
+      name: singleTaskWorkflowName(taskId.name),
+      version: taskId.version,
+    });
+  const workflow = named(ResourceType.WORKFLOW);
+  const workflowRowId = await ensureWorkflow(deps, { id: workflow, task: template, taskId });
+  const launchPlan = await ensureLaunchPlan(deps, { id: named(ResourceType.LAUNCH_PLAN), workflow, taskId, spec });
+  return { taskRowId: task.rowId, workflow, workflowRowId, launchPlan };
+}
+
+async function ensureWorkflow(
+  deps: Pick<AdminDeps, "db" | "config" | "clock">,
+  { id, task, taskId }: { readonly id: Identifier; readonly task: TaskTemplate; readonly taskId: Identifier },
+): Promise<bigint> {
+  const found = await findWorkflowHead(deps.db, id);
+  if (found !== undefined) return found.rowId;
+  const template = workflowAround(id, task, taskId);
+  return (await createWorkflowInternal(deps, { id, template, subWorkflows: [] }, NamedEntityState.SYSTEM_GENERATED)).rowId;
+}
+
+interface HiddenLaunchPlan {
+  readonly id: Identifier;
+  readonly workflow: Identifier;
+  readonly taskId: Identifier;
+  readonly spec: ExecutionSpec;
+}
+
+async function ensureLaunchPlan(
+  deps: Pick<AdminDeps, "db" | "config" | "clock">,
+  { id, workflow, taskId, spec }: HiddenLaunchPlan,
+): Promise<StoredLaunchPlan> {
+  const found = await findLaunchPlan(deps.db, id);
+  if (found !== undefined) return found;
+  const head = await findWorkflowHead(deps.db, workflow);
+  if (head === undefined) throw new Error("a workflow that was just stored is gone");
+  const launchPlanSpec = create(LaunchPlanSpecSchema, {
+    // As clients know it: the task's own name stands here.
+    workflowId: create(IdentifierSchema, { ...taskId, resourceType: ResourceType.WORKFLOW }),
+    entityMetadata: create(LaunchPlanMetadataSchema),
+    defaultInputs: create(ParameterMapSchema),
+    fixedInputs: create(LiteralMapSchema),
+    labels: create(LabelsSchema),
+    annotations: create(AnnotationsSchema),
+    ...(spec.authRole && { authRole: spec.authRole }),
+    ...(spec.securityContext && { securityContext: spec.securityContext }),
+  });
+  try {
+    return await createLaunchPlanInternal(deps, { id, spec: launchPlanSpec, workflow: head }, NamedEntityState.SYSTEM_GENERATED);
+  } catch (error) {
+    // Someone who runs the same task with another role was first: theirs does, nothing but its inputs is used.
+    const theirs = await findLaunchPlan(deps.db, id);
+    if (theirs !== undefined) return theirs;
+    throw error;
+  }
+}
+
+function workflowAround(id: Identifier, task: TaskTemplate, taskId: Identifier): WorkflowTemplate {
+  const nodeId = singleTaskNodeId(taskId.name);
+  return create(WorkflowTemplateSchema, {
+    id,
+    ...(task.interface && { interface: task.interface }),
+    nodes: [
+      {
+        id: nodeId,
+        metadata: { name: nodeId, retries: task.metadata?.retries ?? create(RetryStrategySchema, { retries: DEFAULT_RETRIES }) },
+        inputs: promises(task.interface?.inputs, ""),
+        target: {
+          case: "taskNode",
+          value: { reference: { case: "referenceId", value: create(IdentifierSchema, { ...taskId, resourceType: ResourceType.TASK }) } },
+        },
+      },
+    ],
+    outputs: promises(task.interface?.outputs, nodeId),
+  });
+}
+
+/** Every variable bound to the one of the same name of the node; an empty id stands for the workflow's own inputs. */
+function promises(variables: VariableMap | undefined, nodeId: string): Binding[] {
+  return Object.keys(variables?.variables ?? {}).map((name) =>
+    create(BindingSchema, { var: name, binding: create(BindingDataSchema, { value: { case: "promise", value: { nodeId, var: name } } }) }),
+  );
+}

@@ -1,0 +1,31 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import { type NodeId, nodeNotFound } from "../execution/identifier.js";
+import { nodeColumns, type NodeRow } from "./row.js";
+
+export interface NodeValuesRow {
+  inputs: Uint8Array | null;
+  outputs: Uint8Array | null;
+  dynamic_workflow: Uint8Array | null;
+}
+
+const from = `FROM executions e JOIN node_executions ON node_executions.execution_id = e.id
+  WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND node_executions.node_id = $4`;
+const values = ({ executionId: { project, domain, name }, nodeId }: NodeId) => [project, domain, name, nodeId];
+
+/** @throws RpcError NOT_FOUND. */
+export async function findNode(db: Queryable, id: NodeId): Promise<NodeRow> {
+  const { rows } = await db.query<NodeRow>({ name: "find-node", text: `SELECT ${nodeColumns} ${from}`, values: values(id) });
+  if (rows[0] === undefined) throw nodeNotFound(id);
+  return rows[0];
+}
+
+/** The row with its values. @throws RpcError NOT_FOUND. */
+export async function findNodeWithValues(db: Queryable, id: NodeId): Promise<NodeRow & NodeValuesRow> {
+  const { rows } = await db.query<NodeRow & NodeValuesRow>({
+    name: "find-node-with-values",
+    text: `SELECT ${nodeColumns}, node_executions.inputs, node_executions.outputs, node_executions.dynamic_workflow ${from}`,
+    values: values(id),
+  });
+  if (rows[0] === undefined) throw nodeNotFound(id);
+  return rows[0];
+}

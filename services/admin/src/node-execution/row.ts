@@ -1,0 +1,81 @@
+import { create, fromBinary } from "@bufbuild/protobuf";
+import {
+  type NodeExecution,
+  type NodeExecutionClosure,
+  NodeExecutionClosureSchema,
+  NodeExecutionMetaDataSchema,
+  NodeExecutionSchema,
+} from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { NodeExecutionIdentifierSchema, type WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { cutText } from "@flyte-ts/rpc";
+import { nodePhaseOf } from "../event/phase-name.js";
+import { durationOf, timestampOf } from "../event/time.js";
+
+/** What clients see of a node, as the table has it. */
+export interface NodeRow {
+  node_id: string;
+  retry_group: string;
+  spec_node_id: string;
+  is_parent: boolean;
+  is_dynamic: boolean;
+  is_array: boolean;
+  phase: string;
+  first_ns: bigint;
+  started_ns: bigint | null;
+  updated_ns: bigint;
+  ended_ns: bigint | null;
+  duration: bigint;
+  input_uri: string;
+  output_uri: string;
+  deck_uri: string;
+  dynamic_job_spec_uri: string;
+  error: Uint8Array | null;
+  target: Uint8Array | null;
+}
+
+export const nodeColumns = [
+  ...["node_id", "retry_group", "spec_node_id", "is_parent", "is_dynamic", "is_array", "phase", "first_ns", "started_ns", "updated_ns"],
+  ...["ended_ns", "duration", "input_uri", "output_uri", "deck_uri", "dynamic_job_spec_uri", "error", "target"],
+]
+  .map((name) => `node_executions.${name}`)
+  .join(", ");
+
+export interface NodeOptions {
+  readonly executionId: WorkflowExecutionIdentifier;
+  /** Longest error message, bytes; absent: whole. */
+  readonly errorBytes?: number;
+}
+
+export function nodeExecutionOf(row: NodeRow, { executionId, errorBytes }: NodeOptions): NodeExecution {
+  return create(NodeExecutionSchema, {
+    id: create(NodeExecutionIdentifierSchema, { nodeId: row.node_id, executionId }),
+    inputUri: row.input_uri,
+    closure: closureOf(row, errorBytes),
+    metadata: create(NodeExecutionMetaDataSchema, {
+      retryGroup: row.retry_group,
+      specNodeId: row.spec_node_id,
+      isParentNode: row.is_parent,
+      isDynamic: row.is_dynamic,
+      isArray: row.is_array,
+    }),
+  });
+}
+
+function closureOf(row: NodeRow, errorBytes: number | undefined): NodeExecutionClosure {
+  const closure = row.target === null ? create(NodeExecutionClosureSchema) : fromBinary(NodeExecutionClosureSchema, row.target);
+  closure.phase = nodePhaseOf(row.phase);
+  closure.createdAt = timestampOf(row.first_ns);
+  closure.updatedAt = timestampOf(row.updated_ns);
+  if (row.started_ns !== null) closure.startedAt = timestampOf(row.started_ns);
+  if (row.started_ns !== null && row.ended_ns !== null) closure.duration = durationOf(row.duration);
+  closure.deckUri = row.deck_uri;
+  closure.dynamicJobSpecUri = row.dynamic_job_spec_uri;
+  if (row.output_uri !== "") closure.outputResult = { case: "outputUri", value: row.output_uri };
+  else if (row.error !== null) {
+    const error = fromBinary(ExecutionErrorSchema, row.error);
+    if (errorBytes !== undefined) error.message = cutText(error.message, errorBytes);
+    closure.outputResult = { case: "error", value: error };
+  }
+  return closure;
+}

@@ -1,0 +1,18 @@
+import { baseColumns, type EntityDescription } from "../list/entity.js";
+
+/** What ListSignals can filter and sort by. */
+export const signalEntity: EntityDescription = {
+  prefix: "signal",
+  table: "signals",
+  key: "id",
+  columns: {
+    ...baseColumns,
+    execution_project: { type: "text" },
+    execution_domain: { type: "text" },
+    execution_name: { type: "text" },
+    signal_id: { type: "text" },
+    type: { type: "bytes" },
+    value: { type: "bytes" },
+  },
+  related: {},
+};

@@ -1,0 +1,135 @@
+import { clone, create, type JsonObject } from "@bufbuild/protobuf";
+import { isTerminalTaskEvent } from "@flyte-ts/domain";
+import {
+  type Reason,
+  ReasonSchema,
+  type TaskExecutionClosure,
+  TaskExecutionClosureSchema,
+} from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
+import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import { TaskExecution_Phase, type TaskLog } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import {
+  type ExternalResourceInfo,
+  type TaskExecutionEvent,
+  type TaskExecutionMetadata,
+  TaskExecutionMetadata_InstanceClass,
+  TaskExecutionMetadataSchema,
+} from "@flyte-ts/idl/flyteidl/event/event_pb";
+
+/**
+ * What the events of an attempt, in their order, amount to for clients (contract §2.7):
+ * logs, reasons, custom info and external resources are merged, the latest word wins
+ * elsewhere. Phase, times and result are the row's business.
+ */
+export function assembleClosure(events: readonly TaskExecutionEvent[]): TaskExecutionClosure {
+  const closure = create(TaskExecutionClosureSchema);
+  for (const [index, event] of events.entries()) {
+    const changes = index > 0 && event.phase !== closure.phase;
+    addReasons(closure, event);
+    const logs = mergeLogs(closure.logs, event.logs);
+    // What the first event brings stands as it is.
+    closure.logs = index === 0 ? logs : visibleLogs(logs, event.phase);
+    closure.customInfo = mergeJson(closure.customInfo, event.customInfo);
+    const metadata = mergeMetadata(closure.metadata, event.metadata);
+    if (metadata !== undefined) closure.metadata = metadata;
+    if (changes) for (const resource of metadata?.externalResources ?? []) resource.logs = visibleLogs(resource.logs, event.phase);
+    if (closure.taskType === "") closure.taskType = event.taskType;
+    closure.eventVersion = Math.max(closure.eventVersion, event.eventVersion);
+    if (event.logContext !== undefined) closure.logContext = event.logContext;
+    closure.phase = event.phase;
+    addResult(closure, event);
+  }
+  return closure;
+}
+
+function addResult(closure: TaskExecutionClosure, { phase, outputResult }: TaskExecutionEvent): void {
+  if (!isTerminalTaskEvent(phase)) return;
+  if (outputResult.case === "outputUri" && outputResult.value !== "") closure.outputResult = outputResult;
+  else if (outputResult.case === "error") closure.outputResult = outputResult;
+}
+
+function addReasons(closure: TaskExecutionClosure, { reasons, reason, occurredAt }: TaskExecutionEvent): void {
+  const added: Reason[] = reasons.map((one) =>
+    create(ReasonSchema, { message: one.reason, ...(one.occurredAt && { occurredAt: one.occurredAt }) }),
+  );
+  // The single field came first; a reason that goes on is told once.
+  if (reasons.length === 0 && reason !== "" && reason !== closure.reason) {
+    added.push(create(ReasonSchema, { message: reason, ...(occurredAt && { occurredAt }) }));
+  }
+  closure.reasons.push(...added);
+  closure.reason = added.at(-1)?.message ?? closure.reason;
+}
+
+/** The latest logs, and of the others those that no latest one replaces by address or name. */
+function mergeLogs(existing: readonly TaskLog[], latest: readonly TaskLog[]): TaskLog[] {
+  if (latest.length === 0) return [...existing];
+  const uris = new Set(latest.map(({ uri }) => uri));
+  const names = new Set(latest.map(({ name }) => name).filter((name) => name !== ""));
+  return [...latest, ...existing.filter(({ uri, name }) => !uris.has(uri) && !names.has(name))];
+}
+
+function visibleLogs(logs: readonly TaskLog[], phase: TaskExecution_Phase): TaskLog[] {
+  const pending = phase === TaskExecution_Phase.QUEUED || phase === TaskExecution_Phase.INITIALIZING;
+  return logs.filter((log) => !(isTerminalTaskEvent(phase) && log.HideOnceFinished) && !(pending && !log.ShowWhilePending));
+}
+
+/** JSON merge patch, but that a null in the patch stays a null in objects that are new. */
+function mergeJson(existing: JsonObject | undefined, patch: JsonObject | undefined): JsonObject | undefined {
+  if (existing === undefined) return patch;
+  if (patch === undefined) return existing;
+  const merged: JsonObject = { ...existing };
+  for (const [key, value] of Object.entries(patch)) {
+    const before = Object.hasOwn(existing, key) ? existing[key] : undefined;
+    if (value === null) delete merged[key];
+    else if (isObject(value) && isObject(before)) merged[key] = mergeJson(before, value) ?? {};
+    else merged[key] = value;
+  }
+  return merged;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function mergeMetadata(
+  existing: TaskExecutionMetadata | undefined,
+  latest: TaskExecutionMetadata | undefined,
+): TaskExecutionMetadata | undefined {
+  if (latest === undefined) return existing;
+  const given = clone(TaskExecutionMetadataSchema, latest);
+  if (existing === undefined) {
+    given.externalResources.sort(byPosition);
+    return given;
+  }
+  existing.generatedName = given.generatedName || existing.generatedName;
+  existing.pluginIdentifier = given.pluginIdentifier || existing.pluginIdentifier;
+  existing.resourcePoolInfo = given.resourcePoolInfo;
+  if (given.instanceClass !== TaskExecutionMetadata_InstanceClass.DEFAULT) existing.instanceClass = given.instanceClass;
+  existing.externalResources = mergeResources(existing.externalResources, given.externalResources);
+  return existing;
+}
+
+/** An external resource is known by its index and attempt; the list stays in that order. */
+function mergeResources(existing: readonly ExternalResourceInfo[], latest: readonly ExternalResourceInfo[]): ExternalResourceInfo[] {
+  if (latest.length === 0) return [...existing];
+  const merged = new Map(existing.map((resource) => [position(resource), resource]));
+  for (const resource of latest) {
+    const before = merged.get(position(resource));
+    if (before === undefined) merged.set(position(resource), resource);
+    else updateResource(before, resource);
+  }
+  return [...merged.values()].sort(byPosition);
+}
+
+function updateResource(resource: ExternalResourceInfo, latest: ExternalResourceInfo): void {
+  resource.externalId = latest.externalId || resource.externalId;
+  resource.phase = latest.phase;
+  if (latest.cacheStatus !== CatalogCacheStatus.CACHE_DISABLED) resource.cacheStatus = latest.cacheStatus;
+  resource.logs = mergeLogs(resource.logs, latest.logs);
+  if (latest.customInfo !== undefined) resource.customInfo = latest.customInfo;
+  if (latest.logContext !== undefined) resource.logContext = latest.logContext;
+  if (latest.targetMetadata.case !== undefined) resource.targetMetadata = latest.targetMetadata;
+}
+
+const position = ({ index, retryAttempt }: ExternalResourceInfo): number => index * 2 ** 20 + retryAttempt;
+const byPosition = (a: ExternalResourceInfo, b: ExternalResourceInfo): number => a.index - b.index || a.retryAttempt - b.retryAttempt;

@@ -1,0 +1,29 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { TaskExecutionListRequest, TaskExecutionListSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import { findExecutionId } from "../execution/find.js";
+import { checkNodeId } from "../execution/identifier.js";
+import { planList, selectPage } from "../list/plan.js";
+import { nextToken } from "../list/token.js";
+import { taskExecutionEntity } from "./list-entity.js";
+import { taskColumns, taskExecutionsOf, type TaskRow } from "./row.js";
+
+/** The attempts of a node's task. Error messages come whole, for they are read here. */
+export async function listTaskExecutions(
+  db: Queryable,
+  request: TaskExecutionListRequest,
+): Promise<MessageInitShape<typeof TaskExecutionListSchema>> {
+  const { nodeExecutionId: id, limit, token, filters, sortBy } = request;
+  checkNodeId(id);
+  const list = { rpc: "ListTaskExecutions", limit, token, filters, sortBy };
+  planList(taskExecutionEntity, list);
+  const rowId = await findExecutionId(db, id.executionId);
+  if (rowId === undefined) return {};
+  const where = [
+    { sql: "task_executions.execution_id = $$", value: rowId },
+    { sql: "task_executions.node_id = $$", value: id.nodeId },
+  ];
+  const plan = planList(taskExecutionEntity, { ...list, where });
+  const { rows } = await db.query<TaskRow>(selectPage(taskExecutionEntity, plan, taskColumns));
+  return { taskExecutions: await taskExecutionsOf(db, id.executionId, rows), token: nextToken(plan, rows.length) };
+}

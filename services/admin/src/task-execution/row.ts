@@ -1,0 +1,94 @@
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { type TaskExecution, type TaskExecutionClosure, TaskExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
+import {
+  IdentifierSchema,
+  NodeExecutionIdentifierSchema,
+  ResourceType,
+  TaskExecutionIdentifierSchema,
+  type WorkflowExecutionIdentifier,
+} from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import { taskPhaseOf } from "../event/phase-name.js";
+import { durationOf, timestampOf } from "../event/time.js";
+import { assembleClosure } from "./closure.js";
+import { taskKey } from "./task-key.js";
+
+/** What clients see of a task attempt, as the table has it. */
+export interface TaskRow {
+  id: bigint;
+  execution_id: bigint;
+  node_id: string;
+  project: string;
+  domain: string;
+  name: string;
+  version: string;
+  retry_attempt: bigint;
+  phase: string;
+  first_ns: bigint;
+  started_ns: bigint | null;
+  updated_ns: bigint;
+  ended_ns: bigint | null;
+  duration: bigint;
+  input_uri: string;
+}
+
+export const taskColumns = [
+  ...["id", "execution_id", "node_id", "project", "domain", "name", "version", "retry_attempt", "phase", "first_ns", "started_ns"],
+  ...["updated_ns", "ended_ns", "duration", "input_uri"],
+]
+  .map((name) => `task_executions.${name}`)
+  .join(", ");
+
+/** Rows with their histories, as clients see them. All rows are of one execution. */
+export async function taskExecutionsOf(
+  db: Queryable,
+  executionId: WorkflowExecutionIdentifier,
+  rows: readonly TaskRow[],
+): Promise<TaskExecution[]> {
+  if (rows.length === 0) return [];
+  const [events, parents] = await Promise.all([loadEvents(db, rows), loadParents(db, rows)]);
+  return rows.map((row) => {
+    const nodeExecutionId = create(NodeExecutionIdentifierSchema, { nodeId: row.node_id, executionId });
+    const { project, domain, name, version } = row;
+    const taskId = create(IdentifierSchema, { resourceType: ResourceType.TASK, project, domain, name, version });
+    const id = create(TaskExecutionIdentifierSchema, { taskId, nodeExecutionId, retryAttempt: Number(row.retry_attempt) });
+    const closure = assembleClosure((events.get(row.id) ?? []).map((event) => fromBinary(TaskExecutionEventSchema, event)));
+    return create(TaskExecutionSchema, { id, inputUri: row.input_uri, closure: withRow(closure, row), isParent: parents.has(taskKey(id)) });
+  });
+}
+
+function withRow(closure: TaskExecutionClosure, row: TaskRow): TaskExecutionClosure {
+  closure.phase = taskPhaseOf(row.phase);
+  closure.createdAt = timestampOf(row.first_ns);
+  closure.updatedAt = timestampOf(row.updated_ns);
+  if (row.started_ns !== null) closure.startedAt = timestampOf(row.started_ns);
+  if (row.started_ns !== null && row.ended_ns !== null) closure.duration = durationOf(row.duration);
+  return closure;
+}
+
+async function loadEvents(db: Queryable, rows: readonly TaskRow[]): Promise<Map<bigint, Uint8Array[]>> {
+  const found = await db.query<{ task_execution_id: bigint; event: Uint8Array }>({
+    name: "load-task-events",
+    text: `SELECT task_execution_id, event FROM task_execution_events WHERE task_execution_id = ANY($1::bigint[])
+      ORDER BY task_execution_id, event_order`,
+    values: [rows.map(({ id }) => id)],
+  });
+  const events = new Map<bigint, Uint8Array[]>();
+  for (const { task_execution_id: id, event } of found.rows) {
+    const list = events.get(id);
+    if (list === undefined) events.set(id, [event]);
+    else list.push(event);
+  }
+  return events;
+}
+
+/** Keys of the attempts that nodes run in. */
+async function loadParents(db: Queryable, rows: readonly TaskRow[]): Promise<Set<string>> {
+  const { rows: found } = await db.query<{ parent_task_key: string }>({
+    name: "load-parent-tasks",
+    text: "SELECT DISTINCT parent_task_key FROM node_executions WHERE execution_id = ANY($1::bigint[]) AND parent_task_key IS NOT NULL",
+    values: [[...new Set(rows.map(({ execution_id: id }) => id))]],
+  });
+  return new Set(found.map(({ parent_task_key: key }) => key));
+}
