@@ -1,0 +1,100 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { clone, createFileRegistry, type DescFile, type FileRegistry } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { create } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { differences } from "./facts.js";
+import { ourFacts } from "./our-facts.js";
+import { publishedFacts } from "./published-facts.js";
+
+// @flyteorg/flyteidl 1.16.5 is the newest of the 1.16 line on npm; it ships the .proto files.
+const folder = join(dirname(createRequire(import.meta.url).resolve("@flyteorg/flyteidl/package.json")), "protos");
+const publishedPaths = protoFiles(folder);
+const published = publishedFacts({ folder, paths: publishedPaths });
+const generated = join(import.meta.dirname, "../../../packages/idl/src/gen/flyteidl");
+const files = await loadFiles();
+
+/** What Flyte 1.16.8 has and the npm package of 1.16.5 has not. */
+const newer = [/^extra flyteidl\.plugins\.AutoscalerOptions\b/, /^extra flyteidl\.plugins\.RayCluster\.autoscaler_options:/];
+
+function protoFiles(root: string): string[] {
+  return readdirSync(join(root, "flyteidl"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".proto"))
+    .map((path) => `flyteidl/${path}`)
+    .sort();
+}
+
+async function loadFiles(): Promise<DescFile[]> {
+  const paths = readdirSync(generated, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith("_pb.ts"));
+  const modules = await Promise.all(paths.map(async (path) => (await import(join(generated, path))) as Record<string, unknown>));
+  return modules.flatMap((exports) => Object.values(exports).filter(isFile));
+}
+
+function isFile(value: unknown): value is DescFile {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file";
+}
+
+test("every file of the published package is there, and no other", () => {
+  expect(files.map((file) => file.proto.name).sort()).toEqual(publishedPaths);
+});
+
+test("every name, number, type, oneof, enum value, RPC and HTTP path is the published one", () => {
+  const found = differences({ ours: ourFacts(files), published });
+  expect(found.filter((line) => !newer.some((known) => known.test(line)))).toEqual([]);
+  expect(newer.filter((known) => !found.some((line) => known.test(line)))).toEqual([]);
+});
+
+test("the comparison looks at everything", () => {
+  const kinds = Map.groupBy(published.values(), (fact) => fact.split(" ")[0]);
+  const counts = Object.fromEntries([...kinds].map(([kind, facts]) => [kind, facts.length]));
+  expect(counts).toEqual({ message: 447, enum: 47, field: 1302, value: 245, service: 13, rpc: 102, http: 84 });
+});
+
+test.each([
+  ["a field number", (text: string) => text.replace("LiteralMap map = 3;", "LiteralMap map = 33;")],
+  ["a field type", (text: string) => text.replace("int64 integer = 1;", "int32 integer = 1;")],
+  ["a oneof", (text: string) => text.replace("oneof scheme {", "oneof plan {")],
+])("a change of %s in one of the two is seen", (_, change) => {
+  const copy = mkdtempSync(join(tmpdir(), "flyteidl-"));
+  try {
+    for (const path of publishedPaths) {
+      mkdirSync(dirname(join(copy, path)), { recursive: true });
+      const text = readFileSync(join(folder, path), "utf8");
+      writeFileSync(join(copy, path), path.endsWith("core/literals.proto") ? change(text) : text);
+    }
+    const changed = publishedFacts({ folder: copy, paths: publishedPaths });
+    expect(differences({ ours: changed, published })).not.toEqual([]);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+});
+
+test("a changed field number in our descriptors is seen", () => {
+  const registry = mutate("flyteidl/core/literals.proto", (proto) => {
+    const field = proto.messageType.find((message) => message.name === "Literal")?.field.find((each) => each.name === "map");
+    if (field) field.number = 33;
+  });
+  const found = differences({ ours: ourFacts([...registry.files].filter((file) => file.proto.name.startsWith("flyteidl/"))), published });
+  expect(found).toContainEqual(expect.stringContaining("different flyteidl.core.Literal.map"));
+});
+
+function mutate(name: string, change: (proto: DescFile["proto"]) => void): FileRegistry {
+  const closure = new Set(files);
+  for (const file of closure) for (const dependency of file.dependencies) closure.add(dependency);
+  const sorted: DescFile[] = [];
+  const visit = (file: DescFile): void => {
+    if (sorted.includes(file)) return;
+    file.dependencies.forEach(visit);
+    sorted.push(file);
+  };
+  for (const file of closure) visit(file);
+  const protos = sorted.map((file) => {
+    const proto = clone(FileDescriptorProtoSchema, file.proto);
+    if (proto.name === name) change(proto);
+    return proto;
+  });
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: protos }));
+}

@@ -1,0 +1,41 @@
+/** A place where our answer may differ from the record, and why it is right that it does. */
+export interface AcceptedDifference {
+  /** Case names; absent: every case. */
+  readonly cases?: readonly string[];
+  /** Regular expression over the whole path. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface Difference {
+  readonly path: string;
+  readonly recorded: unknown;
+  readonly here: unknown;
+}
+
+const ABSENT = "<absent>";
+/** Facts of the installation and of timing. */
+const NEVER_COMPARED = new Set(["lab", "soft"]);
+
+/** Every leaf that differs between two records, by its path. */
+export function differences(recorded: unknown, here: unknown): Difference[] {
+  const [a, b] = [flatten(recorded), flatten(here)];
+  return [...new Set([...a.keys(), ...b.keys()])]
+    .sort()
+    .map((path) => ({ path, recorded: a.has(path) ? a.get(path) : ABSENT, here: b.has(path) ? b.get(path) : ABSENT }))
+    .filter(({ recorded: x, here: y }) => JSON.stringify(x) !== JSON.stringify(y));
+}
+
+/** The reason why a difference is accepted, or undefined. */
+export function accepted(list: readonly AcceptedDifference[], name: string, { path }: Difference): string | undefined {
+  return list.find((entry) => (entry.cases === undefined || entry.cases.includes(name)) && new RegExp(`^(?:${entry.path})$`).test(path))
+    ?.reason;
+}
+
+function flatten(value: unknown, path = "", out = new Map<string, unknown>()): Map<string, unknown> {
+  if (Array.isArray(value) && value.length > 0) for (const [index, item] of value.entries()) flatten(item, `${path}[${index}]`, out);
+  else if (value !== null && typeof value === "object" && Object.keys(value).length > 0) {
+    for (const [key, item] of Object.entries(value)) if (!NEVER_COMPARED.has(key)) flatten(item, `${path}/${key}`, out);
+  } else out.set(path, value);
+  return out;
+}
