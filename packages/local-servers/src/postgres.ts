@@ -56,6 +56,7 @@ export async function startPostgres({ dataDir, port, durable = true }: PostgresO
     port: chosen,
     stopSignal: "SIGINT",
   });
+  await untilAccepting(data);
   return server;
 }
 
@@ -128,6 +129,16 @@ async function stopLeftover(data: string): Promise<void> {
   if (!isPostgresOn(pid, data)) return;
   process.kill(pid, "SIGINT");
   for (let waited = 0; waited < 10_000 && isPostgresOn(pid, data); waited += 50) await sleep(50);
+}
+
+/** The port is open before recovery has ended, and until then the server refuses; line 8 of postmaster.pid says when it accepts. */
+async function untilAccepting(data: string): Promise<void> {
+  const file = join(data, "postmaster.pid");
+  for (let waited = 0; waited < 60_000; waited += 10) {
+    if (existsSync(file) && readFileSync(file, "utf8").split("\n")[7]?.trim() === "ready") return;
+    await sleep(10);
+  }
+  throw new ServerStartError("PostgreSQL did not accept connections within 60 s");
 }
 
 /** Whether the pid is a live postgres of this very folder: a pid may have been given to somebody else since. */
