@@ -1,0 +1,88 @@
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { joinUri, parseAddress } from "./address.js";
+import { createBlobStore } from "./create.js";
+import { BlobError, BlobTooLarge } from "./errors.js";
+
+const blobs = createBlobStore({});
+const folder = () => `file://${mkdtempSync(join(tmpdir(), "blobs-"))}`;
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = (content: Uint8Array | undefined) => content && new TextDecoder().decode(content);
+
+test("a blob that was put is there, whole, until it is deleted", async () => {
+  const uri = `${folder()}/a b/ü%20/x.pb`;
+  expect(await blobs.get(uri)).toBeUndefined();
+  expect(await blobs.head(uri)).toBeUndefined();
+  expect(await blobs.put(uri, bytes("one"))).toBe("written");
+  expect(await blobs.put(uri, bytes("three"))).toBe("written");
+  expect(text(await blobs.get(uri))).toBe("three");
+  expect(await blobs.head(uri)).toMatchObject({ size: 5, metadata: {} });
+  await blobs.delete(uri);
+  await blobs.delete(uri);
+  expect(await blobs.get(uri)).toBeUndefined();
+});
+
+test("of many writers that must not replace, one writes", async () => {
+  const uri = `${folder()}/once`;
+  const results = await Promise.all(Array.from({ length: 8 }, (_, i) => blobs.put(uri, bytes(`writer ${i}`), { ifNoneMatch: true })));
+  expect(results.filter((result) => result === "written")).toHaveLength(1);
+  expect(text(await blobs.get(uri))).toBe(`writer ${results.indexOf("written")}`);
+});
+
+test("no partial file stays", async () => {
+  const root = folder();
+  await blobs.put(`${root}/d/x`, bytes("1"));
+  await blobs.put(`${root}/d/x`, bytes("2"), { ifNoneMatch: true });
+  expect(readdirSync(`${root.slice(7)}/d`)).toEqual(["x"]);
+});
+
+test("a blob over the limit is refused, one at the limit is read", async () => {
+  const uri = `${folder()}/big`;
+  await blobs.put(uri, bytes("12345"));
+  await expect(blobs.get(uri, { maxBytes: 4 })).rejects.toThrow(BlobTooLarge);
+  expect(text(await blobs.get(uri, { maxBytes: 5 }))).toBe("12345");
+});
+
+test("a listing has the blobs under a prefix, which may end within a name, in the order of keys", async () => {
+  const root = folder();
+  for (const name of ["b/1", "b-2", "b0/3", "a", "c/d/e"]) await blobs.put(`${root}/${name}`, bytes(name));
+  const listed = async (prefix: string) => {
+    const uris: string[] = [];
+    for await (const entry of blobs.list(`${root}/${prefix}`)) uris.push(entry.uri.slice(root.length + 1));
+    return uris;
+  };
+  expect(await listed("")).toEqual(["a", "b-2", "b/1", "b0/3", "c/d/e"]);
+  expect(await listed("b")).toEqual(["b-2", "b/1", "b0/3"]);
+  expect(await listed("b/")).toEqual(["b/1"]);
+  expect(await listed("nothing/here")).toEqual([]);
+});
+
+test("what is no address, no blob or not to be signed is refused for good", async () => {
+  const root = folder();
+  writeFileSync(`${root.slice(7)}/file`, "");
+  await expect(blobs.get("gopher://x")).rejects.toThrow("gopher://x: the address must be");
+  await expect(blobs.get("s3://bucket")).rejects.toThrow("names a bucket");
+  await expect(blobs.put(`${root}/../x`, bytes(""))).rejects.toThrow(BlobError);
+  await expect(blobs.put(`${root}/file/below`, bytes(""))).rejects.toThrow(BlobError);
+  await expect(blobs.signPut(`${root}/x`, { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
+});
+
+test.each([
+  ["s3://b/k/é?#%20", { scheme: "s3", bucket: "b", key: "k/é?#%20" }],
+  ["s3://b//k", { scheme: "s3", bucket: "b", key: "/k" }],
+  ["s3://b", { scheme: "s3", bucket: "b", key: "" }],
+  ["/a/b", { scheme: "file", path: "/a/b" }],
+])("%s is an address", (uri, address) => {
+  expect(parseAddress(uri)).toEqual({ uri, ...address });
+});
+
+test.each([
+  [["s3://b", "a", "b"], "s3://b/a/b"],
+  [["s3://b/", "/a/", "", "b/c"], "s3://b/a/b/c"],
+  [["file:///", "a"], "file:///a"],
+  [["s3://b/x//"], "s3://b/x"],
+] as [[string, ...string[]], string][])("%j join to %s", (parts, joined) => {
+  expect(joinUri(...parts)).toBe(joined);
+});
