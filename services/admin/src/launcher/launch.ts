@@ -1,0 +1,131 @@
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { isAlreadyExists, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
+import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError } from "@flyte-ts/workflow-crd";
+import type { AdminDeps, Cluster } from "../deps.js";
+import { nanosOfDate } from "../event/time.js";
+import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
+import { changeExecution } from "../execution/change.js";
+import { refusalError } from "../execution/refusal.js";
+import type { ExecutionName } from "../execution/state.js";
+import type { LaunchableExecution } from "./execution.js";
+import { flyteWorkflowOf } from "./resource.js";
+import { judgeRefusal } from "./verdict.js";
+
+/** The verbs of the Kubernetes API that launching takes. */
+export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
+
+export interface LaunchDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "clock"> {
+  readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<CompiledWorkflowClosure | undefined> };
+  /** Namespaces that are known to be there. */
+  readonly namespaces: Set<string>;
+}
+
+/** The work cannot be done now; the message says why. */
+export class TryLater extends Error {
+  override readonly name = "TryLater";
+}
+
+/**
+ * Makes the resource of an execution in its data plane. Repeated it does no harm: the
+ * resource that is there already is the same.
+ *
+ * @throws TryLater when the data plane does not answer.
+ */
+export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: LaunchableExecution): Promise<void> {
+  // Ended, or asked to end, before it was launched: there is nothing to make.
+  if (isTerminalWorkflowEvent(execution.phase) || execution.phase === WorkflowExecution_Phase.ABORTING) return;
+  const closure = await deps.closures.find(execution.settings.workflow);
+  if (closure === undefined) return fail(deps, execution, "its workflow is not registered any more");
+  let resource: FlyteWorkflowResource;
+  try {
+    resource = await flyteWorkflowOf(deps, execution, closure);
+  } catch (error) {
+    if (error instanceof WorkflowBuildError) return fail(deps, execution, error.message);
+    throw error;
+  }
+  await createResource(deps, { kube, execution, resource });
+}
+
+interface Creation {
+  readonly kube: LaunchKube;
+  readonly execution: LaunchableExecution;
+  readonly resource: FlyteWorkflowResource;
+}
+
+async function createResource(deps: LaunchDeps, { kube, execution, resource }: Creation): Promise<void> {
+  const { namespace } = resource.metadata;
+  const known = `${execution.cluster}/${namespace}`;
+  if (!deps.namespaces.has(known)) {
+    await ensureNamespace(kube, namespace);
+    deps.namespaces.add(known);
+  }
+  try {
+    await kube.create(FLYTE_WORKFLOW_RESOURCE, resource as unknown as KubeObject);
+  } catch (error) {
+    const verdict = judgeRefusal(error);
+    const reason = error instanceof Error ? error.message : String(error);
+    switch (verdict) {
+      case "done":
+        return;
+      case "refused":
+        return fail(deps, execution, reason);
+      case "namespace":
+        deps.namespaces.delete(known);
+        throw new TryLater(reason, { cause: error });
+      case "later":
+        throw new TryLater(reason, { cause: error });
+      default:
+        return verdict satisfies never;
+    }
+  }
+}
+
+async function ensureNamespace(kube: LaunchKube, name: string): Promise<void> {
+  try {
+    await kube.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  } catch (error) {
+    // Forbidden: somebody else makes the namespaces here. Whether it is there shows when the resource is made.
+    if (isAlreadyExists(error) || judgeRefusal(error) === "refused") return;
+    throw new TryLater(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** Ends an execution that its data plane will never take. */
+async function fail(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
+  const fact = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: refusalError(reason) };
+  await changeExecution(deps.db, execution, { decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)) });
+}
+
+/**
+ * Asks for the end of an execution's resource; the engine then reports the end. Where there
+ * is no resource nobody will, and the row ends here.
+ *
+ * @throws TryLater when the data plane does not answer.
+ */
+export async function abort(
+  deps: Pick<LaunchDeps, "db" | "clock">,
+  kube: LaunchKube,
+  { execution, namespace }: { readonly execution: ExecutionName & { readonly phase: WorkflowExecution_Phase }; readonly namespace: string },
+): Promise<void> {
+  if (isTerminalWorkflowEvent(execution.phase)) return;
+  let deleted: boolean;
+  try {
+    deleted = await kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
+  } catch (error) {
+    throw new TryLater(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+  if (!deleted) await endAborted(deps, execution);
+}
+
+/** Ends an execution that was to be aborted and of which nothing is left in its data plane. */
+export async function endAborted({ db, clock }: Pick<LaunchDeps, "db" | "clock">, execution: ExecutionName): Promise<void> {
+  const fact = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
+  await changeExecution(db, execution, { decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)) });
+}
+
+/** The data plane of an execution: by name, or the only one. */
+export function clusterOf(clusters: readonly Cluster[], name: string): Cluster | undefined {
+  return clusters.find((cluster) => cluster.name === name) ?? (name === "" ? clusters[0] : undefined);
+}

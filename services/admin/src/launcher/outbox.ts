@@ -1,0 +1,60 @@
+import type { Queryable } from "@flyte-ts/postgres";
+
+export interface OutboxEntry {
+  readonly id: bigint;
+  readonly executionId: bigint;
+  readonly action: "launch" | "abort";
+  /** How often it has been taken, this time included. */
+  readonly attempts: number;
+}
+
+interface Row {
+  id: bigint;
+  execution_id: bigint;
+  action: "launch" | "abort";
+  attempts: number;
+}
+
+/**
+ * Takes what is due, for so long that whoever took it has surely ended or died: then it is
+ * due again. An abort is not due while the launch of the same execution is.
+ */
+export async function takeEntries(db: Queryable, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
+  const { rows } = await db.query<Row>({
+    name: "take-outbox",
+    text: `UPDATE execution_outbox o SET available_at = now() + $2 * interval '1 millisecond', attempts = o.attempts + 1
+      FROM (
+        SELECT id FROM execution_outbox due
+        WHERE available_at <= now() AND (action = 'launch' OR NOT EXISTS (
+          SELECT 1 FROM execution_outbox launch WHERE launch.execution_id = due.execution_id AND launch.action = 'launch'
+        ))
+        ORDER BY available_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
+      ) taken
+      WHERE o.id = taken.id RETURNING o.id, o.execution_id, o.action, o.attempts`,
+    values: [limit, leaseMs],
+  });
+  return rows.map((row) => ({ id: row.id, executionId: row.execution_id, action: row.action, attempts: row.attempts }));
+}
+
+/** The work is done. */
+export async function removeEntry(db: Queryable, id: bigint): Promise<void> {
+  await db.query({ name: "remove-outbox", text: "DELETE FROM execution_outbox WHERE id = $1", values: [id] });
+}
+
+/** The work could not be done now and is due again later. */
+export async function postponeEntry(db: Queryable, id: bigint, { delayMs, reason }: { delayMs: number; reason: string }): Promise<void> {
+  await db.query({
+    name: "postpone-outbox",
+    text: "UPDATE execution_outbox SET available_at = now() + $2 * interval '1 millisecond', last_error = $3 WHERE id = $1",
+    values: [id, Math.round(delayMs), reason.slice(0, 1000).replaceAll("\0", "")],
+  });
+}
+
+/** Puts an entry back for an execution that lost it; nothing happens when it has one. */
+export async function restoreEntry(db: Queryable, executionId: bigint, action: OutboxEntry["action"]): Promise<void> {
+  await db.query({
+    name: "restore-outbox",
+    text: "INSERT INTO execution_outbox (execution_id, action) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    values: [executionId, action],
+  });
+}

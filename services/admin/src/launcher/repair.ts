@@ -1,0 +1,178 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { isTerminalWorkflow, isTerminalWorkflowEvent, workflowEventPhase } from "@flyte-ts/domain";
+import { ExecutionError_ErrorKind, ExecutionErrorSchema, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { KubeObject } from "@flyte-ts/kubernetes";
+import type { Queryable } from "@flyte-ts/postgres";
+import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { AdminDeps } from "../deps.js";
+import type { ErrorFact, WorkflowFact } from "../event/facts.js";
+import { workflowPhaseOf } from "../event/phase-name.js";
+import { nanosOfDate } from "../event/time.js";
+import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
+import { changeExecution } from "../execution/change.js";
+import { namespaceOf } from "../execution/namespace.js";
+import type { ExecutionName } from "../execution/state.js";
+import { publishRecorded } from "../ingest/recorded.js";
+import { clusterOf, endAborted, type LaunchKube } from "./launch.js";
+import { restoreEntry } from "./outbox.js";
+
+export interface RepairDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger"> {
+  readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: LaunchKube }[];
+}
+
+/** An execution that has not ended and of which nothing was heard for a while. */
+export interface QuietExecution extends ExecutionName {
+  readonly rowId: bigint;
+  readonly phase: WorkflowExecution_Phase;
+  readonly cluster: string;
+  /** Since when nothing was heard, ms. */
+  readonly quietMs: number;
+  readonly owesLaunch: boolean;
+  readonly owesAbort: boolean;
+}
+
+/** What is found in the data plane. */
+export interface FoundResource {
+  readonly status: Pick<WorkflowStatus, "phase" | "outputRef" | "error" | "stoppedAt">;
+  readonly deleting: boolean;
+}
+
+/**
+ * What has to be done so that the row tells the truth.
+ * - `launch`, `abort`: the data plane has not been told, and nobody is about to.
+ * - `aborted`: it is gone, as was asked.
+ * - `end`: the resource has ended; its last event was lost.
+ * - `vanished`: it was running and is gone, nobody knows how it ended.
+ */
+export type RepairDecision =
+  | { readonly kind: "nothing" | "launch" | "abort" | "aborted" | "vanished" }
+  | { readonly kind: "end"; readonly status: FoundResource["status"] };
+
+/** A resource that was running may be missed by a read for a moment, never for so long. */
+const VANISHED_AFTER_MS = 10 * 60_000;
+
+export function decideRepair(execution: QuietExecution, resource: FoundResource | undefined): RepairDecision {
+  const { phase, owesAbort, owesLaunch, quietMs } = execution;
+  if (isTerminalWorkflowEvent(phase)) return { kind: "nothing" };
+  if (resource !== undefined) {
+    if (isTerminalWorkflow(resource.status.phase)) return { kind: "end", status: resource.status };
+    const untold = phase === WorkflowExecution_Phase.ABORTING && !resource.deleting && !owesAbort;
+    return { kind: untold ? "abort" : "nothing" };
+  }
+  if (owesLaunch) return { kind: "nothing" };
+  if (phase === WorkflowExecution_Phase.ABORTING) return { kind: "aborted" };
+  if (phase === WorkflowExecution_Phase.UNDEFINED || phase === WorkflowExecution_Phase.QUEUED) return { kind: "launch" };
+  return { kind: quietMs >= VANISHED_AFTER_MS ? "vanished" : "nothing" };
+}
+
+/** Compares quiet executions with their resources once; gives how many were looked at. */
+export async function repairOnce(deps: RepairDeps, { quietMs, limit }: { readonly quietMs: number; readonly limit: number }): Promise<number> {
+  const quiet = await takeQuiet(deps.db, { quietMs, limit });
+  for (const execution of quiet) {
+    try {
+      await repair(deps, execution);
+    } catch (error) {
+      deps.logger.warn({ execution: text(execution), error: String(error) }, "execution cannot be compared with its resource now");
+    }
+  }
+  return quiet.length;
+}
+
+async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void> {
+  const cluster = clusterOf(deps.clusters as AdminDeps["clusters"], execution.cluster);
+  if (cluster === undefined) return;
+  const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);
+  const object = await cluster.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name });
+  const resource = object && {
+    status: object.status ?? { phase: 0 },
+    deleting: object.metadata.deletionTimestamp !== undefined,
+  };
+  const decision = decideRepair(execution, resource);
+  if (decision.kind !== "nothing") deps.logger.info({ execution: text(execution), decision: decision.kind }, "execution repaired");
+  switch (decision.kind) {
+    case "nothing":
+      return;
+    case "launch":
+    case "abort":
+      return restoreEntry(deps.db, execution.rowId, decision.kind);
+    case "aborted":
+      return endAborted(deps, execution);
+    case "end":
+      return end(deps, execution, endFact(deps, decision.status));
+    case "vanished":
+      return end(deps, execution, {
+        phase: WorkflowExecution_Phase.FAILED,
+        occurredAt: nanosOfDate(deps.clock()),
+        error: errorFact({ code: "ResourceVanished", message: "the execution's resource is gone from its data plane", kind: "SYSTEM" }),
+      });
+    default:
+      return decision satisfies never;
+  }
+}
+
+async function end(deps: RepairDeps, execution: ExecutionName, fact: WorkflowFact): Promise<void> {
+  const { after } = await changeExecution(deps.db, execution, { decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)) });
+  publishRecorded(deps, execution, after.phase);
+}
+
+function endFact({ clock }: RepairDeps, status: FoundResource["status"]): WorkflowFact {
+  const stopped = Date.parse(status.stoppedAt ?? "");
+  return {
+    phase: workflowEventPhase(status.phase),
+    occurredAt: nanosOfDate(Number.isNaN(stopped) ? clock() : new Date(stopped)),
+    outputUri: status.outputRef || undefined,
+    error: status.error && errorFact(status.error),
+  };
+}
+
+function errorFact({ code, message, kind = "" }: { code: string; message: string; kind?: string }): ErrorFact {
+  const known = (ExecutionError_ErrorKind as unknown as Record<string, ExecutionError_ErrorKind | undefined>)[kind];
+  const error = create(ExecutionErrorSchema, { code, message, kind: known ?? ExecutionError_ErrorKind.UNKNOWN });
+  return { bytes: toBinary(ExecutionErrorSchema, error), kind: ExecutionError_ErrorKind[error.kind] ?? "UNKNOWN", code };
+}
+
+interface Row {
+  id: bigint;
+  execution_project: string;
+  execution_domain: string;
+  execution_name: string;
+  phase: string;
+  cluster: string;
+  quiet_ms: number;
+  owes_launch: boolean;
+  owes_abort: boolean;
+}
+
+/** Those that were looked at longest ago; what is taken here no other replica takes for a while. */
+async function takeQuiet(db: Queryable, { quietMs, limit }: { quietMs: number; limit: number }): Promise<readonly QuietExecution[]> {
+  const { rows } = await db.query<Row>({
+    name: "take-quiet-executions",
+    text: `UPDATE executions e SET checked_at = now() FROM (
+        SELECT id FROM executions
+        WHERE phase NOT IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')
+          AND updated_at <= now() - $1 * interval '1 millisecond'
+          AND (checked_at IS NULL OR checked_at <= now() - $1 * interval '1 millisecond')
+        ORDER BY checked_at NULLS FIRST, id LIMIT $2 FOR UPDATE SKIP LOCKED
+      ) quiet WHERE e.id = quiet.id
+      RETURNING e.id, e.execution_project, e.execution_domain, e.execution_name, e.phase, e.cluster,
+        (extract(epoch FROM now() - e.updated_at) * 1000)::float8 AS quiet_ms,
+        EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'launch') AS owes_launch,
+        EXISTS (SELECT 1 FROM execution_outbox o WHERE o.execution_id = e.id AND o.action = 'abort') AS owes_abort`,
+    values: [quietMs, limit],
+  });
+  return rows.map((row) => ({
+    rowId: row.id,
+    project: row.execution_project,
+    domain: row.execution_domain,
+    name: row.execution_name,
+    phase: workflowPhaseOf(row.phase),
+    cluster: row.cluster,
+    quietMs: row.quiet_ms,
+    owesLaunch: row.owes_launch,
+    owesAbort: row.owes_abort,
+  }));
+}
+
+function text({ project, domain, name }: ExecutionName): string {
+  return `${project}/${domain}/${name}`;
+}
