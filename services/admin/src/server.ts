@@ -1,16 +1,23 @@
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
+import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { CommitUnknown, isUnavailable } from "@flyte-ts/postgres";
 import { Code, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
 import { attributeRpcs } from "./attributes/rpc.js";
 import type { AdminDeps } from "./deps.js";
+import { dataProxyRpcs } from "./data-proxy/rpc.js";
 import { descriptionEntityRpcs } from "./description-entity/rpc.js";
 import { eventRpcs } from "./event/rpc.js";
+import { executionRpcs } from "./execution/rpc.js";
 import { launchPlanRpcs } from "./launch-plan/rpc.js";
 import { namedEntityRpcs } from "./named-entity/rpc.js";
+import { nodeExecutionRpcs } from "./node-execution/rpc.js";
 import { projectRpcs } from "./project/rpc.js";
+import { signalRpcs } from "./signal/rpc.js";
 import { taskRpcs } from "./task/rpc.js";
+import { taskExecutionRpcs } from "./task-execution/rpc.js";
 import { type Build, versionRpcs } from "./version/rpc.js";
 import { workflowRpcs } from "./workflow/rpc.js";
 
@@ -26,8 +33,13 @@ export function adminServices(deps: AdminDeps, build: Build): ServedService[] {
       ...descriptionEntityRpcs(deps),
       ...attributeRpcs(deps),
       ...versionRpcs(build),
+      ...executionRpcs(deps),
+      ...nodeExecutionRpcs(deps),
+      ...taskExecutionRpcs(deps),
       ...eventRpcs(deps),
     }),
+    implement(DataProxyService, dataProxyRpcs(deps)),
+    implement(SignalService, signalRpcs(deps)),
     // Their REST routes answer as those of a server without auth always have.
     withoutImplementation(AuthMetadataService),
     withoutImplementation(IdentityService),
