@@ -99,7 +99,11 @@ function mismatch(name: string, literal: Literal, parameter: Parameter): InputEr
   if (type !== undefined && literalFitsType(literal, type)) return undefined;
   const given = literalTypeOf(literal);
   if (given === undefined) return inputError("UnknownType", name, "holds a value of unknown type");
-  return inputError("WrongType", name, `has the wrong type: expected ${typeToText(type)}, got ${typeToText(given) || "a value that does not tell its type"}`);
+  return inputError(
+    "WrongType",
+    name,
+    `has the wrong type: expected ${typeToText(type)}, got ${typeToText(given) || "a value that does not tell its type"}`,
+  );
 }
 
 /** 0001-01-01 and 9999-12-31T23:59:59, in seconds since 1970: the range of a protobuf timestamp. */

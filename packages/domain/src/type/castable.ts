@@ -72,7 +72,9 @@ function accepts(downstream: LiteralType, upstream: LiteralType, casting: Castin
 
 function unionAccepts(union: UnionType, upstream: LiteralType, casting: Casting, depth: number): boolean {
   if (upstream.type.case === "unionType") {
-    return upstream.type.value.variants.every((u) => union.variants.some((d) => castsTo(u, d, casting, depth + 1)));
+    const fits = (u: LiteralType, d: LiteralType | undefined): boolean => d !== undefined && castsTo(u, d, casting, depth + 1);
+    // Unions are mostly given to themselves, so the variant in the same place is the first to try.
+    return upstream.type.value.variants.every((u, i) => fits(u, union.variants[i]) || union.variants.some((d) => fits(u, d)));
   }
   let found = 0;
   for (const variant of union.variants) {

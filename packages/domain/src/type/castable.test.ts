@@ -1,0 +1,261 @@
+import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type LiteralType,
+  LiteralTypeSchema,
+  SchemaType_SchemaColumn_SchemaColumnType as Column,
+  SimpleType,
+} from "@flyte-ts/idl/flyteidl/core/types_pb";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { castable } from "./castable.js";
+import { MAX_NESTING } from "./nesting.js";
+import { simpleType } from "./simple.js";
+
+type Init = MessageInitShape<typeof LiteralTypeSchema>;
+const make = (init: Init): LiteralType => create(LiteralTypeSchema, init);
+
+const none = simpleType(SimpleType.NONE);
+const int = simpleType(SimpleType.INTEGER);
+const float = simpleType(SimpleType.FLOAT);
+const text = simpleType(SimpleType.STRING);
+const list = (value: LiteralType) => make({ type: { case: "collectionType", value } });
+const map = (value: LiteralType) => make({ type: { case: "mapValueType", value } });
+const union = (...variants: LiteralType[]) => make({ type: { case: "unionType", value: { variants } } });
+const oneOf = (...values: string[]) => make({ type: { case: "enumType", value: { values } } });
+const blob = (format: string, dimensionality = 0) => make({ type: { case: "blob", value: { format, dimensionality } } });
+const schema = (...columns: [string, Column][]) =>
+  make({ type: { case: "schema", value: { columns: columns.map(([name, type]) => ({ name, type })) } } });
+const dataset = (format: string, ...columns: [string, LiteralType][]) =>
+  make({
+    type: { case: "structuredDatasetType", value: { format, columns: columns.map(([name, literalType]) => ({ name, literalType })) } },
+  });
+const struct = (metadata?: JsonObject) => make({ type: { case: "simple", value: SimpleType.STRUCT }, metadata });
+const tagged = (tag: string, type: LiteralType) => make({ ...type, structure: { tag } });
+
+function expectCasts(cases: readonly (readonly [upstream: LiteralType, downstream: LiteralType, fits: boolean])[]): void {
+  for (const [i, [upstream, downstream, fits]] of cases.entries()) expect.soft(castable(upstream, downstream), `case ${i}`).toBe(fits);
+}
+
+describe("castable", () => {
+  it("promotes nothing", () => {
+    expectCasts([
+      [int, int, true],
+      [int, float, false],
+      [float, int, false],
+      [int, text, false],
+      [none, int, false],
+      [int, none, false],
+      [none, none, true],
+    ]);
+  });
+
+  it("takes an enum for a text and a text for an enum, but no other enum", () => {
+    expectCasts([
+      [oneOf("a", "b"), text, true],
+      [text, oneOf("a", "b"), true],
+      [oneOf("a", "b"), oneOf("a", "b"), true],
+      [oneOf("a", "b"), oneOf("b", "a"), false],
+      [oneOf("a"), oneOf("a", "b"), false],
+      [oneOf("a"), int, false],
+    ]);
+  });
+
+  it("looks into lists and maps, and lets empty ones fit anywhere", () => {
+    expectCasts([
+      [list(int), list(int), true],
+      [list(int), list(text), false],
+      [list(int), int, false],
+      [int, list(int), false],
+      [list(int), map(int), false],
+      [list(none), list(text), true],
+      [map(none), map(list(int)), true],
+      [list(none), map(int), false],
+      [list(list(none)), list(list(int)), true],
+      [none, list(int), false],
+    ]);
+  });
+
+  it("compares formats of blobs only where both have one, and never dimensionality", () => {
+    expectCasts([
+      [blob("csv"), blob("csv"), true],
+      [blob("csv"), blob("png"), false],
+      [blob("csv"), blob(""), true],
+      [blob(""), blob("csv"), true],
+      [blob("csv", 1), blob("csv", 0), true],
+      [text, blob(""), false],
+    ]);
+  });
+
+  it("wants of a schema at least the expected columns", () => {
+    const x: [string, Column] = ["x", Column.INTEGER];
+    const y: [string, Column] = ["y", Column.STRING];
+    expectCasts([
+      [schema(x, y), schema(x), true],
+      [schema(x), schema(x, y), false],
+      [schema(), schema(x), true],
+      [schema(x), schema(), true],
+      [schema(["x", Column.FLOAT]), schema(x), false],
+      [none, schema(), false],
+    ]);
+  });
+
+  it("takes schemas and structured data sets for each other when the file can be parquet", () => {
+    const x: [string, Column] = ["x", Column.INTEGER];
+    expectCasts([
+      [schema(x), dataset("", ["x", int]), true],
+      [schema(x), dataset("parquet", ["x", int]), true],
+      [schema(x), dataset("csv", ["x", int]), false],
+      [schema(x), dataset("", ["x", text]), false],
+      [dataset("Parquet", ["x", int]), schema(x), true],
+      [dataset("csv", ["x", int]), schema(x), false],
+      [dataset("", ["y", int]), schema(x), false],
+      [dataset("csv"), dataset("CSV"), true],
+      [dataset("csv"), dataset("parquet"), false],
+      [dataset("", ["x", int], ["y", list(text)]), dataset("", ["y", list(text)]), true],
+      [dataset("", ["y", list(text)]), dataset("", ["y", list(int)]), false],
+      [none, dataset(""), true],
+    ]);
+  });
+
+  it("wants a plain type to fit exactly one variant of a union", () => {
+    expectCasts([
+      [int, union(int, text), true],
+      [float, union(int, text), false],
+      [int, union(int, int), false],
+      [text, union(text, oneOf("a")), false],
+      [none, union(int, none), true],
+      [int, union(), false],
+    ]);
+  });
+
+  it("wants every variant of a union upstream to fit some variant downstream", () => {
+    expectCasts([
+      [union(int, text), union(text, float, int), true],
+      [union(int, text), union(int, none), false],
+      [union(int, none), int, false],
+      [union(), union(), true],
+    ]);
+  });
+
+  it("sees through a union of one variant, at the top only", () => {
+    expectCasts([
+      [union(int), int, true],
+      [union(int), text, false],
+      [union(int), union(int, text), true],
+      [list(union(int)), list(int), false],
+    ]);
+  });
+
+  it("wants the tag that upstream has", () => {
+    expectCasts([
+      [tagged("a", int), tagged("a", int), true],
+      [tagged("a", int), tagged("b", int), false],
+      [tagged("a", int), int, false],
+      [int, tagged("a", int), true],
+      [union(tagged("a", int), tagged("b", int)), union(tagged("b", int), tagged("a", int)), true],
+      [tagged("a", oneOf("x")), text, true],
+    ]);
+  });
+
+  it("ignores metadata and annotations of anything but structs", () => {
+    const annotated = make({ ...int, metadata: { a: 1 }, annotation: { annotations: { b: 2 } } });
+    expectCasts([
+      [annotated, int, true],
+      [int, annotated, true],
+    ]);
+  });
+
+  it("compares structs by their schemas, and takes one without a schema for any", () => {
+    const small = { type: "object", properties: { a: { type: "integer" } } };
+    const large = { type: "object", properties: { a: { type: "integer" }, b: { type: "string" } } };
+    expectCasts([
+      [struct(), struct(small), true],
+      [struct(large), struct(), true],
+      [struct(large), struct(small), true],
+      [struct(small), struct(large), false],
+      [struct(), map(int), false],
+    ]);
+  });
+
+  it("fits nothing nested beyond the limit, and stays within the stack", () => {
+    const deep = (levels: number, wrap: (type: LiteralType) => LiteralType) => {
+      let type = int;
+      for (let i = 0; i < levels; i++) type = wrap(type);
+      return type;
+    };
+    for (const wrap of [list, map, union, (type: LiteralType) => union(type, int), (type: LiteralType) => dataset("", ["x", type])]) {
+      expect.soft(castable(deep(MAX_NESTING / 2, wrap), deep(MAX_NESTING / 2, wrap))).toBe(true);
+      expect.soft(castable(deep(10_000, wrap), deep(10_000, wrap))).toBe(false);
+    }
+  });
+
+  it("ends for unions that multiply", () => {
+    const wide = union(...Array.from({ length: 3000 }, (_, i) => oneOf(`v${i}`)));
+    const reversed = union(...Array.from({ length: 3000 }, (_, i) => oneOf(`w${i}`)));
+    expect(castable(wide, structuredClone(wide))).toBe(true);
+    expect(castable(wide, reversed)).toBe(false);
+  });
+});
+
+/** Types whose every part differs from its siblings, so that unions are never ambiguous. */
+const anyType: fc.Arbitrary<LiteralType> = fc.letrec<{ type: LiteralType; leaf: LiteralType }>((tie) => ({
+  leaf: fc.oneof(
+    fc.integer({ min: 0, max: 9 }).map((simple) => simpleType(simple)),
+    fc.uniqueArray(fc.string({ maxLength: 3 }), { maxLength: 3 }).map((values) => oneOf(...values)),
+    fc.constantFrom("", "csv", "png").map((format) => blob(format)),
+    fc.uniqueArray(fc.constantFrom("x", "y", "z")).map((names) => schema(...names.map((name, i): [string, Column] => [name, i]))),
+  ),
+  type: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    tie("leaf"),
+    tie("type").map(list),
+    tie("type").map(map),
+    fc.array(tie("type"), { maxLength: 4 }).map((variants) => union(...variants)),
+    fc
+      .tuple(
+        fc.constantFrom("", "csv", "parquet"),
+        fc.uniqueArray(fc.tuple(fc.constantFrom("x", "y"), tie("type")), { selector: ([n]) => n }),
+      )
+      .map(([format, columns]) => dataset(format, ...columns)),
+  ),
+})).type;
+
+describe("castable, of any types", () => {
+  it("is reflexive", () => {
+    fc.assert(fc.property(anyType, (type) => castable(type, type)));
+  });
+
+  it("depends on content, not on identity", () => {
+    fc.assert(fc.property(anyType, anyType, (a, b) => castable(structuredClone(a), structuredClone(b)) === castable(a, b)));
+  });
+
+  it("is kept by lists and maps on both sides, but for None, which fits as an element", () => {
+    fc.assert(
+      fc.property(anyType, anyType, (a, b) => {
+        const isNone = a.type.case === "simple" && a.type.value === SimpleType.NONE;
+        const single = a.type.case === "unionType" && a.type.value.variants.length === 1;
+        fc.pre(!isNone && !single);
+        expect(castable(list(a), list(b))).toBe(castable(a, b));
+        expect(castable(map(a), map(b))).toBe(castable(a, b));
+      }),
+    );
+  });
+
+  it("lets a union be given for any union with more variants", () => {
+    fc.assert(
+      fc.property(fc.array(anyType, { maxLength: 4 }), fc.array(anyType), (some, more) =>
+        castable(union(...some), union(...more, ...some)),
+      ),
+    );
+  });
+
+  it("lets a plain type into a union by exactly one variant", () => {
+    const plain = anyType.filter((type) => type.type.case !== "unionType");
+    fc.assert(
+      fc.property(plain, fc.array(anyType), (type, variants) => {
+        const fitting = variants.filter((variant) => castable(type, variant)).length;
+        expect(castable(type, union(...variants))).toBe(fitting === 1);
+      }),
+    );
+  });
+});
