@@ -56,12 +56,14 @@ export const adminConfigSchema = z.strictObject({
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
       s3: z
         .strictObject({
-          endpoint: z.string().default("http://localhost:30002"),
+          /** Address of the service; absent: AWS itself. */
+          endpoint: z.string().optional(),
           /** Address that clients outside reach; signed URLs carry it. */
           publicEndpoint: z.string().optional(),
           region: z.string().default("us-east-1"),
-          accessKeyId: z.string().default(""),
-          secretAccessKey: z.string().default(""),
+          /** Absent: the credentials of the environment. */
+          accessKeyId: z.string().optional(),
+          secretAccessKey: z.string().optional(),
         })
         .prefault({}),
     })

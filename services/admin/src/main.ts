@@ -1,69 +1,72 @@
 import { fileURLToPath } from "node:url";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadConfig } from "@flyte-ts/config";
+import { EVENT_STREAM } from "@flyte-ts/domain";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { createPool } from "@flyte-ts/postgres";
 import { createRpcServer, type RpcServer } from "@flyte-ts/rpc";
 import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { callMetrics } from "./call-metrics.js";
 import { adminConfigSchema } from "./config.js";
-import type { AdminDeps } from "./deps.js";
+import type { AdminDeps, Cluster } from "./deps.js";
+import { startIngest } from "./ingest/start.js";
+import { startRepair } from "./launcher/start-repair.js";
+import { startLauncher } from "./launcher/start.js";
 import { seedProjects } from "./project/rpc.js";
 import { adminServices, databaseTrouble } from "./server.js";
+import { databaseProblem, whenDatabaseIsThere } from "./wait-for-database.js";
 
 const config = loadConfig(adminConfigSchema, { service: "admin", argv: process.argv.slice(2), env: process.env });
 const logger = createLogger({ service: "admin", level: config.logLevel });
 const metrics = new Metrics();
-let ready = false;
-
-const db = createPool({
-  url: config.database.url,
-  maxConnections: config.database.maxConnections,
-  applicationName: "flyte-ts admin",
-  logger,
-});
+let notReady: string | undefined = "starting: waiting for the database";
+const db = createPool({ ...config.database, applicationName: "flyte-ts admin", logger });
 const ops = await startOpsServer({
   ...config.ops,
   metrics,
-  notReady: () => (ready ? undefined : "starting"),
+  notReady: async () => notReady ?? bus.problem() ?? (await databaseProblem(db)),
 });
-await db.migrate({ directory: config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url)), logger });
+
+const migrations = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
+await whenDatabaseIsThere(() => db.migrate({ directory: migrations, logger }), logger);
+notReady = "starting: waiting for the message bus";
 const bus = await connectBus({ url: config.nats.url, name: "admin", logger });
-const deps: AdminDeps = {
-  config,
-  db,
-  bus,
-  blobs: createBlobStore(config.storage),
-  clusters: await Promise.all(
-    config.clusters.map(async ({ name, weight, kubeconfig, context }) => ({
-      name,
-      weight,
-      kube: await createKubeClient(kubeconfig === undefined ? { inCluster: true } : { kubeconfig, context }),
-    })),
-  ),
-  logger,
-  metrics,
-  clock: () => new Date(),
-  random: Math.random,
-};
+await bus.ensureStream(EVENT_STREAM);
+const clusters: Cluster[] = [];
+for (const { name, weight, kubeconfig, context } of config.clusters) {
+  clusters.push({ name, weight, kube: await createKubeClient(kubeconfig === undefined ? { inCluster: true } : { kubeconfig, context }) });
+}
+const blobs = createBlobStore(config.storage);
+const deps: AdminDeps = { config, db, blobs, bus, clusters, logger, metrics, clock: () => new Date(), random: Math.random };
 await seedProjects(deps);
-const build = { version: "0.1.0", revision: "unknown", time: new Date().toISOString() };
-const services = adminServices(deps, build);
+
+const ingest = await startIngest(deps);
+// Without a data plane executions are accepted and wait for one.
+const dataPlanes = clusters.length === 0 ? [] : [await startLauncher(deps), startRepair(deps)];
+const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() });
+const interceptors = [callMetrics(metrics), databaseTrouble];
 const { host, grpcPort, httpPort, maxMessageBytes } = config.server;
 const servers: RpcServer[] = [];
+// Each port serves both protocols, so one is enough.
 for (const port of new Set([grpcPort, httpPort])) {
-  const server = createRpcServer({ logger, services, interceptors: [databaseTrouble], maxMessageBytes });
+  const server = createRpcServer({ logger, services, interceptors, maxMessageBytes });
   const address = await server.listen({ host, port });
   logger.info({ host, port: address.port }, "listening");
   servers.push(server);
 }
-ready = true;
+notReady = undefined;
+logger.info({ opsPort: ops.port }, "admin is ready");
 
 onShutdown(
   async () => {
-    ready = false;
+    notReady = "stopping";
     await Promise.all(servers.map((server) => server.drain()));
+    await ingest.close();
+    await Promise.all(dataPlanes.map((part) => part.close()));
     await bus.close();
+    await Promise.all(clusters.map(({ kube }) => kube.close()));
+    blobs.close();
     await db.close();
     await ops.close();
   },

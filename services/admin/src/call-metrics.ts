@@ -1,0 +1,25 @@
+import { Code, codeName, type Interceptor, toRpcError } from "@flyte-ts/rpc";
+import { Histogram, type Metrics } from "@flyte-ts/telemetry";
+
+/** Measures every call: how long it took and how it ended. */
+export function callMetrics(metrics: Metrics): Interceptor {
+  const duration = new Histogram({
+    name: "flyte_admin_call_seconds",
+    help: "Time of a call from its decoded request to its response, by method and status code.",
+    labelNames: ["method", "code"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [metrics],
+  });
+  return async ({ context }, next) => {
+    const method = context.method.name;
+    const end = duration.startTimer();
+    try {
+      const response = await next(context);
+      end({ method, code: codeName(Code.OK) });
+      return response;
+    } catch (error) {
+      end({ method, code: codeName(toRpcError(error).code) });
+      throw error;
+    }
+  };
+}
