@@ -12,7 +12,8 @@ export interface AccessOptions {
 
 /** How to reach an API server and prove who asks. */
 export interface Access {
-  readonly origin: string;
+  /** Address, with the path below which the API stands, if any. */
+  readonly server: string;
   readonly tls: ConnectionOptions;
   /** Asked for each request, for tokens expire. */
   authorization(): Promise<string | undefined>;
@@ -34,10 +35,12 @@ export async function loadAccess(options: AccessOptions): Promise<Access> {
   if (options.context !== undefined) config.setCurrentContext(options.context);
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`kubeconfig ${options.kubeconfig ?? "(default)"}: the current context names no cluster`);
+  // Only a cluster of this machine speaks plain HTTP; there are no secrets to send over it.
+  if (cluster.server.startsWith("http:")) return { server: cluster.server, tls: {}, authorization: () => Promise.resolve(undefined) };
   const user = config.getCurrentUser();
   if (user?.token !== undefined && user.token !== "") {
     const token = `Bearer ${user.token}`;
-    return { origin: cluster.server, tls: await tlsOptions(config), authorization: () => Promise.resolve(token) };
+    return { server: cluster.server, tls: await tlsOptions(config), authorization: () => Promise.resolve(token) };
   }
   const authorize = cached(async () => {
     const request: { headers?: Record<string, unknown> } = { headers: {} };
@@ -45,12 +48,12 @@ export async function loadAccess(options: AccessOptions): Promise<Access> {
     const header = request.headers?.Authorization ?? request.headers?.authorization;
     return typeof header === "string" ? header : undefined;
   });
-  return { origin: cluster.server, tls: await tlsOptions(config), authorization: authorize };
+  return { server: cluster.server, tls: await tlsOptions(config), authorization: authorize };
 }
 
 async function tlsOptions(config: { applyToHTTPSOptions(options: never): Promise<void> }): Promise<ConnectionOptions> {
   const options: ConnectionOptions = {};
-  await config.applyToHTTPSOptions(options as never);
+  await config.applyToHTTPSOptions(Object.assign(options, { headers: {} }) as never);
   const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
   return Object.fromEntries(
     Object.entries({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }).filter(([, value]) => value !== undefined),
@@ -62,7 +65,7 @@ function inClusterAccess(): Access {
   if (!host || !port)
     throw new Error("in-cluster access: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, this is not a pod");
   return {
-    origin: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     tls: { ca: readFileSync(`${SERVICE_ACCOUNT}/ca.crt`) },
     authorization: cached(() => Promise.resolve(`Bearer ${readFileSync(`${SERVICE_ACCOUNT}/token`, "utf8").trim()}`)),
   };

@@ -89,11 +89,16 @@ const WATCH_SECONDS = 240;
 
 class HttpKubeClient implements KubeClient {
   readonly #access: Access;
+  readonly #server: URL;
+  /** A proxy may serve a cluster below a path of its own. */
+  readonly #base: string;
   readonly #requests: Agent;
   readonly #watches: Agent;
 
   constructor(access: Access, { maxConnections = 32, timeoutMs = 30_000 }: KubeClientOptions) {
     this.#access = access;
+    this.#server = new URL(access.server);
+    this.#base = this.#server.pathname.replace(/\/+$/, "");
     const connect = { ...access.tls, timeout: 10_000 };
     this.#requests = new Agent({
       connections: maxConnections,
@@ -205,8 +210,8 @@ class HttpKubeClient implements KubeClient {
     let response: Dispatcher.ResponseData;
     try {
       response = await agent.request({
-        origin: this.#access.origin,
-        path,
+        origin: this.#server.origin,
+        path: this.#base + path,
         method,
         headers,
         body: body === undefined ? null : JSON.stringify(body),

@@ -15,6 +15,8 @@ export interface Endpoints {
 export interface ServiceConfig {
   readonly name: string;
   readonly program: string;
+  /** Port of /readyz, when it is not the service's own in `Endpoints.ops`. */
+  readonly readyPort?: number;
   /** Content of the service's configuration file. */
   readonly config: object;
 }
@@ -57,9 +59,9 @@ export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: Stac
     {
       name: "local-cluster",
       program: program("local-cluster"),
+      readyPort: endpoints.cluster,
       config: {
         logLevel,
-        ops: ops("local-cluster"),
         port: endpoints.cluster,
         dataDir: folders.cluster,
         kubeconfig: folders.kubeconfig,

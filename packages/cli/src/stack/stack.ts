@@ -65,25 +65,28 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
       natsUrl: nats.url,
     };
     const configs = serviceConfigs({ endpoints, folders, pythonBin: python.bin, logLevel: config.logLevel });
-    const services = configs.map(({ name, program, config: content }) => {
+    const services = configs.map(({ name, program, config: content, readyPort }) => {
       const configFile = join(folders.config, `${name}.yaml`);
       writeFileSync(configFile, stringify(content), { mode: 0o600 });
       const onRestart = (service: string, how: string) =>
         progress.line(`  ${service} ended (${how}): starting it again; its log is in ${folders.logs}`);
       return new SupervisedService(
-        { name, program, configFile, opsPort: ports.ops[name] as number },
+        { name, program, configFile, opsPort: readyPort ?? (ports.ops[name] as number) },
         { logFolder: folders.logs, onRestart },
       );
     });
+    // The cluster and the blob store are there before those who use them, and end after them.
+    const ground = services.filter((service) => service.spec.name.startsWith("local-"));
+    const users = services.filter((service) => !ground.includes(service));
     await progress.step("services", async () => {
       stops.push(async () => {
-        // Those who drive the cluster end before it does.
-        const cluster = services.filter((service) => service.spec.name.startsWith("local-"));
-        await Promise.all(services.filter((service) => !cluster.includes(service)).map((service) => service.stop()));
-        await Promise.all(cluster.map((service) => service.stop()));
+        await Promise.all(users.map((service) => service.stop()));
+        await Promise.all(ground.map((service) => service.stop()));
       });
-      for (const service of services) service.start();
-      await Promise.all(services.map((service) => service.ready(READY_MS)));
+      for (const group of [ground, users]) {
+        for (const service of group) service.start();
+        await Promise.all(group.map((service) => service.ready(READY_MS)));
+      }
     });
     return { folders, endpoints, pythonBin: python.bin, failed: failure, stop };
   } catch (error) {
