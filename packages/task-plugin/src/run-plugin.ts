@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/domain";
+import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/domain";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { Attempts } from "./attempts.js";
 import type { Clock } from "./clock.js";
@@ -12,7 +12,6 @@ import type { BusMessage, PluginBus } from "./plugin-bus.js";
 
 export interface RunPluginOptions {
   readonly plugin: Plugin;
-  /** With the streams of requests and events in place. */
   readonly bus: PluginBus;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -41,6 +40,9 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
   const random = options.random ?? (() => randomBytes(4).readUInt32BE() / 2 ** 32);
   const metrics = options.metrics === undefined ? undefined : pluginMetrics(options.metrics, () => attempts.liveCount);
   const attempts: Attempts = new Attempts({ plugin, bus, logger, clock, random, producerId, endedLimit, metrics });
+  // Whoever of the services comes first makes the streams.
+  await bus.ensureStream(TASK_STREAM);
+  await bus.ensureStream(EVENT_STREAM);
   await plugin.start?.(attempts);
 
   const take = async (message: BusMessage): Promise<void> => {

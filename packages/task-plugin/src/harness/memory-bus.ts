@@ -29,6 +29,10 @@ export class MemoryBus implements PluginBus {
     return this.published.map(({ data }) => fromBinary(TaskEventSchema, data));
   }
 
+  ensureStream(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async publish(subject: string, data: Uint8Array): Promise<void> {
     await Promise.resolve();
     if (this.loseNext > 0) this.loseNext--;

@@ -73,3 +73,71 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
     })
     .prefault({}),
 }) as unknown as z.ZodType<PodConfig>;
+
+const minutes = (count: number) => count * 60_000;
+
+const logLink = z.strictObject({
+  name: z.string(),
+  uris: z.array(z.string()),
+  showWhilePending: z.boolean().default(false),
+  hideOnceFinished: z.boolean().default(false),
+  linkType: z.string().optional(),
+});
+
+export const podServiceConfig = z.strictObject({
+  nats: z.strictObject({ url: z.string() }),
+  kubernetes: z
+    .strictObject({ kubeconfig: z.string().optional(), context: z.string().optional(), inCluster: z.boolean().optional() })
+    .prefault({}),
+  storage: z
+    .strictObject({
+      s3: z
+        .strictObject({
+          endpoint: z.string().optional(),
+          region: z.string().optional(),
+          accessKeyId: z.string().optional(),
+          secretAccessKey: z.string().optional(),
+          maxConnections: z.int().min(1).optional(),
+        })
+        .optional(),
+    })
+    .prefault({}),
+  pods: podConfig.prefault({}),
+  graces: z
+    .strictObject({
+      createContainerErrorMs: z.int().min(0).default(minutes(3)),
+      createContainerConfigErrorMs: z.int().min(0).default(0),
+      imagePullBackOffMs: z.int().min(0).default(minutes(3)),
+      /** 0: a pod may be pending for ever. */
+      podPendingMs: z.int().min(0).default(0),
+    })
+    .prefault({}),
+  limits: z
+    .strictObject({
+      maxOutputBytes: z
+        .int()
+        .min(1)
+        .default(10 * 1024 * 1024),
+      inlineBytes: z
+        .int()
+        .min(0)
+        .default(8 * 1024),
+    })
+    .prefault({}),
+  /** Links to logs; none by default, for no page of logs comes with the stack. */
+  logLinks: z.array(logLink).default([]),
+  defaultPodTemplate: z.string().default(""),
+  templateNamespace: z.string().default(""),
+  stopSeconds: z.int().min(0).default(1),
+  stopTimeoutMs: z.int().min(0).default(20_000),
+  workers: z.int().min(1).default(32),
+  tellEndsOfMs: z.int().min(0).default(minutes(60)),
+  /** Requests per task type in hand at once. */
+  maxInFlight: z.int().min(1).default(256),
+  /** Name of the data plane in events. */
+  producerId: z.string().default("propeller"),
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(10_260) }).prefault({}),
+});
+
+export type PodServiceConfig = z.output<typeof podServiceConfig>;

@@ -1,0 +1,79 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { EVENT_STREAM, taskEventFilter, taskRequestSubject } from "@flyte-ts/domain";
+import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type TaskEvent, TaskEventSchema, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { type Bus, connectBus } from "@flyte-ts/messaging";
+import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { createLogger } from "@flyte-ts/telemetry";
+import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { echoPlugin } from "./plugin.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const clock = systemClock();
+
+describe("the echo service over a real bus", () => {
+  let nats: ServerFixture;
+  let bus: Bus;
+  const events: TaskEvent[] = [];
+
+  const request = (index: number) => {
+    const sample = sampleRequest("echo", { generatedName: `a-n${index}-0` });
+    const variables = { a: { type: { type: { case: "simple" as const, value: 1 } } } };
+    if (sample.template !== undefined)
+      sample.template.interface = create(TypedInterfaceSchema, { inputs: { variables }, outputs: { variables } });
+    sample.inputs = create(LiteralMapSchema, { literals: { a: { hash: String(index) } } });
+    return toBinary(TaskRequestSchema, sample);
+  };
+  const serve = () => runPlugin({ plugin: echoPlugin({ clock, logger, echoDelayMs: 0 }), bus, logger, clock, maxInFlight: 100 });
+  const send = async (from: number, to: number) => {
+    const subject = taskRequestSubject("echo", 7);
+    await Promise.all(Array.from({ length: to - from }, (_, i) => bus.publish(subject, request(from + i))));
+  };
+  const answered = () => new Set(events.map(({ event }) => event?.metadata?.generatedName)).size;
+
+  beforeAll(async () => {
+    nats = await natsFixture();
+    bus = await connectBus({ url: nats.url, name: "test", logger });
+    await bus.ensureStream(EVENT_STREAM);
+    await bus.subscribe(
+      { stream: EVENT_STREAM.name, durable: "test", subjects: [taskEventFilter], maxInFlight: 1_000, batch: 1_000 },
+      (messages) => {
+        for (const message of messages) {
+          events.push(fromBinary(TaskEventSchema, message.data));
+          message.ack();
+        }
+      },
+    );
+  });
+  afterAll(async () => {
+    await bus.close();
+    await nats.stop();
+  });
+
+  it("answers every request, more than it may have in hand", async () => {
+    const running = await serve();
+    await send(0, 500);
+    await vi.waitFor(() => expect(answered()).toBe(500), { timeout: 20_000 });
+    expect(events.every(({ event, outputs }) => event?.phase === Phase.SUCCEEDED && outputs?.literals.a !== undefined)).toBe(true);
+    await running.stop();
+  });
+
+  it("takes up what was asked while it was away", async () => {
+    await send(500, 550);
+    const running = await serve();
+    await vi.waitFor(() => expect(answered()).toBe(550), { timeout: 20_000 });
+    await running.stop();
+  });
+
+  it("goes on when the bus comes back", async () => {
+    const running = await serve();
+    await nats.restart();
+    await send(550, 600);
+    await vi.waitFor(() => expect(answered()).toBe(600), { timeout: 25_000 });
+    await running.stop();
+  });
+});

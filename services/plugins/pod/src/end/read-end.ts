@@ -1,0 +1,133 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { BlobTooLarge } from "@flyte-ts/blobstore";
+import { ContainerError_Kind, type ErrorDocument, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
+import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { type FailureKind, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { dataConfig } from "../build/copilot.js";
+import type { DataStore } from "./data-store.js";
+
+export interface EndLimits {
+  /** Largest outputs.pb or error.pb, bytes. */
+  readonly maxOutputBytes: number;
+  /** Outputs up to this size travel by value, bytes. */
+  readonly inlineBytes: number;
+}
+
+export interface AttemptEnd {
+  readonly failure?: PermanentFailure | RetryableFailure;
+  readonly outputs?: LiteralMap;
+  readonly futuresUri?: string;
+  readonly deckUri?: string;
+}
+
+/**
+ * Reads what an attempt whose process ended well has left (contract §5.7): an error
+ * document, a dynamic workflow, outputs, a deck. Nothing is copied.
+ */
+export async function readEnd(store: DataStore, request: TaskRequest, limits: EndLimits): Promise<AttemptEnd> {
+  const file = (name: string) => `${request.outputPrefix}/${name}`;
+  const declared = Object.keys(request.template?.interface?.outputs?.variables ?? {}).length > 0;
+  const [error, futures, outputs, deck] = await Promise.all([
+    readError(store, errorFiles(request), limits),
+    store.head(file("futures.pb")),
+    declared ? readOutputs(store, file("outputs.pb"), limits) : undefined,
+    request.template?.metadata?.generatesDeck === false ? undefined : store.head(file("deck.html")),
+  ]);
+  const withDeck = deck === undefined ? {} : { deckUri: file("deck.html") };
+  if (error !== undefined) return { failure: error, ...withDeck };
+  if (futures !== undefined) return { futuresUri: file("futures.pb"), ...withDeck };
+  switch (outputs?.kind) {
+    case undefined:
+    case "large":
+      return withDeck;
+    case "small":
+      return { outputs: outputs.value, ...withDeck };
+    case "none":
+      return { failure: outputsNotFound(), ...withDeck };
+    case "bad":
+      return { failure: outputs.failure, ...withDeck };
+  }
+}
+
+/** A copilot that fails writes `errors.pb`; everyone else `error.pb`. */
+function errorFiles(request: TaskRequest): string[] {
+  const names = dataConfig(request)?.enabled ? ["error.pb", "errors.pb"] : ["error.pb"];
+  return names.map((name) => `${request.outputPrefix}/${name}`);
+}
+
+async function readError(
+  store: DataStore,
+  uris: readonly string[],
+  { maxOutputBytes }: EndLimits,
+): Promise<PermanentFailure | RetryableFailure | undefined> {
+  for (const uri of uris) {
+    const bytes = await bounded(store, uri, maxOutputBytes);
+    if (bytes instanceof BlobTooLarge) return tooLarge(bytes);
+    if (bytes !== undefined) return errorOf(bytes, uri);
+  }
+  return undefined;
+}
+
+function errorOf(bytes: Uint8Array, uri: string): PermanentFailure | RetryableFailure {
+  const badFormat = (why: string) =>
+    new RetryableFailure({ code: "ErrorFileBadFormat", message: `error not formatted correctly, ${why} @path [${uri}]`, kind: "SYSTEM" });
+  let document: ErrorDocument;
+  try {
+    document = fromBinary(ErrorDocumentSchema, bytes);
+  } catch (cause) {
+    return badFormat(String(cause));
+  }
+  const { error } = document;
+  if (error === undefined) return badFormat("nil error");
+  const details = {
+    code: error.code,
+    message: error.message,
+    kind: ExecutionError_ErrorKind[error.origin] as FailureKind,
+    ...(error.timestamp === undefined ? {} : { timestamp: timestampDate(error.timestamp) }),
+    ...(error.worker === "" ? {} : { worker: error.worker }),
+  };
+  return error.kind === ContainerError_Kind.RECOVERABLE ? new RetryableFailure(details) : new PermanentFailure(details);
+}
+
+type Outputs =
+  | { readonly kind: "none" | "large" }
+  | { readonly kind: "small"; readonly value: LiteralMap }
+  | { readonly kind: "bad"; readonly failure: PermanentFailure };
+
+/** The value when it is small enough to travel; most outputs are, so that one request does. */
+async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inlineBytes }: EndLimits): Promise<Outputs> {
+  const bytes = await bounded(store, uri, inlineBytes);
+  if (bytes === undefined) return { kind: "none" };
+  if (bytes instanceof BlobTooLarge) {
+    const { size } = bytes;
+    return size > maxOutputBytes ? { kind: "bad", failure: tooLarge({ uri, size, maxBytes: maxOutputBytes }) } : { kind: "large" };
+  }
+  try {
+    return { kind: "small", value: fromBinary(LiteralMapSchema, bytes) };
+  } catch (cause) {
+    const message = `outputs at [${uri}] are no literal map: ${cause instanceof Error ? cause.message : String(cause)}`;
+    return { kind: "bad", failure: new PermanentFailure({ code: "OutputsBadFormat", message }) };
+  }
+}
+
+async function bounded(store: DataStore, uri: string, maxBytes: number): Promise<Uint8Array | BlobTooLarge | undefined> {
+  try {
+    return await store.get(uri, { maxBytes });
+  } catch (error) {
+    if (error instanceof BlobTooLarge) return error;
+    throw error;
+  }
+}
+
+/** UNKNOWN, so that it spends the user's retries: the code ended well and wrote nothing. */
+function outputsNotFound(): RetryableFailure {
+  return new RetryableFailure({ code: "OutputsNotFound", message: "Outputs not generated by task execution", kind: "UNKNOWN" });
+}
+
+function tooLarge({ uri, size, maxBytes }: { readonly uri: string; readonly size: number; readonly maxBytes: number }): PermanentFailure {
+  const message = `Remote output size exceeds max, err: [output file @[${uri}] is too large [${size}] bytes, max allowed [${maxBytes}] bytes]`;
+  return new PermanentFailure({ code: "OutputSizeExceeded", message });
+}

@@ -1,0 +1,69 @@
+import { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { PRIMARY_CONTAINER } from "../build/raw-pod.js";
+import type { Pod } from "../kube/pod-types.js";
+import type { Decision, GracePeriods } from "./decision.js";
+import { type Ending, failedEnding, primaryEnding, succeededEnding } from "./ended.js";
+import { decidePending } from "./pending.js";
+import { lastTransition } from "./pod-times.js";
+
+export interface DecideOptions {
+  readonly graces: GracePeriods;
+  readonly now: Date;
+}
+
+/**
+ * What a pod's state means for its attempt (contract §6.4). Where the original's answer
+ * hung on which of two changes it saw first, this one does not: the primary container's
+ * end decides, whatever the pod's phase; killed containers and evicted pods are the
+ * system's failures.
+ */
+export function decide(pod: Pod, { graces, now }: DecideOptions): Decision {
+  const primary = pod.metadata.annotations?.[PRIMARY_CONTAINER];
+  const ending = endingOf(pod, primary);
+  const occurredAt = lastTransition(pod) ?? now;
+  if (ending === "succeeded") return { kind: "succeeded", occurredAt };
+  if (ending !== undefined) return { kind: "failed", failure: ending, occurredAt };
+  if (pod.status?.phase === "Pending" || pod.status?.phase === undefined) {
+    const decision = decidePending(pod, graces, now);
+    if (decision.kind === "failed") return decision;
+    return beingDeleted(pod, now) ?? decision;
+  }
+  return beingDeleted(pod, now) ?? decideRunning(pod, primary, occurredAt);
+}
+
+function endingOf(pod: Pod, primary: string | undefined): Ending | undefined {
+  switch (pod.status?.phase) {
+    case "Succeeded":
+      return succeededEnding(pod);
+    case "Failed":
+      return (primary === undefined ? undefined : primaryEnding(pod, primary)) ?? failedEnding(pod, primary);
+    case "Pending":
+    case undefined:
+      return undefined;
+    default:
+      return primary === undefined ? everyContainerEnded(pod) : primaryEnding(pod, primary);
+  }
+}
+
+/** Without a primary container the attempt ends with all of them; a pod that fails says so itself. */
+function everyContainerEnded({ status }: Pod): Ending | undefined {
+  const containers = status?.containerStatuses ?? [];
+  const all = [...containers, ...(status?.initContainerStatuses ?? [])];
+  return containers.length > 0 && all.every(({ state }) => state?.terminated?.exitCode === 0) ? "succeeded" : undefined;
+}
+
+function decideRunning(pod: Pod, primary: string | undefined, occurredAt: Date): Decision {
+  const known = (list: readonly { name: string }[] | undefined) => list?.some(({ name }) => name === primary) ?? false;
+  if (primary !== undefined && !known(pod.status?.containerStatuses) && !known(pod.spec.containers)) {
+    const message = `Primary container [${primary}] not found in pod's container statuses`;
+    return { kind: "failed", failure: new PermanentFailure({ code: "PrimaryContainerNotFound", message, kind: "USER" }), occurredAt };
+  }
+  return { kind: "progress", phase: "RUNNING", occurredAt };
+}
+
+/** Deleted by somebody else while it had work to do. */
+function beingDeleted({ metadata }: Pod, now: Date): Decision | undefined {
+  if (metadata.deletionTimestamp === undefined) return undefined;
+  const message = `object [${metadata.namespace}/${metadata.name}] terminated in the background, manually`;
+  return { kind: "failed", failure: new RetryableFailure({ code: "UnexpectedObjectDeletion", message, kind: "SYSTEM" }), occurredAt: now };
+}

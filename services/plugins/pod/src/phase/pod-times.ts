@@ -1,0 +1,20 @@
+import type { ContainerStatus, Pod } from "../kube/pod-types.js";
+
+export function parseTime(text: string | null | undefined): Date | undefined {
+  if (text === undefined || text === null || text === "") return undefined;
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}
+
+/** When a container of the pod last started or ended. */
+export function lastTransition({ status }: Pod): Date | undefined {
+  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+  return statuses
+    .map(transition)
+    .filter((time) => time !== undefined)
+    .reduce<Date | undefined>((latest, time) => (latest === undefined || time > latest ? time : latest), undefined);
+}
+
+function transition({ state }: ContainerStatus): Date | undefined {
+  return parseTime(state?.running?.startedAt) ?? parseTime(state?.terminated?.finishedAt);
+}

@@ -1,0 +1,58 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { dataConfig } from "../build/copilot.js";
+import type { Pod } from "../kube/pod-types.js";
+
+/**
+ * Annotation that says whose attempt a pod is: the request without what only the pod's
+ * making needs, as base64 of its protobuf form. With it a new process of the service can
+ * tell of a pod's end before anyone asks.
+ */
+export const ATTEMPT_ANNOTATION = "flyte.org/attempt";
+
+/** The part of a request that events and the reading of outputs need. */
+export function attemptRecord(request: TaskRequest): TaskRequest {
+  const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, template } = request;
+  const outputs = Object.keys(template?.interface?.outputs?.variables ?? {});
+  const deck = template?.metadata?.generatesDeck;
+  return create(TaskRequestSchema, {
+    id,
+    generatedName,
+    workflowKey,
+    nodePath,
+    namespace,
+    inputUri,
+    outputPrefix,
+    interruptible,
+    shard,
+    template: create(TaskTemplateSchema, {
+      type: template?.type ?? "",
+      // Variables without types: only whether there are any counts.
+      interface: create(TypedInterfaceSchema, {
+        outputs: { variables: Object.fromEntries(outputs.slice(0, 1).map((name) => [name, {}])) },
+      }),
+      metadata: deck === undefined ? undefined : create(TaskMetadataSchema, { generatesDeck: deck }),
+      config: template?.config.link_type === undefined ? {} : template.config,
+      ...(dataConfig(request)?.enabled ? { target: { case: "container", value: { dataConfig: { enabled: true } } } } : {}),
+    }),
+  });
+}
+
+export function encodeAttempt(request: TaskRequest): string {
+  return Buffer.from(toBinary(TaskRequestSchema, attemptRecord(request))).toString("base64");
+}
+
+/** Whose attempt a pod is; undefined for pods of others. */
+export function readAttempt({ metadata }: Pick<Pod, "metadata">): TaskRequest | undefined {
+  const text = metadata.annotations?.[ATTEMPT_ANNOTATION];
+  if (text === undefined) return undefined;
+  try {
+    const request = fromBinary(TaskRequestSchema, Buffer.from(text, "base64"));
+    // The annotation may have been copied from another pod.
+    return request.generatedName === metadata.name && request.namespace === metadata.namespace ? request : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,280 @@
+import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { createInformer, type Informer, type InformerEvent, type KubeClient, PODS, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
+import {
+  type Aborted,
+  attemptKey,
+  type EndedStatus,
+  isEnded,
+  NotYet,
+  type PluginHost,
+  RetryableFailure,
+  type TaskStatus,
+} from "@flyte-ts/task-plugin";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { Pod } from "../kube/pod-types.js";
+import { attemptRecord, readAttempt } from "./attempt-record.js";
+import { createPod, type CreatePodParts } from "./create-pod.js";
+import { Departures } from "./departures.js";
+import { isPodOf, ownPod } from "./ownership.js";
+import { PodStatusReader, type PodStatusParts, SUBMITTED } from "./pod-status.js";
+import { Recent } from "./recent.js";
+import { orNotYet, unavailable } from "./refusal.js";
+import { slimPod } from "./slim.js";
+import { clockTimers } from "./timers.js";
+
+export interface PodAttemptsParts extends PodStatusParts, Omit<CreatePodParts, "client"> {
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  /**
+   * Seconds that a container of an aborted attempt has between SIGTERM and SIGKILL. Short,
+   * for an aborted attempt's result is unwanted; not 0, with which Kubernetes forgets the
+   * pod before its processes have ended, so that two attempts could run at once.
+   */
+  readonly stopSeconds: number;
+  /** Longest wait for a deleted pod to be gone before the abort is tried anew, ms. */
+  readonly stopTimeoutMs: number;
+  /** Pods observed at once. */
+  readonly workers: number;
+  /** At start, pods that ended longer ago are not told of; propeller asks for them. ms */
+  readonly tellEndsOfMs: number;
+}
+
+// Every pod that a Flyte task runs in; those of other makers have no record of the attempt.
+const SELECTOR = "execution-id,node-id";
+const REMEMBERED = 10_000;
+/** Longest wait for the first list of pods before a request is put off, ms. */
+const SYNC_WAIT_MS = 5_000;
+/** For so long a pod that was created here may be missing from the watch, ms. */
+const WATCH_LAG_MS = 5_000;
+const RETRY_MS = 1_000;
+
+/**
+ * One pod for each attempt, all followed by one watch. What must outlive the process is in
+ * Kubernetes: the pod's name derives from the attempt, and its annotation says whose it is.
+ */
+export class PodAttempts {
+  #host: PluginHost | undefined;
+  #informer: Informer<Pod> | undefined;
+  #pool: WorkerPool | undefined;
+  readonly #queue: WorkQueue;
+  readonly #reader: PodStatusReader;
+  readonly #departures: Departures;
+  /** Created here and not yet seen by the watch. */
+  readonly #created = new Map<string, { readonly pod: Pod; readonly at: number }>();
+  /** Requests of pods that carry no record. */
+  readonly #adopted = new Recent<TaskRequest>(REMEMBERED);
+  /** Gone from the cluster, and nobody was told: the last state seen. */
+  readonly #lost = new Map<string, Pod>();
+  /** Attempts that are over for us, by abort or FINALIZE: what their pods do is no news. */
+  readonly #over = new Recent<true>(REMEMBERED);
+  #startedAt = 0;
+
+  constructor(private readonly parts: PodAttemptsParts) {
+    this.#queue = new WorkQueue(clockTimers(parts.clock));
+    this.#reader = new PodStatusReader(parts);
+    this.#departures = new Departures(parts.clock);
+  }
+
+  start(host: PluginHost): void {
+    const { client, logger, workers } = this.parts;
+    this.#host = host;
+    this.#startedAt = this.#now();
+    this.#pool = new WorkerPool({
+      queue: this.#queue,
+      workers,
+      logger,
+      work: (key) => this.#observe(key),
+      onError: (key) => this.#queue.addAt(key, this.#now() + RETRY_MS),
+    });
+    const onEvent = (event: InformerEvent<Pod>) => this.#take(event);
+    this.#informer = createInformer<Pod>({ client, ref: PODS, labelSelector: SELECTOR, logger, keep: slimPod, onEvent });
+  }
+
+  /** Why pods are not followed now. */
+  problem(): string | undefined {
+    return this.#informer?.lagMs() === undefined ? "the pods are not listed yet" : undefined;
+  }
+
+  async stop(): Promise<void> {
+    await this.#informer?.stop();
+    await this.#pool?.stop();
+  }
+
+  async reconcile(request: TaskRequest): Promise<TaskStatus> {
+    await this.#synced();
+    const pod = await this.#findOrCreate(request);
+    if (readAttempt(pod) === undefined) this.#adopted.set(attemptKey(request), attemptRecord(request));
+    const { status, recheckAt } = await this.#reader.read(pod, request);
+    if (recheckAt !== undefined) this.#queue.addAt(attemptKey(request), recheckAt.getTime());
+    return status ?? { phase: "QUEUED", reason: "task submitted to K8s", pluginState: SUBMITTED };
+  }
+
+  /** The pod is asked for from Kubernetes itself: the cache may lag behind a creation. */
+  async abort(request: TaskRequest): Promise<Aborted | EndedStatus> {
+    this.#over.set(attemptKey(request), true);
+    const pod = await this.#fetch(request);
+    if (pod === undefined || !isPodOf(pod, request)) return { phase: "ABORTED" };
+    const { status } = pod.metadata.deletionTimestamp === undefined ? await this.#reader.read(pod, request) : { status: undefined };
+    const ended = status !== undefined && isEnded(status) ? status : undefined;
+    if (ended === undefined || !hasProcessEnded(pod)) await this.#remove(request, pod.metadata.uid);
+    return ended ?? { phase: "ABORTED" };
+  }
+
+  async finalize(request: TaskRequest): Promise<void> {
+    const key = attemptKey(request);
+    this.#over.set(key, true);
+    this.#queue.forget(key);
+    this.#adopted.delete(key);
+    this.#reader.forget(key);
+    this.#lost.delete(key);
+    this.#created.delete(key);
+    const known = this.#informer?.get(key);
+    if (!request.deleteResources || (known !== undefined && !isPodOf(known, request))) return;
+    await this.#delete(request, known?.metadata.uid);
+  }
+
+  async #findOrCreate(request: TaskRequest): Promise<Pod> {
+    const key = attemptKey(request);
+    const known = this.#informer?.get(key);
+    if (known !== undefined) return ownPod(known, request);
+    const created = this.#created.get(key);
+    if (created !== undefined && this.#now() - created.at < WATCH_LAG_MS) return created.pod;
+    if (created !== undefined || this.#lost.has(key) || wasSubmitted(request)) {
+      const found = await this.#fetch(request);
+      if (found === undefined) throw deletedExternally(request);
+      return ownPod(found, request);
+    }
+    const pod = await createPod(request, this.parts);
+    if (this.#informer?.get(key) === undefined) this.#created.set(key, { pod: slimPod(pod), at: this.#now() });
+    return pod;
+  }
+
+  /** A change of a pod, from the watch. */
+  #take({ type, key, object }: InformerEvent<Pod>): void {
+    this.#created.delete(key);
+    if (type === "deleted") {
+      this.#departures.tell(key);
+      this.#queue.forget(key);
+    }
+    if (this.#requestOf(key, object) === undefined || this.#over.get(key)) return;
+    if (type === "deleted") {
+      // What has ended and was told is collected in the end: no news.
+      if (this.#reader.hasRead(key, object) || this.#endedBefore(object, this.#now() - this.parts.tellEndsOfMs)) return;
+      this.#lost.set(key, object);
+    } else {
+      this.#lost.delete(key);
+      if (type === "added" && this.#endedBefore(object, this.#startedAt - this.parts.tellEndsOfMs)) return;
+    }
+    this.#queue.add(key);
+  }
+
+  /** Tells what a pod's change means. */
+  async #observe(key: string): Promise<void> {
+    if (this.#over.get(key)) return;
+    const pod = this.#informer?.get(key);
+    const lost = this.#lost.get(key);
+    const request = this.#requestOf(key, pod ?? lost);
+    if (request === undefined) return;
+    try {
+      if (pod !== undefined) await this.#tell(pod, request);
+      else if (lost !== undefined) await this.#tellLost(lost, request);
+    } catch (error) {
+      if (!(error instanceof NotYet)) throw error;
+      if (error.status !== undefined) await this.#host?.report(request, error.status);
+      this.#queue.addAt(key, this.#now() + (error.retryAfterMs ?? RETRY_MS));
+    }
+  }
+
+  async #tell(pod: Pod, request: TaskRequest): Promise<void> {
+    const { status, recheckAt } = await this.#reader.read(pod, request);
+    if (recheckAt !== undefined) this.#queue.addAt(attemptKey(request), recheckAt.getTime());
+    if (status !== undefined) await this.#host?.report(request, status);
+  }
+
+  async #tellLost(pod: Pod, request: TaskRequest): Promise<void> {
+    // One that ended before it was deleted has an end of its own.
+    const { status } = hasProcessEnded(pod) ? await this.#reader.read(pod, request) : { status: undefined };
+    const ended = status !== undefined && isEnded(status) ? status : undefined;
+    await this.#host?.report(request, ended ?? { phase: "FAILED", failure: deletedExternally(request) });
+    this.#lost.delete(attemptKey(request));
+  }
+
+  /** Deletes the pod and waits until it is gone. The watch tells; it may be interrupted, so Kubernetes is asked as well. */
+  async #remove(request: TaskRequest, uid: string | undefined): Promise<void> {
+    const key = attemptKey(request);
+    const departure = this.#departures.expect(key);
+    try {
+      if (!(await this.#delete(request, uid))) return;
+      const deadline = this.#now() + this.parts.stopTimeoutMs;
+      while (this.#now() < deadline) {
+        if (await departure.within(1_000)) return;
+        const found = await this.#fetch(request);
+        if (found === undefined || found.metadata.uid !== uid) return;
+      }
+      throw new NotYet(`pod ${key} is not gone yet`);
+    } finally {
+      departure.cancel();
+    }
+  }
+
+  async #delete({ namespace, generatedName: name }: TaskRequest, uid: string | undefined): Promise<boolean> {
+    const { client, stopSeconds } = this.parts;
+    try {
+      return await client.delete(PODS, { namespace, name, gracePeriodSeconds: stopSeconds, uid });
+    } catch (error) {
+      throw orNotYet(error);
+    }
+  }
+
+  async #fetch({ namespace, generatedName: name }: TaskRequest): Promise<Pod | undefined> {
+    try {
+      return await this.parts.client.get<Pod>(PODS, { namespace, name });
+    } catch (error) {
+      throw orNotYet(error);
+    }
+  }
+
+  async #synced(): Promise<void> {
+    let callOff: () => void = () => undefined;
+    const late = new Promise<"late">((resolve) => {
+      callOff = this.parts.clock.after(SYNC_WAIT_MS, () => resolve("late"));
+    });
+    const first = await Promise.race([this.#informer?.synced, late]);
+    callOff();
+    if (first === "late") throw unavailable("the pods cannot be listed");
+  }
+
+  #requestOf(key: string, pod: Pod | undefined): TaskRequest | undefined {
+    return (pod === undefined ? undefined : readAttempt(pod)) ?? this.#adopted.get(key);
+  }
+
+  #endedBefore(pod: Pod, time: number): boolean {
+    const decision = this.#reader.decide(pod);
+    return (decision.kind === "succeeded" || decision.kind === "failed") && decision.occurredAt.getTime() < time;
+  }
+
+  #now(): number {
+    return this.parts.clock.now().getTime();
+  }
+}
+
+/** Whether an earlier process, as far as propeller knows, has created the pod. */
+function wasSubmitted({ pluginState, knownPhase }: TaskRequest): boolean {
+  return pluginState[0] === SUBMITTED[0] || knownPhase === TaskExecution_Phase.INITIALIZING || knownPhase === TaskExecution_Phase.RUNNING;
+}
+
+function deletedExternally({ namespace, generatedName }: TaskRequest): RetryableFailure {
+  return new RetryableFailure({
+    code: "ResourceDeletedExternally",
+    kind: "SYSTEM",
+    message: `resource not found, name [${namespace}/${generatedName}]. reason: pods "${generatedName}" not found`,
+  });
+}
+
+/** Whether nothing of the task runs in the pod any more. A hopeless wait for an image is an end too, but the pod is still there. */
+function hasProcessEnded({ status }: Pod): boolean {
+  if (status?.phase === "Succeeded" || status?.phase === "Failed") return true;
+  const containers = status?.containerStatuses ?? [];
+  return containers.length > 0 && containers.every(({ state }) => state?.terminated !== undefined);
+}

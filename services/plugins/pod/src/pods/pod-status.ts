@@ -1,0 +1,87 @@
+import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { attemptKey, type Clock, type EndedStatus, NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
+import type { DataStore } from "../end/data-store.js";
+import { type AttemptEnd, type EndLimits, readEnd } from "../end/read-end.js";
+import type { Pod } from "../kube/pod-types.js";
+import { type LogLink, logLinks } from "../logs/log-links.js";
+import { decide } from "../phase/decide.js";
+import type { Decision, GracePeriods } from "../phase/decision.js";
+import { Recent } from "./recent.js";
+
+export interface PodStatusParts {
+  readonly store: DataStore;
+  readonly clock: Clock;
+  readonly graces: GracePeriods;
+  readonly limits: EndLimits;
+  readonly logLinks: readonly LogLink[];
+}
+
+export interface PodView {
+  /** Undefined: submitted, and nothing more is known. */
+  readonly status: TaskStatus | undefined;
+  /** When to look again, though nothing changes. */
+  readonly recheckAt?: Date | undefined;
+}
+
+/** Plugin state: a pod of the attempt was created. */
+export const SUBMITTED = new Uint8Array([1]);
+
+// Each may hold outputs of some KiB.
+const KEPT_ENDS = 2_000;
+
+/** Reads the status of an attempt from its pod and, once that has ended, from what it wrote. An end is read once. */
+export class PodStatusReader {
+  readonly #ends = new Recent<{ readonly uid: string | undefined; readonly status: EndedStatus }>(KEPT_ENDS);
+
+  constructor(private readonly parts: PodStatusParts) {}
+
+  /** @throws NotYet when the end cannot be read now. */
+  async read(pod: Pod, request: TaskRequest): Promise<PodView> {
+    const { clock, logLinks: links } = this.parts;
+    const key = attemptKey(request);
+    const ended = this.#ends.get(key);
+    if (ended !== undefined && ended.uid === pod.metadata.uid) return { status: ended.status };
+    const now = clock.now();
+    const decision = this.decide(pod);
+    if (decision.kind === "waiting") return { status: undefined };
+    const logs = logLinks(links, { pod, request, now });
+    if (decision.kind === "progress") {
+      const { phase, reason, occurredAt, recheckAt } = decision;
+      const shown = phase === "RUNNING" ? logs : logs.filter(({ ShowWhilePending }) => ShowWhilePending);
+      const times = { ...(reason === undefined ? {} : { reason }), ...(occurredAt === undefined ? {} : { occurredAt }) };
+      return { status: { phase, logs: shown, pluginState: SUBMITTED, ...times }, recheckAt };
+    }
+    const status: EndedStatus = { ...(await this.#end(decision, request)), logs, pluginState: SUBMITTED, occurredAt: decision.occurredAt };
+    this.#ends.set(key, { uid: pod.metadata.uid, status });
+    return { status };
+  }
+
+  decide(pod: Pod): Decision {
+    return decide(pod, { graces: this.parts.graces, now: this.parts.clock.now() });
+  }
+
+  /** The end of this very pod was read. */
+  hasRead(key: string, pod: Pod): boolean {
+    return this.#ends.get(key)?.uid === pod.metadata.uid;
+  }
+
+  forget(key: string): void {
+    this.#ends.delete(key);
+  }
+
+  async #end(decision: Decision & { kind: "succeeded" | "failed" }, request: TaskRequest): Promise<EndedStatus> {
+    if (decision.kind === "failed") return { phase: "FAILED", failure: decision.failure };
+    const { failure, ...end } = await this.#readEnd(request);
+    if (failure === undefined) return { phase: "SUCCEEDED", ...end };
+    return { phase: "FAILED", failure, ...(end.deckUri === undefined ? {} : { deckUri: end.deckUri }) };
+  }
+
+  async #readEnd(request: TaskRequest): Promise<AttemptEnd> {
+    try {
+      return await readEnd(this.parts.store, request, this.parts.limits);
+    } catch (cause) {
+      const message = `outputs cannot be read yet: ${cause instanceof Error ? cause.message : String(cause)}`;
+      throw new NotYet(message, { status: { phase: "RUNNING", reason: message, pluginState: SUBMITTED }, cause });
+    }
+  }
+}

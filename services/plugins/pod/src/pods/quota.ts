@@ -1,0 +1,35 @@
+import { compareQuantities } from "../build/quantity.js";
+
+/** Whether a refusal to create a pod says that a quota is used up. */
+export function isQuotaRefusal(message: string): boolean {
+  return message.includes("exceeded quota");
+}
+
+/** Whether what was asked for is more than the quota allows in all: waiting helps nothing. */
+export function neverFits(message: string): boolean {
+  const requested = quantities(message, "requested");
+  const limited = quantities(message, "limited");
+  return [...requested].some(([name, quantity]) => {
+    const most = limited.get(name);
+    return most !== undefined && isMore(quantity, most);
+  });
+}
+
+/** The list after `requested:` in "… requested: limits.cpu=7,limits.memory=64Gi, used: …". */
+function quantities(message: string, title: string): Map<string, string> {
+  const list = new RegExp(`${title}: ([^ ]+)`).exec(message)?.[1] ?? "";
+  return new Map(
+    list
+      .split(",")
+      .map((entry) => entry.split("="))
+      .filter((pair): pair is [string, string] => pair.length === 2),
+  );
+}
+
+function isMore(a: string, b: string): boolean {
+  try {
+    return compareQuantities(a, b) > 0;
+  } catch {
+    return false;
+  }
+}

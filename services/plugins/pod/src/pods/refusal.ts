@@ -1,0 +1,48 @@
+import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { isTransient, KubeError } from "@flyte-ts/kubernetes";
+import { NotYet, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { isQuotaRefusal, neverFits } from "./quota.js";
+
+/** What it means for the attempt that Kubernetes did not create its pod (contract §6.4). Always something to throw. */
+export function refusal(error: unknown): Error {
+  if (!(error instanceof KubeError)) return error instanceof Error ? error : new Error(String(error));
+  const { message, status } = error;
+  if (isTransient(error)) return unavailable(error);
+  if (status === 403 && isQuotaRefusal(message)) {
+    if (neverFits(message)) {
+      return new PermanentFailure({ code: "ResourceRequestsExceedLimits", message: `requested resources exceed limits: ${message}` });
+    }
+    return new NotYet("quota exceeded", {
+      status: { phase: "WAITING_FOR_RESOURCES", reason: `Exceeded resourcequota: ${message}` },
+      cause: error,
+    });
+  }
+  // The store behind the API server has trouble.
+  if (status === 403 && message.includes("etcdserver:")) return unavailable(error);
+  switch (status) {
+    case 403:
+      return new RetryableFailure({ code: "RuntimeFailure", message, kind: "USER" });
+    case 400:
+    case 422:
+      return new PermanentFailure({ code: "BadTaskFormat", message });
+    case 413:
+      return new PermanentFailure({ code: "EntityTooLarge", message });
+    default:
+      // No namespace yet, no permission yet: the installation is not complete.
+      return new NotYet(message, { cause: error });
+  }
+}
+
+/** Kubernetes cannot be asked now; users see why their task does not move. */
+export function unavailable(error: unknown): NotYet {
+  const retryAfterMs = error instanceof KubeError ? error.retryAfterMs : undefined;
+  const message = `Kubernetes does not answer: ${error instanceof Error ? error.message : String(error)}`;
+  return new NotYet(message, { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+}
+
+/** The error as the attempt's business: one of Kubernetes or the blob store that may pass is a NotYet. */
+export function orNotYet(error: unknown): Error {
+  if (isTransient(error)) return unavailable(error);
+  if (error instanceof BlobUnavailable) return new NotYet(`the blob store does not answer: ${error.message}`, { cause: error });
+  return error instanceof Error ? error : new Error(String(error));
+}

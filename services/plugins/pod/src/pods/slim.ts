@@ -1,0 +1,24 @@
+import type { Pod } from "../kube/pod-types.js";
+
+/** What the cache keeps of a pod: there may be very many. */
+export function slimPod({ metadata, spec, status }: Pod): Pod {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, annotations, ownerReferences } = metadata;
+  return {
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    },
+    spec: {
+      containers: spec.containers.map((container) => ({ name: container.name })),
+      ...(spec.nodeName === undefined ? {} : { nodeName: spec.nodeName }),
+      ...(spec.hostname === undefined ? {} : { hostname: spec.hostname }),
+    },
+    ...(status === undefined ? {} : { status }),
+  };
+}

@@ -1,0 +1,149 @@
+import {
+  type DeleteOptions,
+  KubeError,
+  type KubeClient,
+  type KubeList,
+  type KubeObject,
+  type ObjectName,
+  type ResourceRef,
+  type WatchEvent,
+} from "@flyte-ts/kubernetes";
+import type { ManualClock } from "@flyte-ts/task-plugin/harness";
+import type { ContainerState, Pod, PodCondition } from "../kube/pod-types.js";
+
+/** Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of what they do together. */
+export class SimulatedCluster implements KubeClient {
+  readonly pods = new Map<string, Pod>();
+  /** How often a pod of this key was created. */
+  readonly creations = new Map<string, number>();
+  readonly templates = new Map<string, KubeObject>();
+  /** Thrown instead of creating, once each. */
+  readonly refusals: KubeError[] = [];
+  /** Every call is refused as if nobody answered. */
+  down = false;
+  /** Processes of deleted pods do not end. */
+  stuck = false;
+  readonly #watchers = new Set<(event: WatchEvent<Pod>) => void>();
+  #version = 1;
+
+  constructor(private readonly clock: () => ManualClock | undefined) {}
+
+  /** The only pod there is. */
+  get pod(): Pod | undefined {
+    return [...this.pods.values()][0];
+  }
+
+  /** Sets the state of the pod's first container, and the pod's phase. */
+  set(key: string, phase: string, { state, conditions = [] }: { state: ContainerState; conditions?: PodCondition[] }): void {
+    const pod = this.pods.get(key);
+    if (pod === undefined) throw new Error(`no pod ${key}`);
+    const name = pod.spec.containers[0]?.name ?? "";
+    this.#put({ ...pod, status: { phase, conditions, containerStatuses: [{ name, ready: false, state }] } });
+  }
+
+  /** Takes the pod away without asking anybody. */
+  lose(key: string): void {
+    const pod = this.pods.get(key);
+    if (pod === undefined) return;
+    this.pods.delete(key);
+    this.#tell({ type: "DELETED", object: this.#stamped(pod) });
+  }
+
+  get<T extends KubeObject>(ref: ResourceRef, { namespace, name }: ObjectName): Promise<T | undefined> {
+    return this.#answer(() => {
+      const found: KubeObject | undefined =
+        ref.plural === "pods" ? this.pods.get(`${namespace}/${name}`) : this.templates.get(`${namespace}/${name}`);
+      return found as T | undefined;
+    });
+  }
+
+  list<T extends KubeObject>(): Promise<KubeList<T>> {
+    return this.#answer(() => ({ metadata: { resourceVersion: String(this.#version) }, items: [...this.pods.values()] as unknown as T[] }));
+  }
+
+  create<T extends KubeObject>(_: ResourceRef, object: KubeObject): Promise<T> {
+    return this.#answer(() => {
+      const refused = this.refusals.shift();
+      if (refused !== undefined) throw refused;
+      const key = `${object.metadata.namespace}/${object.metadata.name}`;
+      if (this.pods.has(key))
+        throw new KubeError(`pods "${object.metadata.name}" already exists`, { status: 409, reason: "AlreadyExists" });
+      this.creations.set(key, (this.creations.get(key) ?? 0) + 1);
+      const metadata = { ...object.metadata, uid: `uid-${this.#version}`, creationTimestamp: this.clock()?.now().toISOString() ?? "" };
+      return this.#put({ ...(object as Pod), metadata, status: { phase: "Pending" } }) as unknown as T;
+    });
+  }
+
+  delete(_: ResourceRef, { namespace, name, uid, gracePeriodSeconds = 30 }: DeleteOptions): Promise<boolean> {
+    return this.#answer(() => {
+      const key = `${namespace}/${name}`;
+      const pod = this.pods.get(key);
+      if (pod === undefined) return false;
+      if (uid !== undefined && pod.metadata.uid !== uid) throw new KubeError("uid differs", { status: 409, reason: "Conflict" });
+      if (this.stuck || !isEnded(pod)) {
+        this.#put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: this.clock()?.now().toISOString() ?? "" } });
+        if (!this.stuck) this.clock()?.after(gracePeriodSeconds * 1_000, () => this.lose(key));
+      } else this.lose(key);
+      return true;
+    });
+  }
+
+  async *watch<T extends KubeObject>(_: ResourceRef, { signal }: { signal: AbortSignal }): AsyncGenerator<WatchEvent<T>> {
+    const events: WatchEvent<Pod>[] = [];
+    let wake: () => void = () => undefined;
+    const watcher = (event: WatchEvent<Pod>) => {
+      events.push(event);
+      wake();
+    };
+    this.#watchers.add(watcher);
+    signal.addEventListener("abort", () => wake());
+    try {
+      while (!signal.aborted) {
+        const event = events.shift();
+        if (event === undefined) await new Promise<void>((resolve) => (wake = resolve));
+        else yield event as unknown as WatchEvent<T>;
+      }
+    } finally {
+      this.#watchers.delete(watcher);
+    }
+  }
+
+  replace<T extends KubeObject>(): Promise<T> {
+    return Promise.reject(new Error("not simulated"));
+  }
+
+  mergePatch<T extends KubeObject>(): Promise<T> {
+    return Promise.reject(new Error("not simulated"));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #answer<T>(act: () => T): Promise<T> {
+    await Promise.resolve();
+    if (this.down) throw new KubeError("connect ECONNREFUSED", { status: 0 });
+    return act();
+  }
+
+  #put(pod: Pod): Pod {
+    const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
+    const type = this.pods.has(key) ? "MODIFIED" : "ADDED";
+    const stamped = this.#stamped(pod);
+    this.pods.set(key, stamped);
+    this.#tell({ type, object: stamped });
+    return stamped;
+  }
+
+  #stamped(pod: Pod): Pod {
+    return { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++this.#version) } };
+  }
+
+  #tell(event: WatchEvent<Pod>): void {
+    for (const watcher of this.#watchers) watcher(event);
+  }
+}
+
+function isEnded({ status }: Pod): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
+}
