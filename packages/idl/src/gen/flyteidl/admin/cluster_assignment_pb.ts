@@ -13,6 +13,8 @@ export const file_flyteidl_admin_cluster_assignment: GenFile = /*@__PURE__*/
   fileDesc("CidmbHl0ZWlkbC9hZG1pbi9jbHVzdGVyX2Fzc2lnbm1lbnQucHJvdG8SDmZseXRlaWRsLmFkbWluIjoKEUNsdXN0ZXJBc3NpZ25tZW50EhkKEWNsdXN0ZXJfcG9vbF9uYW1lGAMgASgJSgQIARACSgQIAhADYgZwcm90bzM");
 
 /**
+ * Limits an execution to a pool of clusters.
+ *
  * @generated from message flyteidl.admin.ClusterAssignment
  */
 export type ClusterAssignment = Message<"flyteidl.admin.ClusterAssignment"> & {

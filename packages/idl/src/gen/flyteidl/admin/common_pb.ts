@@ -20,6 +20,8 @@ export const file_flyteidl_admin_common: GenFile = /*@__PURE__*/
   fileDesc("ChtmbHl0ZWlkbC9hZG1pbi9jb21tb24ucHJvdG8SDmZseXRlaWRsLmFkbWluIlMKFU5hbWVkRW50aXR5SWRlbnRpZmllchIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIMCgRuYW1lGAMgASgJEgsKA29yZxgEIAEoCSJbChNOYW1lZEVudGl0eU1ldGFkYXRhEhMKC2Rlc2NyaXB0aW9uGAEgASgJEi8KBXN0YXRlGAIgASgOMiAuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlTdGF0ZSKrAQoLTmFtZWRFbnRpdHkSMgoNcmVzb3VyY2VfdHlwZRgBIAEoDjIbLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VUeXBlEjEKAmlkGAIgASgLMiUuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlJZGVudGlmaWVyEjUKCG1ldGFkYXRhGAMgASgLMiMuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlNZXRhZGF0YSJyCgRTb3J0EgsKA2tleRgBIAEoCRIxCglkaXJlY3Rpb24YAiABKA4yHi5mbHl0ZWlkbC5hZG1pbi5Tb3J0LkRpcmVjdGlvbiIqCglEaXJlY3Rpb24SDgoKREVTQ0VORElORxAAEg0KCUFTQ0VORElORxABIqYBCiBOYW1lZEVudGl0eUlkZW50aWZpZXJMaXN0UmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRINCgVsaW1pdBgDIAEoDRINCgV0b2tlbhgEIAEoCRIlCgdzb3J0X2J5GAUgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydBIPCgdmaWx0ZXJzGAYgASgJEgsKA29yZxgHIAEoCSLQAQoWTmFtZWRFbnRpdHlMaXN0UmVxdWVzdBIyCg1yZXNvdXJjZV90eXBlGAEgASgOMhsuZmx5dGVpZGwuY29yZS5SZXNvdXJjZVR5cGUSDwoHcHJvamVjdBgCIAEoCRIOCgZkb21haW4YAyABKAkSDQoFbGltaXQYBCABKA0SDQoFdG9rZW4YBSABKAkSJQoHc29ydF9ieRgGIAEoCzIULmZseXRlaWRsLmFkbWluLlNvcnQSDwoHZmlsdGVycxgHIAEoCRILCgNvcmcYCCABKAkiYwoZTmFtZWRFbnRpdHlJZGVudGlmaWVyTGlzdBI3CghlbnRpdGllcxgBIAMoCzIlLmZseXRlaWRsLmFkbWluLk5hbWVkRW50aXR5SWRlbnRpZmllchINCgV0b2tlbhgCIAEoCSJPCg9OYW1lZEVudGl0eUxpc3QSLQoIZW50aXRpZXMYASADKAsyGy5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eRINCgV0b2tlbhgCIAEoCSJ+ChVOYW1lZEVudGl0eUdldFJlcXVlc3QSMgoNcmVzb3VyY2VfdHlwZRgBIAEoDjIbLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VUeXBlEjEKAmlkGAIgASgLMiUuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlJZGVudGlmaWVyIrgBChhOYW1lZEVudGl0eVVwZGF0ZVJlcXVlc3QSMgoNcmVzb3VyY2VfdHlwZRgBIAEoDjIbLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VUeXBlEjEKAmlkGAIgASgLMiUuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlJZGVudGlmaWVyEjUKCG1ldGFkYXRhGAMgASgLMiMuZmx5dGVpZGwuYWRtaW4uTmFtZWRFbnRpdHlNZXRhZGF0YSIbChlOYW1lZEVudGl0eVVwZGF0ZVJlc3BvbnNlIjkKEE9iamVjdEdldFJlcXVlc3QSJQoCaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXIingEKE1Jlc291cmNlTGlzdFJlcXVlc3QSMQoCaWQYASABKAsyJS5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eUlkZW50aWZpZXISDQoFbGltaXQYAiABKA0SDQoFdG9rZW4YAyABKAkSDwoHZmlsdGVycxgEIAEoCRIlCgdzb3J0X2J5GAUgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydCI/ChFFbWFpbE5vdGlmaWNhdGlvbhIYChByZWNpcGllbnRzX2VtYWlsGAEgAygJEhAKCHRlbXBsYXRlGAIgASgJIkMKFVBhZ2VyRHV0eU5vdGlmaWNhdGlvbhIYChByZWNpcGllbnRzX2VtYWlsGAEgAygJEhAKCHRlbXBsYXRlGAIgASgJIj8KEVNsYWNrTm90aWZpY2F0aW9uEhgKEHJlY2lwaWVudHNfZW1haWwYASADKAkSEAoIdGVtcGxhdGUYAiABKAki8wEKDE5vdGlmaWNhdGlvbhI2CgZwaGFzZXMYASADKA4yJi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uLlBoYXNlEjIKBWVtYWlsGAIgASgLMiEuZmx5dGVpZGwuYWRtaW4uRW1haWxOb3RpZmljYXRpb25IABI7CgpwYWdlcl9kdXR5GAMgASgLMiUuZmx5dGVpZGwuYWRtaW4uUGFnZXJEdXR5Tm90aWZpY2F0aW9uSAASMgoFc2xhY2sYBCABKAsyIS5mbHl0ZWlkbC5hZG1pbi5TbGFja05vdGlmaWNhdGlvbkgAQgYKBHR5cGUiKQoHVXJsQmxvYhILCgN1cmwYASABKAkSDQoFYnl0ZXMYAiABKAM6AhgBImsKBkxhYmVscxIyCgZ2YWx1ZXMYASADKAsyIi5mbHl0ZWlkbC5hZG1pbi5MYWJlbHMuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ1CgtBbm5vdGF0aW9ucxI3CgZ2YWx1ZXMYASADKAsyJy5mbHl0ZWlkbC5hZG1pbi5Bbm5vdGF0aW9ucy5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjMKBEVudnMSKwoGdmFsdWVzGAEgAygLMhsuZmx5dGVpZGwuY29yZS5LZXlWYWx1ZVBhaXIiTgoIQXV0aFJvbGUSGgoSYXNzdW1hYmxlX2lhbV9yb2xlGAEgASgJEiIKGmt1YmVybmV0ZXNfc2VydmljZV9hY2NvdW50GAIgASgJOgIYASI1ChNSYXdPdXRwdXREYXRhQ29uZmlnEh4KFm91dHB1dF9sb2NhdGlvbl9wcmVmaXgYASABKAkiOgoJRmx5dGVVUkxzEg4KBmlucHV0cxgBIAEoCRIPCgdvdXRwdXRzGAIgASgJEgwKBGRlY2sYAyABKAkqaAoQTmFtZWRFbnRpdHlTdGF0ZRIXChNOQU1FRF9FTlRJVFlfQUNUSVZFEAASGQoVTkFNRURfRU5USVRZX0FSQ0hJVkVEEAESFAoQU1lTVEVNX0dFTkVSQVRFRBACIgQIAxADIgQIBBAEYgZwcm90bzM", [file_flyteidl_core_execution, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_google_protobuf_timestamp]);
 
 /**
+ * Names a registered thing, all versions of it.
+ *
  * @generated from message flyteidl.admin.NamedEntityIdentifier
  */
 export type NamedEntityIdentifier = Message<"flyteidl.admin.NamedEntityIdentifier"> & {
@@ -52,10 +54,14 @@ export const NamedEntityIdentifierSchema: GenMessage<NamedEntityIdentifier> = /*
   messageDesc(file_flyteidl_admin_common, 0);
 
 /**
+ * What is kept for a name, whatever its version.
+ *
  * @generated from message flyteidl.admin.NamedEntityMetadata
  */
 export type NamedEntityMetadata = Message<"flyteidl.admin.NamedEntityMetadata"> & {
   /**
+   * 300 characters at most.
+   *
    * @generated from field: string description = 1;
    */
   description: string;
@@ -74,6 +80,8 @@ export const NamedEntityMetadataSchema: GenMessage<NamedEntityMetadata> = /*@__P
   messageDesc(file_flyteidl_admin_common, 1);
 
 /**
+ * A name with what is kept for it.
+ *
  * @generated from message flyteidl.admin.NamedEntity
  */
 export type NamedEntity = Message<"flyteidl.admin.NamedEntity"> & {
@@ -101,10 +109,14 @@ export const NamedEntitySchema: GenMessage<NamedEntity> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 2);
 
 /**
+ * Order of a list.
+ *
  * @generated from message flyteidl.admin.Sort
  */
 export type Sort = Message<"flyteidl.admin.Sort"> & {
   /**
+   * A field of the listed things that the server allows to sort by.
+   *
    * @generated from field: string key = 1;
    */
   key: string;
@@ -123,6 +135,8 @@ export const SortSchema: GenMessage<Sort> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 3);
 
 /**
+ * From high to low unless said otherwise.
+ *
  * @generated from enum flyteidl.admin.Sort.Direction
  */
 export enum Sort_Direction {
@@ -144,6 +158,8 @@ export const Sort_DirectionSchema: GenEnum<Sort_Direction> = /*@__PURE__*/
   enumDesc(file_flyteidl_admin_common, 3, 0);
 
 /**
+ * Lists names of one kind.
+ *
  * @generated from message flyteidl.admin.NamedEntityIdentifierListRequest
  */
 export type NamedEntityIdentifierListRequest = Message<"flyteidl.admin.NamedEntityIdentifierListRequest"> & {
@@ -158,11 +174,15 @@ export type NamedEntityIdentifierListRequest = Message<"flyteidl.admin.NamedEnti
   domain: string;
 
   /**
+   * Rows at most; not 0.
+   *
    * @generated from field: uint32 limit = 3;
    */
   limit: number;
 
   /**
+   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   *
    * @generated from field: string token = 4;
    */
   token: string;
@@ -173,11 +193,15 @@ export type NamedEntityIdentifierListRequest = Message<"flyteidl.admin.NamedEnti
   sortBy?: Sort | undefined;
 
   /**
+   * Conditions such as eq(name,x), joined by +; empty for none.
+   *
    * @generated from field: string filters = 6;
    */
   filters: string;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 7;
    */
   org: string;
@@ -191,6 +215,8 @@ export const NamedEntityIdentifierListRequestSchema: GenMessage<NamedEntityIdent
   messageDesc(file_flyteidl_admin_common, 4);
 
 /**
+ * Lists names with what is kept for them.
+ *
  * @generated from message flyteidl.admin.NamedEntityListRequest
  */
 export type NamedEntityListRequest = Message<"flyteidl.admin.NamedEntityListRequest"> & {
@@ -210,11 +236,15 @@ export type NamedEntityListRequest = Message<"flyteidl.admin.NamedEntityListRequ
   domain: string;
 
   /**
+   * Rows at most; not 0.
+   *
    * @generated from field: uint32 limit = 4;
    */
   limit: number;
 
   /**
+   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   *
    * @generated from field: string token = 5;
    */
   token: string;
@@ -225,11 +255,15 @@ export type NamedEntityListRequest = Message<"flyteidl.admin.NamedEntityListRequ
   sortBy?: Sort | undefined;
 
   /**
+   * Conditions such as eq(name,x), joined by +; empty for none.
+   *
    * @generated from field: string filters = 7;
    */
   filters: string;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 8;
    */
   org: string;
@@ -243,6 +277,8 @@ export const NamedEntityListRequestSchema: GenMessage<NamedEntityListRequest> = 
   messageDesc(file_flyteidl_admin_common, 5);
 
 /**
+ * A page of names.
+ *
  * @generated from message flyteidl.admin.NamedEntityIdentifierList
  */
 export type NamedEntityIdentifierList = Message<"flyteidl.admin.NamedEntityIdentifierList"> & {
@@ -252,6 +288,8 @@ export type NamedEntityIdentifierList = Message<"flyteidl.admin.NamedEntityIdent
   entities: NamedEntityIdentifier[];
 
   /**
+   * Offset of the next page; empty after the last.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -265,6 +303,8 @@ export const NamedEntityIdentifierListSchema: GenMessage<NamedEntityIdentifierLi
   messageDesc(file_flyteidl_admin_common, 6);
 
 /**
+ * A page of names with what is kept for them.
+ *
  * @generated from message flyteidl.admin.NamedEntityList
  */
 export type NamedEntityList = Message<"flyteidl.admin.NamedEntityList"> & {
@@ -274,6 +314,8 @@ export type NamedEntityList = Message<"flyteidl.admin.NamedEntityList"> & {
   entities: NamedEntity[];
 
   /**
+   * Offset of the next page; empty after the last.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -287,6 +329,8 @@ export const NamedEntityListSchema: GenMessage<NamedEntityList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 7);
 
 /**
+ * Asks for one name.
+ *
  * @generated from message flyteidl.admin.NamedEntityGetRequest
  */
 export type NamedEntityGetRequest = Message<"flyteidl.admin.NamedEntityGetRequest"> & {
@@ -309,6 +353,8 @@ export const NamedEntityGetRequestSchema: GenMessage<NamedEntityGetRequest> = /*
   messageDesc(file_flyteidl_admin_common, 8);
 
 /**
+ * Changes what is kept for a name.
+ *
  * @generated from message flyteidl.admin.NamedEntityUpdateRequest
  */
 export type NamedEntityUpdateRequest = Message<"flyteidl.admin.NamedEntityUpdateRequest"> & {
@@ -336,6 +382,8 @@ export const NamedEntityUpdateRequestSchema: GenMessage<NamedEntityUpdateRequest
   messageDesc(file_flyteidl_admin_common, 9);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.NamedEntityUpdateResponse
  */
 export type NamedEntityUpdateResponse = Message<"flyteidl.admin.NamedEntityUpdateResponse"> & {
@@ -349,6 +397,8 @@ export const NamedEntityUpdateResponseSchema: GenMessage<NamedEntityUpdateRespon
   messageDesc(file_flyteidl_admin_common, 10);
 
 /**
+ * Asks for one version of a registered thing.
+ *
  * @generated from message flyteidl.admin.ObjectGetRequest
  */
 export type ObjectGetRequest = Message<"flyteidl.admin.ObjectGetRequest"> & {
@@ -366,25 +416,35 @@ export const ObjectGetRequestSchema: GenMessage<ObjectGetRequest> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_common, 11);
 
 /**
+ * Lists versions, or executions.
+ *
  * @generated from message flyteidl.admin.ResourceListRequest
  */
 export type ResourceListRequest = Message<"flyteidl.admin.ResourceListRequest"> & {
   /**
+   * Project and domain; a name narrows it to that name.
+   *
    * @generated from field: flyteidl.admin.NamedEntityIdentifier id = 1;
    */
   id?: NamedEntityIdentifier | undefined;
 
   /**
+   * Rows at most; not 0.
+   *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
+   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   *
    * @generated from field: string token = 3;
    */
   token: string;
 
   /**
+   * Conditions such as eq(name,x), joined by +; empty for none.
+   *
    * @generated from field: string filters = 4;
    */
   filters: string;
@@ -403,6 +463,8 @@ export const ResourceListRequestSchema: GenMessage<ResourceListRequest> = /*@__P
   messageDesc(file_flyteidl_admin_common, 12);
 
 /**
+ * A mail when an execution ends.
+ *
  * @generated from message flyteidl.admin.EmailNotification
  */
 export type EmailNotification = Message<"flyteidl.admin.EmailNotification"> & {
@@ -412,6 +474,8 @@ export type EmailNotification = Message<"flyteidl.admin.EmailNotification"> & {
   recipientsEmail: string[];
 
   /**
+   * The platform's own text when empty.
+   *
    * @generated from field: string template = 2;
    */
   template: string;
@@ -425,6 +489,8 @@ export const EmailNotificationSchema: GenMessage<EmailNotification> = /*@__PURE_
   messageDesc(file_flyteidl_admin_common, 13);
 
 /**
+ * A mail to PagerDuty when an execution ends.
+ *
  * @generated from message flyteidl.admin.PagerDutyNotification
  */
 export type PagerDutyNotification = Message<"flyteidl.admin.PagerDutyNotification"> & {
@@ -447,6 +513,8 @@ export const PagerDutyNotificationSchema: GenMessage<PagerDutyNotification> = /*
   messageDesc(file_flyteidl_admin_common, 14);
 
 /**
+ * A mail to Slack when an execution ends.
+ *
  * @generated from message flyteidl.admin.SlackNotification
  */
 export type SlackNotification = Message<"flyteidl.admin.SlackNotification"> & {
@@ -469,10 +537,14 @@ export const SlackNotificationSchema: GenMessage<SlackNotification> = /*@__PURE_
   messageDesc(file_flyteidl_admin_common, 15);
 
 /**
+ * Whom to tell when an execution ends.
+ *
  * @generated from message flyteidl.admin.Notification
  */
 export type Notification = Message<"flyteidl.admin.Notification"> & {
   /**
+   * Ends to tell of; only phases that end an execution.
+   *
    * @generated from field: repeated flyteidl.core.WorkflowExecution.Phase phases = 1;
    */
   phases: WorkflowExecution_Phase[];
@@ -509,6 +581,8 @@ export const NotificationSchema: GenMessage<Notification> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 16);
 
 /**
+ * A signed address of data.
+ *
  * @generated from message flyteidl.admin.UrlBlob
  * @deprecated
  */
@@ -519,6 +593,8 @@ export type UrlBlob = Message<"flyteidl.admin.UrlBlob"> & {
   url: string;
 
   /**
+   * Size of the data.
+   *
    * @generated from field: int64 bytes = 2;
    */
   bytes: bigint;
@@ -533,6 +609,8 @@ export const UrlBlobSchema: GenMessage<UrlBlob> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 17);
 
 /**
+ * Kubernetes labels.
+ *
  * @generated from message flyteidl.admin.Labels
  */
 export type Labels = Message<"flyteidl.admin.Labels"> & {
@@ -550,6 +628,8 @@ export const LabelsSchema: GenMessage<Labels> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 18);
 
 /**
+ * Kubernetes annotations.
+ *
  * @generated from message flyteidl.admin.Annotations
  */
 export type Annotations = Message<"flyteidl.admin.Annotations"> & {
@@ -567,6 +647,8 @@ export const AnnotationsSchema: GenMessage<Annotations> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 19);
 
 /**
+ * Environment variables.
+ *
  * @generated from message flyteidl.admin.Envs
  */
 export type Envs = Message<"flyteidl.admin.Envs"> & {
@@ -584,6 +666,8 @@ export const EnvsSchema: GenMessage<Envs> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 20);
 
 /**
+ * Whom tasks act as; SecurityContext has taken its place.
+ *
  * @generated from message flyteidl.admin.AuthRole
  * @deprecated
  */
@@ -608,10 +692,14 @@ export const AuthRoleSchema: GenMessage<AuthRole> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 21);
 
 /**
+ * Where tasks put large data.
+ *
  * @generated from message flyteidl.admin.RawOutputDataConfig
  */
 export type RawOutputDataConfig = Message<"flyteidl.admin.RawOutputDataConfig"> & {
   /**
+   * Such as s3://bucket/prefix; the platform's own place when empty.
+   *
    * @generated from field: string output_location_prefix = 1;
    */
   outputLocationPrefix: string;
@@ -625,6 +713,8 @@ export const RawOutputDataConfigSchema: GenMessage<RawOutputDataConfig> = /*@__P
   messageDesc(file_flyteidl_admin_common, 22);
 
 /**
+ * flyte:// addresses of the data of a node or a task; `GetData` reads them.
+ *
  * @generated from message flyteidl.admin.FlyteURLs
  */
 export type FlyteURLs = Message<"flyteidl.admin.FlyteURLs"> & {
@@ -652,6 +742,8 @@ export const FlyteURLsSchema: GenMessage<FlyteURLs> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_common, 23);
 
 /**
+ * Whether a name is shown.
+ *
  * @generated from enum flyteidl.admin.NamedEntityState
  */
 export enum NamedEntityState {
@@ -666,6 +758,8 @@ export enum NamedEntityState {
   NAMED_ENTITY_ARCHIVED = 1,
 
   /**
+   * Made by the platform, such as the workflow around a single task.
+   *
    * @generated from enum value: SYSTEM_GENERATED = 2;
    */
   SYSTEM_GENERATED = 2,

@@ -15,6 +15,8 @@ export const file_flyteidl_admin_event: GenFile = /*@__PURE__*/
   fileDesc("ChpmbHl0ZWlkbC9hZG1pbi9ldmVudC5wcm90bxIOZmx5dGVpZGwuYWRtaW4iOQogRXZlbnRFcnJvckFscmVhZHlJblRlcm1pbmFsU3RhdGUSFQoNY3VycmVudF9waGFzZRgBIAEoCSIwCh1FdmVudEVycm9ySW5jb21wYXRpYmxlQ2x1c3RlchIPCgdjbHVzdGVyGAEgASgJIsQBChJFdmVudEZhaWx1cmVSZWFzb24SVQoZYWxyZWFkeV9pbl90ZXJtaW5hbF9zdGF0ZRgBIAEoCzIwLmZseXRlaWRsLmFkbWluLkV2ZW50RXJyb3JBbHJlYWR5SW5UZXJtaW5hbFN0YXRlSAASTQoUaW5jb21wYXRpYmxlX2NsdXN0ZXIYAiABKAsyLS5mbHl0ZWlkbC5hZG1pbi5FdmVudEVycm9ySW5jb21wYXRpYmxlQ2x1c3RlckgAQggKBnJlYXNvbiJqCh1Xb3JrZmxvd0V4ZWN1dGlvbkV2ZW50UmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEjUKBWV2ZW50GAIgASgLMiYuZmx5dGVpZGwuZXZlbnQuV29ya2Zsb3dFeGVjdXRpb25FdmVudCIgCh5Xb3JrZmxvd0V4ZWN1dGlvbkV2ZW50UmVzcG9uc2UiYgoZTm9kZUV4ZWN1dGlvbkV2ZW50UmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEjEKBWV2ZW50GAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50IhwKGk5vZGVFeGVjdXRpb25FdmVudFJlc3BvbnNlImIKGVRhc2tFeGVjdXRpb25FdmVudFJlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIxCgVldmVudBgCIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudCIcChpUYXNrRXhlY3V0aW9uRXZlbnRSZXNwb25zZWIGcHJvdG8z", [file_flyteidl_event_event]);
 
 /**
+ * The event came after the end.
+ *
  * @generated from message flyteidl.admin.EventErrorAlreadyInTerminalState
  */
 export type EventErrorAlreadyInTerminalState = Message<"flyteidl.admin.EventErrorAlreadyInTerminalState"> & {
@@ -32,10 +34,14 @@ export const EventErrorAlreadyInTerminalStateSchema: GenMessage<EventErrorAlread
   messageDesc(file_flyteidl_admin_event, 0);
 
 /**
+ * The event came from a cluster that does not run the execution.
+ *
  * @generated from message flyteidl.admin.EventErrorIncompatibleCluster
  */
 export type EventErrorIncompatibleCluster = Message<"flyteidl.admin.EventErrorIncompatibleCluster"> & {
   /**
+   * The one that sent it.
+   *
    * @generated from field: string cluster = 1;
    */
   cluster: string;
@@ -49,6 +55,8 @@ export const EventErrorIncompatibleClusterSchema: GenMessage<EventErrorIncompati
   messageDesc(file_flyteidl_admin_event, 1);
 
 /**
+ * Detail of FAILED_PRECONDITION for an event that was refused for good.
+ *
  * @generated from message flyteidl.admin.EventFailureReason
  */
 export type EventFailureReason = Message<"flyteidl.admin.EventFailureReason"> & {
@@ -78,10 +86,14 @@ export const EventFailureReasonSchema: GenMessage<EventFailureReason> = /*@__PUR
   messageDesc(file_flyteidl_admin_event, 2);
 
 /**
+ * Reports a change of an execution.
+ *
  * @generated from message flyteidl.admin.WorkflowExecutionEventRequest
  */
 export type WorkflowExecutionEventRequest = Message<"flyteidl.admin.WorkflowExecutionEventRequest"> & {
   /**
+   * For logs only.
+   *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
@@ -100,6 +112,8 @@ export const WorkflowExecutionEventRequestSchema: GenMessage<WorkflowExecutionEv
   messageDesc(file_flyteidl_admin_event, 3);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.WorkflowExecutionEventResponse
  */
 export type WorkflowExecutionEventResponse = Message<"flyteidl.admin.WorkflowExecutionEventResponse"> & {
@@ -113,10 +127,14 @@ export const WorkflowExecutionEventResponseSchema: GenMessage<WorkflowExecutionE
   messageDesc(file_flyteidl_admin_event, 4);
 
 /**
+ * Reports a change of a node.
+ *
  * @generated from message flyteidl.admin.NodeExecutionEventRequest
  */
 export type NodeExecutionEventRequest = Message<"flyteidl.admin.NodeExecutionEventRequest"> & {
   /**
+   * For logs only.
+   *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
@@ -135,6 +153,8 @@ export const NodeExecutionEventRequestSchema: GenMessage<NodeExecutionEventReque
   messageDesc(file_flyteidl_admin_event, 5);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.NodeExecutionEventResponse
  */
 export type NodeExecutionEventResponse = Message<"flyteidl.admin.NodeExecutionEventResponse"> & {
@@ -148,10 +168,14 @@ export const NodeExecutionEventResponseSchema: GenMessage<NodeExecutionEventResp
   messageDesc(file_flyteidl_admin_event, 6);
 
 /**
+ * Reports a change of an attempt of a task.
+ *
  * @generated from message flyteidl.admin.TaskExecutionEventRequest
  */
 export type TaskExecutionEventRequest = Message<"flyteidl.admin.TaskExecutionEventRequest"> & {
   /**
+   * For logs only.
+   *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
@@ -170,6 +194,8 @@ export const TaskExecutionEventRequestSchema: GenMessage<TaskExecutionEventReque
   messageDesc(file_flyteidl_admin_event, 7);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.TaskExecutionEventResponse
  */
 export type TaskExecutionEventResponse = Message<"flyteidl.admin.TaskExecutionEventResponse"> & {

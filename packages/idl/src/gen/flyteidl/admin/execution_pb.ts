@@ -35,6 +35,8 @@ export const file_flyteidl_admin_execution: GenFile = /*@__PURE__*/
   fileDesc("Ch5mbHl0ZWlkbC9hZG1pbi9leGVjdXRpb24ucHJvdG8SDmZseXRlaWRsLmFkbWluIqwBChZFeGVjdXRpb25DcmVhdGVSZXF1ZXN0Eg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEgwKBG5hbWUYAyABKAkSKwoEc3BlYxgEIAEoCzIdLmZseXRlaWRsLmFkbWluLkV4ZWN1dGlvblNwZWMSKQoGaW5wdXRzGAUgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEgsKA29yZxgGIAEoCSJ/ChhFeGVjdXRpb25SZWxhdW5jaFJlcXVlc3QSNgoCaWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllchIMCgRuYW1lGAMgASgJEhcKD292ZXJ3cml0ZV9jYWNoZRgEIAEoCEoECAIQAyKUAQoXRXhlY3V0aW9uUmVjb3ZlclJlcXVlc3QSNgoCaWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllchIMCgRuYW1lGAIgASgJEjMKCG1ldGFkYXRhGAMgASgLMiEuZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uTWV0YWRhdGEiUQoXRXhlY3V0aW9uQ3JlYXRlUmVzcG9uc2USNgoCaWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllciJVChtXb3JrZmxvd0V4ZWN1dGlvbkdldFJlcXVlc3QSNgoCaWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllciKjAQoJRXhlY3V0aW9uEjYKAmlkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISKwoEc3BlYxgCIAEoCzIdLmZseXRlaWRsLmFkbWluLkV4ZWN1dGlvblNwZWMSMQoHY2xvc3VyZRgDIAEoCzIgLmZseXRlaWRsLmFkbWluLkV4ZWN1dGlvbkNsb3N1cmUiTQoNRXhlY3V0aW9uTGlzdBItCgpleGVjdXRpb25zGAEgAygLMhkuZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uEg0KBXRva2VuGAIgASgJIlgKDkxpdGVyYWxNYXBCbG9iEi8KBnZhbHVlcxgBIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcEICGAFIABINCgN1cmkYAiABKAlIAEIGCgRkYXRhIjEKDUFib3J0TWV0YWRhdGESDQoFY2F1c2UYASABKAkSEQoJcHJpbmNpcGFsGAIgASgJIvYFChBFeGVjdXRpb25DbG9zdXJlEjUKB291dHB1dHMYASABKAsyHi5mbHl0ZWlkbC5hZG1pbi5MaXRlcmFsTWFwQmxvYkICGAFIABIuCgVlcnJvchgCIAEoCzIdLmZseXRlaWRsLmNvcmUuRXhlY3V0aW9uRXJyb3JIABIZCgthYm9ydF9jYXVzZRgKIAEoCUICGAFIABI3Cg5hYm9ydF9tZXRhZGF0YRgMIAEoCzIdLmZseXRlaWRsLmFkbWluLkFib3J0TWV0YWRhdGFIABI0CgtvdXRwdXRfZGF0YRgNIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcEICGAFIABI2Cg9jb21wdXRlZF9pbnB1dHMYAyABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXBCAhgBEjUKBXBoYXNlGAQgASgOMiYuZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbi5QaGFzZRIuCgpzdGFydGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCghkdXJhdGlvbhgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg1ub3RpZmljYXRpb25zGAkgAygLMhwuZmx5dGVpZGwuYWRtaW4uTm90aWZpY2F0aW9uEi4KC3dvcmtmbG93X2lkGAsgASgLMhkuZmx5dGVpZGwuY29yZS5JZGVudGlmaWVyEkkKFHN0YXRlX2NoYW5nZV9kZXRhaWxzGA4gASgLMisuZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uU3RhdGVDaGFuZ2VEZXRhaWxzQg8KDW91dHB1dF9yZXN1bHRKBAgPEBAiPgoOU3lzdGVtTWV0YWRhdGESGQoRZXhlY3V0aW9uX2NsdXN0ZXIYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJIqQEChFFeGVjdXRpb25NZXRhZGF0YRI9CgRtb2RlGAEgASgOMi8uZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uTWV0YWRhdGEuRXhlY3V0aW9uTW9kZRIRCglwcmluY2lwYWwYAiABKAkSDwoHbmVzdGluZxgDIAEoDRIwCgxzY2hlZHVsZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEkUKFXBhcmVudF9ub2RlX2V4ZWN1dGlvbhgFIAEoCzImLmZseXRlaWRsLmNvcmUuTm9kZUV4ZWN1dGlvbklkZW50aWZpZXISRwoTcmVmZXJlbmNlX2V4ZWN1dGlvbhgQIAEoCzIqLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dFeGVjdXRpb25JZGVudGlmaWVyEjcKD3N5c3RlbV9tZXRhZGF0YRgRIAEoCzIeLmZseXRlaWRsLmFkbWluLlN5c3RlbU1ldGFkYXRhEi8KDGFydGlmYWN0X2lkcxgSIAMoCzIZLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RJRCJ6Cg1FeGVjdXRpb25Nb2RlEgoKBk1BTlVBTBAAEg0KCVNDSEVEVUxFRBABEgoKBlNZU1RFTRACEgwKCFJFTEFVTkNIEAMSEgoOQ0hJTERfV09SS0ZMT1cQBBINCglSRUNPVkVSRUQQBRILCgdUUklHR0VSEAYiBAgHEAdKBAgTEBQiRwoQTm90aWZpY2F0aW9uTGlzdBIzCg1ub3RpZmljYXRpb25zGAEgAygLMhwuZmx5dGVpZGwuYWRtaW4uTm90aWZpY2F0aW9uIs4HCg1FeGVjdXRpb25TcGVjEi4KC2xhdW5jaF9wbGFuGAEgASgLMhkuZmx5dGVpZGwuY29yZS5JZGVudGlmaWVyEi0KBmlucHV0cxgCIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcEICGAESMwoIbWV0YWRhdGEYAyABKAsyIS5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRpb25NZXRhZGF0YRI5Cg1ub3RpZmljYXRpb25zGAUgASgLMiAuZmx5dGVpZGwuYWRtaW4uTm90aWZpY2F0aW9uTGlzdEgAEhUKC2Rpc2FibGVfYWxsGAYgASgISAASJgoGbGFiZWxzGAcgASgLMhYuZmx5dGVpZGwuYWRtaW4uTGFiZWxzEjAKC2Fubm90YXRpb25zGAggASgLMhsuZmx5dGVpZGwuYWRtaW4uQW5ub3RhdGlvbnMSOAoQc2VjdXJpdHlfY29udGV4dBgKIAEoCzIeLmZseXRlaWRsLmNvcmUuU2VjdXJpdHlDb250ZXh0Ei8KCWF1dGhfcm9sZRgQIAEoCzIYLmZseXRlaWRsLmFkbWluLkF1dGhSb2xlQgIYARI7ChJxdWFsaXR5X29mX3NlcnZpY2UYESABKAsyHy5mbHl0ZWlkbC5jb3JlLlF1YWxpdHlPZlNlcnZpY2USFwoPbWF4X3BhcmFsbGVsaXNtGBIgASgFEkMKFnJhd19vdXRwdXRfZGF0YV9jb25maWcYEyABKAsyIy5mbHl0ZWlkbC5hZG1pbi5SYXdPdXRwdXREYXRhQ29uZmlnEj0KEmNsdXN0ZXJfYXNzaWdubWVudBgUIAEoCzIhLmZseXRlaWRsLmFkbWluLkNsdXN0ZXJBc3NpZ25tZW50EjEKDWludGVycnVwdGlibGUYFSABKAsyGi5nb29nbGUucHJvdG9idWYuQm9vbFZhbHVlEhcKD292ZXJ3cml0ZV9jYWNoZRgWIAEoCBIiCgRlbnZzGBcgASgLMhQuZmx5dGVpZGwuYWRtaW4uRW52cxIQCgR0YWdzGBggAygJQgIYARJGChdleGVjdXRpb25fY2x1c3Rlcl9sYWJlbBgZIAEoCzIlLmZseXRlaWRsLmFkbWluLkV4ZWN1dGlvbkNsdXN0ZXJMYWJlbBJIChlleGVjdXRpb25fZW52X2Fzc2lnbm1lbnRzGBogAygLMiUuZmx5dGVpZGwuY29yZS5FeGVjdXRpb25FbnZBc3NpZ25tZW50QhgKFm5vdGlmaWNhdGlvbl9vdmVycmlkZXNKBAgEEAVKBAgbEBwiYgoZRXhlY3V0aW9uVGVybWluYXRlUmVxdWVzdBI2CgJpZBgBIAEoCzIqLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dFeGVjdXRpb25JZGVudGlmaWVyEg0KBWNhdXNlGAIgASgJIhwKGkV4ZWN1dGlvblRlcm1pbmF0ZVJlc3BvbnNlIlkKH1dvcmtmbG93RXhlY3V0aW9uR2V0RGF0YVJlcXVlc3QSNgoCaWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllciLeAQogV29ya2Zsb3dFeGVjdXRpb25HZXREYXRhUmVzcG9uc2USLAoHb3V0cHV0cxgBIAEoCzIXLmZseXRlaWRsLmFkbWluLlVybEJsb2JCAhgBEisKBmlucHV0cxgCIAEoCzIXLmZseXRlaWRsLmFkbWluLlVybEJsb2JCAhgBEi4KC2Z1bGxfaW5wdXRzGAMgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEi8KDGZ1bGxfb3V0cHV0cxgEIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcCJ/ChZFeGVjdXRpb25VcGRhdGVSZXF1ZXN0EjYKAmlkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISLQoFc3RhdGUYAiABKA4yHi5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRpb25TdGF0ZSKQAQobRXhlY3V0aW9uU3RhdGVDaGFuZ2VEZXRhaWxzEi0KBXN0YXRlGAEgASgOMh4uZmx5dGVpZGwuYWRtaW4uRXhlY3V0aW9uU3RhdGUSLwoLb2NjdXJyZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXByaW5jaXBhbBgDIAEoCSIZChdFeGVjdXRpb25VcGRhdGVSZXNwb25zZSJrCiJXb3JrZmxvd0V4ZWN1dGlvbkdldE1ldHJpY3NSZXF1ZXN0EjYKAmlkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDQoFZGVwdGgYAiABKAUiSAojV29ya2Zsb3dFeGVjdXRpb25HZXRNZXRyaWNzUmVzcG9uc2USIQoEc3BhbhgBIAEoCzITLmZseXRlaWRsLmNvcmUuU3Bhbio+Cg5FeGVjdXRpb25TdGF0ZRIUChBFWEVDVVRJT05fQUNUSVZFEAASFgoSRVhFQ1VUSU9OX0FSQ0hJVkVEEAFiBnByb3RvMw", [file_flyteidl_admin_cluster_assignment, file_flyteidl_admin_common, file_flyteidl_core_literals, file_flyteidl_core_execution, file_flyteidl_core_execution_envs, file_flyteidl_core_artifact_id, file_flyteidl_core_identifier, file_flyteidl_core_metrics, file_flyteidl_core_security, file_google_protobuf_duration, file_google_protobuf_timestamp, file_google_protobuf_wrappers, file_flyteidl_admin_matchable_resource]);
 
 /**
+ * Starts an execution.
+ *
  * @generated from message flyteidl.admin.ExecutionCreateRequest
  */
 export type ExecutionCreateRequest = Message<"flyteidl.admin.ExecutionCreateRequest"> & {
@@ -49,6 +51,8 @@ export type ExecutionCreateRequest = Message<"flyteidl.admin.ExecutionCreateRequ
   domain: string;
 
   /**
+   * Made up when empty; unique in its project and domain, 63 characters at most.
+   *
    * @generated from field: string name = 3;
    */
   name: string;
@@ -59,11 +63,15 @@ export type ExecutionCreateRequest = Message<"flyteidl.admin.ExecutionCreateRequ
   spec?: ExecutionSpec | undefined;
 
   /**
+   * Those without a default or a fixed value must be there.
+   *
    * @generated from field: flyteidl.core.LiteralMap inputs = 5;
    */
   inputs?: LiteralMap | undefined;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 6;
    */
   org: string;
@@ -77,6 +85,8 @@ export const ExecutionCreateRequestSchema: GenMessage<ExecutionCreateRequest> = 
   messageDesc(file_flyteidl_admin_execution, 0);
 
 /**
+ * Starts an execution like another one.
+ *
  * @generated from message flyteidl.admin.ExecutionRelaunchRequest
  */
 export type ExecutionRelaunchRequest = Message<"flyteidl.admin.ExecutionRelaunchRequest"> & {
@@ -86,11 +96,15 @@ export type ExecutionRelaunchRequest = Message<"flyteidl.admin.ExecutionRelaunch
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
+   * Made up when empty.
+   *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
+   * Nothing is taken from the output cache, and its entries are written anew.
+   *
    * @generated from field: bool overwrite_cache = 4;
    */
   overwriteCache: boolean;
@@ -104,6 +118,8 @@ export const ExecutionRelaunchRequestSchema: GenMessage<ExecutionRelaunchRequest
   messageDesc(file_flyteidl_admin_execution, 1);
 
 /**
+ * Starts an execution that takes what succeeded in another one.
+ *
  * @generated from message flyteidl.admin.ExecutionRecoverRequest
  */
 export type ExecutionRecoverRequest = Message<"flyteidl.admin.ExecutionRecoverRequest"> & {
@@ -113,6 +129,8 @@ export type ExecutionRecoverRequest = Message<"flyteidl.admin.ExecutionRecoverRe
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
+   * Made up when empty.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -131,6 +149,8 @@ export const ExecutionRecoverRequestSchema: GenMessage<ExecutionRecoverRequest> 
   messageDesc(file_flyteidl_admin_execution, 2);
 
 /**
+ * The execution that was started.
+ *
  * @generated from message flyteidl.admin.ExecutionCreateResponse
  */
 export type ExecutionCreateResponse = Message<"flyteidl.admin.ExecutionCreateResponse"> & {
@@ -148,6 +168,8 @@ export const ExecutionCreateResponseSchema: GenMessage<ExecutionCreateResponse> 
   messageDesc(file_flyteidl_admin_execution, 3);
 
 /**
+ * Asks for one execution.
+ *
  * @generated from message flyteidl.admin.WorkflowExecutionGetRequest
  */
 export type WorkflowExecutionGetRequest = Message<"flyteidl.admin.WorkflowExecutionGetRequest"> & {
@@ -165,6 +187,8 @@ export const WorkflowExecutionGetRequestSchema: GenMessage<WorkflowExecutionGetR
   messageDesc(file_flyteidl_admin_execution, 4);
 
 /**
+ * An execution: what was asked for, and what became of it.
+ *
  * @generated from message flyteidl.admin.Execution
  */
 export type Execution = Message<"flyteidl.admin.Execution"> & {
@@ -192,6 +216,8 @@ export const ExecutionSchema: GenMessage<Execution> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 5);
 
 /**
+ * A page of executions.
+ *
  * @generated from message flyteidl.admin.ExecutionList
  */
 export type ExecutionList = Message<"flyteidl.admin.ExecutionList"> & {
@@ -201,6 +227,8 @@ export type ExecutionList = Message<"flyteidl.admin.ExecutionList"> & {
   executions: Execution[];
 
   /**
+   * Offset of the next page; empty after the last.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -214,6 +242,8 @@ export const ExecutionListSchema: GenMessage<ExecutionList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 6);
 
 /**
+ * Values, or where they are.
+ *
  * @generated from message flyteidl.admin.LiteralMapBlob
  */
 export type LiteralMapBlob = Message<"flyteidl.admin.LiteralMapBlob"> & {
@@ -244,6 +274,8 @@ export const LiteralMapBlobSchema: GenMessage<LiteralMapBlob> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 7);
 
 /**
+ * Why and by whom an execution was ended.
+ *
  * @generated from message flyteidl.admin.AbortMetadata
  */
 export type AbortMetadata = Message<"flyteidl.admin.AbortMetadata"> & {
@@ -266,10 +298,14 @@ export const AbortMetadataSchema: GenMessage<AbortMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 8);
 
 /**
+ * What became of an execution.
+ *
  * @generated from message flyteidl.admin.ExecutionClosure
  */
 export type ExecutionClosure = Message<"flyteidl.admin.ExecutionClosure"> & {
   /**
+   * Set at the end, by how it ended.
+   *
    * @generated from oneof flyteidl.admin.ExecutionClosure.output_result
    */
   outputResult: {
@@ -287,6 +323,8 @@ export type ExecutionClosure = Message<"flyteidl.admin.ExecutionClosure"> & {
     case: "error";
   } | {
     /**
+     * `abort_metadata` has taken its place.
+     *
      * @generated from field: string abort_cause = 10 [deprecated = true];
      * @deprecated
      */
@@ -324,21 +362,29 @@ export type ExecutionClosure = Message<"flyteidl.admin.ExecutionClosure"> & {
   startedAt?: Timestamp | undefined;
 
   /**
+   * From its start to its end.
+   *
    * @generated from field: google.protobuf.Duration duration = 6;
    */
   duration?: Duration | undefined;
 
   /**
+   * When it was accepted.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * When the last event about it occurred.
+   *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
+   * Those in force, after all overrides.
+   *
    * @generated from field: repeated flyteidl.admin.Notification notifications = 9;
    */
   notifications: Notification[];
@@ -349,6 +395,8 @@ export type ExecutionClosure = Message<"flyteidl.admin.ExecutionClosure"> & {
   workflowId?: Identifier | undefined;
 
   /**
+   * Who archived it, or took it back.
+   *
    * @generated from field: flyteidl.admin.ExecutionStateChangeDetails state_change_details = 14;
    */
   stateChangeDetails?: ExecutionStateChangeDetails | undefined;
@@ -362,6 +410,8 @@ export const ExecutionClosureSchema: GenMessage<ExecutionClosure> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_execution, 9);
 
 /**
+ * Where the execution runs; set by the server.
+ *
  * @generated from message flyteidl.admin.SystemMetadata
  */
 export type SystemMetadata = Message<"flyteidl.admin.SystemMetadata"> & {
@@ -384,6 +434,8 @@ export const SystemMetadataSchema: GenMessage<SystemMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 10);
 
 /**
+ * How an execution came about.
+ *
  * @generated from message flyteidl.admin.ExecutionMetadata
  */
 export type ExecutionMetadata = Message<"flyteidl.admin.ExecutionMetadata"> & {
@@ -393,26 +445,36 @@ export type ExecutionMetadata = Message<"flyteidl.admin.ExecutionMetadata"> & {
   mode: ExecutionMetadata_ExecutionMode;
 
   /**
+   * Who started it; set by the server.
+   *
    * @generated from field: string principal = 2;
    */
   principal: string;
 
   /**
+   * How many executions are above it.
+   *
    * @generated from field: uint32 nesting = 3;
    */
   nesting: number;
 
   /**
+   * The time that the schedule meant, which is not later than the start.
+   *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 4;
    */
   scheduledAt?: Timestamp | undefined;
 
   /**
+   * The node that started it, for child executions.
+   *
    * @generated from field: flyteidl.core.NodeExecutionIdentifier parent_node_execution = 5;
    */
   parentNodeExecution?: NodeExecutionIdentifier | undefined;
 
   /**
+   * The execution that this one copies or recovers.
+   *
    * @generated from field: flyteidl.core.WorkflowExecutionIdentifier reference_execution = 16;
    */
   referenceExecution?: WorkflowExecutionIdentifier | undefined;
@@ -436,40 +498,56 @@ export const ExecutionMetadataSchema: GenMessage<ExecutionMetadata> = /*@__PURE_
   messageDesc(file_flyteidl_admin_execution, 11);
 
 /**
+ * What started it.
+ *
  * @generated from enum flyteidl.admin.ExecutionMetadata.ExecutionMode
  */
 export enum ExecutionMetadata_ExecutionMode {
   /**
+   * A user.
+   *
    * @generated from enum value: MANUAL = 0;
    */
   MANUAL = 0,
 
   /**
+   * The schedule of a launch plan.
+   *
    * @generated from enum value: SCHEDULED = 1;
    */
   SCHEDULED = 1,
 
   /**
+   * The platform itself.
+   *
    * @generated from enum value: SYSTEM = 2;
    */
   SYSTEM = 2,
 
   /**
+   * A user, as a copy of `reference_execution`.
+   *
    * @generated from enum value: RELAUNCH = 3;
    */
   RELAUNCH = 3,
 
   /**
+   * A launch-plan node of another execution.
+   *
    * @generated from enum value: CHILD_WORKFLOW = 4;
    */
   CHILD_WORKFLOW = 4,
 
   /**
+   * A user, to go on with `reference_execution`.
+   *
    * @generated from enum value: RECOVERED = 5;
    */
   RECOVERED = 5,
 
   /**
+   * An artifact.
+   *
    * @generated from enum value: TRIGGER = 6;
    */
   TRIGGER = 6,
@@ -482,6 +560,8 @@ export const ExecutionMetadata_ExecutionModeSchema: GenEnum<ExecutionMetadata_Ex
   enumDesc(file_flyteidl_admin_execution, 11, 0);
 
 /**
+ * Takes the place of the launch plan's notifications.
+ *
  * @generated from message flyteidl.admin.NotificationList
  */
 export type NotificationList = Message<"flyteidl.admin.NotificationList"> & {
@@ -499,10 +579,14 @@ export const NotificationListSchema: GenMessage<NotificationList> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_execution, 12);
 
 /**
+ * What to run and how; where set, it wins over the launch plan.
+ *
  * @generated from message flyteidl.admin.ExecutionSpec
  */
 export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   /**
+   * A launch plan, or a task to run alone.
+   *
    * @generated from field: flyteidl.core.Identifier launch_plan = 1;
    */
   launchPlan?: Identifier | undefined;
@@ -519,6 +603,8 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   metadata?: ExecutionMetadata | undefined;
 
   /**
+   * Not set means the launch plan's notifications.
+   *
    * @generated from oneof flyteidl.admin.ExecutionSpec.notification_overrides
    */
   notificationOverrides: {
@@ -529,6 +615,8 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
     case: "notifications";
   } | {
     /**
+     * No notifications at all.
+     *
      * @generated from field: bool disable_all = 6;
      */
     value: boolean;
@@ -551,6 +639,8 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   securityContext?: SecurityContext | undefined;
 
   /**
+   * Used only when `security_context` names nobody.
+   *
    * @generated from field: flyteidl.admin.AuthRole auth_role = 16 [deprecated = true];
    * @deprecated
    */
@@ -562,6 +652,8 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   qualityOfService?: QualityOfService | undefined;
 
   /**
+   * Task nodes running at one time; 0 leaves it to the launch plan, then to the platform.
+   *
    * @generated from field: int32 max_parallelism = 18;
    */
   maxParallelism: number;
@@ -577,21 +669,29 @@ export type ExecutionSpec = Message<"flyteidl.admin.ExecutionSpec"> & {
   clusterAssignment?: ClusterAssignment | undefined;
 
   /**
+   * Takes the place of what tasks and workflow say.
+   *
    * @generated from field: google.protobuf.BoolValue interruptible = 21;
    */
   interruptible?: boolean | undefined;
 
   /**
+   * Nothing is taken from the output cache, and its entries are written anew.
+   *
    * @generated from field: bool overwrite_cache = 22;
    */
   overwriteCache: boolean;
 
   /**
+   * Added to those of every task.
+   *
    * @generated from field: flyteidl.admin.Envs envs = 23;
    */
   envs?: Envs | undefined;
 
   /**
+   * Names to find the execution by.
+   *
    * @generated from field: repeated string tags = 24 [deprecated = true];
    * @deprecated
    */
@@ -616,6 +716,8 @@ export const ExecutionSpecSchema: GenMessage<ExecutionSpec> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_execution, 13);
 
 /**
+ * Ends an execution.
+ *
  * @generated from message flyteidl.admin.ExecutionTerminateRequest
  */
 export type ExecutionTerminateRequest = Message<"flyteidl.admin.ExecutionTerminateRequest"> & {
@@ -625,6 +727,8 @@ export type ExecutionTerminateRequest = Message<"flyteidl.admin.ExecutionTermina
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
+   * Shown to people.
+   *
    * @generated from field: string cause = 2;
    */
   cause: string;
@@ -638,6 +742,8 @@ export const ExecutionTerminateRequestSchema: GenMessage<ExecutionTerminateReque
   messageDesc(file_flyteidl_admin_execution, 14);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.ExecutionTerminateResponse
  */
 export type ExecutionTerminateResponse = Message<"flyteidl.admin.ExecutionTerminateResponse"> & {
@@ -651,6 +757,8 @@ export const ExecutionTerminateResponseSchema: GenMessage<ExecutionTerminateResp
   messageDesc(file_flyteidl_admin_execution, 15);
 
 /**
+ * Asks for the data of an execution.
+ *
  * @generated from message flyteidl.admin.WorkflowExecutionGetDataRequest
  */
 export type WorkflowExecutionGetDataRequest = Message<"flyteidl.admin.WorkflowExecutionGetDataRequest"> & {
@@ -668,6 +776,8 @@ export const WorkflowExecutionGetDataRequestSchema: GenMessage<WorkflowExecution
   messageDesc(file_flyteidl_admin_execution, 16);
 
 /**
+ * Inputs and outputs of an execution.
+ *
  * @generated from message flyteidl.admin.WorkflowExecutionGetDataResponse
  */
 export type WorkflowExecutionGetDataResponse = Message<"flyteidl.admin.WorkflowExecutionGetDataResponse"> & {
@@ -684,11 +794,15 @@ export type WorkflowExecutionGetDataResponse = Message<"flyteidl.admin.WorkflowE
   inputs?: UrlBlob | undefined;
 
   /**
+   * Empty when larger than the platform's limit.
+   *
    * @generated from field: flyteidl.core.LiteralMap full_inputs = 3;
    */
   fullInputs?: LiteralMap | undefined;
 
   /**
+   * Empty when larger than the platform's limit.
+   *
    * @generated from field: flyteidl.core.LiteralMap full_outputs = 4;
    */
   fullOutputs?: LiteralMap | undefined;
@@ -702,6 +816,8 @@ export const WorkflowExecutionGetDataResponseSchema: GenMessage<WorkflowExecutio
   messageDesc(file_flyteidl_admin_execution, 17);
 
 /**
+ * Archives an execution, or takes it back.
+ *
  * @generated from message flyteidl.admin.ExecutionUpdateRequest
  */
 export type ExecutionUpdateRequest = Message<"flyteidl.admin.ExecutionUpdateRequest"> & {
@@ -724,6 +840,8 @@ export const ExecutionUpdateRequestSchema: GenMessage<ExecutionUpdateRequest> = 
   messageDesc(file_flyteidl_admin_execution, 18);
 
 /**
+ * The last change of an execution's state.
+ *
  * @generated from message flyteidl.admin.ExecutionStateChangeDetails
  */
 export type ExecutionStateChangeDetails = Message<"flyteidl.admin.ExecutionStateChangeDetails"> & {
@@ -751,6 +869,8 @@ export const ExecutionStateChangeDetailsSchema: GenMessage<ExecutionStateChangeD
   messageDesc(file_flyteidl_admin_execution, 19);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.ExecutionUpdateResponse
  */
 export type ExecutionUpdateResponse = Message<"flyteidl.admin.ExecutionUpdateResponse"> & {
@@ -764,6 +884,8 @@ export const ExecutionUpdateResponseSchema: GenMessage<ExecutionUpdateResponse> 
   messageDesc(file_flyteidl_admin_execution, 20);
 
 /**
+ * Asks where an execution's time went.
+ *
  * @generated from message flyteidl.admin.WorkflowExecutionGetMetricsRequest
  */
 export type WorkflowExecutionGetMetricsRequest = Message<"flyteidl.admin.WorkflowExecutionGetMetricsRequest"> & {
@@ -773,6 +895,8 @@ export type WorkflowExecutionGetMetricsRequest = Message<"flyteidl.admin.Workflo
   id?: WorkflowExecutionIdentifier | undefined;
 
   /**
+   * How many levels of spans.
+   *
    * @generated from field: int32 depth = 2;
    */
   depth: number;
@@ -786,6 +910,8 @@ export const WorkflowExecutionGetMetricsRequestSchema: GenMessage<WorkflowExecut
   messageDesc(file_flyteidl_admin_execution, 21);
 
 /**
+ * Where the time went.
+ *
  * @generated from message flyteidl.admin.WorkflowExecutionGetMetricsResponse
  */
 export type WorkflowExecutionGetMetricsResponse = Message<"flyteidl.admin.WorkflowExecutionGetMetricsResponse"> & {
@@ -803,6 +929,8 @@ export const WorkflowExecutionGetMetricsResponseSchema: GenMessage<WorkflowExecu
   messageDesc(file_flyteidl_admin_execution, 22);
 
 /**
+ * Whether an execution is shown in lists.
+ *
  * @generated from enum flyteidl.admin.ExecutionState
  */
 export enum ExecutionState {

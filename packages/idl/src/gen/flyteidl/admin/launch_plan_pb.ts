@@ -33,6 +33,8 @@ export const file_flyteidl_admin_launch_plan: GenFile = /*@__PURE__*/
   fileDesc("CiBmbHl0ZWlkbC9hZG1pbi9sYXVuY2hfcGxhbi5wcm90bxIOZmx5dGVpZGwuYWRtaW4ibgoXTGF1bmNoUGxhbkNyZWF0ZVJlcXVlc3QSJQoCaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISLAoEc3BlYxgCIAEoCzIeLmZseXRlaWRsLmFkbWluLkxhdW5jaFBsYW5TcGVjIhoKGExhdW5jaFBsYW5DcmVhdGVSZXNwb25zZSKVAQoKTGF1bmNoUGxhbhIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchIsCgRzcGVjGAIgASgLMh4uZmx5dGVpZGwuYWRtaW4uTGF1bmNoUGxhblNwZWMSMgoHY2xvc3VyZRgDIAEoCzIhLmZseXRlaWRsLmFkbWluLkxhdW5jaFBsYW5DbG9zdXJlIlEKDkxhdW5jaFBsYW5MaXN0EjAKDGxhdW5jaF9wbGFucxgBIAMoCzIaLmZseXRlaWRsLmFkbWluLkxhdW5jaFBsYW4SDQoFdG9rZW4YAiABKAkiSgoEQXV0aBIaChJhc3N1bWFibGVfaWFtX3JvbGUYASABKAkSIgoaa3ViZXJuZXRlc19zZXJ2aWNlX2FjY291bnQYAiABKAk6AhgBIrUHCg5MYXVuY2hQbGFuU3BlYxIuCgt3b3JrZmxvd19pZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchI7Cg9lbnRpdHlfbWV0YWRhdGEYAiABKAsyIi5mbHl0ZWlkbC5hZG1pbi5MYXVuY2hQbGFuTWV0YWRhdGESMwoOZGVmYXVsdF9pbnB1dHMYAyABKAsyGy5mbHl0ZWlkbC5jb3JlLlBhcmFtZXRlck1hcBIvCgxmaXhlZF9pbnB1dHMYBCABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXASEAoEcm9sZRgFIAEoCUICGAESJgoGbGFiZWxzGAYgASgLMhYuZmx5dGVpZGwuYWRtaW4uTGFiZWxzEjAKC2Fubm90YXRpb25zGAcgASgLMhsuZmx5dGVpZGwuYWRtaW4uQW5ub3RhdGlvbnMSJgoEYXV0aBgIIAEoCzIULmZseXRlaWRsLmFkbWluLkF1dGhCAhgBEi8KCWF1dGhfcm9sZRgJIAEoCzIYLmZseXRlaWRsLmFkbWluLkF1dGhSb2xlQgIYARI4ChBzZWN1cml0eV9jb250ZXh0GAogASgLMh4uZmx5dGVpZGwuY29yZS5TZWN1cml0eUNvbnRleHQSOwoScXVhbGl0eV9vZl9zZXJ2aWNlGBAgASgLMh8uZmx5dGVpZGwuY29yZS5RdWFsaXR5T2ZTZXJ2aWNlEkMKFnJhd19vdXRwdXRfZGF0YV9jb25maWcYESABKAsyIy5mbHl0ZWlkbC5hZG1pbi5SYXdPdXRwdXREYXRhQ29uZmlnEhcKD21heF9wYXJhbGxlbGlzbRgSIAEoBRIxCg1pbnRlcnJ1cHRpYmxlGBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRIXCg9vdmVyd3JpdGVfY2FjaGUYFCABKAgSIgoEZW52cxgVIAEoCzIULmZseXRlaWRsLmFkbWluLkVudnMSSAoZZXhlY3V0aW9uX2Vudl9hc3NpZ25tZW50cxgWIAMoCzIlLmZseXRlaWRsLmNvcmUuRXhlY3V0aW9uRW52QXNzaWdubWVudBI9ChJjbHVzdGVyX2Fzc2lnbm1lbnQYFyABKAsyIS5mbHl0ZWlkbC5hZG1pbi5DbHVzdGVyQXNzaWdubWVudBI9ChJjb25jdXJyZW5jeV9wb2xpY3kYGCABKAsyIS5mbHl0ZWlkbC5hZG1pbi5Db25jdXJyZW5jeVBvbGljeSJcChFDb25jdXJyZW5jeVBvbGljeRILCgNtYXgYASABKAUSOgoIYmVoYXZpb3IYAiABKA4yKC5mbHl0ZWlkbC5hZG1pbi5Db25jdXJyZW5jeUxpbWl0QmVoYXZpb3IijwIKEUxhdW5jaFBsYW5DbG9zdXJlEi4KBXN0YXRlGAEgASgOMh8uZmx5dGVpZGwuYWRtaW4uTGF1bmNoUGxhblN0YXRlEjQKD2V4cGVjdGVkX2lucHV0cxgCIAEoCzIbLmZseXRlaWRsLmNvcmUuUGFyYW1ldGVyTWFwEjQKEGV4cGVjdGVkX291dHB1dHMYAyABKAsyGi5mbHl0ZWlkbC5jb3JlLlZhcmlhYmxlTWFwEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqYBChJMYXVuY2hQbGFuTWV0YWRhdGESKgoIc2NoZWR1bGUYASABKAsyGC5mbHl0ZWlkbC5hZG1pbi5TY2hlZHVsZRIzCg1ub3RpZmljYXRpb25zGAIgAygLMhwuZmx5dGVpZGwuYWRtaW4uTm90aWZpY2F0aW9uEi8KEWxhdW5jaF9jb25kaXRpb25zGAMgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueSJwChdMYXVuY2hQbGFuVXBkYXRlUmVxdWVzdBIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchIuCgVzdGF0ZRgCIAEoDjIfLmZseXRlaWRsLmFkbWluLkxhdW5jaFBsYW5TdGF0ZSIaChhMYXVuY2hQbGFuVXBkYXRlUmVzcG9uc2UiTAoXQWN0aXZlTGF1bmNoUGxhblJlcXVlc3QSMQoCaWQYASABKAsyJS5mbHl0ZWlkbC5hZG1pbi5OYW1lZEVudGl0eUlkZW50aWZpZXIikAEKG0FjdGl2ZUxhdW5jaFBsYW5MaXN0UmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRINCgVsaW1pdBgDIAEoDRINCgV0b2tlbhgEIAEoCRIlCgdzb3J0X2J5GAUgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydBILCgNvcmcYBiABKAkqKwoPTGF1bmNoUGxhblN0YXRlEgwKCElOQUNUSVZFEAASCgoGQUNUSVZFEAEqawoYQ29uY3VycmVuY3lMaW1pdEJlaGF2aW9yEioKJkNPTkNVUlJFTkNZX0xJTUlUX0JFSEFWSU9SX1VOU1BFQ0lGSUVEEAASIwofQ09OQ1VSUkVOQ1lfTElNSVRfQkVIQVZJT1JfU0tJUBABYgZwcm90bzM", [file_flyteidl_core_execution, file_flyteidl_core_execution_envs, file_flyteidl_core_literals, file_flyteidl_core_identifier, file_flyteidl_core_interface, file_flyteidl_core_security, file_flyteidl_admin_schedule, file_flyteidl_admin_cluster_assignment, file_flyteidl_admin_common, file_google_protobuf_any, file_google_protobuf_timestamp, file_google_protobuf_wrappers]);
 
 /**
+ * Registers a version of a launch plan.
+ *
  * @generated from message flyteidl.admin.LaunchPlanCreateRequest
  */
 export type LaunchPlanCreateRequest = Message<"flyteidl.admin.LaunchPlanCreateRequest"> & {
@@ -55,6 +57,8 @@ export const LaunchPlanCreateRequestSchema: GenMessage<LaunchPlanCreateRequest> 
   messageDesc(file_flyteidl_admin_launch_plan, 0);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.LaunchPlanCreateResponse
  */
 export type LaunchPlanCreateResponse = Message<"flyteidl.admin.LaunchPlanCreateResponse"> & {
@@ -68,6 +72,8 @@ export const LaunchPlanCreateResponseSchema: GenMessage<LaunchPlanCreateResponse
   messageDesc(file_flyteidl_admin_launch_plan, 1);
 
 /**
+ * A workflow with inputs, schedule and settings: what executions are started from.
+ *
  * @generated from message flyteidl.admin.LaunchPlan
  */
 export type LaunchPlan = Message<"flyteidl.admin.LaunchPlan"> & {
@@ -95,6 +101,8 @@ export const LaunchPlanSchema: GenMessage<LaunchPlan> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_launch_plan, 2);
 
 /**
+ * A page of launch plans.
+ *
  * @generated from message flyteidl.admin.LaunchPlanList
  */
 export type LaunchPlanList = Message<"flyteidl.admin.LaunchPlanList"> & {
@@ -104,6 +112,8 @@ export type LaunchPlanList = Message<"flyteidl.admin.LaunchPlanList"> & {
   launchPlans: LaunchPlan[];
 
   /**
+   * Offset of the next page; empty after the last.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -117,6 +127,8 @@ export const LaunchPlanListSchema: GenMessage<LaunchPlanList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_launch_plan, 3);
 
 /**
+ * Whom tasks act as; SecurityContext has taken its place.
+ *
  * @generated from message flyteidl.admin.Auth
  * @deprecated
  */
@@ -141,6 +153,8 @@ export const AuthSchema: GenMessage<Auth> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_launch_plan, 4);
 
 /**
+ * A launch plan as it was registered.
+ *
  * @generated from message flyteidl.admin.LaunchPlanSpec
  */
 export type LaunchPlanSpec = Message<"flyteidl.admin.LaunchPlanSpec"> & {
@@ -155,11 +169,15 @@ export type LaunchPlanSpec = Message<"flyteidl.admin.LaunchPlanSpec"> & {
   entityMetadata?: LaunchPlanMetadata | undefined;
 
   /**
+   * Values that the caller may replace.
+   *
    * @generated from field: flyteidl.core.ParameterMap default_inputs = 3;
    */
   defaultInputs?: ParameterMap | undefined;
 
   /**
+   * Values that the caller may not replace.
+   *
    * @generated from field: flyteidl.core.LiteralMap fixed_inputs = 4;
    */
   fixedInputs?: LiteralMap | undefined;
@@ -208,6 +226,8 @@ export type LaunchPlanSpec = Message<"flyteidl.admin.LaunchPlanSpec"> & {
   rawOutputDataConfig?: RawOutputDataConfig | undefined;
 
   /**
+   * Task nodes running at one time; 0 leaves it to the platform.
+   *
    * @generated from field: int32 max_parallelism = 18;
    */
   maxParallelism: number;
@@ -218,11 +238,15 @@ export type LaunchPlanSpec = Message<"flyteidl.admin.LaunchPlanSpec"> & {
   interruptible?: boolean | undefined;
 
   /**
+   * Nothing is taken from the output cache, and its entries are written anew.
+   *
    * @generated from field: bool overwrite_cache = 20;
    */
   overwriteCache: boolean;
 
   /**
+   * Added to those of every task.
+   *
    * @generated from field: flyteidl.admin.Envs envs = 21;
    */
   envs?: Envs | undefined;
@@ -251,10 +275,14 @@ export const LaunchPlanSpecSchema: GenMessage<LaunchPlanSpec> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_launch_plan, 5);
 
 /**
+ * How many executions of a launch plan may run at one time.
+ *
  * @generated from message flyteidl.admin.ConcurrencyPolicy
  */
 export type ConcurrencyPolicy = Message<"flyteidl.admin.ConcurrencyPolicy"> & {
   /**
+   * All versions together.
+   *
    * @generated from field: int32 max = 1;
    */
   max: number;
@@ -273,6 +301,8 @@ export const ConcurrencyPolicySchema: GenMessage<ConcurrencyPolicy> = /*@__PURE_
   messageDesc(file_flyteidl_admin_launch_plan, 6);
 
 /**
+ * What the server adds to a launch plan.
+ *
  * @generated from message flyteidl.admin.LaunchPlanClosure
  */
 export type LaunchPlanClosure = Message<"flyteidl.admin.LaunchPlanClosure"> & {
@@ -282,6 +312,8 @@ export type LaunchPlanClosure = Message<"flyteidl.admin.LaunchPlanClosure"> & {
   state: LaunchPlanState;
 
   /**
+   * All inputs that the caller may give, with their defaults.
+   *
    * @generated from field: flyteidl.core.ParameterMap expected_inputs = 2;
    */
   expectedInputs?: ParameterMap | undefined;
@@ -310,6 +342,8 @@ export const LaunchPlanClosureSchema: GenMessage<LaunchPlanClosure> = /*@__PURE_
   messageDesc(file_flyteidl_admin_launch_plan, 7);
 
 /**
+ * When a launch plan runs by itself, and whom it tells.
+ *
  * @generated from message flyteidl.admin.LaunchPlanMetadata
  */
 export type LaunchPlanMetadata = Message<"flyteidl.admin.LaunchPlanMetadata"> & {
@@ -324,6 +358,8 @@ export type LaunchPlanMetadata = Message<"flyteidl.admin.LaunchPlanMetadata"> & 
   notifications: Notification[];
 
   /**
+   * Must be empty.
+   *
    * @generated from field: google.protobuf.Any launch_conditions = 3;
    */
   launchConditions?: Any | undefined;
@@ -337,6 +373,8 @@ export const LaunchPlanMetadataSchema: GenMessage<LaunchPlanMetadata> = /*@__PUR
   messageDesc(file_flyteidl_admin_launch_plan, 8);
 
 /**
+ * Activates a version of a launch plan, or takes it back.
+ *
  * @generated from message flyteidl.admin.LaunchPlanUpdateRequest
  */
 export type LaunchPlanUpdateRequest = Message<"flyteidl.admin.LaunchPlanUpdateRequest"> & {
@@ -359,6 +397,8 @@ export const LaunchPlanUpdateRequestSchema: GenMessage<LaunchPlanUpdateRequest> 
   messageDesc(file_flyteidl_admin_launch_plan, 9);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.LaunchPlanUpdateResponse
  */
 export type LaunchPlanUpdateResponse = Message<"flyteidl.admin.LaunchPlanUpdateResponse"> & {
@@ -372,6 +412,8 @@ export const LaunchPlanUpdateResponseSchema: GenMessage<LaunchPlanUpdateResponse
   messageDesc(file_flyteidl_admin_launch_plan, 10);
 
 /**
+ * Asks for the active version of a name.
+ *
  * @generated from message flyteidl.admin.ActiveLaunchPlanRequest
  */
 export type ActiveLaunchPlanRequest = Message<"flyteidl.admin.ActiveLaunchPlanRequest"> & {
@@ -389,6 +431,8 @@ export const ActiveLaunchPlanRequestSchema: GenMessage<ActiveLaunchPlanRequest> 
   messageDesc(file_flyteidl_admin_launch_plan, 11);
 
 /**
+ * Lists active versions.
+ *
  * @generated from message flyteidl.admin.ActiveLaunchPlanListRequest
  */
 export type ActiveLaunchPlanListRequest = Message<"flyteidl.admin.ActiveLaunchPlanListRequest"> & {
@@ -403,11 +447,15 @@ export type ActiveLaunchPlanListRequest = Message<"flyteidl.admin.ActiveLaunchPl
   domain: string;
 
   /**
+   * Rows at most; not 0.
+   *
    * @generated from field: uint32 limit = 3;
    */
   limit: number;
 
   /**
+   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   *
    * @generated from field: string token = 4;
    */
   token: string;
@@ -418,6 +466,8 @@ export type ActiveLaunchPlanListRequest = Message<"flyteidl.admin.ActiveLaunchPl
   sortBy?: Sort | undefined;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 6;
    */
   org: string;
@@ -431,6 +481,8 @@ export const ActiveLaunchPlanListRequestSchema: GenMessage<ActiveLaunchPlanListR
   messageDesc(file_flyteidl_admin_launch_plan, 12);
 
 /**
+ * Whether a version's schedule runs; one version of a name is active at most.
+ *
  * @generated from enum flyteidl.admin.LaunchPlanState
  */
 export enum LaunchPlanState {
@@ -452,15 +504,21 @@ export const LaunchPlanStateSchema: GenEnum<LaunchPlanState> = /*@__PURE__*/
   enumDesc(file_flyteidl_admin_launch_plan, 0);
 
 /**
+ * What happens to an execution above the limit.
+ *
  * @generated from enum flyteidl.admin.ConcurrencyLimitBehavior
  */
 export enum ConcurrencyLimitBehavior {
   /**
+   * It starts: there is no limit.
+   *
    * @generated from enum value: CONCURRENCY_LIMIT_BEHAVIOR_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
+   * It is refused.
+   *
    * @generated from enum value: CONCURRENCY_LIMIT_BEHAVIOR_SKIP = 1;
    */
   SKIP = 1,

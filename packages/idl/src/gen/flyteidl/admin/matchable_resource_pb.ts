@@ -24,6 +24,8 @@ export const file_flyteidl_admin_matchable_resource: GenFile = /*@__PURE__*/
   fileDesc("CidmbHl0ZWlkbC9hZG1pbi9tYXRjaGFibGVfcmVzb3VyY2UucHJvdG8SDmZseXRlaWRsLmFkbWluImgKEFRhc2tSZXNvdXJjZVNwZWMSCwoDY3B1GAEgASgJEgsKA2dwdRgCIAEoCRIOCgZtZW1vcnkYAyABKAkSDwoHc3RvcmFnZRgEIAEoCRIZChFlcGhlbWVyYWxfc3RvcmFnZRgFIAEoCSJ+ChZUYXNrUmVzb3VyY2VBdHRyaWJ1dGVzEjIKCGRlZmF1bHRzGAEgASgLMiAuZmx5dGVpZGwuYWRtaW4uVGFza1Jlc291cmNlU3BlYxIwCgZsaW1pdHMYAiABKAsyIC5mbHl0ZWlkbC5hZG1pbi5UYXNrUmVzb3VyY2VTcGVjIp0BChlDbHVzdGVyUmVzb3VyY2VBdHRyaWJ1dGVzEk0KCmF0dHJpYnV0ZXMYASADKAsyOS5mbHl0ZWlkbC5hZG1pbi5DbHVzdGVyUmVzb3VyY2VBdHRyaWJ1dGVzLkF0dHJpYnV0ZXNFbnRyeRoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIoChhFeGVjdXRpb25RdWV1ZUF0dHJpYnV0ZXMSDAoEdGFncxgBIAMoCSImChVFeGVjdXRpb25DbHVzdGVyTGFiZWwSDQoFdmFsdWUYASABKAkiwQEKDlBsdWdpbk92ZXJyaWRlEhEKCXRhc2tfdHlwZRgBIAEoCRIRCglwbHVnaW5faWQYAiADKAkSVQoXbWlzc2luZ19wbHVnaW5fYmVoYXZpb3IYBCABKA4yNC5mbHl0ZWlkbC5hZG1pbi5QbHVnaW5PdmVycmlkZS5NaXNzaW5nUGx1Z2luQmVoYXZpb3IiMgoVTWlzc2luZ1BsdWdpbkJlaGF2aW9yEggKBEZBSUwQABIPCgtVU0VfREVGQVVMVBABIkQKD1BsdWdpbk92ZXJyaWRlcxIxCglvdmVycmlkZXMYASADKAsyHi5mbHl0ZWlkbC5hZG1pbi5QbHVnaW5PdmVycmlkZSLFAwoXV29ya2Zsb3dFeGVjdXRpb25Db25maWcSFwoPbWF4X3BhcmFsbGVsaXNtGAEgASgFEjgKEHNlY3VyaXR5X2NvbnRleHQYAiABKAsyHi5mbHl0ZWlkbC5jb3JlLlNlY3VyaXR5Q29udGV4dBJDChZyYXdfb3V0cHV0X2RhdGFfY29uZmlnGAMgASgLMiMuZmx5dGVpZGwuYWRtaW4uUmF3T3V0cHV0RGF0YUNvbmZpZxImCgZsYWJlbHMYBCABKAsyFi5mbHl0ZWlkbC5hZG1pbi5MYWJlbHMSMAoLYW5ub3RhdGlvbnMYBSABKAsyGy5mbHl0ZWlkbC5hZG1pbi5Bbm5vdGF0aW9ucxIxCg1pbnRlcnJ1cHRpYmxlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRIXCg9vdmVyd3JpdGVfY2FjaGUYByABKAgSIgoEZW52cxgIIAEoCzIULmZseXRlaWRsLmFkbWluLkVudnMSSAoZZXhlY3V0aW9uX2Vudl9hc3NpZ25tZW50cxgJIAMoCzIlLmZseXRlaWRsLmNvcmUuRXhlY3V0aW9uRW52QXNzaWdubWVudCLhBAoSTWF0Y2hpbmdBdHRyaWJ1dGVzEkoKGHRhc2tfcmVzb3VyY2VfYXR0cmlidXRlcxgBIAEoCzImLmZseXRlaWRsLmFkbWluLlRhc2tSZXNvdXJjZUF0dHJpYnV0ZXNIABJQChtjbHVzdGVyX3Jlc291cmNlX2F0dHJpYnV0ZXMYAiABKAsyKS5mbHl0ZWlkbC5hZG1pbi5DbHVzdGVyUmVzb3VyY2VBdHRyaWJ1dGVzSAASTgoaZXhlY3V0aW9uX3F1ZXVlX2F0dHJpYnV0ZXMYAyABKAsyKC5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRpb25RdWV1ZUF0dHJpYnV0ZXNIABJIChdleGVjdXRpb25fY2x1c3Rlcl9sYWJlbBgEIAEoCzIlLmZseXRlaWRsLmFkbWluLkV4ZWN1dGlvbkNsdXN0ZXJMYWJlbEgAEj0KEnF1YWxpdHlfb2Zfc2VydmljZRgFIAEoCzIfLmZseXRlaWRsLmNvcmUuUXVhbGl0eU9mU2VydmljZUgAEjsKEHBsdWdpbl9vdmVycmlkZXMYBiABKAsyHy5mbHl0ZWlkbC5hZG1pbi5QbHVnaW5PdmVycmlkZXNIABJMChl3b3JrZmxvd19leGVjdXRpb25fY29uZmlnGAcgASgLMicuZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dFeGVjdXRpb25Db25maWdIABI/ChJjbHVzdGVyX2Fzc2lnbm1lbnQYCCABKAsyIS5mbHl0ZWlkbC5hZG1pbi5DbHVzdGVyQXNzaWdubWVudEgAQggKBnRhcmdldCKvAQogTWF0Y2hhYmxlQXR0cmlidXRlc0NvbmZpZ3VyYXRpb24SNgoKYXR0cmlidXRlcxgBIAEoCzIiLmZseXRlaWRsLmFkbWluLk1hdGNoaW5nQXR0cmlidXRlcxIOCgZkb21haW4YAiABKAkSDwoHcHJvamVjdBgDIAEoCRIQCgh3b3JrZmxvdxgEIAEoCRITCgtsYXVuY2hfcGxhbhgFIAEoCRILCgNvcmcYBiABKAkiZwoeTGlzdE1hdGNoYWJsZUF0dHJpYnV0ZXNSZXF1ZXN0EjgKDXJlc291cmNlX3R5cGUYASABKA4yIS5mbHl0ZWlkbC5hZG1pbi5NYXRjaGFibGVSZXNvdXJjZRILCgNvcmcYAiABKAkiawofTGlzdE1hdGNoYWJsZUF0dHJpYnV0ZXNSZXNwb25zZRJICg5jb25maWd1cmF0aW9ucxgBIAMoCzIwLmZseXRlaWRsLmFkbWluLk1hdGNoYWJsZUF0dHJpYnV0ZXNDb25maWd1cmF0aW9uKuABChFNYXRjaGFibGVSZXNvdXJjZRIRCg1UQVNLX1JFU09VUkNFEAASFAoQQ0xVU1RFUl9SRVNPVVJDRRABEhMKD0VYRUNVVElPTl9RVUVVRRACEhsKF0VYRUNVVElPTl9DTFVTVEVSX0xBQkVMEAMSJAogUVVBTElUWV9PRl9TRVJWSUNFX1NQRUNJRklDQVRJT04QBBITCg9QTFVHSU5fT1ZFUlJJREUQBRIdChlXT1JLRkxPV19FWEVDVVRJT05fQ09ORklHEAYSFgoSQ0xVU1RFUl9BU1NJR05NRU5UEAdiBnByb3RvMw", [file_flyteidl_admin_common, file_flyteidl_admin_cluster_assignment, file_flyteidl_core_execution, file_flyteidl_core_execution_envs, file_flyteidl_core_security, file_google_protobuf_wrappers]);
 
 /**
+ * Amounts of resources, each a Kubernetes quantity.
+ *
  * @generated from message flyteidl.admin.TaskResourceSpec
  */
 export type TaskResourceSpec = Message<"flyteidl.admin.TaskResourceSpec"> & {
@@ -61,6 +63,8 @@ export const TaskResourceSpecSchema: GenMessage<TaskResourceSpec> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_matchable_resource, 0);
 
 /**
+ * Resources of tasks that name none, and the most that any may ask for.
+ *
  * @generated from message flyteidl.admin.TaskResourceAttributes
  */
 export type TaskResourceAttributes = Message<"flyteidl.admin.TaskResourceAttributes"> & {
@@ -83,6 +87,8 @@ export const TaskResourceAttributesSchema: GenMessage<TaskResourceAttributes> = 
   messageDesc(file_flyteidl_admin_matchable_resource, 1);
 
 /**
+ * Values for the templates of Kubernetes objects, by name.
+ *
  * @generated from message flyteidl.admin.ClusterResourceAttributes
  */
 export type ClusterResourceAttributes = Message<"flyteidl.admin.ClusterResourceAttributes"> & {
@@ -100,6 +106,8 @@ export const ClusterResourceAttributesSchema: GenMessage<ClusterResourceAttribut
   messageDesc(file_flyteidl_admin_matchable_resource, 2);
 
 /**
+ * Queues of tasks, by tag.
+ *
  * @generated from message flyteidl.admin.ExecutionQueueAttributes
  */
 export type ExecutionQueueAttributes = Message<"flyteidl.admin.ExecutionQueueAttributes"> & {
@@ -117,6 +125,8 @@ export const ExecutionQueueAttributesSchema: GenMessage<ExecutionQueueAttributes
   messageDesc(file_flyteidl_admin_matchable_resource, 3);
 
 /**
+ * Label of clusters.
+ *
  * @generated from message flyteidl.admin.ExecutionClusterLabel
  */
 export type ExecutionClusterLabel = Message<"flyteidl.admin.ExecutionClusterLabel"> & {
@@ -134,6 +144,8 @@ export const ExecutionClusterLabelSchema: GenMessage<ExecutionClusterLabel> = /*
   messageDesc(file_flyteidl_admin_matchable_resource, 4);
 
 /**
+ * Plugins of one task type.
+ *
  * @generated from message flyteidl.admin.PluginOverride
  */
 export type PluginOverride = Message<"flyteidl.admin.PluginOverride"> & {
@@ -143,6 +155,8 @@ export type PluginOverride = Message<"flyteidl.admin.PluginOverride"> & {
   taskType: string;
 
   /**
+   * The first one that the platform has is taken.
+   *
    * @generated from field: repeated string plugin_id = 2;
    */
   pluginId: string[];
@@ -161,6 +175,8 @@ export const PluginOverrideSchema: GenMessage<PluginOverride> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_matchable_resource, 5);
 
 /**
+ * What happens when it has none of them.
+ *
  * @generated from enum flyteidl.admin.PluginOverride.MissingPluginBehavior
  */
 export enum PluginOverride_MissingPluginBehavior {
@@ -182,6 +198,8 @@ export const PluginOverride_MissingPluginBehaviorSchema: GenEnum<PluginOverride_
   enumDesc(file_flyteidl_admin_matchable_resource, 5, 0);
 
 /**
+ * Plugins of several task types.
+ *
  * @generated from message flyteidl.admin.PluginOverrides
  */
 export type PluginOverrides = Message<"flyteidl.admin.PluginOverrides"> & {
@@ -199,10 +217,14 @@ export const PluginOverridesSchema: GenMessage<PluginOverrides> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_matchable_resource, 6);
 
 /**
+ * Settings of executions that neither the caller nor the launch plan makes.
+ *
  * @generated from message flyteidl.admin.WorkflowExecutionConfig
  */
 export type WorkflowExecutionConfig = Message<"flyteidl.admin.WorkflowExecutionConfig"> & {
   /**
+   * Task nodes running at one time.
+   *
    * @generated from field: int32 max_parallelism = 1;
    */
   maxParallelism: number;
@@ -233,6 +255,8 @@ export type WorkflowExecutionConfig = Message<"flyteidl.admin.WorkflowExecutionC
   interruptible?: boolean | undefined;
 
   /**
+   * Nothing is taken from the output cache, and its entries are written anew.
+   *
    * @generated from field: bool overwrite_cache = 7;
    */
   overwriteCache: boolean;
@@ -256,6 +280,8 @@ export const WorkflowExecutionConfigSchema: GenMessage<WorkflowExecutionConfig> 
   messageDesc(file_flyteidl_admin_matchable_resource, 7);
 
 /**
+ * A setting of one of the kinds.
+ *
  * @generated from message flyteidl.admin.MatchingAttributes
  */
 export type MatchingAttributes = Message<"flyteidl.admin.MatchingAttributes"> & {
@@ -321,6 +347,8 @@ export const MatchingAttributesSchema: GenMessage<MatchingAttributes> = /*@__PUR
   messageDesc(file_flyteidl_admin_matchable_resource, 8);
 
 /**
+ * A setting and where it holds; an empty name holds everywhere.
+ *
  * @generated from message flyteidl.admin.MatchableAttributesConfiguration
  */
 export type MatchableAttributesConfiguration = Message<"flyteidl.admin.MatchableAttributesConfiguration"> & {
@@ -363,6 +391,8 @@ export const MatchableAttributesConfigurationSchema: GenMessage<MatchableAttribu
   messageDesc(file_flyteidl_admin_matchable_resource, 9);
 
 /**
+ * Lists settings of one kind, wherever they are made.
+ *
  * @generated from message flyteidl.admin.ListMatchableAttributesRequest
  */
 export type ListMatchableAttributesRequest = Message<"flyteidl.admin.ListMatchableAttributesRequest"> & {
@@ -372,6 +402,8 @@ export type ListMatchableAttributesRequest = Message<"flyteidl.admin.ListMatchab
   resourceType: MatchableResource;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 2;
    */
   org: string;
@@ -385,6 +417,8 @@ export const ListMatchableAttributesRequestSchema: GenMessage<ListMatchableAttri
   messageDesc(file_flyteidl_admin_matchable_resource, 10);
 
 /**
+ * All settings of one kind.
+ *
  * @generated from message flyteidl.admin.ListMatchableAttributesResponse
  */
 export type ListMatchableAttributesResponse = Message<"flyteidl.admin.ListMatchableAttributesResponse"> & {
@@ -402,45 +436,63 @@ export const ListMatchableAttributesResponseSchema: GenMessage<ListMatchableAttr
   messageDesc(file_flyteidl_admin_matchable_resource, 11);
 
 /**
+ * Kinds of settings that can be made for a project, a domain or a workflow.
+ *
  * @generated from enum flyteidl.admin.MatchableResource
  */
 export enum MatchableResource {
   /**
+   * Defaults and limits of tasks' resources.
+   *
    * @generated from enum value: TASK_RESOURCE = 0;
    */
   TASK_RESOURCE = 0,
 
   /**
+   * Values for the templates of Kubernetes objects.
+   *
    * @generated from enum value: CLUSTER_RESOURCE = 1;
    */
   CLUSTER_RESOURCE = 1,
 
   /**
+   * Queues of tasks.
+   *
    * @generated from enum value: EXECUTION_QUEUE = 2;
    */
   EXECUTION_QUEUE = 2,
 
   /**
+   * Which clusters executions go to.
+   *
    * @generated from enum value: EXECUTION_CLUSTER_LABEL = 3;
    */
   EXECUTION_CLUSTER_LABEL = 3,
 
   /**
+   * How urgent executions are.
+   *
    * @generated from enum value: QUALITY_OF_SERVICE_SPECIFICATION = 4;
    */
   QUALITY_OF_SERVICE_SPECIFICATION = 4,
 
   /**
+   * Which plugins run which task types.
+   *
    * @generated from enum value: PLUGIN_OVERRIDE = 5;
    */
   PLUGIN_OVERRIDE = 5,
 
   /**
+   * Settings of executions.
+   *
    * @generated from enum value: WORKFLOW_EXECUTION_CONFIG = 6;
    */
   WORKFLOW_EXECUTION_CONFIG = 6,
 
   /**
+   * Which pool of clusters executions go to.
+   *
    * @generated from enum value: CLUSTER_ASSIGNMENT = 7;
    */
   CLUSTER_ASSIGNMENT = 7,

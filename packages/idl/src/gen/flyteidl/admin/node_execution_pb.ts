@@ -27,6 +27,8 @@ export const file_flyteidl_admin_node_execution: GenFile = /*@__PURE__*/
   fileDesc("CiNmbHl0ZWlkbC9hZG1pbi9ub2RlX2V4ZWN1dGlvbi5wcm90bxIOZmx5dGVpZGwuYWRtaW4iTQoXTm9kZUV4ZWN1dGlvbkdldFJlcXVlc3QSMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLk5vZGVFeGVjdXRpb25JZGVudGlmaWVyItUBChhOb2RlRXhlY3V0aW9uTGlzdFJlcXVlc3QSSQoVd29ya2Zsb3dfZXhlY3V0aW9uX2lkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDQoFbGltaXQYAiABKA0SDQoFdG9rZW4YAyABKAkSDwoHZmlsdGVycxgEIAEoCRIlCgdzb3J0X2J5GAUgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydBIYChB1bmlxdWVfcGFyZW50X2lkGAYgASgJIroBCh9Ob2RlRXhlY3V0aW9uRm9yVGFza0xpc3RSZXF1ZXN0EkEKEXRhc2tfZXhlY3V0aW9uX2lkGAEgASgLMiYuZmx5dGVpZGwuY29yZS5UYXNrRXhlY3V0aW9uSWRlbnRpZmllchINCgVsaW1pdBgCIAEoDRINCgV0b2tlbhgDIAEoCRIPCgdmaWx0ZXJzGAQgASgJEiUKB3NvcnRfYnkYBSABKAsyFC5mbHl0ZWlkbC5hZG1pbi5Tb3J0IsYBCg1Ob2RlRXhlY3V0aW9uEjIKAmlkGAEgASgLMiYuZmx5dGVpZGwuY29yZS5Ob2RlRXhlY3V0aW9uSWRlbnRpZmllchIRCglpbnB1dF91cmkYAiABKAkSNQoHY2xvc3VyZRgDIAEoCzIkLmZseXRlaWRsLmFkbWluLk5vZGVFeGVjdXRpb25DbG9zdXJlEjcKCG1ldGFkYXRhGAQgASgLMiUuZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbk1ldGFEYXRhIpIBChVOb2RlRXhlY3V0aW9uTWV0YURhdGESEwoLcmV0cnlfZ3JvdXAYASABKAkSFgoOaXNfcGFyZW50X25vZGUYAiABKAgSFAoMc3BlY19ub2RlX2lkGAMgASgJEhIKCmlzX2R5bmFtaWMYBCABKAgSEAoIaXNfYXJyYXkYBSABKAgSEAoIaXNfZWFnZXIYBiABKAgiWgoRTm9kZUV4ZWN1dGlvbkxpc3QSNgoPbm9kZV9leGVjdXRpb25zGAEgAygLMh0uZmx5dGVpZGwuYWRtaW4uTm9kZUV4ZWN1dGlvbhINCgV0b2tlbhgCIAEoCSLiBAoUTm9kZUV4ZWN1dGlvbkNsb3N1cmUSGAoKb3V0cHV0X3VyaRgBIAEoCUICGAFIABIuCgVlcnJvchgCIAEoCzIdLmZseXRlaWRsLmNvcmUuRXhlY3V0aW9uRXJyb3JIABI0CgtvdXRwdXRfZGF0YRgKIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcEICGAFIABIxCgVwaGFzZRgDIAEoDjIiLmZseXRlaWRsLmNvcmUuTm9kZUV4ZWN1dGlvbi5QaGFzZRIuCgpzdGFydGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCghkdXJhdGlvbhgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJGChZ3b3JrZmxvd19ub2RlX21ldGFkYXRhGAggASgLMiQuZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dOb2RlTWV0YWRhdGFIARI+ChJ0YXNrX25vZGVfbWV0YWRhdGEYCSABKAsyIC5mbHl0ZWlkbC5hZG1pbi5UYXNrTm9kZU1ldGFkYXRhSAESEAoIZGVja191cmkYCyABKAkSHAoUZHluYW1pY19qb2Jfc3BlY191cmkYDCABKAlCDwoNb3V0cHV0X3Jlc3VsdEIRCg90YXJnZXRfbWV0YWRhdGEiVwoUV29ya2Zsb3dOb2RlTWV0YWRhdGESPwoLZXhlY3V0aW9uSWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllciKYAQoQVGFza05vZGVNZXRhZGF0YRI3CgxjYWNoZV9zdGF0dXMYASABKA4yIS5mbHl0ZWlkbC5jb3JlLkNhdGFsb2dDYWNoZVN0YXR1cxIzCgtjYXRhbG9nX2tleRgCIAEoCzIeLmZseXRlaWRsLmNvcmUuQ2F0YWxvZ01ldGFkYXRhEhYKDmNoZWNrcG9pbnRfdXJpGAQgASgJIqUBChtEeW5hbWljV29ya2Zsb3dOb2RlTWV0YWRhdGESJQoCaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISQQoRY29tcGlsZWRfd29ya2Zsb3cYAiABKAsyJi5mbHl0ZWlkbC5jb3JlLkNvbXBpbGVkV29ya2Zsb3dDbG9zdXJlEhwKFGR5bmFtaWNfam9iX3NwZWNfdXJpGAMgASgJIlEKG05vZGVFeGVjdXRpb25HZXREYXRhUmVxdWVzdBIyCgJpZBgBIAEoCzImLmZseXRlaWRsLmNvcmUuTm9kZUV4ZWN1dGlvbklkZW50aWZpZXIi0AIKHE5vZGVFeGVjdXRpb25HZXREYXRhUmVzcG9uc2USKwoGaW5wdXRzGAEgASgLMhcuZmx5dGVpZGwuYWRtaW4uVXJsQmxvYkICGAESLAoHb3V0cHV0cxgCIAEoCzIXLmZseXRlaWRsLmFkbWluLlVybEJsb2JCAhgBEi4KC2Z1bGxfaW5wdXRzGAMgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEi8KDGZ1bGxfb3V0cHV0cxgEIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBJFChBkeW5hbWljX3dvcmtmbG93GBAgASgLMisuZmx5dGVpZGwuYWRtaW4uRHluYW1pY1dvcmtmbG93Tm9kZU1ldGFkYXRhEi0KCmZseXRlX3VybHMYESABKAsyGS5mbHl0ZWlkbC5hZG1pbi5GbHl0ZVVSTHMiUwodR2V0RHluYW1pY05vZGVXb3JrZmxvd1JlcXVlc3QSMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLk5vZGVFeGVjdXRpb25JZGVudGlmaWVyImAKG0R5bmFtaWNOb2RlV29ya2Zsb3dSZXNwb25zZRJBChFjb21waWxlZF93b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmNvcmUuQ29tcGlsZWRXb3JrZmxvd0Nsb3N1cmViBnByb3RvMw", [file_flyteidl_admin_common, file_flyteidl_core_execution, file_flyteidl_core_catalog, file_flyteidl_core_compiler, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_google_protobuf_timestamp, file_google_protobuf_duration]);
 
 /**
+ * Asks for one node of an execution.
+ *
  * @generated from message flyteidl.admin.NodeExecutionGetRequest
  */
 export type NodeExecutionGetRequest = Message<"flyteidl.admin.NodeExecutionGetRequest"> & {
@@ -44,6 +46,8 @@ export const NodeExecutionGetRequestSchema: GenMessage<NodeExecutionGetRequest> 
   messageDesc(file_flyteidl_admin_node_execution, 0);
 
 /**
+ * Lists nodes of an execution.
+ *
  * @generated from message flyteidl.admin.NodeExecutionListRequest
  */
 export type NodeExecutionListRequest = Message<"flyteidl.admin.NodeExecutionListRequest"> & {
@@ -53,16 +57,22 @@ export type NodeExecutionListRequest = Message<"flyteidl.admin.NodeExecutionList
   workflowExecutionId?: WorkflowExecutionIdentifier | undefined;
 
   /**
+   * Rows at most; not 0.
+   *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
+   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   *
    * @generated from field: string token = 3;
    */
   token: string;
 
   /**
+   * Conditions such as eq(name,x), joined by +; empty for none.
+   *
    * @generated from field: string filters = 4;
    */
   filters: string;
@@ -73,6 +83,8 @@ export type NodeExecutionListRequest = Message<"flyteidl.admin.NodeExecutionList
   sortBy?: Sort | undefined;
 
   /**
+   * Lists the nodes inside this one; when empty, those that are in none.
+   *
    * @generated from field: string unique_parent_id = 6;
    */
   uniqueParentId: string;
@@ -86,6 +98,8 @@ export const NodeExecutionListRequestSchema: GenMessage<NodeExecutionListRequest
   messageDesc(file_flyteidl_admin_node_execution, 1);
 
 /**
+ * Lists the nodes that an attempt of a task made.
+ *
  * @generated from message flyteidl.admin.NodeExecutionForTaskListRequest
  */
 export type NodeExecutionForTaskListRequest = Message<"flyteidl.admin.NodeExecutionForTaskListRequest"> & {
@@ -95,16 +109,22 @@ export type NodeExecutionForTaskListRequest = Message<"flyteidl.admin.NodeExecut
   taskExecutionId?: TaskExecutionIdentifier | undefined;
 
   /**
+   * Rows at most; not 0.
+   *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
+   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   *
    * @generated from field: string token = 3;
    */
   token: string;
 
   /**
+   * Conditions such as eq(name,x), joined by +; empty for none.
+   *
    * @generated from field: string filters = 4;
    */
   filters: string;
@@ -123,6 +143,8 @@ export const NodeExecutionForTaskListRequestSchema: GenMessage<NodeExecutionForT
   messageDesc(file_flyteidl_admin_node_execution, 2);
 
 /**
+ * A node of an execution, and what became of it.
+ *
  * @generated from message flyteidl.admin.NodeExecution
  */
 export type NodeExecution = Message<"flyteidl.admin.NodeExecution"> & {
@@ -155,25 +177,35 @@ export const NodeExecutionSchema: GenMessage<NodeExecution> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_node_execution, 3);
 
 /**
+ * Where a node stands in its workflow.
+ *
  * @generated from message flyteidl.admin.NodeExecutionMetaData
  */
 export type NodeExecutionMetaData = Message<"flyteidl.admin.NodeExecutionMetaData"> & {
   /**
+   * Attempts of a parent whose nodes belong together.
+   *
    * @generated from field: string retry_group = 1;
    */
   retryGroup: string;
 
   /**
+   * Other nodes are inside it.
+   *
    * @generated from field: bool is_parent_node = 2;
    */
   isParentNode: boolean;
 
   /**
+   * Its id in the workflow, without its parents' ids.
+   *
    * @generated from field: string spec_node_id = 3;
    */
   specNodeId: string;
 
   /**
+   * The nodes inside it were made by a dynamic task.
+   *
    * @generated from field: bool is_dynamic = 4;
    */
   isDynamic: boolean;
@@ -184,6 +216,8 @@ export type NodeExecutionMetaData = Message<"flyteidl.admin.NodeExecutionMetaDat
   isArray: boolean;
 
   /**
+   * Its task starts executions while it runs.
+   *
    * @generated from field: bool is_eager = 6;
    */
   isEager: boolean;
@@ -197,6 +231,8 @@ export const NodeExecutionMetaDataSchema: GenMessage<NodeExecutionMetaData> = /*
   messageDesc(file_flyteidl_admin_node_execution, 4);
 
 /**
+ * A page of nodes.
+ *
  * @generated from message flyteidl.admin.NodeExecutionList
  */
 export type NodeExecutionList = Message<"flyteidl.admin.NodeExecutionList"> & {
@@ -206,6 +242,8 @@ export type NodeExecutionList = Message<"flyteidl.admin.NodeExecutionList"> & {
   nodeExecutions: NodeExecution[];
 
   /**
+   * Offset of the next page; empty after the last.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -219,10 +257,14 @@ export const NodeExecutionListSchema: GenMessage<NodeExecutionList> = /*@__PURE_
   messageDesc(file_flyteidl_admin_node_execution, 5);
 
 /**
+ * What became of a node.
+ *
  * @generated from message flyteidl.admin.NodeExecutionClosure
  */
 export type NodeExecutionClosure = Message<"flyteidl.admin.NodeExecutionClosure"> & {
   /**
+   * Set at the end, by how it ended.
+   *
    * @generated from oneof flyteidl.admin.NodeExecutionClosure.output_result
    */
   outputResult: {
@@ -258,21 +300,29 @@ export type NodeExecutionClosure = Message<"flyteidl.admin.NodeExecutionClosure"
   startedAt?: Timestamp | undefined;
 
   /**
+   * From its start to its end.
+   *
    * @generated from field: google.protobuf.Duration duration = 5;
    */
   duration?: Duration | undefined;
 
   /**
+   * When the first event about it occurred.
+   *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
+   * When the last event about it occurred.
+   *
    * @generated from field: google.protobuf.Timestamp updated_at = 7;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
+   * By what the node runs.
+   *
    * @generated from oneof flyteidl.admin.NodeExecutionClosure.target_metadata
    */
   targetMetadata: {
@@ -290,11 +340,15 @@ export type NodeExecutionClosure = Message<"flyteidl.admin.NodeExecutionClosure"
   } | { case: undefined; value?: undefined };
 
   /**
+   * Page that the task wrote about itself.
+   *
    * @generated from field: string deck_uri = 11;
    */
   deckUri: string;
 
   /**
+   * Where the workflow is that a dynamic task made.
+   *
    * @generated from field: string dynamic_job_spec_uri = 12;
    */
   dynamicJobSpecUri: string;
@@ -308,6 +362,8 @@ export const NodeExecutionClosureSchema: GenMessage<NodeExecutionClosure> = /*@_
   messageDesc(file_flyteidl_admin_node_execution, 6);
 
 /**
+ * The execution that a launch-plan node started.
+ *
  * @generated from message flyteidl.admin.WorkflowNodeMetadata
  */
 export type WorkflowNodeMetadata = Message<"flyteidl.admin.WorkflowNodeMetadata"> & {
@@ -325,6 +381,8 @@ export const WorkflowNodeMetadataSchema: GenMessage<WorkflowNodeMetadata> = /*@_
   messageDesc(file_flyteidl_admin_node_execution, 7);
 
 /**
+ * What the output cache did for a task node.
+ *
  * @generated from message flyteidl.admin.TaskNodeMetadata
  */
 export type TaskNodeMetadata = Message<"flyteidl.admin.TaskNodeMetadata"> & {
@@ -339,6 +397,8 @@ export type TaskNodeMetadata = Message<"flyteidl.admin.TaskNodeMetadata"> & {
   catalogKey?: CatalogMetadata | undefined;
 
   /**
+   * Where an attempt leaves what the next one goes on from.
+   *
    * @generated from field: string checkpoint_uri = 4;
    */
   checkpointUri: string;
@@ -352,6 +412,8 @@ export const TaskNodeMetadataSchema: GenMessage<TaskNodeMetadata> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_node_execution, 8);
 
 /**
+ * The workflow that a dynamic task made.
+ *
  * @generated from message flyteidl.admin.DynamicWorkflowNodeMetadata
  */
 export type DynamicWorkflowNodeMetadata = Message<"flyteidl.admin.DynamicWorkflowNodeMetadata"> & {
@@ -379,6 +441,8 @@ export const DynamicWorkflowNodeMetadataSchema: GenMessage<DynamicWorkflowNodeMe
   messageDesc(file_flyteidl_admin_node_execution, 9);
 
 /**
+ * Asks for the data of a node.
+ *
  * @generated from message flyteidl.admin.NodeExecutionGetDataRequest
  */
 export type NodeExecutionGetDataRequest = Message<"flyteidl.admin.NodeExecutionGetDataRequest"> & {
@@ -396,6 +460,8 @@ export const NodeExecutionGetDataRequestSchema: GenMessage<NodeExecutionGetDataR
   messageDesc(file_flyteidl_admin_node_execution, 10);
 
 /**
+ * Inputs and outputs of a node.
+ *
  * @generated from message flyteidl.admin.NodeExecutionGetDataResponse
  */
 export type NodeExecutionGetDataResponse = Message<"flyteidl.admin.NodeExecutionGetDataResponse"> & {
@@ -412,16 +478,22 @@ export type NodeExecutionGetDataResponse = Message<"flyteidl.admin.NodeExecution
   outputs?: UrlBlob | undefined;
 
   /**
+   * Empty when larger than the platform's limit.
+   *
    * @generated from field: flyteidl.core.LiteralMap full_inputs = 3;
    */
   fullInputs?: LiteralMap | undefined;
 
   /**
+   * Empty when larger than the platform's limit.
+   *
    * @generated from field: flyteidl.core.LiteralMap full_outputs = 4;
    */
   fullOutputs?: LiteralMap | undefined;
 
   /**
+   * For dynamic nodes only.
+   *
    * @generated from field: flyteidl.admin.DynamicWorkflowNodeMetadata dynamic_workflow = 16;
    */
   dynamicWorkflow?: DynamicWorkflowNodeMetadata | undefined;
@@ -440,6 +512,8 @@ export const NodeExecutionGetDataResponseSchema: GenMessage<NodeExecutionGetData
   messageDesc(file_flyteidl_admin_node_execution, 11);
 
 /**
+ * Asks for the workflow that a dynamic node made.
+ *
  * @generated from message flyteidl.admin.GetDynamicNodeWorkflowRequest
  */
 export type GetDynamicNodeWorkflowRequest = Message<"flyteidl.admin.GetDynamicNodeWorkflowRequest"> & {
@@ -457,6 +531,8 @@ export const GetDynamicNodeWorkflowRequestSchema: GenMessage<GetDynamicNodeWorkf
   messageDesc(file_flyteidl_admin_node_execution, 12);
 
 /**
+ * The workflow that a dynamic node made.
+ *
  * @generated from message flyteidl.admin.DynamicNodeWorkflowResponse
  */
 export type DynamicNodeWorkflowResponse = Message<"flyteidl.admin.DynamicNodeWorkflowResponse"> & {

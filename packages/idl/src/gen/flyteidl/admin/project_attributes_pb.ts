@@ -15,6 +15,8 @@ export const file_flyteidl_admin_project_attributes: GenFile = /*@__PURE__*/
   fileDesc("CidmbHl0ZWlkbC9hZG1pbi9wcm9qZWN0X2F0dHJpYnV0ZXMucHJvdG8SDmZseXRlaWRsLmFkbWluInIKEVByb2plY3RBdHRyaWJ1dGVzEg8KB3Byb2plY3QYASABKAkSPwoTbWF0Y2hpbmdfYXR0cmlidXRlcxgCIAEoCzIiLmZseXRlaWRsLmFkbWluLk1hdGNoaW5nQXR0cmlidXRlcxILCgNvcmcYAyABKAkiVwoeUHJvamVjdEF0dHJpYnV0ZXNVcGRhdGVSZXF1ZXN0EjUKCmF0dHJpYnV0ZXMYASABKAsyIS5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0QXR0cmlidXRlcyIhCh9Qcm9qZWN0QXR0cmlidXRlc1VwZGF0ZVJlc3BvbnNlInUKG1Byb2plY3RBdHRyaWJ1dGVzR2V0UmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEjgKDXJlc291cmNlX3R5cGUYAiABKA4yIS5mbHl0ZWlkbC5hZG1pbi5NYXRjaGFibGVSZXNvdXJjZRILCgNvcmcYAyABKAkiVQocUHJvamVjdEF0dHJpYnV0ZXNHZXRSZXNwb25zZRI1CgphdHRyaWJ1dGVzGAEgASgLMiEuZmx5dGVpZGwuYWRtaW4uUHJvamVjdEF0dHJpYnV0ZXMieAoeUHJvamVjdEF0dHJpYnV0ZXNEZWxldGVSZXF1ZXN0Eg8KB3Byb2plY3QYASABKAkSOAoNcmVzb3VyY2VfdHlwZRgCIAEoDjIhLmZseXRlaWRsLmFkbWluLk1hdGNoYWJsZVJlc291cmNlEgsKA29yZxgDIAEoCSIhCh9Qcm9qZWN0QXR0cmlidXRlc0RlbGV0ZVJlc3BvbnNlYgZwcm90bzM", [file_flyteidl_admin_matchable_resource]);
 
 /**
+ * A setting that holds for a project.
+ *
  * @generated from message flyteidl.admin.ProjectAttributes
  */
 export type ProjectAttributes = Message<"flyteidl.admin.ProjectAttributes"> & {
@@ -42,6 +44,8 @@ export const ProjectAttributesSchema: GenMessage<ProjectAttributes> = /*@__PURE_
   messageDesc(file_flyteidl_admin_project_attributes, 0);
 
 /**
+ * Makes a setting for a project.
+ *
  * @generated from message flyteidl.admin.ProjectAttributesUpdateRequest
  */
 export type ProjectAttributesUpdateRequest = Message<"flyteidl.admin.ProjectAttributesUpdateRequest"> & {
@@ -59,6 +63,8 @@ export const ProjectAttributesUpdateRequestSchema: GenMessage<ProjectAttributesU
   messageDesc(file_flyteidl_admin_project_attributes, 1);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.ProjectAttributesUpdateResponse
  */
 export type ProjectAttributesUpdateResponse = Message<"flyteidl.admin.ProjectAttributesUpdateResponse"> & {
@@ -72,6 +78,8 @@ export const ProjectAttributesUpdateResponseSchema: GenMessage<ProjectAttributes
   messageDesc(file_flyteidl_admin_project_attributes, 2);
 
 /**
+ * Asks for a setting of a project.
+ *
  * @generated from message flyteidl.admin.ProjectAttributesGetRequest
  */
 export type ProjectAttributesGetRequest = Message<"flyteidl.admin.ProjectAttributesGetRequest"> & {
@@ -86,6 +94,8 @@ export type ProjectAttributesGetRequest = Message<"flyteidl.admin.ProjectAttribu
   resourceType: MatchableResource;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 3;
    */
   org: string;
@@ -99,6 +109,8 @@ export const ProjectAttributesGetRequestSchema: GenMessage<ProjectAttributesGetR
   messageDesc(file_flyteidl_admin_project_attributes, 3);
 
 /**
+ * A setting of a project.
+ *
  * @generated from message flyteidl.admin.ProjectAttributesGetResponse
  */
 export type ProjectAttributesGetResponse = Message<"flyteidl.admin.ProjectAttributesGetResponse"> & {
@@ -116,6 +128,8 @@ export const ProjectAttributesGetResponseSchema: GenMessage<ProjectAttributesGet
   messageDesc(file_flyteidl_admin_project_attributes, 4);
 
 /**
+ * Takes back a setting of a project.
+ *
  * @generated from message flyteidl.admin.ProjectAttributesDeleteRequest
  */
 export type ProjectAttributesDeleteRequest = Message<"flyteidl.admin.ProjectAttributesDeleteRequest"> & {
@@ -130,6 +144,8 @@ export type ProjectAttributesDeleteRequest = Message<"flyteidl.admin.ProjectAttr
   resourceType: MatchableResource;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 3;
    */
   org: string;
@@ -143,6 +159,8 @@ export const ProjectAttributesDeleteRequestSchema: GenMessage<ProjectAttributesD
   messageDesc(file_flyteidl_admin_project_attributes, 5);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.ProjectAttributesDeleteResponse
  */
 export type ProjectAttributesDeleteResponse = Message<"flyteidl.admin.ProjectAttributesDeleteResponse"> & {

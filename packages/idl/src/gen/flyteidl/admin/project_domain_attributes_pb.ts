@@ -15,6 +15,8 @@ export const file_flyteidl_admin_project_domain_attributes: GenFile = /*@__PURE_
   fileDesc("Ci5mbHl0ZWlkbC9hZG1pbi9wcm9qZWN0X2RvbWFpbl9hdHRyaWJ1dGVzLnByb3RvEg5mbHl0ZWlkbC5hZG1pbiKIAQoXUHJvamVjdERvbWFpbkF0dHJpYnV0ZXMSDwoHcHJvamVjdBgBIAEoCRIOCgZkb21haW4YAiABKAkSPwoTbWF0Y2hpbmdfYXR0cmlidXRlcxgDIAEoCzIiLmZseXRlaWRsLmFkbWluLk1hdGNoaW5nQXR0cmlidXRlcxILCgNvcmcYBCABKAkiYwokUHJvamVjdERvbWFpbkF0dHJpYnV0ZXNVcGRhdGVSZXF1ZXN0EjsKCmF0dHJpYnV0ZXMYASABKAsyJy5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0RG9tYWluQXR0cmlidXRlcyInCiVQcm9qZWN0RG9tYWluQXR0cmlidXRlc1VwZGF0ZVJlc3BvbnNlIosBCiFQcm9qZWN0RG9tYWluQXR0cmlidXRlc0dldFJlcXVlc3QSDwoHcHJvamVjdBgBIAEoCRIOCgZkb21haW4YAiABKAkSOAoNcmVzb3VyY2VfdHlwZRgDIAEoDjIhLmZseXRlaWRsLmFkbWluLk1hdGNoYWJsZVJlc291cmNlEgsKA29yZxgEIAEoCSJhCiJQcm9qZWN0RG9tYWluQXR0cmlidXRlc0dldFJlc3BvbnNlEjsKCmF0dHJpYnV0ZXMYASABKAsyJy5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0RG9tYWluQXR0cmlidXRlcyKOAQokUHJvamVjdERvbWFpbkF0dHJpYnV0ZXNEZWxldGVSZXF1ZXN0Eg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEjgKDXJlc291cmNlX3R5cGUYAyABKA4yIS5mbHl0ZWlkbC5hZG1pbi5NYXRjaGFibGVSZXNvdXJjZRILCgNvcmcYBCABKAkiJwolUHJvamVjdERvbWFpbkF0dHJpYnV0ZXNEZWxldGVSZXNwb25zZWIGcHJvdG8z", [file_flyteidl_admin_matchable_resource]);
 
 /**
+ * A setting that holds for a domain of a project.
+ *
  * @generated from message flyteidl.admin.ProjectDomainAttributes
  */
 export type ProjectDomainAttributes = Message<"flyteidl.admin.ProjectDomainAttributes"> & {
@@ -47,6 +49,8 @@ export const ProjectDomainAttributesSchema: GenMessage<ProjectDomainAttributes> 
   messageDesc(file_flyteidl_admin_project_domain_attributes, 0);
 
 /**
+ * Makes a setting for a domain of a project.
+ *
  * @generated from message flyteidl.admin.ProjectDomainAttributesUpdateRequest
  */
 export type ProjectDomainAttributesUpdateRequest = Message<"flyteidl.admin.ProjectDomainAttributesUpdateRequest"> & {
@@ -64,6 +68,8 @@ export const ProjectDomainAttributesUpdateRequestSchema: GenMessage<ProjectDomai
   messageDesc(file_flyteidl_admin_project_domain_attributes, 1);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.ProjectDomainAttributesUpdateResponse
  */
 export type ProjectDomainAttributesUpdateResponse = Message<"flyteidl.admin.ProjectDomainAttributesUpdateResponse"> & {
@@ -77,6 +83,8 @@ export const ProjectDomainAttributesUpdateResponseSchema: GenMessage<ProjectDoma
   messageDesc(file_flyteidl_admin_project_domain_attributes, 2);
 
 /**
+ * Asks for a setting of a domain of a project.
+ *
  * @generated from message flyteidl.admin.ProjectDomainAttributesGetRequest
  */
 export type ProjectDomainAttributesGetRequest = Message<"flyteidl.admin.ProjectDomainAttributesGetRequest"> & {
@@ -96,6 +104,8 @@ export type ProjectDomainAttributesGetRequest = Message<"flyteidl.admin.ProjectD
   resourceType: MatchableResource;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 4;
    */
   org: string;
@@ -109,6 +119,8 @@ export const ProjectDomainAttributesGetRequestSchema: GenMessage<ProjectDomainAt
   messageDesc(file_flyteidl_admin_project_domain_attributes, 3);
 
 /**
+ * A setting of a domain of a project.
+ *
  * @generated from message flyteidl.admin.ProjectDomainAttributesGetResponse
  */
 export type ProjectDomainAttributesGetResponse = Message<"flyteidl.admin.ProjectDomainAttributesGetResponse"> & {
@@ -126,6 +138,8 @@ export const ProjectDomainAttributesGetResponseSchema: GenMessage<ProjectDomainA
   messageDesc(file_flyteidl_admin_project_domain_attributes, 4);
 
 /**
+ * Takes back a setting of a domain of a project.
+ *
  * @generated from message flyteidl.admin.ProjectDomainAttributesDeleteRequest
  */
 export type ProjectDomainAttributesDeleteRequest = Message<"flyteidl.admin.ProjectDomainAttributesDeleteRequest"> & {
@@ -145,6 +159,8 @@ export type ProjectDomainAttributesDeleteRequest = Message<"flyteidl.admin.Proje
   resourceType: MatchableResource;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 4;
    */
   org: string;
@@ -158,6 +174,8 @@ export const ProjectDomainAttributesDeleteRequestSchema: GenMessage<ProjectDomai
   messageDesc(file_flyteidl_admin_project_domain_attributes, 5);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.ProjectDomainAttributesDeleteResponse
  */
 export type ProjectDomainAttributesDeleteResponse = Message<"flyteidl.admin.ProjectDomainAttributesDeleteResponse"> & {

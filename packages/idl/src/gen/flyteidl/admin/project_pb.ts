@@ -15,6 +15,8 @@ export const file_flyteidl_admin_project: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9hZG1pbi9wcm9qZWN0LnByb3RvEg5mbHl0ZWlkbC5hZG1pbiISChBHZXREb21haW5SZXF1ZXN0IiIKBkRvbWFpbhIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJIj0KEkdldERvbWFpbnNSZXNwb25zZRInCgdkb21haW5zGAEgAygLMhYuZmx5dGVpZGwuYWRtaW4uRG9tYWluIqACCgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSJwoHZG9tYWlucxgDIAMoCzIWLmZseXRlaWRsLmFkbWluLkRvbWFpbhITCgtkZXNjcmlwdGlvbhgEIAEoCRImCgZsYWJlbHMYBSABKAsyFi5mbHl0ZWlkbC5hZG1pbi5MYWJlbHMSMwoFc3RhdGUYBiABKA4yJC5mbHl0ZWlkbC5hZG1pbi5Qcm9qZWN0LlByb2plY3RTdGF0ZRILCgNvcmcYByABKAkiUwoMUHJvamVjdFN0YXRlEgoKBkFDVElWRRAAEgwKCEFSQ0hJVkVEEAESFAoQU1lTVEVNX0dFTkVSQVRFRBACEhMKD1NZU1RFTV9BUkNISVZFRBADIkQKCFByb2plY3RzEikKCHByb2plY3RzGAEgAygLMhcuZmx5dGVpZGwuYWRtaW4uUHJvamVjdBINCgV0b2tlbhgCIAEoCSJ3ChJQcm9qZWN0TGlzdFJlcXVlc3QSDQoFbGltaXQYASABKA0SDQoFdG9rZW4YAiABKAkSDwoHZmlsdGVycxgDIAEoCRIlCgdzb3J0X2J5GAQgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydBILCgNvcmcYBSABKAkiQgoWUHJvamVjdFJlZ2lzdGVyUmVxdWVzdBIoCgdwcm9qZWN0GAEgASgLMhcuZmx5dGVpZGwuYWRtaW4uUHJvamVjdCIZChdQcm9qZWN0UmVnaXN0ZXJSZXNwb25zZSIXChVQcm9qZWN0VXBkYXRlUmVzcG9uc2UiLAoRUHJvamVjdEdldFJlcXVlc3QSCgoCaWQYASABKAkSCwoDb3JnGAIgASgJIioKD0luYWN0aXZlUHJvamVjdBIKCgJpZBgBIAEoCRILCgNvcmcYAiABKAliBnByb3RvMw", [file_flyteidl_admin_common]);
 
 /**
+ * Asks for the domains.
+ *
  * @generated from message flyteidl.admin.GetDomainRequest
  */
 export type GetDomainRequest = Message<"flyteidl.admin.GetDomainRequest"> & {
@@ -28,6 +30,8 @@ export const GetDomainRequestSchema: GenMessage<GetDomainRequest> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_project, 0);
 
 /**
+ * An environment that every project has, such as development.
+ *
  * @generated from message flyteidl.admin.Domain
  */
 export type Domain = Message<"flyteidl.admin.Domain"> & {
@@ -50,6 +54,8 @@ export const DomainSchema: GenMessage<Domain> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_project, 1);
 
 /**
+ * All domains, as the platform is configured.
+ *
  * @generated from message flyteidl.admin.GetDomainsResponse
  */
 export type GetDomainsResponse = Message<"flyteidl.admin.GetDomainsResponse"> & {
@@ -67,10 +73,14 @@ export const GetDomainsResponseSchema: GenMessage<GetDomainsResponse> = /*@__PUR
   messageDesc(file_flyteidl_admin_project, 2);
 
 /**
+ * A group of workflows and executions.
+ *
  * @generated from message flyteidl.admin.Project
  */
 export type Project = Message<"flyteidl.admin.Project"> & {
   /**
+   * A DNS label.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -81,6 +91,8 @@ export type Project = Message<"flyteidl.admin.Project"> & {
   name: string;
 
   /**
+   * Filled in by the server; empty in requests.
+   *
    * @generated from field: repeated flyteidl.admin.Domain domains = 3;
    */
   domains: Domain[];
@@ -114,6 +126,8 @@ export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_project, 3);
 
 /**
+ * Whether a project is in use.
+ *
  * @generated from enum flyteidl.admin.Project.ProjectState
  */
 export enum Project_ProjectState {
@@ -123,16 +137,22 @@ export enum Project_ProjectState {
   ACTIVE = 0,
 
   /**
+   * Hidden, and nothing new can be made in it.
+   *
    * @generated from enum value: ARCHIVED = 1;
    */
   ARCHIVED = 1,
 
   /**
+   * Made by the platform.
+   *
    * @generated from enum value: SYSTEM_GENERATED = 2;
    */
   SYSTEM_GENERATED = 2,
 
   /**
+   * Archived by the platform.
+   *
    * @generated from enum value: SYSTEM_ARCHIVED = 3;
    */
   SYSTEM_ARCHIVED = 3,
@@ -145,6 +165,8 @@ export const Project_ProjectStateSchema: GenEnum<Project_ProjectState> = /*@__PU
   enumDesc(file_flyteidl_admin_project, 3, 0);
 
 /**
+ * A page of projects.
+ *
  * @generated from message flyteidl.admin.Projects
  */
 export type Projects = Message<"flyteidl.admin.Projects"> & {
@@ -154,6 +176,8 @@ export type Projects = Message<"flyteidl.admin.Projects"> & {
   projects: Project[];
 
   /**
+   * Offset of the next page; empty after the last.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -167,20 +191,28 @@ export const ProjectsSchema: GenMessage<Projects> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_project, 4);
 
 /**
+ * Lists projects; archived ones only when a filter is given.
+ *
  * @generated from message flyteidl.admin.ProjectListRequest
  */
 export type ProjectListRequest = Message<"flyteidl.admin.ProjectListRequest"> & {
   /**
+   * Rows at most; 0 for all.
+   *
    * @generated from field: uint32 limit = 1;
    */
   limit: number;
 
   /**
+   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
 
   /**
+   * Conditions such as eq(name,x), joined by +; empty for none.
+   *
    * @generated from field: string filters = 3;
    */
   filters: string;
@@ -191,6 +223,8 @@ export type ProjectListRequest = Message<"flyteidl.admin.ProjectListRequest"> & 
   sortBy?: Sort | undefined;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 5;
    */
   org: string;
@@ -204,6 +238,8 @@ export const ProjectListRequestSchema: GenMessage<ProjectListRequest> = /*@__PUR
   messageDesc(file_flyteidl_admin_project, 5);
 
 /**
+ * Makes a project.
+ *
  * @generated from message flyteidl.admin.ProjectRegisterRequest
  */
 export type ProjectRegisterRequest = Message<"flyteidl.admin.ProjectRegisterRequest"> & {
@@ -221,6 +257,8 @@ export const ProjectRegisterRequestSchema: GenMessage<ProjectRegisterRequest> = 
   messageDesc(file_flyteidl_admin_project, 6);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.ProjectRegisterResponse
  */
 export type ProjectRegisterResponse = Message<"flyteidl.admin.ProjectRegisterResponse"> & {
@@ -234,6 +272,8 @@ export const ProjectRegisterResponseSchema: GenMessage<ProjectRegisterResponse> 
   messageDesc(file_flyteidl_admin_project, 7);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.ProjectUpdateResponse
  */
 export type ProjectUpdateResponse = Message<"flyteidl.admin.ProjectUpdateResponse"> & {
@@ -247,6 +287,8 @@ export const ProjectUpdateResponseSchema: GenMessage<ProjectUpdateResponse> = /*
   messageDesc(file_flyteidl_admin_project, 8);
 
 /**
+ * Asks for one project.
+ *
  * @generated from message flyteidl.admin.ProjectGetRequest
  */
 export type ProjectGetRequest = Message<"flyteidl.admin.ProjectGetRequest"> & {
@@ -256,6 +298,8 @@ export type ProjectGetRequest = Message<"flyteidl.admin.ProjectGetRequest"> & {
   id: string;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 2;
    */
   org: string;
@@ -269,6 +313,8 @@ export const ProjectGetRequestSchema: GenMessage<ProjectGetRequest> = /*@__PURE_
   messageDesc(file_flyteidl_admin_project, 9);
 
 /**
+ * Detail of INVALID_ARGUMENT when a project is archived.
+ *
  * @generated from message flyteidl.admin.InactiveProject
  */
 export type InactiveProject = Message<"flyteidl.admin.InactiveProject"> & {

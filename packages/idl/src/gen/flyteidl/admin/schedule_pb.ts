@@ -13,6 +13,8 @@ export const file_flyteidl_admin_schedule: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9hZG1pbi9zY2hlZHVsZS5wcm90bxIOZmx5dGVpZGwuYWRtaW4iRwoJRml4ZWRSYXRlEg0KBXZhbHVlGAEgASgNEisKBHVuaXQYAiABKA4yHS5mbHl0ZWlkbC5hZG1pbi5GaXhlZFJhdGVVbml0IjAKDENyb25TY2hlZHVsZRIQCghzY2hlZHVsZRgBIAEoCRIOCgZvZmZzZXQYAiABKAkiwQEKCFNjaGVkdWxlEh0KD2Nyb25fZXhwcmVzc2lvbhgBIAEoCUICGAFIABIpCgRyYXRlGAIgASgLMhkuZmx5dGVpZGwuYWRtaW4uRml4ZWRSYXRlSAASNQoNY3Jvbl9zY2hlZHVsZRgEIAEoCzIcLmZseXRlaWRsLmFkbWluLkNyb25TY2hlZHVsZUgAEh4KFmtpY2tvZmZfdGltZV9pbnB1dF9hcmcYAyABKAlCFAoSU2NoZWR1bGVFeHByZXNzaW9uKi4KDUZpeGVkUmF0ZVVuaXQSCgoGTUlOVVRFEAASCAoESE9VUhABEgcKA0RBWRACYgZwcm90bzM");
 
 /**
+ * Every so many units of time.
+ *
  * @generated from message flyteidl.admin.FixedRate
  */
 export type FixedRate = Message<"flyteidl.admin.FixedRate"> & {
@@ -35,15 +37,21 @@ export const FixedRateSchema: GenMessage<FixedRate> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_schedule, 0);
 
 /**
+ * At times that a cron expression names.
+ *
  * @generated from message flyteidl.admin.CronSchedule
  */
 export type CronSchedule = Message<"flyteidl.admin.CronSchedule"> & {
   /**
+   * Five fields, or a name such as @hourly; in UTC unless CRON_TZ= says otherwise.
+   *
    * @generated from field: string schedule = 1;
    */
   schedule: string;
 
   /**
+   * ISO 8601 duration; not used.
+   *
    * @generated from field: string offset = 2;
    */
   offset: string;
@@ -57,6 +65,8 @@ export const CronScheduleSchema: GenMessage<CronSchedule> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_schedule, 1);
 
 /**
+ * When a launch plan runs by itself.
+ *
  * @generated from message flyteidl.admin.Schedule
  */
 export type Schedule = Message<"flyteidl.admin.Schedule"> & {
@@ -85,6 +95,8 @@ export type Schedule = Message<"flyteidl.admin.Schedule"> & {
   } | { case: undefined; value?: undefined };
 
   /**
+   * Input that gets the time that the schedule meant.
+   *
    * @generated from field: string kickoff_time_input_arg = 3;
    */
   kickoffTimeInputArg: string;
@@ -98,6 +110,8 @@ export const ScheduleSchema: GenMessage<Schedule> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_schedule, 2);
 
 /**
+ * Unit of a rate.
+ *
  * @generated from enum flyteidl.admin.FixedRateUnit
  */
 export enum FixedRateUnit {

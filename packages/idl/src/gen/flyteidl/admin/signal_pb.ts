@@ -21,6 +21,8 @@ export const file_flyteidl_admin_signal: GenFile = /*@__PURE__*/
   fileDesc("ChtmbHl0ZWlkbC9hZG1pbi9zaWduYWwucHJvdG8SDmZseXRlaWRsLmFkbWluInEKGFNpZ25hbEdldE9yQ3JlYXRlUmVxdWVzdBIrCgJpZBgBIAEoCzIfLmZseXRlaWRsLmNvcmUuU2lnbmFsSWRlbnRpZmllchIoCgR0eXBlGAIgASgLMhouZmx5dGVpZGwuY29yZS5MaXRlcmFsVHlwZSK0AQoRU2lnbmFsTGlzdFJlcXVlc3QSSQoVd29ya2Zsb3dfZXhlY3V0aW9uX2lkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISDQoFbGltaXQYAiABKA0SDQoFdG9rZW4YAyABKAkSDwoHZmlsdGVycxgEIAEoCRIlCgdzb3J0X2J5GAUgASgLMhQuZmx5dGVpZGwuYWRtaW4uU29ydCJECgpTaWduYWxMaXN0EicKB3NpZ25hbHMYASADKAsyFi5mbHl0ZWlkbC5hZG1pbi5TaWduYWwSDQoFdG9rZW4YAiABKAkiZgoQU2lnbmFsU2V0UmVxdWVzdBIrCgJpZBgBIAEoCzIfLmZseXRlaWRsLmNvcmUuU2lnbmFsSWRlbnRpZmllchIlCgV2YWx1ZRgCIAEoCzIWLmZseXRlaWRsLmNvcmUuTGl0ZXJhbCITChFTaWduYWxTZXRSZXNwb25zZSKGAQoGU2lnbmFsEisKAmlkGAEgASgLMh8uZmx5dGVpZGwuY29yZS5TaWduYWxJZGVudGlmaWVyEigKBHR5cGUYAiABKAsyGi5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxUeXBlEiUKBXZhbHVlGAMgASgLMhYuZmx5dGVpZGwuY29yZS5MaXRlcmFsYgZwcm90bzM", [file_flyteidl_admin_common, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_core_types]);
 
 /**
+ * Asks for a signal, making it when it is not there.
+ *
  * @generated from message flyteidl.admin.SignalGetOrCreateRequest
  */
 export type SignalGetOrCreateRequest = Message<"flyteidl.admin.SignalGetOrCreateRequest"> & {
@@ -43,6 +45,8 @@ export const SignalGetOrCreateRequestSchema: GenMessage<SignalGetOrCreateRequest
   messageDesc(file_flyteidl_admin_signal, 0);
 
 /**
+ * Lists signals of an execution.
+ *
  * @generated from message flyteidl.admin.SignalListRequest
  */
 export type SignalListRequest = Message<"flyteidl.admin.SignalListRequest"> & {
@@ -52,16 +56,22 @@ export type SignalListRequest = Message<"flyteidl.admin.SignalListRequest"> & {
   workflowExecutionId?: WorkflowExecutionIdentifier | undefined;
 
   /**
+   * Rows at most; not 0.
+   *
    * @generated from field: uint32 limit = 2;
    */
   limit: number;
 
   /**
+   * Row offset at which the page starts, as the last page gave it; empty for the first.
+   *
    * @generated from field: string token = 3;
    */
   token: string;
 
   /**
+   * Conditions such as eq(name,x), joined by +; empty for none.
+   *
    * @generated from field: string filters = 4;
    */
   filters: string;
@@ -80,6 +90,8 @@ export const SignalListRequestSchema: GenMessage<SignalListRequest> = /*@__PURE_
   messageDesc(file_flyteidl_admin_signal, 1);
 
 /**
+ * A page of signals.
+ *
  * @generated from message flyteidl.admin.SignalList
  */
 export type SignalList = Message<"flyteidl.admin.SignalList"> & {
@@ -89,6 +101,8 @@ export type SignalList = Message<"flyteidl.admin.SignalList"> & {
   signals: Signal[];
 
   /**
+   * Offset of the next page; empty after the last.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -102,6 +116,8 @@ export const SignalListSchema: GenMessage<SignalList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_signal, 2);
 
 /**
+ * Gives a signal its value.
+ *
  * @generated from message flyteidl.admin.SignalSetRequest
  */
 export type SignalSetRequest = Message<"flyteidl.admin.SignalSetRequest"> & {
@@ -111,6 +127,8 @@ export type SignalSetRequest = Message<"flyteidl.admin.SignalSetRequest"> & {
   id?: SignalIdentifier | undefined;
 
   /**
+   * Must fit the signal's type.
+   *
    * @generated from field: flyteidl.core.Literal value = 2;
    */
   value?: Literal | undefined;
@@ -124,6 +142,8 @@ export const SignalSetRequestSchema: GenMessage<SignalSetRequest> = /*@__PURE__*
   messageDesc(file_flyteidl_admin_signal, 3);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.SignalSetResponse
  */
 export type SignalSetResponse = Message<"flyteidl.admin.SignalSetResponse"> & {
@@ -137,6 +157,8 @@ export const SignalSetResponseSchema: GenMessage<SignalSetResponse> = /*@__PURE_
   messageDesc(file_flyteidl_admin_signal, 4);
 
 /**
+ * A value that a gate node waits for.
+ *
  * @generated from message flyteidl.admin.Signal
  */
 export type Signal = Message<"flyteidl.admin.Signal"> & {
@@ -151,6 +173,8 @@ export type Signal = Message<"flyteidl.admin.Signal"> & {
   type?: LiteralType | undefined;
 
   /**
+   * Not set while nobody gave one.
+   *
    * @generated from field: flyteidl.core.Literal value = 3;
    */
   value?: Literal | undefined;

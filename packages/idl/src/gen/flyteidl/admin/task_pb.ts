@@ -23,6 +23,8 @@ export const file_flyteidl_admin_task: GenFile = /*@__PURE__*/
   fileDesc("ChlmbHl0ZWlkbC9hZG1pbi90YXNrLnByb3RvEg5mbHl0ZWlkbC5hZG1pbiJiChFUYXNrQ3JlYXRlUmVxdWVzdBIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchImCgRzcGVjGAIgASgLMhguZmx5dGVpZGwuYWRtaW4uVGFza1NwZWMiFAoSVGFza0NyZWF0ZVJlc3BvbnNlInYKBFRhc2sSJQoCaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISLAoHY2xvc3VyZRgCIAEoCzIbLmZseXRlaWRsLmFkbWluLlRhc2tDbG9zdXJlEhkKEXNob3J0X2Rlc2NyaXB0aW9uGAMgASgJIj4KCFRhc2tMaXN0EiMKBXRhc2tzGAEgAygLMhQuZmx5dGVpZGwuYWRtaW4uVGFzaxINCgV0b2tlbhgCIAEoCSJxCghUYXNrU3BlYxItCgh0ZW1wbGF0ZRgBIAEoCzIbLmZseXRlaWRsLmNvcmUuVGFza1RlbXBsYXRlEjYKC2Rlc2NyaXB0aW9uGAIgASgLMiEuZmx5dGVpZGwuYWRtaW4uRGVzY3JpcHRpb25FbnRpdHkicQoLVGFza0Nsb3N1cmUSMgoNY29tcGlsZWRfdGFzaxgBIAEoCzIbLmZseXRlaWRsLmNvcmUuQ29tcGlsZWRUYXNrEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wYgZwcm90bzM", [file_flyteidl_core_identifier, file_flyteidl_core_tasks, file_flyteidl_core_compiler, file_flyteidl_admin_description_entity, file_google_protobuf_timestamp]);
 
 /**
+ * Registers a version of a task.
+ *
  * @generated from message flyteidl.admin.TaskCreateRequest
  */
 export type TaskCreateRequest = Message<"flyteidl.admin.TaskCreateRequest"> & {
@@ -45,6 +47,8 @@ export const TaskCreateRequestSchema: GenMessage<TaskCreateRequest> = /*@__PURE_
   messageDesc(file_flyteidl_admin_task, 0);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.TaskCreateResponse
  */
 export type TaskCreateResponse = Message<"flyteidl.admin.TaskCreateResponse"> & {
@@ -58,6 +62,8 @@ export const TaskCreateResponseSchema: GenMessage<TaskCreateResponse> = /*@__PUR
   messageDesc(file_flyteidl_admin_task, 1);
 
 /**
+ * A version of a task.
+ *
  * @generated from message flyteidl.admin.Task
  */
 export type Task = Message<"flyteidl.admin.Task"> & {
@@ -85,6 +91,8 @@ export const TaskSchema: GenMessage<Task> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_task, 2);
 
 /**
+ * A page of tasks.
+ *
  * @generated from message flyteidl.admin.TaskList
  */
 export type TaskList = Message<"flyteidl.admin.TaskList"> & {
@@ -94,6 +102,8 @@ export type TaskList = Message<"flyteidl.admin.TaskList"> & {
   tasks: Task[];
 
   /**
+   * Offset of the next page; empty after the last.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -107,6 +117,8 @@ export const TaskListSchema: GenMessage<TaskList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_task, 3);
 
 /**
+ * A task as it was registered.
+ *
  * @generated from message flyteidl.admin.TaskSpec
  */
 export type TaskSpec = Message<"flyteidl.admin.TaskSpec"> & {
@@ -129,6 +141,8 @@ export const TaskSpecSchema: GenMessage<TaskSpec> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_task, 4);
 
 /**
+ * What the server adds to a task.
+ *
  * @generated from message flyteidl.admin.TaskClosure
  */
 export type TaskClosure = Message<"flyteidl.admin.TaskClosure"> & {

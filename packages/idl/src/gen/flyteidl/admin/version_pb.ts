@@ -13,6 +13,8 @@ export const file_flyteidl_admin_version: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9hZG1pbi92ZXJzaW9uLnByb3RvEg5mbHl0ZWlkbC5hZG1pbiJMChJHZXRWZXJzaW9uUmVzcG9uc2USNgoVY29udHJvbF9wbGFuZV92ZXJzaW9uGAEgASgLMhcuZmx5dGVpZGwuYWRtaW4uVmVyc2lvbiI8CgdWZXJzaW9uEg0KBUJ1aWxkGAEgASgJEg8KB1ZlcnNpb24YAiABKAkSEQoJQnVpbGRUaW1lGAMgASgJIhMKEUdldFZlcnNpb25SZXF1ZXN0YgZwcm90bzM");
 
 /**
+ * Version of the server.
+ *
  * @generated from message flyteidl.admin.GetVersionResponse
  */
 export type GetVersionResponse = Message<"flyteidl.admin.GetVersionResponse"> & {
@@ -30,10 +32,14 @@ export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PUR
   messageDesc(file_flyteidl_admin_version, 0);
 
 /**
+ * What was built, and when.
+ *
  * @generated from message flyteidl.admin.Version
  */
 export type Version = Message<"flyteidl.admin.Version"> & {
   /**
+   * Commit that it was built from.
+   *
    * @generated from field: string Build = 1;
    */
   Build: string;
@@ -57,6 +63,8 @@ export const VersionSchema: GenMessage<Version> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_version, 1);
 
 /**
+ * Asks for the version of the server.
+ *
  * @generated from message flyteidl.admin.GetVersionRequest
  */
 export type GetVersionRequest = Message<"flyteidl.admin.GetVersionRequest"> & {

@@ -15,6 +15,8 @@ export const file_flyteidl_admin_workflow_attributes: GenFile = /*@__PURE__*/
   fileDesc("CihmbHl0ZWlkbC9hZG1pbi93b3JrZmxvd19hdHRyaWJ1dGVzLnByb3RvEg5mbHl0ZWlkbC5hZG1pbiKVAQoSV29ya2Zsb3dBdHRyaWJ1dGVzEg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEhAKCHdvcmtmbG93GAMgASgJEj8KE21hdGNoaW5nX2F0dHJpYnV0ZXMYBCABKAsyIi5mbHl0ZWlkbC5hZG1pbi5NYXRjaGluZ0F0dHJpYnV0ZXMSCwoDb3JnGAUgASgJIlkKH1dvcmtmbG93QXR0cmlidXRlc1VwZGF0ZVJlcXVlc3QSNgoKYXR0cmlidXRlcxgBIAEoCzIiLmZseXRlaWRsLmFkbWluLldvcmtmbG93QXR0cmlidXRlcyIiCiBXb3JrZmxvd0F0dHJpYnV0ZXNVcGRhdGVSZXNwb25zZSKYAQocV29ya2Zsb3dBdHRyaWJ1dGVzR2V0UmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIQCgh3b3JrZmxvdxgDIAEoCRI4Cg1yZXNvdXJjZV90eXBlGAQgASgOMiEuZmx5dGVpZGwuYWRtaW4uTWF0Y2hhYmxlUmVzb3VyY2USCwoDb3JnGAUgASgJIlcKHVdvcmtmbG93QXR0cmlidXRlc0dldFJlc3BvbnNlEjYKCmF0dHJpYnV0ZXMYASABKAsyIi5mbHl0ZWlkbC5hZG1pbi5Xb3JrZmxvd0F0dHJpYnV0ZXMimwEKH1dvcmtmbG93QXR0cmlidXRlc0RlbGV0ZVJlcXVlc3QSDwoHcHJvamVjdBgBIAEoCRIOCgZkb21haW4YAiABKAkSEAoId29ya2Zsb3cYAyABKAkSOAoNcmVzb3VyY2VfdHlwZRgEIAEoDjIhLmZseXRlaWRsLmFkbWluLk1hdGNoYWJsZVJlc291cmNlEgsKA29yZxgFIAEoCSIiCiBXb3JrZmxvd0F0dHJpYnV0ZXNEZWxldGVSZXNwb25zZWIGcHJvdG8z", [file_flyteidl_admin_matchable_resource]);
 
 /**
+ * A setting that holds for a workflow.
+ *
  * @generated from message flyteidl.admin.WorkflowAttributes
  */
 export type WorkflowAttributes = Message<"flyteidl.admin.WorkflowAttributes"> & {
@@ -52,6 +54,8 @@ export const WorkflowAttributesSchema: GenMessage<WorkflowAttributes> = /*@__PUR
   messageDesc(file_flyteidl_admin_workflow_attributes, 0);
 
 /**
+ * Makes a setting for a workflow.
+ *
  * @generated from message flyteidl.admin.WorkflowAttributesUpdateRequest
  */
 export type WorkflowAttributesUpdateRequest = Message<"flyteidl.admin.WorkflowAttributesUpdateRequest"> & {
@@ -69,6 +73,8 @@ export const WorkflowAttributesUpdateRequestSchema: GenMessage<WorkflowAttribute
   messageDesc(file_flyteidl_admin_workflow_attributes, 1);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.WorkflowAttributesUpdateResponse
  */
 export type WorkflowAttributesUpdateResponse = Message<"flyteidl.admin.WorkflowAttributesUpdateResponse"> & {
@@ -82,6 +88,8 @@ export const WorkflowAttributesUpdateResponseSchema: GenMessage<WorkflowAttribut
   messageDesc(file_flyteidl_admin_workflow_attributes, 2);
 
 /**
+ * Asks for a setting of a workflow.
+ *
  * @generated from message flyteidl.admin.WorkflowAttributesGetRequest
  */
 export type WorkflowAttributesGetRequest = Message<"flyteidl.admin.WorkflowAttributesGetRequest"> & {
@@ -106,6 +114,8 @@ export type WorkflowAttributesGetRequest = Message<"flyteidl.admin.WorkflowAttri
   resourceType: MatchableResource;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 5;
    */
   org: string;
@@ -119,6 +129,8 @@ export const WorkflowAttributesGetRequestSchema: GenMessage<WorkflowAttributesGe
   messageDesc(file_flyteidl_admin_workflow_attributes, 3);
 
 /**
+ * A setting of a workflow.
+ *
  * @generated from message flyteidl.admin.WorkflowAttributesGetResponse
  */
 export type WorkflowAttributesGetResponse = Message<"flyteidl.admin.WorkflowAttributesGetResponse"> & {
@@ -136,6 +148,8 @@ export const WorkflowAttributesGetResponseSchema: GenMessage<WorkflowAttributesG
   messageDesc(file_flyteidl_admin_workflow_attributes, 4);
 
 /**
+ * Takes back a setting of a workflow.
+ *
  * @generated from message flyteidl.admin.WorkflowAttributesDeleteRequest
  */
 export type WorkflowAttributesDeleteRequest = Message<"flyteidl.admin.WorkflowAttributesDeleteRequest"> & {
@@ -160,6 +174,8 @@ export type WorkflowAttributesDeleteRequest = Message<"flyteidl.admin.WorkflowAt
   resourceType: MatchableResource;
 
   /**
+   * Kept for control planes of several organisations; part of no key here.
+   *
    * @generated from field: string org = 5;
    */
   org: string;
@@ -173,6 +189,8 @@ export const WorkflowAttributesDeleteRequestSchema: GenMessage<WorkflowAttribute
   messageDesc(file_flyteidl_admin_workflow_attributes, 5);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.WorkflowAttributesDeleteResponse
  */
 export type WorkflowAttributesDeleteResponse = Message<"flyteidl.admin.WorkflowAttributesDeleteResponse"> & {

@@ -23,6 +23,8 @@ export const file_flyteidl_admin_workflow: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9hZG1pbi93b3JrZmxvdy5wcm90bxIOZmx5dGVpZGwuYWRtaW4iagoVV29ya2Zsb3dDcmVhdGVSZXF1ZXN0EiUKAmlkGAEgASgLMhkuZmx5dGVpZGwuY29yZS5JZGVudGlmaWVyEioKBHNwZWMYAiABKAsyHC5mbHl0ZWlkbC5hZG1pbi5Xb3JrZmxvd1NwZWMiGAoWV29ya2Zsb3dDcmVhdGVSZXNwb25zZSJ+CghXb3JrZmxvdxIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchIwCgdjbG9zdXJlGAIgASgLMh8uZmx5dGVpZGwuYWRtaW4uV29ya2Zsb3dDbG9zdXJlEhkKEXNob3J0X2Rlc2NyaXB0aW9uGAMgASgJIkoKDFdvcmtmbG93TGlzdBIrCgl3b3JrZmxvd3MYASADKAsyGC5mbHl0ZWlkbC5hZG1pbi5Xb3JrZmxvdxINCgV0b2tlbhgCIAEoCSKxAQoMV29ya2Zsb3dTcGVjEjEKCHRlbXBsYXRlGAEgASgLMh8uZmx5dGVpZGwuY29yZS5Xb3JrZmxvd1RlbXBsYXRlEjYKDXN1Yl93b3JrZmxvd3MYAiADKAsyHy5mbHl0ZWlkbC5jb3JlLldvcmtmbG93VGVtcGxhdGUSNgoLZGVzY3JpcHRpb24YAyABKAsyIS5mbHl0ZWlkbC5hZG1pbi5EZXNjcmlwdGlvbkVudGl0eSKEAQoPV29ya2Zsb3dDbG9zdXJlEkEKEWNvbXBpbGVkX3dvcmtmbG93GAEgASgLMiYuZmx5dGVpZGwuY29yZS5Db21waWxlZFdvcmtmbG93Q2xvc3VyZRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJOCiVXb3JrZmxvd0Vycm9yRXhpc3RzRGlmZmVyZW50U3RydWN0dXJlEiUKAmlkGAEgASgLMhkuZmx5dGVpZGwuY29yZS5JZGVudGlmaWVyIk4KJVdvcmtmbG93RXJyb3JFeGlzdHNJZGVudGljYWxTdHJ1Y3R1cmUSJQoCaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXIi4QEKG0NyZWF0ZVdvcmtmbG93RmFpbHVyZVJlYXNvbhJbChpleGlzdHNfZGlmZmVyZW50X3N0cnVjdHVyZRgBIAEoCzI1LmZseXRlaWRsLmFkbWluLldvcmtmbG93RXJyb3JFeGlzdHNEaWZmZXJlbnRTdHJ1Y3R1cmVIABJbChpleGlzdHNfaWRlbnRpY2FsX3N0cnVjdHVyZRgCIAEoCzI1LmZseXRlaWRsLmFkbWluLldvcmtmbG93RXJyb3JFeGlzdHNJZGVudGljYWxTdHJ1Y3R1cmVIAEIICgZyZWFzb25iBnByb3RvMw", [file_flyteidl_core_compiler, file_flyteidl_core_identifier, file_flyteidl_core_workflow, file_flyteidl_admin_description_entity, file_google_protobuf_timestamp]);
 
 /**
+ * Registers a version of a workflow.
+ *
  * @generated from message flyteidl.admin.WorkflowCreateRequest
  */
 export type WorkflowCreateRequest = Message<"flyteidl.admin.WorkflowCreateRequest"> & {
@@ -45,6 +47,8 @@ export const WorkflowCreateRequestSchema: GenMessage<WorkflowCreateRequest> = /*
   messageDesc(file_flyteidl_admin_workflow, 0);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.admin.WorkflowCreateResponse
  */
 export type WorkflowCreateResponse = Message<"flyteidl.admin.WorkflowCreateResponse"> & {
@@ -58,6 +62,8 @@ export const WorkflowCreateResponseSchema: GenMessage<WorkflowCreateResponse> = 
   messageDesc(file_flyteidl_admin_workflow, 1);
 
 /**
+ * A version of a workflow.
+ *
  * @generated from message flyteidl.admin.Workflow
  */
 export type Workflow = Message<"flyteidl.admin.Workflow"> & {
@@ -85,6 +91,8 @@ export const WorkflowSchema: GenMessage<Workflow> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_workflow, 2);
 
 /**
+ * A page of workflows; of their closures only the interfaces are filled in.
+ *
  * @generated from message flyteidl.admin.WorkflowList
  */
 export type WorkflowList = Message<"flyteidl.admin.WorkflowList"> & {
@@ -94,6 +102,8 @@ export type WorkflowList = Message<"flyteidl.admin.WorkflowList"> & {
   workflows: Workflow[];
 
   /**
+   * Offset of the next page; empty after the last.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -107,6 +117,8 @@ export const WorkflowListSchema: GenMessage<WorkflowList> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_workflow, 3);
 
 /**
+ * A workflow as it was registered.
+ *
  * @generated from message flyteidl.admin.WorkflowSpec
  */
 export type WorkflowSpec = Message<"flyteidl.admin.WorkflowSpec"> & {
@@ -116,6 +128,8 @@ export type WorkflowSpec = Message<"flyteidl.admin.WorkflowSpec"> & {
   template?: WorkflowTemplate | undefined;
 
   /**
+   * Each workflow that runs inside it, also those inside them.
+   *
    * @generated from field: repeated flyteidl.core.WorkflowTemplate sub_workflows = 2;
    */
   subWorkflows: WorkflowTemplate[];
@@ -134,6 +148,8 @@ export const WorkflowSpecSchema: GenMessage<WorkflowSpec> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_workflow, 4);
 
 /**
+ * What the server adds to a workflow.
+ *
  * @generated from message flyteidl.admin.WorkflowClosure
  */
 export type WorkflowClosure = Message<"flyteidl.admin.WorkflowClosure"> & {
@@ -156,6 +172,8 @@ export const WorkflowClosureSchema: GenMessage<WorkflowClosure> = /*@__PURE__*/
   messageDesc(file_flyteidl_admin_workflow, 5);
 
 /**
+ * The version is there with another content.
+ *
  * @generated from message flyteidl.admin.WorkflowErrorExistsDifferentStructure
  */
 export type WorkflowErrorExistsDifferentStructure = Message<"flyteidl.admin.WorkflowErrorExistsDifferentStructure"> & {
@@ -173,6 +191,8 @@ export const WorkflowErrorExistsDifferentStructureSchema: GenMessage<WorkflowErr
   messageDesc(file_flyteidl_admin_workflow, 6);
 
 /**
+ * The version is there with the same content.
+ *
  * @generated from message flyteidl.admin.WorkflowErrorExistsIdenticalStructure
  */
 export type WorkflowErrorExistsIdenticalStructure = Message<"flyteidl.admin.WorkflowErrorExistsIdenticalStructure"> & {
@@ -190,6 +210,8 @@ export const WorkflowErrorExistsIdenticalStructureSchema: GenMessage<WorkflowErr
   messageDesc(file_flyteidl_admin_workflow, 7);
 
 /**
+ * Detail of a workflow that was refused because its version is there.
+ *
  * @generated from message flyteidl.admin.CreateWorkflowFailureReason
  */
 export type CreateWorkflowFailureReason = Message<"flyteidl.admin.CreateWorkflowFailureReason"> & {

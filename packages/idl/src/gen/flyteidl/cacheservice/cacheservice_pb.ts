@@ -21,6 +21,8 @@ export const file_flyteidl_cacheservice_cacheservice: GenFile = /*@__PURE__*/
   fileDesc("CihmbHl0ZWlkbC9jYWNoZXNlcnZpY2UvY2FjaGVzZXJ2aWNlLnByb3RvEhVmbHl0ZWlkbC5jYWNoZXNlcnZpY2UiggEKDktleU1hcE1ldGFkYXRhEkEKBnZhbHVlcxgBIAMoCzIxLmZseXRlaWRsLmNhY2hlc2VydmljZS5LZXlNYXBNZXRhZGF0YS5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIt0BCghNZXRhZGF0YRI0ChFzb3VyY2VfaWRlbnRpZmllchgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchI2CgdrZXlfbWFwGAIgASgLMiUuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLktleU1hcE1ldGFkYXRhEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3RfdXBkYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAilwEKDENhY2hlZE91dHB1dBI0Cg9vdXRwdXRfbGl0ZXJhbHMYASABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXBIABIUCgpvdXRwdXRfdXJpGAIgASgJSAASMQoIbWV0YWRhdGEYAyABKAsyHy5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuTWV0YWRhdGFCCAoGb3V0cHV0Ih4KD0dldENhY2hlUmVxdWVzdBILCgNrZXkYASABKAkiRwoQR2V0Q2FjaGVSZXNwb25zZRIzCgZvdXRwdXQYASABKAsyIy5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuQ2FjaGVkT3V0cHV0ImYKD1B1dENhY2hlUmVxdWVzdBILCgNrZXkYASABKAkSMwoGb3V0cHV0GAIgASgLMiMuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLkNhY2hlZE91dHB1dBIRCglvdmVyd3JpdGUYAyABKAgiEgoQUHV0Q2FjaGVSZXNwb25zZSIhChJEZWxldGVDYWNoZVJlcXVlc3QSCwoDa2V5GAEgASgJIhUKE0RlbGV0ZUNhY2hlUmVzcG9uc2UikwEKC1Jlc2VydmF0aW9uEgsKA2tleRgBIAEoCRIQCghvd25lcl9pZBgCIAEoCRI1ChJoZWFydGJlYXRfaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAidQodR2V0T3JFeHRlbmRSZXNlcnZhdGlvblJlcXVlc3QSCwoDa2V5GAEgASgJEhAKCG93bmVyX2lkGAIgASgJEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJZCh5HZXRPckV4dGVuZFJlc2VydmF0aW9uUmVzcG9uc2USNwoLcmVzZXJ2YXRpb24YASABKAsyIi5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuUmVzZXJ2YXRpb24iOgoZUmVsZWFzZVJlc2VydmF0aW9uUmVxdWVzdBILCgNrZXkYASABKAkSEAoIb3duZXJfaWQYAiABKAkiHAoaUmVsZWFzZVJlc2VydmF0aW9uUmVzcG9uc2UyogQKDENhY2hlU2VydmljZRJWCgNHZXQSJi5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuR2V0Q2FjaGVSZXF1ZXN0GicuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLkdldENhY2hlUmVzcG9uc2USVgoDUHV0EiYuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLlB1dENhY2hlUmVxdWVzdBonLmZseXRlaWRsLmNhY2hlc2VydmljZS5QdXRDYWNoZVJlc3BvbnNlEl8KBkRlbGV0ZRIpLmZseXRlaWRsLmNhY2hlc2VydmljZS5EZWxldGVDYWNoZVJlcXVlc3QaKi5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuRGVsZXRlQ2FjaGVSZXNwb25zZRKFAQoWR2V0T3JFeHRlbmRSZXNlcnZhdGlvbhI0LmZseXRlaWRsLmNhY2hlc2VydmljZS5HZXRPckV4dGVuZFJlc2VydmF0aW9uUmVxdWVzdBo1LmZseXRlaWRsLmNhY2hlc2VydmljZS5HZXRPckV4dGVuZFJlc2VydmF0aW9uUmVzcG9uc2USeQoSUmVsZWFzZVJlc2VydmF0aW9uEjAuZmx5dGVpZGwuY2FjaGVzZXJ2aWNlLlJlbGVhc2VSZXNlcnZhdGlvblJlcXVlc3QaMS5mbHl0ZWlkbC5jYWNoZXNlcnZpY2UuUmVsZWFzZVJlc2VydmF0aW9uUmVzcG9uc2ViBnByb3RvMw", [file_flyteidl_core_literals, file_flyteidl_core_types, file_flyteidl_core_identifier, file_flyteidl_core_interface, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
+ * Free notes by name.
+ *
  * @generated from message flyteidl.cacheservice.KeyMapMetadata
  */
 export type KeyMapMetadata = Message<"flyteidl.cacheservice.KeyMapMetadata"> & {
@@ -38,10 +40,14 @@ export const KeyMapMetadataSchema: GenMessage<KeyMapMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 0);
 
 /**
+ * Where cached outputs come from.
+ *
  * @generated from message flyteidl.cacheservice.Metadata
  */
 export type Metadata = Message<"flyteidl.cacheservice.Metadata"> & {
   /**
+   * The task that made them.
+   *
    * @generated from field: flyteidl.core.Identifier source_identifier = 1;
    */
   sourceIdentifier?: Identifier | undefined;
@@ -70,6 +76,8 @@ export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 1);
 
 /**
+ * Outputs, or where they are.
+ *
  * @generated from message flyteidl.cacheservice.CachedOutput
  */
 export type CachedOutput = Message<"flyteidl.cacheservice.CachedOutput"> & {
@@ -104,6 +112,8 @@ export const CachedOutputSchema: GenMessage<CachedOutput> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 2);
 
 /**
+ * Asks for cached outputs.
+ *
  * @generated from message flyteidl.cacheservice.GetCacheRequest
  */
 export type GetCacheRequest = Message<"flyteidl.cacheservice.GetCacheRequest"> & {
@@ -121,6 +131,8 @@ export const GetCacheRequestSchema: GenMessage<GetCacheRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 3);
 
 /**
+ * Cached outputs.
+ *
  * @generated from message flyteidl.cacheservice.GetCacheResponse
  */
 export type GetCacheResponse = Message<"flyteidl.cacheservice.GetCacheResponse"> & {
@@ -138,6 +150,8 @@ export const GetCacheResponseSchema: GenMessage<GetCacheResponse> = /*@__PURE__*
   messageDesc(file_flyteidl_cacheservice_cacheservice, 4);
 
 /**
+ * Stores outputs.
+ *
  * @generated from message flyteidl.cacheservice.PutCacheRequest
  */
 export type PutCacheRequest = Message<"flyteidl.cacheservice.PutCacheRequest"> & {
@@ -152,6 +166,8 @@ export type PutCacheRequest = Message<"flyteidl.cacheservice.PutCacheRequest"> &
   output?: CachedOutput | undefined;
 
   /**
+   * Takes the place of what is there; else ALREADY_EXISTS.
+   *
    * @generated from field: bool overwrite = 3;
    */
   overwrite: boolean;
@@ -165,6 +181,8 @@ export const PutCacheRequestSchema: GenMessage<PutCacheRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 5);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.cacheservice.PutCacheResponse
  */
 export type PutCacheResponse = Message<"flyteidl.cacheservice.PutCacheResponse"> & {
@@ -178,6 +196,8 @@ export const PutCacheResponseSchema: GenMessage<PutCacheResponse> = /*@__PURE__*
   messageDesc(file_flyteidl_cacheservice_cacheservice, 6);
 
 /**
+ * Removes cached outputs.
+ *
  * @generated from message flyteidl.cacheservice.DeleteCacheRequest
  */
 export type DeleteCacheRequest = Message<"flyteidl.cacheservice.DeleteCacheRequest"> & {
@@ -195,6 +215,8 @@ export const DeleteCacheRequestSchema: GenMessage<DeleteCacheRequest> = /*@__PUR
   messageDesc(file_flyteidl_cacheservice_cacheservice, 7);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.cacheservice.DeleteCacheResponse
  */
 export type DeleteCacheResponse = Message<"flyteidl.cacheservice.DeleteCacheResponse"> & {
@@ -208,6 +230,8 @@ export const DeleteCacheResponseSchema: GenMessage<DeleteCacheResponse> = /*@__P
   messageDesc(file_flyteidl_cacheservice_cacheservice, 8);
 
 /**
+ * The right to compute what belongs under a key.
+ *
  * @generated from message flyteidl.cacheservice.Reservation
  */
 export type Reservation = Message<"flyteidl.cacheservice.Reservation"> & {
@@ -222,11 +246,15 @@ export type Reservation = Message<"flyteidl.cacheservice.Reservation"> & {
   ownerId: string;
 
   /**
+   * How often the owner must extend it.
+   *
    * @generated from field: google.protobuf.Duration heartbeat_interval = 3;
    */
   heartbeatInterval?: Duration | undefined;
 
   /**
+   * When another may take it.
+   *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
   expiresAt?: Timestamp | undefined;
@@ -240,6 +268,8 @@ export const ReservationSchema: GenMessage<Reservation> = /*@__PURE__*/
   messageDesc(file_flyteidl_cacheservice_cacheservice, 9);
 
 /**
+ * Asks for a reservation.
+ *
  * @generated from message flyteidl.cacheservice.GetOrExtendReservationRequest
  */
 export type GetOrExtendReservationRequest = Message<"flyteidl.cacheservice.GetOrExtendReservationRequest"> & {
@@ -254,6 +284,8 @@ export type GetOrExtendReservationRequest = Message<"flyteidl.cacheservice.GetOr
   ownerId: string;
 
   /**
+   * How often the owner wants to extend it; the server may shorten it.
+   *
    * @generated from field: google.protobuf.Duration heartbeat_interval = 3;
    */
   heartbeatInterval?: Duration | undefined;
@@ -267,6 +299,8 @@ export const GetOrExtendReservationRequestSchema: GenMessage<GetOrExtendReservat
   messageDesc(file_flyteidl_cacheservice_cacheservice, 10);
 
 /**
+ * The reservation in force; compare its owner with the asker.
+ *
  * @generated from message flyteidl.cacheservice.GetOrExtendReservationResponse
  */
 export type GetOrExtendReservationResponse = Message<"flyteidl.cacheservice.GetOrExtendReservationResponse"> & {
@@ -284,6 +318,8 @@ export const GetOrExtendReservationResponseSchema: GenMessage<GetOrExtendReserva
   messageDesc(file_flyteidl_cacheservice_cacheservice, 11);
 
 /**
+ * Lets a reservation go.
+ *
  * @generated from message flyteidl.cacheservice.ReleaseReservationRequest
  */
 export type ReleaseReservationRequest = Message<"flyteidl.cacheservice.ReleaseReservationRequest"> & {
@@ -306,6 +342,8 @@ export const ReleaseReservationRequestSchema: GenMessage<ReleaseReservationReque
   messageDesc(file_flyteidl_cacheservice_cacheservice, 12);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.cacheservice.ReleaseReservationResponse
  */
 export type ReleaseReservationResponse = Message<"flyteidl.cacheservice.ReleaseReservationResponse"> & {
@@ -319,10 +357,14 @@ export const ReleaseReservationResponseSchema: GenMessage<ReleaseReservationResp
   messageDesc(file_flyteidl_cacheservice_cacheservice, 13);
 
 /**
+ * Output cache by key; no server of Flyte 1.16 offers it.
+ *
  * @generated from service flyteidl.cacheservice.CacheService
  */
 export const CacheService: GenService<{
   /**
+   * What is stored under a key; NOT_FOUND when nothing is.
+   *
    * @generated from rpc flyteidl.cacheservice.CacheService.Get
    */
   get: {
@@ -331,6 +373,8 @@ export const CacheService: GenService<{
     output: typeof GetCacheResponseSchema;
   },
   /**
+   * Stores outputs under a key.
+   *
    * @generated from rpc flyteidl.cacheservice.CacheService.Put
    */
   put: {
@@ -339,6 +383,8 @@ export const CacheService: GenService<{
     output: typeof PutCacheResponseSchema;
   },
   /**
+   * Removes what is stored under a key.
+   *
    * @generated from rpc flyteidl.cacheservice.CacheService.Delete
    */
   delete: {
@@ -347,6 +393,9 @@ export const CacheService: GenService<{
     output: typeof DeleteCacheResponseSchema;
   },
   /**
+   * Reserves a key, or keeps a reservation alive; answers with the reservation in force, whoever
+   * holds it.
+   *
    * @generated from rpc flyteidl.cacheservice.CacheService.GetOrExtendReservation
    */
   getOrExtendReservation: {
@@ -355,6 +404,8 @@ export const CacheService: GenService<{
     output: typeof GetOrExtendReservationResponseSchema;
   },
   /**
+   * Lets a reservation go; fine when it is not held.
+   *
    * @generated from rpc flyteidl.cacheservice.CacheService.ReleaseReservation
    */
   releaseReservation: {

@@ -16,6 +16,8 @@ export const file_flyteidl_core_artifact_id: GenFile = /*@__PURE__*/
   fileDesc("Ch9mbHl0ZWlkbC9jb3JlL2FydGlmYWN0X2lkLnByb3RvEg1mbHl0ZWlkbC5jb3JlIkkKC0FydGlmYWN0S2V5Eg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEgwKBG5hbWUYAyABKAkSCwoDb3JnGAQgASgJIp4BChNBcnRpZmFjdEJpbmRpbmdEYXRhEhcKDXBhcnRpdGlvbl9rZXkYBSABKAlIABIgChZiaW5kX3RvX3RpbWVfcGFydGl0aW9uGAYgASgISAASNAoOdGltZV90cmFuc2Zvcm0YByABKAsyHC5mbHl0ZWlkbC5jb3JlLlRpbWVUcmFuc2Zvcm1CEAoOcGFydGl0aW9uX2RhdGFKBAgBEAUiRwoNVGltZVRyYW5zZm9ybRIRCgl0cmFuc2Zvcm0YASABKAkSIwoCb3AYAiABKA4yFy5mbHl0ZWlkbC5jb3JlLk9wZXJhdG9yIh8KEElucHV0QmluZGluZ0RhdGESCwoDdmFyGAEgASgJIhAKDlJ1bnRpbWVCaW5kaW5nIpQCCgpMYWJlbFZhbHVlEhYKDHN0YXRpY192YWx1ZRgBIAEoCUgAEjAKCnRpbWVfdmFsdWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASPwoRdHJpZ2dlcmVkX2JpbmRpbmcYAyABKAsyIi5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0QmluZGluZ0RhdGFIABI4Cg1pbnB1dF9iaW5kaW5nGAQgASgLMh8uZmx5dGVpZGwuY29yZS5JbnB1dEJpbmRpbmdEYXRhSAASOAoPcnVudGltZV9iaW5kaW5nGAUgASgLMh0uZmx5dGVpZGwuY29yZS5SdW50aW1lQmluZGluZ0gAQgcKBXZhbHVlIooBCgpQYXJ0aXRpb25zEjMKBXZhbHVlGAEgAygLMiQuZmx5dGVpZGwuY29yZS5QYXJ0aXRpb25zLlZhbHVlRW50cnkaRwoKVmFsdWVFbnRyeRILCgNrZXkYASABKAkSKAoFdmFsdWUYAiABKAsyGS5mbHl0ZWlkbC5jb3JlLkxhYmVsVmFsdWU6AjgBImoKDVRpbWVQYXJ0aXRpb24SKAoFdmFsdWUYASABKAsyGS5mbHl0ZWlkbC5jb3JlLkxhYmVsVmFsdWUSLwoLZ3JhbnVsYXJpdHkYAiABKA4yGi5mbHl0ZWlkbC5jb3JlLkdyYW51bGFyaXR5IrQBCgpBcnRpZmFjdElEEjAKDGFydGlmYWN0X2tleRgBIAEoCzIaLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RLZXkSDwoHdmVyc2lvbhgCIAEoCRItCgpwYXJ0aXRpb25zGAMgASgLMhkuZmx5dGVpZGwuY29yZS5QYXJ0aXRpb25zEjQKDnRpbWVfcGFydGl0aW9uGAQgASgLMhwuZmx5dGVpZGwuY29yZS5UaW1lUGFydGl0aW9uImkKC0FydGlmYWN0VGFnEjAKDGFydGlmYWN0X2tleRgBIAEoCzIaLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RLZXkSKAoFdmFsdWUYAiABKAsyGS5mbHl0ZWlkbC5jb3JlLkxhYmVsVmFsdWUiyQEKDUFydGlmYWN0UXVlcnkSMAoLYXJ0aWZhY3RfaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0SURIABIyCgxhcnRpZmFjdF90YWcYAiABKAsyGi5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0VGFnSAASDQoDdXJpGAMgASgJSAASNQoHYmluZGluZxgEIAEoCzIiLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RCaW5kaW5nRGF0YUgAQgwKCmlkZW50aWZpZXIqQgoLR3JhbnVsYXJpdHkSCQoFVU5TRVQQABIKCgZNSU5VVEUQARIICgRIT1VSEAISBwoDREFZEAMSCQoFTU9OVEgQBCofCghPcGVyYXRvchIJCgVNSU5VUxAAEggKBFBMVVMQAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_flyteidl_core_identifier]);
 
 /**
+ * Names an artifact without saying which version of it.
+ *
  * @generated from message flyteidl.core.ArtifactKey
  */
 export type ArtifactKey = Message<"flyteidl.core.ArtifactKey"> & {
@@ -48,6 +50,8 @@ export const ArtifactKeySchema: GenMessage<ArtifactKey> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 0);
 
 /**
+ * Takes a value from the partitions of the artifact that triggered an execution.
+ *
  * @generated from message flyteidl.core.ArtifactBindingData
  */
 export type ArtifactBindingData = Message<"flyteidl.core.ArtifactBindingData"> & {
@@ -62,6 +66,8 @@ export type ArtifactBindingData = Message<"flyteidl.core.ArtifactBindingData"> &
     case: "partitionKey";
   } | {
     /**
+     * Takes the time partition instead of a named one.
+     *
      * @generated from field: bool bind_to_time_partition = 6;
      */
     value: boolean;
@@ -69,6 +75,8 @@ export type ArtifactBindingData = Message<"flyteidl.core.ArtifactBindingData"> &
   } | { case: undefined; value?: undefined };
 
   /**
+   * Applied to a time before it is used.
+   *
    * @generated from field: flyteidl.core.TimeTransform time_transform = 7;
    */
   timeTransform?: TimeTransform | undefined;
@@ -82,10 +90,14 @@ export const ArtifactBindingDataSchema: GenMessage<ArtifactBindingData> = /*@__P
   messageDesc(file_flyteidl_core_artifact_id, 1);
 
 /**
+ * Moves a time by a duration.
+ *
  * @generated from message flyteidl.core.TimeTransform
  */
 export type TimeTransform = Message<"flyteidl.core.TimeTransform"> & {
   /**
+   * ISO 8601 duration, such as P1D.
+   *
    * @generated from field: string transform = 1;
    */
   transform: string;
@@ -104,6 +116,8 @@ export const TimeTransformSchema: GenMessage<TimeTransform> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 2);
 
 /**
+ * Takes the value of an input of the launch plan.
+ *
  * @generated from message flyteidl.core.InputBindingData
  */
 export type InputBindingData = Message<"flyteidl.core.InputBindingData"> & {
@@ -121,6 +135,8 @@ export const InputBindingDataSchema: GenMessage<InputBindingData> = /*@__PURE__*
   messageDesc(file_flyteidl_core_artifact_id, 3);
 
 /**
+ * The value is set by the running task.
+ *
  * @generated from message flyteidl.core.RuntimeBinding
  */
 export type RuntimeBinding = Message<"flyteidl.core.RuntimeBinding"> & {
@@ -134,6 +150,8 @@ export const RuntimeBindingSchema: GenMessage<RuntimeBinding> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 4);
 
 /**
+ * The value of a partition: fixed, or taken from somewhere when an execution starts.
+ *
  * @generated from message flyteidl.core.LabelValue
  */
 export type LabelValue = Message<"flyteidl.core.LabelValue"> & {
@@ -148,6 +166,8 @@ export type LabelValue = Message<"flyteidl.core.LabelValue"> & {
     case: "staticValue";
   } | {
     /**
+     * For time partitions only.
+     *
      * @generated from field: google.protobuf.Timestamp time_value = 2;
      */
     value: Timestamp;
@@ -181,6 +201,8 @@ export const LabelValueSchema: GenMessage<LabelValue> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 5);
 
 /**
+ * Values of the named partitions, by partition key.
+ *
  * @generated from message flyteidl.core.Partitions
  */
 export type Partitions = Message<"flyteidl.core.Partitions"> & {
@@ -198,6 +220,8 @@ export const PartitionsSchema: GenMessage<Partitions> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 6);
 
 /**
+ * The one partition of an artifact that is a time.
+ *
  * @generated from message flyteidl.core.TimePartition
  */
 export type TimePartition = Message<"flyteidl.core.TimePartition"> & {
@@ -220,6 +244,8 @@ export const TimePartitionSchema: GenMessage<TimePartition> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 7);
 
 /**
+ * One version of an artifact.
+ *
  * @generated from message flyteidl.core.ArtifactID
  */
 export type ArtifactID = Message<"flyteidl.core.ArtifactID"> & {
@@ -229,6 +255,8 @@ export type ArtifactID = Message<"flyteidl.core.ArtifactID"> & {
   artifactKey?: ArtifactKey | undefined;
 
   /**
+   * Empty in queries that do not ask for a version.
+   *
    * @generated from field: string version = 2;
    */
   version: string;
@@ -252,6 +280,8 @@ export const ArtifactIDSchema: GenMessage<ArtifactID> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 8);
 
 /**
+ * A movable name for a version of an artifact.
+ *
  * @generated from message flyteidl.core.ArtifactTag
  */
 export type ArtifactTag = Message<"flyteidl.core.ArtifactTag"> & {
@@ -274,6 +304,8 @@ export const ArtifactTagSchema: GenMessage<ArtifactTag> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 9);
 
 /**
+ * Finds the artifact that becomes the value of an input.
+ *
  * @generated from message flyteidl.core.ArtifactQuery
  */
 export type ArtifactQuery = Message<"flyteidl.core.ArtifactQuery"> & {
@@ -294,6 +326,8 @@ export type ArtifactQuery = Message<"flyteidl.core.ArtifactQuery"> & {
     case: "artifactTag";
   } | {
     /**
+     * flyte:// address of an artifact.
+     *
      * @generated from field: string uri = 3;
      */
     value: string;
@@ -315,6 +349,8 @@ export const ArtifactQuerySchema: GenMessage<ArtifactQuery> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_artifact_id, 10);
 
 /**
+ * How exactly a time partition is compared; finer parts of the time are cut off.
+ *
  * @generated from enum flyteidl.core.Granularity
  */
 export enum Granularity {
@@ -351,6 +387,8 @@ export const GranularitySchema: GenEnum<Granularity> = /*@__PURE__*/
   enumDesc(file_flyteidl_core_artifact_id, 0);
 
 /**
+ * What a transform does with its duration.
+ *
  * @generated from enum flyteidl.core.Operator
  */
 export enum Operator {

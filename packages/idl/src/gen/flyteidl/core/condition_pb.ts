@@ -15,6 +15,8 @@ export const file_flyteidl_core_condition: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9jb3JlL2NvbmRpdGlvbi5wcm90bxINZmx5dGVpZGwuY29yZSLuAQoUQ29tcGFyaXNvbkV4cHJlc3Npb24SPgoIb3BlcmF0b3IYASABKA4yLC5mbHl0ZWlkbC5jb3JlLkNvbXBhcmlzb25FeHByZXNzaW9uLk9wZXJhdG9yEioKCmxlZnRfdmFsdWUYAiABKAsyFi5mbHl0ZWlkbC5jb3JlLk9wZXJhbmQSKwoLcmlnaHRfdmFsdWUYAyABKAsyFi5mbHl0ZWlkbC5jb3JlLk9wZXJhbmQiPQoIT3BlcmF0b3ISBgoCRVEQABIHCgNORVEQARIGCgJHVBACEgcKA0dURRADEgYKAkxUEAQSBwoDTFRFEAUiewoHT3BlcmFuZBIxCglwcmltaXRpdmUYASABKAsyGC5mbHl0ZWlkbC5jb3JlLlByaW1pdGl2ZUICGAFIABINCgN2YXIYAiABKAlIABInCgZzY2FsYXIYAyABKAsyFS5mbHl0ZWlkbC5jb3JlLlNjYWxhckgAQgUKA3ZhbCKTAQoRQm9vbGVhbkV4cHJlc3Npb24SOwoLY29uanVuY3Rpb24YASABKAsyJC5mbHl0ZWlkbC5jb3JlLkNvbmp1bmN0aW9uRXhwcmVzc2lvbkgAEjkKCmNvbXBhcmlzb24YAiABKAsyIy5mbHl0ZWlkbC5jb3JlLkNvbXBhcmlzb25FeHByZXNzaW9uSABCBgoEZXhwciL6AQoVQ29uanVuY3Rpb25FeHByZXNzaW9uEkYKCG9wZXJhdG9yGAEgASgOMjQuZmx5dGVpZGwuY29yZS5Db25qdW5jdGlvbkV4cHJlc3Npb24uTG9naWNhbE9wZXJhdG9yEjkKD2xlZnRfZXhwcmVzc2lvbhgCIAEoCzIgLmZseXRlaWRsLmNvcmUuQm9vbGVhbkV4cHJlc3Npb24SOgoQcmlnaHRfZXhwcmVzc2lvbhgDIAEoCzIgLmZseXRlaWRsLmNvcmUuQm9vbGVhbkV4cHJlc3Npb24iIgoPTG9naWNhbE9wZXJhdG9yEgcKA0FORBAAEgYKAk9SEAFiBnByb3RvMw", [file_flyteidl_core_literals]);
 
 /**
+ * Compares two values of the same simple type.
+ *
  * @generated from message flyteidl.core.ComparisonExpression
  */
 export type ComparisonExpression = Message<"flyteidl.core.ComparisonExpression"> & {
@@ -42,6 +44,8 @@ export const ComparisonExpressionSchema: GenMessage<ComparisonExpression> = /*@_
   messageDesc(file_flyteidl_core_condition, 0);
 
 /**
+ * How the left value must relate to the right one.
+ *
  * @generated from enum flyteidl.core.ComparisonExpression.Operator
  */
 export enum ComparisonExpression_Operator {
@@ -83,6 +87,8 @@ export const ComparisonExpression_OperatorSchema: GenEnum<ComparisonExpression_O
   enumDesc(file_flyteidl_core_condition, 0, 0);
 
 /**
+ * One side of a comparison.
+ *
  * @generated from message flyteidl.core.Operand
  */
 export type Operand = Message<"flyteidl.core.Operand"> & {
@@ -98,6 +104,8 @@ export type Operand = Message<"flyteidl.core.Operand"> & {
     case: "primitive";
   } | {
     /**
+     * Name of an input of the branch node.
+     *
      * @generated from field: string var = 2;
      */
     value: string;
@@ -119,6 +127,8 @@ export const OperandSchema: GenMessage<Operand> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_condition, 1);
 
 /**
+ * A condition: one comparison, or two conditions joined.
+ *
  * @generated from message flyteidl.core.BooleanExpression
  */
 export type BooleanExpression = Message<"flyteidl.core.BooleanExpression"> & {
@@ -148,6 +158,8 @@ export const BooleanExpressionSchema: GenMessage<BooleanExpression> = /*@__PURE_
   messageDesc(file_flyteidl_core_condition, 2);
 
 /**
+ * Joins two conditions.
+ *
  * @generated from message flyteidl.core.ConjunctionExpression
  */
 export type ConjunctionExpression = Message<"flyteidl.core.ConjunctionExpression"> & {
@@ -175,6 +187,8 @@ export const ConjunctionExpressionSchema: GenMessage<ConjunctionExpression> = /*
   messageDesc(file_flyteidl_core_condition, 3);
 
 /**
+ * How the two are joined.
+ *
  * @generated from enum flyteidl.core.ConjunctionExpression.LogicalOperator
  */
 export enum ConjunctionExpression_LogicalOperator {

@@ -19,6 +19,8 @@ export const file_flyteidl_core_dynamic_job: GenFile = /*@__PURE__*/
   fileDesc("Ch9mbHl0ZWlkbC9jb3JlL2R5bmFtaWNfam9iLnByb3RvEg1mbHl0ZWlkbC5jb3JlItcBCg5EeW5hbWljSm9iU3BlYxIiCgVub2RlcxgBIAMoCzITLmZseXRlaWRsLmNvcmUuTm9kZRIVCg1taW5fc3VjY2Vzc2VzGAIgASgDEicKB291dHB1dHMYAyADKAsyFi5mbHl0ZWlkbC5jb3JlLkJpbmRpbmcSKgoFdGFza3MYBCADKAsyGy5mbHl0ZWlkbC5jb3JlLlRhc2tUZW1wbGF0ZRI1CgxzdWJ3b3JrZmxvd3MYBSADKAsyHy5mbHl0ZWlkbC5jb3JlLldvcmtmbG93VGVtcGxhdGViBnByb3RvMw", [file_flyteidl_core_tasks, file_flyteidl_core_workflow, file_flyteidl_core_literals]);
 
 /**
+ * What a dynamic task wrote: a workflow made while running.
+ *
  * @generated from message flyteidl.core.DynamicJobSpec
  */
 export type DynamicJobSpec = Message<"flyteidl.core.DynamicJobSpec"> & {
@@ -28,16 +30,22 @@ export type DynamicJobSpec = Message<"flyteidl.core.DynamicJobSpec"> & {
   nodes: Node[];
 
   /**
+   * How many nodes must succeed.
+   *
    * @generated from field: int64 min_successes = 2;
    */
   minSuccesses: bigint;
 
   /**
+   * Where the outputs of the dynamic task come from.
+   *
    * @generated from field: repeated flyteidl.core.Binding outputs = 3;
    */
   outputs: Binding[];
 
   /**
+   * Tasks that the nodes use and that were not registered before.
+   *
    * @generated from field: repeated flyteidl.core.TaskTemplate tasks = 4;
    */
   tasks: TaskTemplate[];

@@ -15,6 +15,8 @@ export const file_flyteidl_core_execution: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9jb3JlL2V4ZWN1dGlvbi5wcm90bxINZmx5dGVpZGwuY29yZSKnAQoRV29ya2Zsb3dFeGVjdXRpb24ikQEKBVBoYXNlEg0KCVVOREVGSU5FRBAAEgoKBlFVRVVFRBABEgsKB1JVTk5JTkcQAhIOCgpTVUNDRUVESU5HEAMSDQoJU1VDQ0VFREVEEAQSCwoHRkFJTElORxAFEgoKBkZBSUxFRBAGEgsKB0FCT1JURUQQBxINCglUSU1FRF9PVVQQCBIMCghBQk9SVElORxAJIrYBCg1Ob2RlRXhlY3V0aW9uIqQBCgVQaGFzZRINCglVTkRFRklORUQQABIKCgZRVUVVRUQQARILCgdSVU5OSU5HEAISDQoJU1VDQ0VFREVEEAMSCwoHRkFJTElORxAEEgoKBkZBSUxFRBAFEgsKB0FCT1JURUQQBhILCgdTS0lQUEVEEAcSDQoJVElNRURfT1VUEAgSEwoPRFlOQU1JQ19SVU5OSU5HEAkSDQoJUkVDT1ZFUkVEEAoirAEKDVRhc2tFeGVjdXRpb24imgEKBVBoYXNlEg0KCVVOREVGSU5FRBAAEgoKBlFVRVVFRBABEgsKB1JVTk5JTkcQAhINCglTVUNDRUVERUQQAxILCgdBQk9SVEVEEAQSCgoGRkFJTEVEEAUSEAoMSU5JVElBTElaSU5HEAYSGQoVV0FJVElOR19GT1JfUkVTT1VSQ0VTEAcSFAoQUkVUUllBQkxFX0ZBSUxFRBAIIugBCg5FeGVjdXRpb25FcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSEQoJZXJyb3JfdXJpGAMgASgJEjUKBGtpbmQYBCABKA4yJy5mbHl0ZWlkbC5jb3JlLkV4ZWN1dGlvbkVycm9yLkVycm9yS2luZBItCgl0aW1lc3RhbXAYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBndvcmtlchgGIAEoCSIuCglFcnJvcktpbmQSCwoHVU5LTk9XThAAEggKBFVTRVIQARIKCgZTWVNURU0QAiLvAQoHVGFza0xvZxILCgN1cmkYASABKAkSDAoEbmFtZRgCIAEoCRI8Cg5tZXNzYWdlX2Zvcm1hdBgDIAEoDjIkLmZseXRlaWRsLmNvcmUuVGFza0xvZy5NZXNzYWdlRm9ybWF0EiYKA3R0bBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIYChBTaG93V2hpbGVQZW5kaW5nGAUgASgIEhgKEEhpZGVPbmNlRmluaXNoZWQYBiABKAgiLwoNTWVzc2FnZUZvcm1hdBILCgdVTktOT1dOEAASBwoDQ1NWEAESCAoESlNPThACIlIKCkxvZ0NvbnRleHQSKgoEcG9kcxgBIAMoCzIcLmZseXRlaWRsLmNvcmUuUG9kTG9nQ29udGV4dBIYChBwcmltYXJ5X3BvZF9uYW1lGAIgASgJIsMBCg1Qb2RMb2dDb250ZXh0EhEKCW5hbWVzcGFjZRgBIAEoCRIQCghwb2RfbmFtZRgCIAEoCRIzCgpjb250YWluZXJzGAMgAygLMh8uZmx5dGVpZGwuY29yZS5Db250YWluZXJDb250ZXh0Eh4KFnByaW1hcnlfY29udGFpbmVyX25hbWUYBCABKAkSOAoPaW5pdF9jb250YWluZXJzGAUgAygLMh8uZmx5dGVpZGwuY29yZS5Db250YWluZXJDb250ZXh0IvABChBDb250YWluZXJDb250ZXh0EhYKDmNvbnRhaW5lcl9uYW1lGAEgASgJEj8KB3Byb2Nlc3MYAiABKAsyLi5mbHl0ZWlkbC5jb3JlLkNvbnRhaW5lckNvbnRleHQuUHJvY2Vzc0NvbnRleHQaggEKDlByb2Nlc3NDb250ZXh0EjgKFGNvbnRhaW5lcl9zdGFydF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI2ChJjb250YWluZXJfZW5kX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkoKFFF1YWxpdHlPZlNlcnZpY2VTcGVjEjIKD3F1ZXVlaW5nX2J1ZGdldBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLCAQoQUXVhbGl0eU9mU2VydmljZRI0CgR0aWVyGAEgASgOMiQuZmx5dGVpZGwuY29yZS5RdWFsaXR5T2ZTZXJ2aWNlLlRpZXJIABIzCgRzcGVjGAIgASgLMiMuZmx5dGVpZGwuY29yZS5RdWFsaXR5T2ZTZXJ2aWNlU3BlY0gAIjQKBFRpZXISDQoJVU5ERUZJTkVEEAASCAoESElHSBABEgoKBk1FRElVTRACEgcKA0xPVxADQg0KC2Rlc2lnbmF0aW9uYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
+ * Groups the phases of an execution.
+ *
  * @generated from message flyteidl.core.WorkflowExecution
  */
 export type WorkflowExecution = Message<"flyteidl.core.WorkflowExecution"> & {
@@ -28,15 +30,21 @@ export const WorkflowExecutionSchema: GenMessage<WorkflowExecution> = /*@__PURE_
   messageDesc(file_flyteidl_core_execution, 0);
 
 /**
+ * How far an execution is.
+ *
  * @generated from enum flyteidl.core.WorkflowExecution.Phase
  */
 export enum WorkflowExecution_Phase {
   /**
+   * Accepted, and nothing reported yet.
+   *
    * @generated from enum value: UNDEFINED = 0;
    */
   UNDEFINED = 0,
 
   /**
+   * Handed to a data plane.
+   *
    * @generated from enum value: QUEUED = 1;
    */
   QUEUED = 1,
@@ -47,6 +55,8 @@ export enum WorkflowExecution_Phase {
   RUNNING = 2,
 
   /**
+   * All nodes are done; outputs are being collected.
+   *
    * @generated from enum value: SUCCEEDING = 3;
    */
   SUCCEEDING = 3,
@@ -57,6 +67,8 @@ export enum WorkflowExecution_Phase {
   SUCCEEDED = 4,
 
   /**
+   * A node failed; others are stopped and the failure node runs.
+   *
    * @generated from enum value: FAILING = 5;
    */
   FAILING = 5,
@@ -67,6 +79,8 @@ export enum WorkflowExecution_Phase {
   FAILED = 6,
 
   /**
+   * Ended by a user, or by its parent.
+   *
    * @generated from enum value: ABORTED = 7;
    */
   ABORTED = 7,
@@ -77,6 +91,8 @@ export enum WorkflowExecution_Phase {
   TIMED_OUT = 8,
 
   /**
+   * Asked to end; running tasks are being stopped.
+   *
    * @generated from enum value: ABORTING = 9;
    */
   ABORTING = 9,
@@ -89,6 +105,8 @@ export const WorkflowExecution_PhaseSchema: GenEnum<WorkflowExecution_Phase> = /
   enumDesc(file_flyteidl_core_execution, 0, 0);
 
 /**
+ * Groups the phases of a node.
+ *
  * @generated from message flyteidl.core.NodeExecution
  */
 export type NodeExecution = Message<"flyteidl.core.NodeExecution"> & {
@@ -102,6 +120,8 @@ export const NodeExecutionSchema: GenMessage<NodeExecution> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 1);
 
 /**
+ * How far a node of an execution is.
+ *
  * @generated from enum flyteidl.core.NodeExecution.Phase
  */
 export enum NodeExecution_Phase {
@@ -141,6 +161,8 @@ export enum NodeExecution_Phase {
   ABORTED = 6,
 
   /**
+   * On a branch that was not taken.
+   *
    * @generated from enum value: SKIPPED = 7;
    */
   SKIPPED = 7,
@@ -151,11 +173,15 @@ export enum NodeExecution_Phase {
   TIMED_OUT = 8,
 
   /**
+   * The dynamic task is done and the workflow that it made runs.
+   *
    * @generated from enum value: DYNAMIC_RUNNING = 9;
    */
   DYNAMIC_RUNNING = 9,
 
   /**
+   * Its outputs were taken from the execution being recovered.
+   *
    * @generated from enum value: RECOVERED = 10;
    */
   RECOVERED = 10,
@@ -168,6 +194,8 @@ export const NodeExecution_PhaseSchema: GenEnum<NodeExecution_Phase> = /*@__PURE
   enumDesc(file_flyteidl_core_execution, 1, 0);
 
 /**
+ * Groups the phases of one attempt of a task.
+ *
  * @generated from message flyteidl.core.TaskExecution
  */
 export type TaskExecution = Message<"flyteidl.core.TaskExecution"> & {
@@ -181,6 +209,8 @@ export const TaskExecutionSchema: GenMessage<TaskExecution> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 2);
 
 /**
+ * How far one attempt of a task is.
+ *
  * @generated from enum flyteidl.core.TaskExecution.Phase
  */
 export enum TaskExecution_Phase {
@@ -210,21 +240,29 @@ export enum TaskExecution_Phase {
   ABORTED = 4,
 
   /**
+   * For good: no attempt follows.
+   *
    * @generated from enum value: FAILED = 5;
    */
   FAILED = 5,
 
   /**
+   * The container is being made ready, for instance its image pulled.
+   *
    * @generated from enum value: INITIALIZING = 6;
    */
   INITIALIZING = 6,
 
   /**
+   * No place for it yet, such as a quota in use.
+   *
    * @generated from enum value: WAITING_FOR_RESOURCES = 7;
    */
   WAITING_FOR_RESOURCES = 7,
 
   /**
+   * This attempt failed; another may follow.
+   *
    * @generated from enum value: RETRYABLE_FAILED = 8;
    */
   RETRYABLE_FAILED = 8,
@@ -237,10 +275,14 @@ export const TaskExecution_PhaseSchema: GenEnum<TaskExecution_Phase> = /*@__PURE
   enumDesc(file_flyteidl_core_execution, 2, 0);
 
 /**
+ * Why an execution, a node or a task failed.
+ *
  * @generated from message flyteidl.core.ExecutionError
  */
 export type ExecutionError = Message<"flyteidl.core.ExecutionError"> & {
   /**
+   * Short name for the kind of failure, for programs.
+   *
    * @generated from field: string code = 1;
    */
   code: string;
@@ -251,11 +293,15 @@ export type ExecutionError = Message<"flyteidl.core.ExecutionError"> & {
   message: string;
 
   /**
+   * Where the whole error document is.
+   *
    * @generated from field: string error_uri = 3;
    */
   errorUri: string;
 
   /**
+   * UNKNOWN counts as a user's failure.
+   *
    * @generated from field: flyteidl.core.ExecutionError.ErrorKind kind = 4;
    */
   kind: ExecutionError_ErrorKind;
@@ -266,6 +312,8 @@ export type ExecutionError = Message<"flyteidl.core.ExecutionError"> & {
   timestamp?: Timestamp | undefined;
 
   /**
+   * Name of the worker that failed first, in distributed tasks.
+   *
    * @generated from field: string worker = 6;
    */
   worker: string;
@@ -279,6 +327,8 @@ export const ExecutionErrorSchema: GenMessage<ExecutionError> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 3);
 
 /**
+ * Whose failure it is; system failures have attempts of their own.
+ *
  * @generated from enum flyteidl.core.ExecutionError.ErrorKind
  */
 export enum ExecutionError_ErrorKind {
@@ -305,6 +355,8 @@ export const ExecutionError_ErrorKindSchema: GenEnum<ExecutionError_ErrorKind> =
   enumDesc(file_flyteidl_core_execution, 3, 0);
 
 /**
+ * A link to logs of a task.
+ *
  * @generated from message flyteidl.core.TaskLog
  */
 export type TaskLog = Message<"flyteidl.core.TaskLog"> & {
@@ -314,6 +366,8 @@ export type TaskLog = Message<"flyteidl.core.TaskLog"> & {
   uri: string;
 
   /**
+   * Text shown for the link.
+   *
    * @generated from field: string name = 2;
    */
   name: string;
@@ -324,16 +378,22 @@ export type TaskLog = Message<"flyteidl.core.TaskLog"> & {
   messageFormat: TaskLog_MessageFormat;
 
   /**
+   * How long the log is kept.
+   *
    * @generated from field: google.protobuf.Duration ttl = 4;
    */
   ttl?: Duration | undefined;
 
   /**
+   * Shown before the task runs.
+   *
    * @generated from field: bool ShowWhilePending = 5;
    */
   ShowWhilePending: boolean;
 
   /**
+   * No longer shown when the task has ended.
+   *
    * @generated from field: bool HideOnceFinished = 6;
    */
   HideOnceFinished: boolean;
@@ -347,6 +407,8 @@ export const TaskLogSchema: GenMessage<TaskLog> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 4);
 
 /**
+ * Form of the log's lines.
+ *
  * @generated from enum flyteidl.core.TaskLog.MessageFormat
  */
 export enum TaskLog_MessageFormat {
@@ -373,6 +435,8 @@ export const TaskLog_MessageFormatSchema: GenEnum<TaskLog_MessageFormat> = /*@__
   enumDesc(file_flyteidl_core_execution, 4, 0);
 
 /**
+ * The pods that a task ran in, so that their logs can be read.
+ *
  * @generated from message flyteidl.core.LogContext
  */
 export type LogContext = Message<"flyteidl.core.LogContext"> & {
@@ -382,6 +446,8 @@ export type LogContext = Message<"flyteidl.core.LogContext"> & {
   pods: PodLogContext[];
 
   /**
+   * The one whose logs are shown first.
+   *
    * @generated from field: string primary_pod_name = 2;
    */
   primaryPodName: string;
@@ -395,6 +461,8 @@ export const LogContextSchema: GenMessage<LogContext> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 5);
 
 /**
+ * One pod and its containers.
+ *
  * @generated from message flyteidl.core.PodLogContext
  */
 export type PodLogContext = Message<"flyteidl.core.PodLogContext"> & {
@@ -414,6 +482,8 @@ export type PodLogContext = Message<"flyteidl.core.PodLogContext"> & {
   containers: ContainerContext[];
 
   /**
+   * The container that runs the user's code.
+   *
    * @generated from field: string primary_container_name = 4;
    */
   primaryContainerName: string;
@@ -432,6 +502,8 @@ export const PodLogContextSchema: GenMessage<PodLogContext> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_execution, 6);
 
 /**
+ * One container of a pod.
+ *
  * @generated from message flyteidl.core.ContainerContext
  */
 export type ContainerContext = Message<"flyteidl.core.ContainerContext"> & {
@@ -454,6 +526,8 @@ export const ContainerContextSchema: GenMessage<ContainerContext> = /*@__PURE__*
   messageDesc(file_flyteidl_core_execution, 7);
 
 /**
+ * When the container ran; neither time is set before it starts.
+ *
  * @generated from message flyteidl.core.ContainerContext.ProcessContext
  */
 export type ContainerContext_ProcessContext = Message<"flyteidl.core.ContainerContext.ProcessContext"> & {
@@ -476,10 +550,14 @@ export const ContainerContext_ProcessContextSchema: GenMessage<ContainerContext_
   messageDesc(file_flyteidl_core_execution, 7, 0);
 
 /**
+ * How long an execution may wait.
+ *
  * @generated from message flyteidl.core.QualityOfServiceSpec
  */
 export type QualityOfServiceSpec = Message<"flyteidl.core.QualityOfServiceSpec"> & {
   /**
+   * From its creation until it runs.
+   *
    * @generated from field: google.protobuf.Duration queueing_budget = 1;
    */
   queueingBudget?: Duration | undefined;
@@ -493,10 +571,14 @@ export const QualityOfServiceSpecSchema: GenMessage<QualityOfServiceSpec> = /*@_
   messageDesc(file_flyteidl_core_execution, 8);
 
 /**
+ * How urgent an execution is.
+ *
  * @generated from message flyteidl.core.QualityOfService
  */
 export type QualityOfService = Message<"flyteidl.core.QualityOfService"> & {
   /**
+   * A tier, or the waiting time itself.
+   *
    * @generated from oneof flyteidl.core.QualityOfService.designation
    */
   designation: {
@@ -522,6 +604,8 @@ export const QualityOfServiceSchema: GenMessage<QualityOfService> = /*@__PURE__*
   messageDesc(file_flyteidl_core_execution, 9);
 
 /**
+ * A named urgency; the platform's configuration gives it a waiting time.
+ *
  * @generated from enum flyteidl.core.QualityOfService.Tier
  */
 export enum QualityOfService_Tier {

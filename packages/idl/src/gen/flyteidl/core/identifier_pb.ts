@@ -13,6 +13,8 @@ export const file_flyteidl_core_identifier: GenFile = /*@__PURE__*/
   fileDesc("Ch5mbHl0ZWlkbC9jb3JlL2lkZW50aWZpZXIucHJvdG8SDWZseXRlaWRsLmNvcmUijQEKCklkZW50aWZpZXISMgoNcmVzb3VyY2VfdHlwZRgBIAEoDjIbLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VUeXBlEg8KB3Byb2plY3QYAiABKAkSDgoGZG9tYWluGAMgASgJEgwKBG5hbWUYBCABKAkSDwoHdmVyc2lvbhgFIAEoCRILCgNvcmcYBiABKAkiWQobV29ya2Zsb3dFeGVjdXRpb25JZGVudGlmaWVyEg8KB3Byb2plY3QYASABKAkSDgoGZG9tYWluGAIgASgJEgwKBG5hbWUYBCABKAkSCwoDb3JnGAUgASgJImwKF05vZGVFeGVjdXRpb25JZGVudGlmaWVyEg8KB25vZGVfaWQYASABKAkSQAoMZXhlY3V0aW9uX2lkGAIgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXIinwEKF1Rhc2tFeGVjdXRpb25JZGVudGlmaWVyEioKB3Rhc2tfaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISQQoRbm9kZV9leGVjdXRpb25faWQYAiABKAsyJi5mbHl0ZWlkbC5jb3JlLk5vZGVFeGVjdXRpb25JZGVudGlmaWVyEhUKDXJldHJ5X2F0dGVtcHQYAyABKA0iZwoQU2lnbmFsSWRlbnRpZmllchIRCglzaWduYWxfaWQYASABKAkSQAoMZXhlY3V0aW9uX2lkGAIgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXIqVQoMUmVzb3VyY2VUeXBlEg8KC1VOU1BFQ0lGSUVEEAASCAoEVEFTSxABEgwKCFdPUktGTE9XEAISDwoLTEFVTkNIX1BMQU4QAxILCgdEQVRBU0VUEARiBnByb3RvMw");
 
 /**
+ * Names one version of a registered thing.
+ *
  * @generated from message flyteidl.core.Identifier
  */
 export type Identifier = Message<"flyteidl.core.Identifier"> & {
@@ -27,6 +29,8 @@ export type Identifier = Message<"flyteidl.core.Identifier"> & {
   project: string;
 
   /**
+   * Environment of the project, such as development or production.
+   *
    * @generated from field: string domain = 3;
    */
   domain: string;
@@ -55,6 +59,8 @@ export const IdentifierSchema: GenMessage<Identifier> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_identifier, 0);
 
 /**
+ * Names an execution; the name is unique in its project and domain.
+ *
  * @generated from message flyteidl.core.WorkflowExecutionIdentifier
  */
 export type WorkflowExecutionIdentifier = Message<"flyteidl.core.WorkflowExecutionIdentifier"> & {
@@ -87,10 +93,14 @@ export const WorkflowExecutionIdentifierSchema: GenMessage<WorkflowExecutionIden
   messageDesc(file_flyteidl_core_identifier, 1);
 
 /**
+ * Names a node of an execution.
+ *
  * @generated from message flyteidl.core.NodeExecutionIdentifier
  */
 export type NodeExecutionIdentifier = Message<"flyteidl.core.NodeExecutionIdentifier"> & {
   /**
+   * Unique in the execution: nodes of sub-workflows carry their parents' ids.
+   *
    * @generated from field: string node_id = 1;
    */
   nodeId: string;
@@ -109,6 +119,8 @@ export const NodeExecutionIdentifierSchema: GenMessage<NodeExecutionIdentifier> 
   messageDesc(file_flyteidl_core_identifier, 2);
 
 /**
+ * Names one attempt of a task.
+ *
  * @generated from message flyteidl.core.TaskExecutionIdentifier
  */
 export type TaskExecutionIdentifier = Message<"flyteidl.core.TaskExecutionIdentifier"> & {
@@ -123,6 +135,8 @@ export type TaskExecutionIdentifier = Message<"flyteidl.core.TaskExecutionIdenti
   nodeExecutionId?: NodeExecutionIdentifier | undefined;
 
   /**
+   * From 0.
+   *
    * @generated from field: uint32 retry_attempt = 3;
    */
   retryAttempt: number;
@@ -136,10 +150,14 @@ export const TaskExecutionIdentifierSchema: GenMessage<TaskExecutionIdentifier> 
   messageDesc(file_flyteidl_core_identifier, 3);
 
 /**
+ * Names a signal of an execution.
+ *
  * @generated from message flyteidl.core.SignalIdentifier
  */
 export type SignalIdentifier = Message<"flyteidl.core.SignalIdentifier"> & {
   /**
+   * As written in the gate node.
+   *
    * @generated from field: string signal_id = 1;
    */
   signalId: string;
@@ -158,6 +176,8 @@ export const SignalIdentifierSchema: GenMessage<SignalIdentifier> = /*@__PURE__*
   messageDesc(file_flyteidl_core_identifier, 4);
 
 /**
+ * Kinds of registered things.
+ *
  * @generated from enum flyteidl.core.ResourceType
  */
 export enum ResourceType {
@@ -182,6 +202,8 @@ export enum ResourceType {
   LAUNCH_PLAN = 3,
 
   /**
+   * A set of cached outputs in the catalog.
+   *
    * @generated from enum value: DATASET = 4;
    */
   DATASET = 4,

@@ -19,6 +19,8 @@ export const file_flyteidl_core_interface: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9jb3JlL2ludGVyZmFjZS5wcm90bxINZmx5dGVpZGwuY29yZSKzAQoIVmFyaWFibGUSKAoEdHlwZRgBIAEoCzIaLmZseXRlaWRsLmNvcmUuTGl0ZXJhbFR5cGUSEwoLZGVzY3JpcHRpb24YAiABKAkSNgoTYXJ0aWZhY3RfcGFydGlhbF9pZBgDIAEoCzIZLmZseXRlaWRsLmNvcmUuQXJ0aWZhY3RJRBIwCgxhcnRpZmFjdF90YWcYBCABKAsyGi5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0VGFnIpYBCgtWYXJpYWJsZU1hcBI8Cgl2YXJpYWJsZXMYASADKAsyKS5mbHl0ZWlkbC5jb3JlLlZhcmlhYmxlTWFwLlZhcmlhYmxlc0VudHJ5GkkKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLmZseXRlaWRsLmNvcmUuVmFyaWFibGU6AjgBImkKDlR5cGVkSW50ZXJmYWNlEioKBmlucHV0cxgBIAEoCzIaLmZseXRlaWRsLmNvcmUuVmFyaWFibGVNYXASKwoHb3V0cHV0cxgCIAEoCzIaLmZseXRlaWRsLmNvcmUuVmFyaWFibGVNYXAi5gEKCVBhcmFtZXRlchIkCgN2YXIYASABKAsyFy5mbHl0ZWlkbC5jb3JlLlZhcmlhYmxlEikKB2RlZmF1bHQYAiABKAsyFi5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxIABISCghyZXF1aXJlZBgDIAEoCEgAEjYKDmFydGlmYWN0X3F1ZXJ5GAQgASgLMhwuZmx5dGVpZGwuY29yZS5BcnRpZmFjdFF1ZXJ5SAASMAoLYXJ0aWZhY3RfaWQYBSABKAsyGS5mbHl0ZWlkbC5jb3JlLkFydGlmYWN0SURIAEIKCghiZWhhdmlvciKcAQoMUGFyYW1ldGVyTWFwEj8KCnBhcmFtZXRlcnMYASADKAsyKy5mbHl0ZWlkbC5jb3JlLlBhcmFtZXRlck1hcC5QYXJhbWV0ZXJzRW50cnkaSwoPUGFyYW1ldGVyc0VudHJ5EgsKA2tleRgBIAEoCRInCgV2YWx1ZRgCIAEoCzIYLmZseXRlaWRsLmNvcmUuUGFyYW1ldGVyOgI4AWIGcHJvdG8z", [file_flyteidl_core_types, file_flyteidl_core_literals, file_flyteidl_core_artifact_id]);
 
 /**
+ * An input or an output: its type and what it is for.
+ *
  * @generated from message flyteidl.core.Variable
  */
 export type Variable = Message<"flyteidl.core.Variable"> & {
@@ -33,6 +35,8 @@ export type Variable = Message<"flyteidl.core.Variable"> & {
   description: string;
 
   /**
+   * The artifact that an output becomes, but for its version.
+   *
    * @generated from field: flyteidl.core.ArtifactID artifact_partial_id = 3;
    */
   artifactPartialId?: ArtifactID | undefined;
@@ -51,6 +55,8 @@ export const VariableSchema: GenMessage<Variable> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_interface, 0);
 
 /**
+ * Variables by name.
+ *
  * @generated from message flyteidl.core.VariableMap
  */
 export type VariableMap = Message<"flyteidl.core.VariableMap"> & {
@@ -68,6 +74,8 @@ export const VariableMapSchema: GenMessage<VariableMap> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_interface, 1);
 
 /**
+ * Inputs and outputs of a task or a workflow.
+ *
  * @generated from message flyteidl.core.TypedInterface
  */
 export type TypedInterface = Message<"flyteidl.core.TypedInterface"> & {
@@ -90,6 +98,8 @@ export const TypedInterfaceSchema: GenMessage<TypedInterface> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_interface, 2);
 
 /**
+ * An input of a launch plan, and where its value comes from when none is given.
+ *
  * @generated from message flyteidl.core.Parameter
  */
 export type Parameter = Message<"flyteidl.core.Parameter"> & {
@@ -109,6 +119,8 @@ export type Parameter = Message<"flyteidl.core.Parameter"> & {
     case: "default";
   } | {
     /**
+     * The caller must give a value.
+     *
      * @generated from field: bool required = 3;
      */
     value: boolean;
@@ -136,6 +148,8 @@ export const ParameterSchema: GenMessage<Parameter> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_interface, 3);
 
 /**
+ * Parameters by name.
+ *
  * @generated from message flyteidl.core.ParameterMap
  */
 export type ParameterMap = Message<"flyteidl.core.ParameterMap"> & {

@@ -17,6 +17,8 @@ export const file_flyteidl_core_literals: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9jb3JlL2xpdGVyYWxzLnByb3RvEg1mbHl0ZWlkbC5jb3JlIsgBCglQcmltaXRpdmUSEQoHaW50ZWdlchgBIAEoA0gAEhUKC2Zsb2F0X3ZhbHVlGAIgASgBSAASFgoMc3RyaW5nX3ZhbHVlGAMgASgJSAASEQoHYm9vbGVhbhgEIAEoCEgAEi4KCGRhdGV0aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEi0KCGR1cmF0aW9uGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uSABCBwoFdmFsdWUiBgoEVm9pZCJCCgRCbG9iEi0KCG1ldGFkYXRhGAEgASgLMhsuZmx5dGVpZGwuY29yZS5CbG9iTWV0YWRhdGESCwoDdXJpGAMgASgJIjUKDEJsb2JNZXRhZGF0YRIlCgR0eXBlGAEgASgLMhcuZmx5dGVpZGwuY29yZS5CbG9iVHlwZSIkCgZCaW5hcnkSDQoFdmFsdWUYASABKAwSCwoDdGFnGAIgASgJIj4KBlNjaGVtYRILCgN1cmkYASABKAkSJwoEdHlwZRgDIAEoCzIZLmZseXRlaWRsLmNvcmUuU2NoZW1hVHlwZSJYCgVVbmlvbhIlCgV2YWx1ZRgBIAEoCzIWLmZseXRlaWRsLmNvcmUuTGl0ZXJhbBIoCgR0eXBlGAIgASgLMhouZmx5dGVpZGwuY29yZS5MaXRlcmFsVHlwZSJiChlTdHJ1Y3R1cmVkRGF0YXNldE1ldGFkYXRhEkUKF3N0cnVjdHVyZWRfZGF0YXNldF90eXBlGAEgASgLMiQuZmx5dGVpZGwuY29yZS5TdHJ1Y3R1cmVkRGF0YXNldFR5cGUiXAoRU3RydWN0dXJlZERhdGFzZXQSCwoDdXJpGAEgASgJEjoKCG1ldGFkYXRhGAIgASgLMiguZmx5dGVpZGwuY29yZS5TdHJ1Y3R1cmVkRGF0YXNldE1ldGFkYXRhIpsDCgZTY2FsYXISLQoJcHJpbWl0aXZlGAEgASgLMhguZmx5dGVpZGwuY29yZS5QcmltaXRpdmVIABIjCgRibG9iGAIgASgLMhMuZmx5dGVpZGwuY29yZS5CbG9iSAASJwoGYmluYXJ5GAMgASgLMhUuZmx5dGVpZGwuY29yZS5CaW5hcnlIABInCgZzY2hlbWEYBCABKAsyFS5mbHl0ZWlkbC5jb3JlLlNjaGVtYUgAEigKCW5vbmVfdHlwZRgFIAEoCzITLmZseXRlaWRsLmNvcmUuVm9pZEgAEiUKBWVycm9yGAYgASgLMhQuZmx5dGVpZGwuY29yZS5FcnJvckgAEioKB2dlbmVyaWMYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0SAASPgoSc3RydWN0dXJlZF9kYXRhc2V0GAggASgLMiAuZmx5dGVpZGwuY29yZS5TdHJ1Y3R1cmVkRGF0YXNldEgAEiUKBXVuaW9uGAkgASgLMhQuZmx5dGVpZGwuY29yZS5VbmlvbkgAQgcKBXZhbHVlIucCCgdMaXRlcmFsEicKBnNjYWxhchgBIAEoCzIVLmZseXRlaWRsLmNvcmUuU2NhbGFySAASNgoKY29sbGVjdGlvbhgCIAEoCzIgLmZseXRlaWRsLmNvcmUuTGl0ZXJhbENvbGxlY3Rpb25IABIoCgNtYXAYAyABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXBIABJFChJvZmZsb2FkZWRfbWV0YWRhdGEYCCABKAsyJy5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxPZmZsb2FkZWRNZXRhZGF0YUgAEgwKBGhhc2gYBCABKAkSNgoIbWV0YWRhdGEYBSADKAsyJC5mbHl0ZWlkbC5jb3JlLkxpdGVyYWwuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFdmFsdWVKBAgGEAdKBAgHEAgibgoYTGl0ZXJhbE9mZmxvYWRlZE1ldGFkYXRhEgsKA3VyaRgBIAEoCRISCgpzaXplX2J5dGVzGAIgASgEEjEKDWluZmVycmVkX3R5cGUYAyABKAsyGi5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxUeXBlIj0KEUxpdGVyYWxDb2xsZWN0aW9uEigKCGxpdGVyYWxzGAEgAygLMhYuZmx5dGVpZGwuY29yZS5MaXRlcmFsIpABCgpMaXRlcmFsTWFwEjkKCGxpdGVyYWxzGAEgAygLMicuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwLkxpdGVyYWxzRW50cnkaRwoNTGl0ZXJhbHNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5mbHl0ZWlkbC5jb3JlLkxpdGVyYWw6AjgBIkUKFUJpbmRpbmdEYXRhQ29sbGVjdGlvbhIsCghiaW5kaW5ncxgBIAMoCzIaLmZseXRlaWRsLmNvcmUuQmluZGluZ0RhdGEinAEKDkJpbmRpbmdEYXRhTWFwEj0KCGJpbmRpbmdzGAEgAygLMisuZmx5dGVpZGwuY29yZS5CaW5kaW5nRGF0YU1hcC5CaW5kaW5nc0VudHJ5GksKDUJpbmRpbmdzRW50cnkSCwoDa2V5GAEgASgJEikKBXZhbHVlGAIgASgLMhouZmx5dGVpZGwuY29yZS5CaW5kaW5nRGF0YToCOAEiOwoJVW5pb25JbmZvEi4KCnRhcmdldFR5cGUYASABKAsyGi5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxUeXBlIswCCgtCaW5kaW5nRGF0YRInCgZzY2FsYXIYASABKAsyFS5mbHl0ZWlkbC5jb3JlLlNjYWxhckgAEjoKCmNvbGxlY3Rpb24YAiABKAsyJC5mbHl0ZWlkbC5jb3JlLkJpbmRpbmdEYXRhQ29sbGVjdGlvbkgAEjEKB3Byb21pc2UYAyABKAsyHi5mbHl0ZWlkbC5jb3JlLk91dHB1dFJlZmVyZW5jZUgAEiwKA21hcBgEIAEoCzIdLmZseXRlaWRsLmNvcmUuQmluZGluZ0RhdGFNYXBIABJFChJvZmZsb2FkZWRfbWV0YWRhdGEYBiABKAsyJy5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxPZmZsb2FkZWRNZXRhZGF0YUgAEicKBXVuaW9uGAUgASgLMhguZmx5dGVpZGwuY29yZS5VbmlvbkluZm9CBwoFdmFsdWUiQwoHQmluZGluZxILCgN2YXIYASABKAkSKwoHYmluZGluZxgCIAEoCzIaLmZseXRlaWRsLmNvcmUuQmluZGluZ0RhdGEiKgoMS2V5VmFsdWVQYWlyEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSIgCg1SZXRyeVN0cmF0ZWd5Eg8KB3JldHJpZXMYBSABKA1iBnByb3RvMw", [file_google_protobuf_timestamp, file_google_protobuf_duration, file_google_protobuf_struct, file_flyteidl_core_types]);
 
 /**
+ * A simple value.
+ *
  * @generated from message flyteidl.core.Primitive
  */
 export type Primitive = Message<"flyteidl.core.Primitive"> & {
@@ -70,6 +72,8 @@ export const PrimitiveSchema: GenMessage<Primitive> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 0);
 
 /**
+ * No value.
+ *
  * @generated from message flyteidl.core.Void
  */
 export type Void = Message<"flyteidl.core.Void"> & {
@@ -83,6 +87,8 @@ export const VoidSchema: GenMessage<Void> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 1);
 
 /**
+ * A file or a folder in a blob store.
+ *
  * @generated from message flyteidl.core.Blob
  */
 export type Blob = Message<"flyteidl.core.Blob"> & {
@@ -105,6 +111,8 @@ export const BlobSchema: GenMessage<Blob> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 2);
 
 /**
+ * What a blob holds.
+ *
  * @generated from message flyteidl.core.BlobMetadata
  */
 export type BlobMetadata = Message<"flyteidl.core.BlobMetadata"> & {
@@ -122,6 +130,8 @@ export const BlobMetadataSchema: GenMessage<BlobMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 3);
 
 /**
+ * Bytes that only their writer's type can read.
+ *
  * @generated from message flyteidl.core.Binary
  */
 export type Binary = Message<"flyteidl.core.Binary"> & {
@@ -131,6 +141,8 @@ export type Binary = Message<"flyteidl.core.Binary"> & {
   value: Uint8Array;
 
   /**
+   * How they are encoded, such as msgpack.
+   *
    * @generated from field: string tag = 2;
    */
   tag: string;
@@ -144,6 +156,8 @@ export const BinarySchema: GenMessage<Binary> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 4);
 
 /**
+ * A typed table in a blob store; structured datasets have taken its place.
+ *
  * @generated from message flyteidl.core.Schema
  */
 export type Schema = Message<"flyteidl.core.Schema"> & {
@@ -166,6 +180,8 @@ export const SchemaSchema: GenMessage<Schema> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 5);
 
 /**
+ * A value of a union type, and which of its variants it is.
+ *
  * @generated from message flyteidl.core.Union
  */
 export type Union = Message<"flyteidl.core.Union"> & {
@@ -188,6 +204,8 @@ export const UnionSchema: GenMessage<Union> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 6);
 
 /**
+ * What a dataset holds.
+ *
  * @generated from message flyteidl.core.StructuredDatasetMetadata
  */
 export type StructuredDatasetMetadata = Message<"flyteidl.core.StructuredDatasetMetadata"> & {
@@ -205,6 +223,8 @@ export const StructuredDatasetMetadataSchema: GenMessage<StructuredDatasetMetada
   messageDesc(file_flyteidl_core_literals, 7);
 
 /**
+ * A table in a blob store or another place that a URI can name.
+ *
  * @generated from message flyteidl.core.StructuredDataset
  */
 export type StructuredDataset = Message<"flyteidl.core.StructuredDataset"> & {
@@ -227,6 +247,8 @@ export const StructuredDatasetSchema: GenMessage<StructuredDataset> = /*@__PURE_
   messageDesc(file_flyteidl_core_literals, 8);
 
 /**
+ * One value that is not a list or a map of values.
+ *
  * @generated from message flyteidl.core.Scalar
  */
 export type Scalar = Message<"flyteidl.core.Scalar"> & {
@@ -271,6 +293,8 @@ export type Scalar = Message<"flyteidl.core.Scalar"> & {
     case: "error";
   } | {
     /**
+     * JSON.
+     *
      * @generated from field: google.protobuf.Struct generic = 7;
      */
     value: JsonObject;
@@ -298,10 +322,14 @@ export const ScalarSchema: GenMessage<Scalar> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 9);
 
 /**
+ * A value that passes between nodes.
+ *
  * @generated from message flyteidl.core.Literal
  */
 export type Literal = Message<"flyteidl.core.Literal"> & {
   /**
+   * Not set only in a literal that was left empty.
+   *
    * @generated from oneof flyteidl.core.Literal.value
    */
   value: {
@@ -331,11 +359,15 @@ export type Literal = Message<"flyteidl.core.Literal"> & {
   } | { case: undefined; value?: undefined };
 
   /**
+   * Stands for the value in the key of the output cache, when set.
+   *
    * @generated from field: string hash = 4;
    */
   hash: string;
 
   /**
+   * Free notes; they do not change the value.
+   *
    * @generated from field: map<string, string> metadata = 5;
    */
   metadata: { [key: string]: string };
@@ -349,10 +381,14 @@ export const LiteralSchema: GenMessage<Literal> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 10);
 
 /**
+ * A value that is too large to be carried along and was put into the blob store.
+ *
  * @generated from message flyteidl.core.LiteralOffloadedMetadata
  */
 export type LiteralOffloadedMetadata = Message<"flyteidl.core.LiteralOffloadedMetadata"> & {
   /**
+   * Where a Literal is.
+   *
    * @generated from field: string uri = 1;
    */
   uri: string;
@@ -363,6 +399,8 @@ export type LiteralOffloadedMetadata = Message<"flyteidl.core.LiteralOffloadedMe
   sizeBytes: bigint;
 
   /**
+   * So that it can be checked without being read.
+   *
    * @generated from field: flyteidl.core.LiteralType inferred_type = 3;
    */
   inferredType?: LiteralType | undefined;
@@ -376,6 +414,8 @@ export const LiteralOffloadedMetadataSchema: GenMessage<LiteralOffloadedMetadata
   messageDesc(file_flyteidl_core_literals, 11);
 
 /**
+ * A list of values.
+ *
  * @generated from message flyteidl.core.LiteralCollection
  */
 export type LiteralCollection = Message<"flyteidl.core.LiteralCollection"> & {
@@ -393,6 +433,8 @@ export const LiteralCollectionSchema: GenMessage<LiteralCollection> = /*@__PURE_
   messageDesc(file_flyteidl_core_literals, 12);
 
 /**
+ * Values by name: the inputs or outputs of a node, or one map value.
+ *
  * @generated from message flyteidl.core.LiteralMap
  */
 export type LiteralMap = Message<"flyteidl.core.LiteralMap"> & {
@@ -410,6 +452,8 @@ export const LiteralMapSchema: GenMessage<LiteralMap> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 13);
 
 /**
+ * A list whose items come from different places.
+ *
  * @generated from message flyteidl.core.BindingDataCollection
  */
 export type BindingDataCollection = Message<"flyteidl.core.BindingDataCollection"> & {
@@ -427,6 +471,8 @@ export const BindingDataCollectionSchema: GenMessage<BindingDataCollection> = /*
   messageDesc(file_flyteidl_core_literals, 14);
 
 /**
+ * A map whose values come from different places.
+ *
  * @generated from message flyteidl.core.BindingDataMap
  */
 export type BindingDataMap = Message<"flyteidl.core.BindingDataMap"> & {
@@ -444,6 +490,8 @@ export const BindingDataMapSchema: GenMessage<BindingDataMap> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 15);
 
 /**
+ * Which variant of a union a bound value is.
+ *
  * @generated from message flyteidl.core.UnionInfo
  */
 export type UnionInfo = Message<"flyteidl.core.UnionInfo"> & {
@@ -461,6 +509,8 @@ export const UnionInfoSchema: GenMessage<UnionInfo> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 16);
 
 /**
+ * Where the value of an input comes from: written here, or an output of another node.
+ *
  * @generated from message flyteidl.core.BindingData
  */
 export type BindingData = Message<"flyteidl.core.BindingData"> & {
@@ -481,6 +531,8 @@ export type BindingData = Message<"flyteidl.core.BindingData"> & {
     case: "collection";
   } | {
     /**
+     * An output of an upstream node.
+     *
      * @generated from field: flyteidl.core.OutputReference promise = 3;
      */
     value: OutputReference;
@@ -513,10 +565,14 @@ export const BindingDataSchema: GenMessage<BindingData> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 17);
 
 /**
+ * Gives one input its value.
+ *
  * @generated from message flyteidl.core.Binding
  */
 export type Binding = Message<"flyteidl.core.Binding"> & {
   /**
+   * Name of the input.
+   *
    * @generated from field: string var = 1;
    */
   var: string;
@@ -535,6 +591,8 @@ export const BindingSchema: GenMessage<Binding> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 18);
 
 /**
+ * A name and a text.
+ *
  * @generated from message flyteidl.core.KeyValuePair
  */
 export type KeyValuePair = Message<"flyteidl.core.KeyValuePair"> & {
@@ -557,10 +615,14 @@ export const KeyValuePairSchema: GenMessage<KeyValuePair> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_literals, 19);
 
 /**
+ * How often a failed task is tried again.
+ *
  * @generated from message flyteidl.core.RetryStrategy
  */
 export type RetryStrategy = Message<"flyteidl.core.RetryStrategy"> & {
   /**
+   * Attempts after the first.
+   *
    * @generated from field: uint32 retries = 5;
    */
   retries: number;

@@ -13,10 +13,14 @@ export const file_flyteidl_core_security: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9jb3JlL3NlY3VyaXR5LnByb3RvEg1mbHl0ZWlkbC5jb3JlIrUBCgZTZWNyZXQSDQoFZ3JvdXAYASABKAkSFQoNZ3JvdXBfdmVyc2lvbhgCIAEoCRILCgNrZXkYAyABKAkSOgoRbW91bnRfcmVxdWlyZW1lbnQYBCABKA4yHy5mbHl0ZWlkbC5jb3JlLlNlY3JldC5Nb3VudFR5cGUSDwoHZW52X3ZhchgFIAEoCSIrCglNb3VudFR5cGUSBwoDQU5ZEAASCwoHRU5WX1ZBUhABEggKBEZJTEUQAiJPCgxPQXV0aDJDbGllbnQSEQoJY2xpZW50X2lkGAEgASgJEiwKDWNsaWVudF9zZWNyZXQYAiABKAsyFS5mbHl0ZWlkbC5jb3JlLlNlY3JldCKJAQoISWRlbnRpdHkSEAoIaWFtX3JvbGUYASABKAkSGwoTazhzX3NlcnZpY2VfYWNjb3VudBgCIAEoCRIyCg1vYXV0aDJfY2xpZW50GAMgASgLMhsuZmx5dGVpZGwuY29yZS5PQXV0aDJDbGllbnQSGgoSZXhlY3V0aW9uX2lkZW50aXR5GAQgASgJIt0BChJPQXV0aDJUb2tlblJlcXVlc3QSDAoEbmFtZRgBIAEoCRI0CgR0eXBlGAIgASgOMiYuZmx5dGVpZGwuY29yZS5PQXV0aDJUb2tlblJlcXVlc3QuVHlwZRIrCgZjbGllbnQYAyABKAsyGy5mbHl0ZWlkbC5jb3JlLk9BdXRoMkNsaWVudBIeChZpZHBfZGlzY292ZXJ5X2VuZHBvaW50GAQgASgJEhYKDnRva2VuX2VuZHBvaW50GAUgASgJIh4KBFR5cGUSFgoSQ0xJRU5UX0NSRURFTlRJQUxTEAAilQEKD1NlY3VyaXR5Q29udGV4dBInCgZydW5fYXMYASABKAsyFy5mbHl0ZWlkbC5jb3JlLklkZW50aXR5EiYKB3NlY3JldHMYAiADKAsyFS5mbHl0ZWlkbC5jb3JlLlNlY3JldBIxCgZ0b2tlbnMYAyADKAsyIS5mbHl0ZWlkbC5jb3JlLk9BdXRoMlRva2VuUmVxdWVzdGIGcHJvdG8z");
 
 /**
+ * A secret that a task needs.
+ *
  * @generated from message flyteidl.core.Secret
  */
 export type Secret = Message<"flyteidl.core.Secret"> & {
   /**
+   * Name of the secret as a whole, for instance of a Kubernetes secret.
+   *
    * @generated from field: string group = 1;
    */
   group: string;
@@ -27,16 +31,22 @@ export type Secret = Message<"flyteidl.core.Secret"> & {
   groupVersion: string;
 
   /**
+   * Which entry of the secret.
+   *
    * @generated from field: string key = 3;
    */
   key: string;
 
   /**
+   * The task fails when the platform cannot do it so.
+   *
    * @generated from field: flyteidl.core.Secret.MountType mount_requirement = 4;
    */
   mountRequirement: Secret_MountType;
 
   /**
+   * Name of the variable; derived from group and key when empty.
+   *
    * @generated from field: string env_var = 5;
    */
   envVar: string;
@@ -50,10 +60,14 @@ export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_security, 0);
 
 /**
+ * How the task gets it.
+ *
  * @generated from enum flyteidl.core.Secret.MountType
  */
 export enum Secret_MountType {
   /**
+   * As the platform likes.
+   *
    * @generated from enum value: ANY = 0;
    */
   ANY = 0,
@@ -76,6 +90,8 @@ export const Secret_MountTypeSchema: GenEnum<Secret_MountType> = /*@__PURE__*/
   enumDesc(file_flyteidl_core_security, 0, 0);
 
 /**
+ * A client of an authorisation server.
+ *
  * @generated from message flyteidl.core.OAuth2Client
  */
 export type OAuth2Client = Message<"flyteidl.core.OAuth2Client"> & {
@@ -98,6 +114,8 @@ export const OAuth2ClientSchema: GenMessage<OAuth2Client> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_security, 1);
 
 /**
+ * Whom a task acts as.
+ *
  * @generated from message flyteidl.core.Identity
  */
 export type Identity = Message<"flyteidl.core.Identity"> & {
@@ -117,6 +135,8 @@ export type Identity = Message<"flyteidl.core.Identity"> & {
   oauth2Client?: OAuth2Client | undefined;
 
   /**
+   * The user who started the execution; set by the server, never by the caller.
+   *
    * @generated from field: string execution_identity = 4;
    */
   executionIdentity: string;
@@ -130,6 +150,8 @@ export const IdentitySchema: GenMessage<Identity> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_security, 2);
 
 /**
+ * A token that the platform fetches for a task.
+ *
  * @generated from message flyteidl.core.OAuth2TokenRequest
  */
 export type OAuth2TokenRequest = Message<"flyteidl.core.OAuth2TokenRequest"> & {
@@ -149,6 +171,8 @@ export type OAuth2TokenRequest = Message<"flyteidl.core.OAuth2TokenRequest"> & {
   client?: OAuth2Client | undefined;
 
   /**
+   * Used to find the token endpoint when none is given.
+   *
    * @generated from field: string idp_discovery_endpoint = 4;
    */
   idpDiscoveryEndpoint: string;
@@ -167,6 +191,8 @@ export const OAuth2TokenRequestSchema: GenMessage<OAuth2TokenRequest> = /*@__PUR
   messageDesc(file_flyteidl_core_security, 3);
 
 /**
+ * The flow by which the token is fetched.
+ *
  * @generated from enum flyteidl.core.OAuth2TokenRequest.Type
  */
 export enum OAuth2TokenRequest_Type {
@@ -183,6 +209,8 @@ export const OAuth2TokenRequest_TypeSchema: GenEnum<OAuth2TokenRequest_Type> = /
   enumDesc(file_flyteidl_core_security, 3, 0);
 
 /**
+ * Whom a task acts as, and what secrets it gets.
+ *
  * @generated from message flyteidl.core.SecurityContext
  */
 export type SecurityContext = Message<"flyteidl.core.SecurityContext"> & {

@@ -23,15 +23,21 @@ export const file_flyteidl_core_tasks: GenFile = /*@__PURE__*/
   fileDesc("ChlmbHl0ZWlkbC9jb3JlL3Rhc2tzLnByb3RvEg1mbHl0ZWlkbC5jb3JlIrECCglSZXNvdXJjZXMSOAoIcmVxdWVzdHMYASADKAsyJi5mbHl0ZWlkbC5jb3JlLlJlc291cmNlcy5SZXNvdXJjZUVudHJ5EjYKBmxpbWl0cxgCIAMoCzImLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VzLlJlc291cmNlRW50cnkaUwoNUmVzb3VyY2VFbnRyeRIzCgRuYW1lGAEgASgOMiUuZmx5dGVpZGwuY29yZS5SZXNvdXJjZXMuUmVzb3VyY2VOYW1lEg0KBXZhbHVlGAIgASgJIl0KDFJlc291cmNlTmFtZRILCgdVTktOT1dOEAASBwoDQ1BVEAESBwoDR1BVEAISCgoGTUVNT1JZEAMSCwoHU1RPUkFHRRAEEhUKEUVQSEVNRVJBTF9TVE9SQUdFEAUiawoOR1BVQWNjZWxlcmF0b3ISDgoGZGV2aWNlGAEgASgJEhcKDXVucGFydGl0aW9uZWQYAiABKAhIABIYCg5wYXJ0aXRpb25fc2l6ZRgDIAEoCUgAQhYKFHBhcnRpdGlvbl9zaXplX3ZhbHVlIkoKDFNoYXJlZE1lbW9yeRISCgptb3VudF9wYXRoGAEgASgJEhIKCm1vdW50X25hbWUYAiABKAkSEgoKc2l6ZV9saW1pdBgDIAEoCSJ/ChFFeHRlbmRlZFJlc291cmNlcxI2Cg9ncHVfYWNjZWxlcmF0b3IYASABKAsyHS5mbHl0ZWlkbC5jb3JlLkdQVUFjY2VsZXJhdG9yEjIKDXNoYXJlZF9tZW1vcnkYAiABKAsyGy5mbHl0ZWlkbC5jb3JlLlNoYXJlZE1lbW9yeSKVAQoPUnVudGltZU1ldGFkYXRhEjgKBHR5cGUYASABKA4yKi5mbHl0ZWlkbC5jb3JlLlJ1bnRpbWVNZXRhZGF0YS5SdW50aW1lVHlwZRIPCgd2ZXJzaW9uGAIgASgJEg4KBmZsYXZvchgDIAEoCSInCgtSdW50aW1lVHlwZRIJCgVPVEhFUhAAEg0KCUZMWVRFX1NESxABItcECgxUYXNrTWV0YWRhdGESFAoMZGlzY292ZXJhYmxlGAEgASgIEi8KB3J1bnRpbWUYAiABKAsyHi5mbHl0ZWlkbC5jb3JlLlJ1bnRpbWVNZXRhZGF0YRIqCgd0aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi0KB3JldHJpZXMYBSABKAsyHC5mbHl0ZWlkbC5jb3JlLlJldHJ5U3RyYXRlZ3kSGQoRZGlzY292ZXJ5X3ZlcnNpb24YBiABKAkSIAoYZGVwcmVjYXRlZF9lcnJvcl9tZXNzYWdlGAcgASgJEhcKDWludGVycnVwdGlibGUYCCABKAhIABIaChJjYWNoZV9zZXJpYWxpemFibGUYCSABKAgSMwoEdGFncxgLIAMoCzIlLmZseXRlaWRsLmNvcmUuVGFza01ldGFkYXRhLlRhZ3NFbnRyeRIZChFwb2RfdGVtcGxhdGVfbmFtZRgMIAEoCRIfChdjYWNoZV9pZ25vcmVfaW5wdXRfdmFycxgNIAMoCRIQCghpc19lYWdlchgOIAEoCBIyCg5nZW5lcmF0ZXNfZGVjaxgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSMgoIbWV0YWRhdGEYECABKAsyIC5mbHl0ZWlkbC5jb3JlLks4c09iamVjdE1ldGFkYXRhGisKCVRhZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQhUKE2ludGVycnVwdGlibGVfdmFsdWVKBAgKEAsizgQKDFRhc2tUZW1wbGF0ZRIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchIMCgR0eXBlGAIgASgJEi0KCG1ldGFkYXRhGAMgASgLMhsuZmx5dGVpZGwuY29yZS5UYXNrTWV0YWRhdGESMAoJaW50ZXJmYWNlGAQgASgLMh0uZmx5dGVpZGwuY29yZS5UeXBlZEludGVyZmFjZRInCgZjdXN0b20YBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KCWNvbnRhaW5lchgGIAEoCzIYLmZseXRlaWRsLmNvcmUuQ29udGFpbmVySAASKAoHazhzX3BvZBgRIAEoCzIVLmZseXRlaWRsLmNvcmUuSzhzUG9kSAASIQoDc3FsGBIgASgLMhIuZmx5dGVpZGwuY29yZS5TcWxIABIZChF0YXNrX3R5cGVfdmVyc2lvbhgHIAEoBRI4ChBzZWN1cml0eV9jb250ZXh0GAggASgLMh4uZmx5dGVpZGwuY29yZS5TZWN1cml0eUNvbnRleHQSPAoSZXh0ZW5kZWRfcmVzb3VyY2VzGAkgASgLMiAuZmx5dGVpZGwuY29yZS5FeHRlbmRlZFJlc291cmNlcxI3CgZjb25maWcYECADKAsyJy5mbHl0ZWlkbC5jb3JlLlRhc2tUZW1wbGF0ZS5Db25maWdFbnRyeRotCgtDb25maWdFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQggKBnRhcmdldCI1Cg1Db250YWluZXJQb3J0EhYKDmNvbnRhaW5lcl9wb3J0GAEgASgNEgwKBG5hbWUYAiABKAkirQMKCUNvbnRhaW5lchINCgVpbWFnZRgBIAEoCRIPCgdjb21tYW5kGAIgAygJEgwKBGFyZ3MYAyADKAkSKwoJcmVzb3VyY2VzGAQgASgLMhguZmx5dGVpZGwuY29yZS5SZXNvdXJjZXMSKAoDZW52GAUgAygLMhsuZmx5dGVpZGwuY29yZS5LZXlWYWx1ZVBhaXISLwoGY29uZmlnGAYgAygLMhsuZmx5dGVpZGwuY29yZS5LZXlWYWx1ZVBhaXJCAhgBEisKBXBvcnRzGAcgAygLMhwuZmx5dGVpZGwuY29yZS5Db250YWluZXJQb3J0EjUKC2RhdGFfY29uZmlnGAkgASgLMiAuZmx5dGVpZGwuY29yZS5EYXRhTG9hZGluZ0NvbmZpZxI7CgxhcmNoaXRlY3R1cmUYCiABKA4yJS5mbHl0ZWlkbC5jb3JlLkNvbnRhaW5lci5BcmNoaXRlY3R1cmUiSQoMQXJjaGl0ZWN0dXJlEgsKB1VOS05PV04QABIJCgVBTUQ2NBABEgkKBUFSTTY0EAISCgoGQVJNX1Y2EAMSCgoGQVJNX1Y3EAQimwIKCklPU3RyYXRlZ3kSPQoNZG93bmxvYWRfbW9kZRgBIAEoDjImLmZseXRlaWRsLmNvcmUuSU9TdHJhdGVneS5Eb3dubG9hZE1vZGUSOQoLdXBsb2FkX21vZGUYAiABKA4yJC5mbHl0ZWlkbC5jb3JlLklPU3RyYXRlZ3kuVXBsb2FkTW9kZSJMCgxEb3dubG9hZE1vZGUSEgoORE9XTkxPQURfRUFHRVIQABITCg9ET1dOTE9BRF9TVFJFQU0QARITCg9ET19OT1RfRE9XTkxPQUQQAiJFCgpVcGxvYWRNb2RlEhIKDlVQTE9BRF9PTl9FWElUEAASEAoMVVBMT0FEX0VBR0VSEAESEQoNRE9fTk9UX1VQTE9BRBACIvMBChFEYXRhTG9hZGluZ0NvbmZpZxIPCgdlbmFibGVkGAEgASgIEhIKCmlucHV0X3BhdGgYAiABKAkSEwoLb3V0cHV0X3BhdGgYAyABKAkSQQoGZm9ybWF0GAQgASgOMjEuZmx5dGVpZGwuY29yZS5EYXRhTG9hZGluZ0NvbmZpZy5MaXRlcmFsTWFwRm9ybWF0Ei4KC2lvX3N0cmF0ZWd5GAUgASgLMhkuZmx5dGVpZGwuY29yZS5JT1N0cmF0ZWd5IjEKEExpdGVyYWxNYXBGb3JtYXQSCAoESlNPThAAEggKBFlBTUwQARIJCgVQUk9UTxACIr4BCgZLOHNQb2QSMgoIbWV0YWRhdGEYASABKAsyIC5mbHl0ZWlkbC5jb3JlLks4c09iamVjdE1ldGFkYXRhEikKCHBvZF9zcGVjGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI1CgtkYXRhX2NvbmZpZxgDIAEoCzIgLmZseXRlaWRsLmNvcmUuRGF0YUxvYWRpbmdDb25maWcSHgoWcHJpbWFyeV9jb250YWluZXJfbmFtZRgEIAEoCSL8AQoRSzhzT2JqZWN0TWV0YWRhdGESPAoGbGFiZWxzGAEgAygLMiwuZmx5dGVpZGwuY29yZS5LOHNPYmplY3RNZXRhZGF0YS5MYWJlbHNFbnRyeRJGCgthbm5vdGF0aW9ucxgCIAMoCzIxLmZseXRlaWRsLmNvcmUuSzhzT2JqZWN0TWV0YWRhdGEuQW5ub3RhdGlvbnNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjIKEEFubm90YXRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ+CgNTcWwSEQoJc3RhdGVtZW50GAEgASgJEisKB2RpYWxlY3QYAiABKA4yGi5mbHl0ZWlkbC5jb3JlLlNxbC5EaWFsZWN0IjcKB0RpYWxlY3QSDQoJVU5ERUZJTkVEEAASCAoEQU5TSRABEggKBEhJVkUQAhIJCgVPVEhFUhADYgZwcm90bzM", [file_flyteidl_core_identifier, file_flyteidl_core_interface, file_flyteidl_core_literals, file_flyteidl_core_security, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_wrappers]);
 
 /**
+ * What a container asks for and may use at most.
+ *
  * @generated from message flyteidl.core.Resources
  */
 export type Resources = Message<"flyteidl.core.Resources"> & {
   /**
+   * Each resource once at most.
+   *
    * @generated from field: repeated flyteidl.core.Resources.ResourceEntry requests = 1;
    */
   requests: Resources_ResourceEntry[];
 
   /**
+   * Each resource once at most, none below its request.
+   *
    * @generated from field: repeated flyteidl.core.Resources.ResourceEntry limits = 2;
    */
   limits: Resources_ResourceEntry[];
@@ -45,6 +51,8 @@ export const ResourcesSchema: GenMessage<Resources> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 0);
 
 /**
+ * An amount of one resource.
+ *
  * @generated from message flyteidl.core.Resources.ResourceEntry
  */
 export type Resources_ResourceEntry = Message<"flyteidl.core.Resources.ResourceEntry"> & {
@@ -54,6 +62,8 @@ export type Resources_ResourceEntry = Message<"flyteidl.core.Resources.ResourceE
   name: Resources_ResourceName;
 
   /**
+   * A Kubernetes quantity, such as 500m or 2Gi.
+   *
    * @generated from field: string value = 2;
    */
   value: string;
@@ -67,6 +77,8 @@ export const Resources_ResourceEntrySchema: GenMessage<Resources_ResourceEntry> 
   messageDesc(file_flyteidl_core_tasks, 0, 0);
 
 /**
+ * Kinds of resources.
+ *
  * @generated from enum flyteidl.core.Resources.ResourceName
  */
 export enum Resources_ResourceName {
@@ -108,15 +120,21 @@ export const Resources_ResourceNameSchema: GenEnum<Resources_ResourceName> = /*@
   enumDesc(file_flyteidl_core_tasks, 0, 0);
 
 /**
+ * The kind of GPU that a task needs.
+ *
  * @generated from message flyteidl.core.GPUAccelerator
  */
 export type GPUAccelerator = Message<"flyteidl.core.GPUAccelerator"> & {
   /**
+   * As the nodes of the cluster are labelled.
+   *
    * @generated from field: string device = 1;
    */
   device: string;
 
   /**
+   * Whether a part of a device will do; not set means any.
+   *
    * @generated from oneof flyteidl.core.GPUAccelerator.partition_size_value
    */
   partitionSizeValue: {
@@ -142,10 +160,14 @@ export const GPUAcceleratorSchema: GenMessage<GPUAccelerator> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 1);
 
 /**
+ * Memory that the containers of a task share as a file system.
+ *
  * @generated from message flyteidl.core.SharedMemory
  */
 export type SharedMemory = Message<"flyteidl.core.SharedMemory"> & {
   /**
+   * /dev/shm when empty.
+   *
    * @generated from field: string mount_path = 1;
    */
   mountPath: string;
@@ -156,6 +178,8 @@ export type SharedMemory = Message<"flyteidl.core.SharedMemory"> & {
   mountName: string;
 
   /**
+   * A Kubernetes quantity; the container's memory limit when empty.
+   *
    * @generated from field: string size_limit = 3;
    */
   sizeLimit: string;
@@ -169,6 +193,8 @@ export const SharedMemorySchema: GenMessage<SharedMemory> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 2);
 
 /**
+ * Resources that Kubernetes has no quantity for.
+ *
  * @generated from message flyteidl.core.ExtendedResources
  */
 export type ExtendedResources = Message<"flyteidl.core.ExtendedResources"> & {
@@ -191,6 +217,8 @@ export const ExtendedResourcesSchema: GenMessage<ExtendedResources> = /*@__PURE_
   messageDesc(file_flyteidl_core_tasks, 3);
 
 /**
+ * What wrote the task.
+ *
  * @generated from message flyteidl.core.RuntimeMetadata
  */
 export type RuntimeMetadata = Message<"flyteidl.core.RuntimeMetadata"> & {
@@ -205,6 +233,8 @@ export type RuntimeMetadata = Message<"flyteidl.core.RuntimeMetadata"> & {
   version: string;
 
   /**
+   * Language of the SDK, such as python.
+   *
    * @generated from field: string flavor = 3;
    */
   flavor: string;
@@ -218,6 +248,8 @@ export const RuntimeMetadataSchema: GenMessage<RuntimeMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 4);
 
 /**
+ * Which family of SDKs wrote it.
+ *
  * @generated from enum flyteidl.core.RuntimeMetadata.RuntimeType
  */
 export enum RuntimeMetadata_RuntimeType {
@@ -239,10 +271,14 @@ export const RuntimeMetadata_RuntimeTypeSchema: GenEnum<RuntimeMetadata_RuntimeT
   enumDesc(file_flyteidl_core_tasks, 4, 0);
 
 /**
+ * How a task is run and cached.
+ *
  * @generated from message flyteidl.core.TaskMetadata
  */
 export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   /**
+   * Its outputs are cached.
+   *
    * @generated from field: bool discoverable = 1;
    */
   discoverable: boolean;
@@ -253,6 +289,8 @@ export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   runtime?: RuntimeMetadata | undefined;
 
   /**
+   * Of one attempt, from its start; none when zero.
+   *
    * @generated from field: google.protobuf.Duration timeout = 4;
    */
   timeout?: Duration | undefined;
@@ -263,20 +301,28 @@ export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   retries?: RetryStrategy | undefined;
 
   /**
+   * Part of the cache key; a new one makes older outputs unused.
+   *
    * @generated from field: string discovery_version = 6;
    */
   discoveryVersion: string;
 
   /**
+   * Shown to those who still use the task.
+   *
    * @generated from field: string deprecated_error_message = 7;
    */
   deprecatedErrorMessage: string;
 
   /**
+   * Not set means as the workflow says.
+   *
    * @generated from oneof flyteidl.core.TaskMetadata.interruptible_value
    */
   interruptibleValue: {
     /**
+     * May run on machines that can be taken away.
+     *
      * @generated from field: bool interruptible = 8;
      */
     value: boolean;
@@ -284,6 +330,8 @@ export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   } | { case: undefined; value?: undefined };
 
   /**
+   * Of equal runs at one time one computes, and the others wait for its outputs.
+   *
    * @generated from field: bool cache_serializable = 9;
    */
   cacheSerializable: boolean;
@@ -294,26 +342,36 @@ export type TaskMetadata = Message<"flyteidl.core.TaskMetadata"> & {
   tags: { [key: string]: string };
 
   /**
+   * A PodTemplate in the namespace that the pod starts from.
+   *
    * @generated from field: string pod_template_name = 12;
    */
   podTemplateName: string;
 
   /**
+   * Inputs that are not part of the cache key.
+   *
    * @generated from field: repeated string cache_ignore_input_vars = 13;
    */
   cacheIgnoreInputVars: string[];
 
   /**
+   * The task starts executions of its own while it runs.
+   *
    * @generated from field: bool is_eager = 14;
    */
   isEager: boolean;
 
   /**
+   * Not set means that a deck may or may not appear.
+   *
    * @generated from field: google.protobuf.BoolValue generates_deck = 15;
    */
   generatesDeck?: boolean | undefined;
 
   /**
+   * Labels and annotations of the pods.
+   *
    * @generated from field: flyteidl.core.K8sObjectMetadata metadata = 16;
    */
   metadata?: K8sObjectMetadata | undefined;
@@ -327,6 +385,8 @@ export const TaskMetadataSchema: GenMessage<TaskMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 5);
 
 /**
+ * All that is needed to run a task.
+ *
  * @generated from message flyteidl.core.TaskTemplate
  */
 export type TaskTemplate = Message<"flyteidl.core.TaskTemplate"> & {
@@ -336,6 +396,8 @@ export type TaskTemplate = Message<"flyteidl.core.TaskTemplate"> & {
   id?: Identifier | undefined;
 
   /**
+   * Decides which plugin runs it.
+   *
    * @generated from field: string type = 2;
    */
   type: string;
@@ -351,11 +413,15 @@ export type TaskTemplate = Message<"flyteidl.core.TaskTemplate"> & {
   interface?: TypedInterface | undefined;
 
   /**
+   * Settings of the plugin.
+   *
    * @generated from field: google.protobuf.Struct custom = 5;
    */
   custom?: JsonObject | undefined;
 
   /**
+   * What runs; not set for tasks that only a plugin knows how to run.
+   *
    * @generated from oneof flyteidl.core.TaskTemplate.target
    */
   target: {
@@ -379,6 +445,8 @@ export type TaskTemplate = Message<"flyteidl.core.TaskTemplate"> & {
   } | { case: undefined; value?: undefined };
 
   /**
+   * Form of `custom`, where a plugin knows several.
+   *
    * @generated from field: int32 task_type_version = 7;
    */
   taskTypeVersion: number;
@@ -394,6 +462,8 @@ export type TaskTemplate = Message<"flyteidl.core.TaskTemplate"> & {
   extendedResources?: ExtendedResources | undefined;
 
   /**
+   * Free settings, for instance whose secrets are meant.
+   *
    * @generated from field: map<string, string> config = 16;
    */
   config: { [key: string]: string };
@@ -407,6 +477,8 @@ export const TaskTemplateSchema: GenMessage<TaskTemplate> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 6);
 
 /**
+ * A port that a container listens on.
+ *
  * @generated from message flyteidl.core.ContainerPort
  */
 export type ContainerPort = Message<"flyteidl.core.ContainerPort"> & {
@@ -429,6 +501,8 @@ export const ContainerPortSchema: GenMessage<ContainerPort> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 7);
 
 /**
+ * A container that runs a task.
+ *
  * @generated from message flyteidl.core.Container
  */
 export type Container = Message<"flyteidl.core.Container"> & {
@@ -438,11 +512,15 @@ export type Container = Message<"flyteidl.core.Container"> & {
   image: string;
 
   /**
+   * Entry point; that of the image when empty. Templates are filled in.
+   *
    * @generated from field: repeated string command = 2;
    */
   command: string[];
 
   /**
+   * Templates such as {{ .input }} are filled in.
+   *
    * @generated from field: repeated string args = 3;
    */
   args: string[];
@@ -458,6 +536,8 @@ export type Container = Message<"flyteidl.core.Container"> & {
   env: KeyValuePair[];
 
   /**
+   * Free settings for plugins.
+   *
    * @generated from field: repeated flyteidl.core.KeyValuePair config = 6 [deprecated = true];
    * @deprecated
    */
@@ -469,6 +549,8 @@ export type Container = Message<"flyteidl.core.Container"> & {
   ports: ContainerPort[];
 
   /**
+   * For containers that do not speak Flyte's own protocol.
+   *
    * @generated from field: flyteidl.core.DataLoadingConfig data_config = 9;
    */
   dataConfig?: DataLoadingConfig | undefined;
@@ -487,6 +569,8 @@ export const ContainerSchema: GenMessage<Container> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 8);
 
 /**
+ * Processor that the image is built for.
+ *
  * @generated from enum flyteidl.core.Container.Architecture
  */
 export enum Container_Architecture {
@@ -523,6 +607,8 @@ export const Container_ArchitectureSchema: GenEnum<Container_Architecture> = /*@
   enumDesc(file_flyteidl_core_tasks, 8, 0);
 
 /**
+ * When data is brought and fetched.
+ *
  * @generated from message flyteidl.core.IOStrategy
  */
 export type IOStrategy = Message<"flyteidl.core.IOStrategy"> & {
@@ -545,15 +631,21 @@ export const IOStrategySchema: GenMessage<IOStrategy> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 9);
 
 /**
+ * How inputs reach the container.
+ *
  * @generated from enum flyteidl.core.IOStrategy.DownloadMode
  */
 export enum IOStrategy_DownloadMode {
   /**
+   * All of them before it starts.
+   *
    * @generated from enum value: DOWNLOAD_EAGER = 0;
    */
   DOWNLOAD_EAGER = 0,
 
   /**
+   * While it reads them.
+   *
    * @generated from enum value: DOWNLOAD_STREAM = 1;
    */
   DOWNLOAD_STREAM = 1,
@@ -571,15 +663,21 @@ export const IOStrategy_DownloadModeSchema: GenEnum<IOStrategy_DownloadMode> = /
   enumDesc(file_flyteidl_core_tasks, 9, 0);
 
 /**
+ * How outputs leave the container.
+ *
  * @generated from enum flyteidl.core.IOStrategy.UploadMode
  */
 export enum IOStrategy_UploadMode {
   /**
+   * When it has ended.
+   *
    * @generated from enum value: UPLOAD_ON_EXIT = 0;
    */
   UPLOAD_ON_EXIT = 0,
 
   /**
+   * While it writes them.
+   *
    * @generated from enum value: UPLOAD_EAGER = 1;
    */
   UPLOAD_EAGER = 1,
@@ -597,6 +695,8 @@ export const IOStrategy_UploadModeSchema: GenEnum<IOStrategy_UploadMode> = /*@__
   enumDesc(file_flyteidl_core_tasks, 9, 1);
 
 /**
+ * Has a helper bring inputs as files and fetch outputs from files.
+ *
  * @generated from message flyteidl.core.DataLoadingConfig
  */
 export type DataLoadingConfig = Message<"flyteidl.core.DataLoadingConfig"> & {
@@ -606,11 +706,15 @@ export type DataLoadingConfig = Message<"flyteidl.core.DataLoadingConfig"> & {
   enabled: boolean;
 
   /**
+   * Folder with a file for each input.
+   *
    * @generated from field: string input_path = 2;
    */
   inputPath: string;
 
   /**
+   * Folder where a file for each output is expected.
+   *
    * @generated from field: string output_path = 3;
    */
   outputPath: string;
@@ -634,6 +738,8 @@ export const DataLoadingConfigSchema: GenMessage<DataLoadingConfig> = /*@__PURE_
   messageDesc(file_flyteidl_core_tasks, 10);
 
 /**
+ * How the map of inputs is written for the container.
+ *
  * @generated from enum flyteidl.core.DataLoadingConfig.LiteralMapFormat
  */
 export enum DataLoadingConfig_LiteralMapFormat {
@@ -648,6 +754,8 @@ export enum DataLoadingConfig_LiteralMapFormat {
   YAML = 1,
 
   /**
+   * A serialized LiteralMap.
+   *
    * @generated from enum value: PROTO = 2;
    */
   PROTO = 2,
@@ -660,6 +768,8 @@ export const DataLoadingConfig_LiteralMapFormatSchema: GenEnum<DataLoadingConfig
   enumDesc(file_flyteidl_core_tasks, 10, 0);
 
 /**
+ * A pod that runs a task.
+ *
  * @generated from message flyteidl.core.K8sPod
  */
 export type K8sPod = Message<"flyteidl.core.K8sPod"> & {
@@ -669,6 +779,8 @@ export type K8sPod = Message<"flyteidl.core.K8sPod"> & {
   metadata?: K8sObjectMetadata | undefined;
 
   /**
+   * A Kubernetes PodSpec as JSON.
+   *
    * @generated from field: google.protobuf.Struct pod_spec = 2;
    */
   podSpec?: JsonObject | undefined;
@@ -679,6 +791,8 @@ export type K8sPod = Message<"flyteidl.core.K8sPod"> & {
   dataConfig?: DataLoadingConfig | undefined;
 
   /**
+   * The container whose end is the end of the task.
+   *
    * @generated from field: string primary_container_name = 4;
    */
   primaryContainerName: string;
@@ -692,6 +806,8 @@ export const K8sPodSchema: GenMessage<K8sPod> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 11);
 
 /**
+ * Labels and annotations of a Kubernetes object.
+ *
  * @generated from message flyteidl.core.K8sObjectMetadata
  */
 export type K8sObjectMetadata = Message<"flyteidl.core.K8sObjectMetadata"> & {
@@ -714,6 +830,8 @@ export const K8sObjectMetadataSchema: GenMessage<K8sObjectMetadata> = /*@__PURE_
   messageDesc(file_flyteidl_core_tasks, 12);
 
 /**
+ * A query that runs a task.
+ *
  * @generated from message flyteidl.core.Sql
  */
 export type Sql = Message<"flyteidl.core.Sql"> & {
@@ -736,6 +854,8 @@ export const SqlSchema: GenMessage<Sql> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_tasks, 13);
 
 /**
+ * Language of the query.
+ *
  * @generated from enum flyteidl.core.Sql.Dialect
  */
 export enum Sql_Dialect {

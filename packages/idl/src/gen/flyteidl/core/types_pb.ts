@@ -14,10 +14,14 @@ export const file_flyteidl_core_types: GenFile = /*@__PURE__*/
   fileDesc("ChlmbHl0ZWlkbC9jb3JlL3R5cGVzLnByb3RvEg1mbHl0ZWlkbC5jb3JlIowCCgpTY2hlbWFUeXBlEjcKB2NvbHVtbnMYAyADKAsyJi5mbHl0ZWlkbC5jb3JlLlNjaGVtYVR5cGUuU2NoZW1hQ29sdW1uGsQBCgxTY2hlbWFDb2x1bW4SDAoEbmFtZRgBIAEoCRJFCgR0eXBlGAIgASgOMjcuZmx5dGVpZGwuY29yZS5TY2hlbWFUeXBlLlNjaGVtYUNvbHVtbi5TY2hlbWFDb2x1bW5UeXBlIl8KEFNjaGVtYUNvbHVtblR5cGUSCwoHSU5URUdFUhAAEgkKBUZMT0FUEAESCgoGU1RSSU5HEAISCwoHQk9PTEVBThADEgwKCERBVEVUSU1FEAQSDAoIRFVSQVRJT04QBSL6AQoVU3RydWN0dXJlZERhdGFzZXRUeXBlEkMKB2NvbHVtbnMYASADKAsyMi5mbHl0ZWlkbC5jb3JlLlN0cnVjdHVyZWREYXRhc2V0VHlwZS5EYXRhc2V0Q29sdW1uEg4KBmZvcm1hdBgCIAEoCRIcChRleHRlcm5hbF9zY2hlbWFfdHlwZRgDIAEoCRIdChVleHRlcm5hbF9zY2hlbWFfYnl0ZXMYBCABKAwaTwoNRGF0YXNldENvbHVtbhIMCgRuYW1lGAEgASgJEjAKDGxpdGVyYWxfdHlwZRgCIAEoCzIaLmZseXRlaWRsLmNvcmUuTGl0ZXJhbFR5cGUijwEKCEJsb2JUeXBlEg4KBmZvcm1hdBgBIAEoCRJCCg5kaW1lbnNpb25hbGl0eRgCIAEoDjIqLmZseXRlaWRsLmNvcmUuQmxvYlR5cGUuQmxvYkRpbWVuc2lvbmFsaXR5Ii8KEkJsb2JEaW1lbnNpb25hbGl0eRIKCgZTSU5HTEUQABINCglNVUxUSVBBUlQQASIaCghFbnVtVHlwZRIOCgZ2YWx1ZXMYASADKAkiOQoJVW5pb25UeXBlEiwKCHZhcmlhbnRzGAEgAygLMhouZmx5dGVpZGwuY29yZS5MaXRlcmFsVHlwZSK3AQoNVHlwZVN0cnVjdHVyZRILCgN0YWcYASABKAkSRwoOZGF0YWNsYXNzX3R5cGUYAiADKAsyLy5mbHl0ZWlkbC5jb3JlLlR5cGVTdHJ1Y3R1cmUuRGF0YWNsYXNzVHlwZUVudHJ5GlAKEkRhdGFjbGFzc1R5cGVFbnRyeRILCgNrZXkYASABKAkSKQoFdmFsdWUYAiABKAsyGi5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxUeXBlOgI4ASI+Cg5UeXBlQW5ub3RhdGlvbhIsCgthbm5vdGF0aW9ucxgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiuwQKC0xpdGVyYWxUeXBlEisKBnNpbXBsZRgBIAEoDjIZLmZseXRlaWRsLmNvcmUuU2ltcGxlVHlwZUgAEisKBnNjaGVtYRgCIAEoCzIZLmZseXRlaWRsLmNvcmUuU2NoZW1hVHlwZUgAEjUKD2NvbGxlY3Rpb25fdHlwZRgDIAEoCzIaLmZseXRlaWRsLmNvcmUuTGl0ZXJhbFR5cGVIABI0Cg5tYXBfdmFsdWVfdHlwZRgEIAEoCzIaLmZseXRlaWRsLmNvcmUuTGl0ZXJhbFR5cGVIABInCgRibG9iGAUgASgLMhcuZmx5dGVpZGwuY29yZS5CbG9iVHlwZUgAEiwKCWVudW1fdHlwZRgHIAEoCzIXLmZseXRlaWRsLmNvcmUuRW51bVR5cGVIABJHChdzdHJ1Y3R1cmVkX2RhdGFzZXRfdHlwZRgIIAEoCzIkLmZseXRlaWRsLmNvcmUuU3RydWN0dXJlZERhdGFzZXRUeXBlSAASLgoKdW5pb25fdHlwZRgKIAEoCzIYLmZseXRlaWRsLmNvcmUuVW5pb25UeXBlSAASKQoIbWV0YWRhdGEYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKCmFubm90YXRpb24YCSABKAsyHS5mbHl0ZWlkbC5jb3JlLlR5cGVBbm5vdGF0aW9uEi8KCXN0cnVjdHVyZRgLIAEoCzIcLmZseXRlaWRsLmNvcmUuVHlwZVN0cnVjdHVyZUIGCgR0eXBlImMKD091dHB1dFJlZmVyZW5jZRIPCgdub2RlX2lkGAEgASgJEgsKA3ZhchgCIAEoCRIyCglhdHRyX3BhdGgYAyADKAsyHy5mbHl0ZWlkbC5jb3JlLlByb21pc2VBdHRyaWJ1dGUiSAoQUHJvbWlzZUF0dHJpYnV0ZRIWCgxzdHJpbmdfdmFsdWUYASABKAlIABITCglpbnRfdmFsdWUYAiABKAVIAEIHCgV2YWx1ZSIwCgVFcnJvchIWCg5mYWlsZWRfbm9kZV9pZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJKoYBCgpTaW1wbGVUeXBlEggKBE5PTkUQABILCgdJTlRFR0VSEAESCQoFRkxPQVQQAhIKCgZTVFJJTkcQAxILCgdCT09MRUFOEAQSDAoIREFURVRJTUUQBRIMCghEVVJBVElPThAGEgoKBkJJTkFSWRAHEgkKBUVSUk9SEAgSCgoGU1RSVUNUEAliBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
+ * Type of a typed table.
+ *
  * @generated from message flyteidl.core.SchemaType
  */
 export type SchemaType = Message<"flyteidl.core.SchemaType"> & {
   /**
+   * Any columns when empty.
+   *
    * @generated from field: repeated flyteidl.core.SchemaType.SchemaColumn columns = 3;
    */
   columns: SchemaType_SchemaColumn[];
@@ -31,6 +35,8 @@ export const SchemaTypeSchema: GenMessage<SchemaType> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 0);
 
 /**
+ * One column.
+ *
  * @generated from message flyteidl.core.SchemaType.SchemaColumn
  */
 export type SchemaType_SchemaColumn = Message<"flyteidl.core.SchemaType.SchemaColumn"> & {
@@ -53,6 +59,8 @@ export const SchemaType_SchemaColumnSchema: GenMessage<SchemaType_SchemaColumn> 
   messageDesc(file_flyteidl_core_types, 0, 0);
 
 /**
+ * Type of the values in a column.
+ *
  * @generated from enum flyteidl.core.SchemaType.SchemaColumn.SchemaColumnType
  */
 export enum SchemaType_SchemaColumn_SchemaColumnType {
@@ -94,20 +102,28 @@ export const SchemaType_SchemaColumn_SchemaColumnTypeSchema: GenEnum<SchemaType_
   enumDesc(file_flyteidl_core_types, 0, 0, 0);
 
 /**
+ * Type of a dataset.
+ *
  * @generated from message flyteidl.core.StructuredDatasetType
  */
 export type StructuredDatasetType = Message<"flyteidl.core.StructuredDatasetType"> & {
   /**
+   * Any columns when empty.
+   *
    * @generated from field: repeated flyteidl.core.StructuredDatasetType.DatasetColumn columns = 1;
    */
   columns: StructuredDatasetType_DatasetColumn[];
 
   /**
+   * Such as parquet; any when empty.
+   *
    * @generated from field: string format = 2;
    */
   format: string;
 
   /**
+   * Language of a schema that is given beside the columns, such as arrow.
+   *
    * @generated from field: string external_schema_type = 3;
    */
   externalSchemaType: string;
@@ -126,6 +142,8 @@ export const StructuredDatasetTypeSchema: GenMessage<StructuredDatasetType> = /*
   messageDesc(file_flyteidl_core_types, 1);
 
 /**
+ * One column.
+ *
  * @generated from message flyteidl.core.StructuredDatasetType.DatasetColumn
  */
 export type StructuredDatasetType_DatasetColumn = Message<"flyteidl.core.StructuredDatasetType.DatasetColumn"> & {
@@ -148,10 +166,14 @@ export const StructuredDatasetType_DatasetColumnSchema: GenMessage<StructuredDat
   messageDesc(file_flyteidl_core_types, 1, 0);
 
 /**
+ * Type of a file or a folder.
+ *
  * @generated from message flyteidl.core.BlobType
  */
 export type BlobType = Message<"flyteidl.core.BlobType"> & {
   /**
+   * Free text, such as csv; compared as it is.
+   *
    * @generated from field: string format = 1;
    */
   format: string;
@@ -170,6 +192,8 @@ export const BlobTypeSchema: GenMessage<BlobType> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 2);
 
 /**
+ * One file, or a folder of files.
+ *
  * @generated from enum flyteidl.core.BlobType.BlobDimensionality
  */
 export enum BlobType_BlobDimensionality {
@@ -191,6 +215,8 @@ export const BlobType_BlobDimensionalitySchema: GenEnum<BlobType_BlobDimensional
   enumDesc(file_flyteidl_core_types, 2, 0);
 
 /**
+ * A text out of a list.
+ *
  * @generated from message flyteidl.core.EnumType
  */
 export type EnumType = Message<"flyteidl.core.EnumType"> & {
@@ -208,6 +234,8 @@ export const EnumTypeSchema: GenMessage<EnumType> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 3);
 
 /**
+ * A value of any of several types.
+ *
  * @generated from message flyteidl.core.UnionType
  */
 export type UnionType = Message<"flyteidl.core.UnionType"> & {
@@ -225,15 +253,21 @@ export const UnionTypeSchema: GenMessage<UnionType> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 4);
 
 /**
+ * Tells apart types that are written in the same way.
+ *
  * @generated from message flyteidl.core.TypeStructure
  */
 export type TypeStructure = Message<"flyteidl.core.TypeStructure"> & {
   /**
+   * Name of the SDK's transformer for the type.
+   *
    * @generated from field: string tag = 1;
    */
   tag: string;
 
   /**
+   * Types of a dataclass's fields.
+   *
    * @generated from field: map<string, flyteidl.core.LiteralType> dataclass_type = 2;
    */
   dataclassType: { [key: string]: LiteralType };
@@ -247,6 +281,8 @@ export const TypeStructureSchema: GenMessage<TypeStructure> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 5);
 
 /**
+ * Notes on a type that do not change it.
+ *
  * @generated from message flyteidl.core.TypeAnnotation
  */
 export type TypeAnnotation = Message<"flyteidl.core.TypeAnnotation"> & {
@@ -264,6 +300,8 @@ export const TypeAnnotationSchema: GenMessage<TypeAnnotation> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 6);
 
 /**
+ * Type of a value.
+ *
  * @generated from message flyteidl.core.LiteralType
  */
 export type LiteralType = Message<"flyteidl.core.LiteralType"> & {
@@ -284,12 +322,16 @@ export type LiteralType = Message<"flyteidl.core.LiteralType"> & {
     case: "schema";
   } | {
     /**
+     * A list; this is the type of its items.
+     *
      * @generated from field: flyteidl.core.LiteralType collection_type = 3;
      */
     value: LiteralType;
     case: "collectionType";
   } | {
     /**
+     * A map from text; this is the type of its values.
+     *
      * @generated from field: flyteidl.core.LiteralType map_value_type = 4;
      */
     value: LiteralType;
@@ -321,6 +363,8 @@ export type LiteralType = Message<"flyteidl.core.LiteralType"> & {
   } | { case: undefined; value?: undefined };
 
   /**
+   * Notes such as a JSON schema; not compared.
+   *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
   metadata?: JsonObject | undefined;
@@ -344,10 +388,14 @@ export const LiteralTypeSchema: GenMessage<LiteralType> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 7);
 
 /**
+ * An output of a node, or a part of it.
+ *
  * @generated from message flyteidl.core.OutputReference
  */
 export type OutputReference = Message<"flyteidl.core.OutputReference"> & {
   /**
+   * Empty or start-node for the workflow's inputs.
+   *
    * @generated from field: string node_id = 1;
    */
   nodeId: string;
@@ -358,6 +406,8 @@ export type OutputReference = Message<"flyteidl.core.OutputReference"> & {
   var: string;
 
   /**
+   * Leads to a part of the output; empty for all of it.
+   *
    * @generated from field: repeated flyteidl.core.PromiseAttribute attr_path = 3;
    */
   attrPath: PromiseAttribute[];
@@ -371,6 +421,8 @@ export const OutputReferenceSchema: GenMessage<OutputReference> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 8);
 
 /**
+ * One step into a value.
+ *
  * @generated from message flyteidl.core.PromiseAttribute
  */
 export type PromiseAttribute = Message<"flyteidl.core.PromiseAttribute"> & {
@@ -379,12 +431,16 @@ export type PromiseAttribute = Message<"flyteidl.core.PromiseAttribute"> & {
    */
   value: {
     /**
+     * Key of a map or field of a dataclass.
+     *
      * @generated from field: string string_value = 1;
      */
     value: string;
     case: "stringValue";
   } | {
     /**
+     * Index in a list, from 0.
+     *
      * @generated from field: int32 int_value = 2;
      */
     value: number;
@@ -400,10 +456,14 @@ export const PromiseAttributeSchema: GenMessage<PromiseAttribute> = /*@__PURE__*
   messageDesc(file_flyteidl_core_types, 9);
 
 /**
+ * A value that stands for a failure.
+ *
  * @generated from message flyteidl.core.Error
  */
 export type Error = Message<"flyteidl.core.Error"> & {
   /**
+   * The node that failed.
+   *
    * @generated from field: string failed_node_id = 1;
    */
   failedNodeId: string;
@@ -422,6 +482,8 @@ export const ErrorSchema: GenMessage<Error> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_types, 10);
 
 /**
+ * Types that have no parts.
+ *
  * @generated from enum flyteidl.core.SimpleType
  */
 export enum SimpleType {
@@ -471,6 +533,8 @@ export enum SimpleType {
   ERROR = 8,
 
   /**
+   * JSON, or a dataclass.
+   *
    * @generated from enum value: STRUCT = 9;
    */
   STRUCT = 9,

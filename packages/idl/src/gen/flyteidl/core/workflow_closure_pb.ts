@@ -17,6 +17,8 @@ export const file_flyteidl_core_workflow_closure: GenFile = /*@__PURE__*/
   fileDesc("CiRmbHl0ZWlkbC9jb3JlL3dvcmtmbG93X2Nsb3N1cmUucHJvdG8SDWZseXRlaWRsLmNvcmUicAoPV29ya2Zsb3dDbG9zdXJlEjEKCHdvcmtmbG93GAEgASgLMh8uZmx5dGVpZGwuY29yZS5Xb3JrZmxvd1RlbXBsYXRlEioKBXRhc2tzGAIgAygLMhsuZmx5dGVpZGwuY29yZS5UYXNrVGVtcGxhdGViBnByb3RvMw", [file_flyteidl_core_workflow, file_flyteidl_core_tasks]);
 
 /**
+ * A workflow with the tasks that it uses, not yet compiled.
+ *
  * @generated from message flyteidl.core.WorkflowClosure
  */
 export type WorkflowClosure = Message<"flyteidl.core.WorkflowClosure"> & {

@@ -30,6 +30,8 @@ export const file_flyteidl_core_workflow: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9jb3JlL3dvcmtmbG93LnByb3RvEg1mbHl0ZWlkbC5jb3JlImYKB0lmQmxvY2sSMwoJY29uZGl0aW9uGAEgASgLMiAuZmx5dGVpZGwuY29yZS5Cb29sZWFuRXhwcmVzc2lvbhImCgl0aGVuX25vZGUYAiABKAsyEy5mbHl0ZWlkbC5jb3JlLk5vZGUitgEKC0lmRWxzZUJsb2NrEiQKBGNhc2UYASABKAsyFi5mbHl0ZWlkbC5jb3JlLklmQmxvY2sSJQoFb3RoZXIYAiADKAsyFi5mbHl0ZWlkbC5jb3JlLklmQmxvY2sSKAoJZWxzZV9ub2RlGAMgASgLMhMuZmx5dGVpZGwuY29yZS5Ob2RlSAASJQoFZXJyb3IYBCABKAsyFC5mbHl0ZWlkbC5jb3JlLkVycm9ySABCCQoHZGVmYXVsdCI5CgpCcmFuY2hOb2RlEisKB2lmX2Vsc2UYASABKAsyGi5mbHl0ZWlkbC5jb3JlLklmRWxzZUJsb2NrIn8KCFRhc2tOb2RlEjEKDHJlZmVyZW5jZV9pZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllckgAEjMKCW92ZXJyaWRlcxgCIAEoCzIgLmZseXRlaWRsLmNvcmUuVGFza05vZGVPdmVycmlkZXNCCwoJcmVmZXJlbmNlIocBCgxXb3JrZmxvd05vZGUSMwoObGF1bmNocGxhbl9yZWYYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXJIABI1ChBzdWJfd29ya2Zsb3dfcmVmGAIgASgLMhkuZmx5dGVpZGwuY29yZS5JZGVudGlmaWVySABCCwoJcmVmZXJlbmNlIiUKEEFwcHJvdmVDb25kaXRpb24SEQoJc2lnbmFsX2lkGAEgASgJImwKD1NpZ25hbENvbmRpdGlvbhIRCglzaWduYWxfaWQYASABKAkSKAoEdHlwZRgCIAEoCzIaLmZseXRlaWRsLmNvcmUuTGl0ZXJhbFR5cGUSHAoUb3V0cHV0X3ZhcmlhYmxlX25hbWUYAyABKAkiPQoOU2xlZXBDb25kaXRpb24SKwoIZHVyYXRpb24YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24irQEKCEdhdGVOb2RlEjIKB2FwcHJvdmUYASABKAsyHy5mbHl0ZWlkbC5jb3JlLkFwcHJvdmVDb25kaXRpb25IABIwCgZzaWduYWwYAiABKAsyHi5mbHl0ZWlkbC5jb3JlLlNpZ25hbENvbmRpdGlvbkgAEi4KBXNsZWVwGAMgASgLMh0uZmx5dGVpZGwuY29yZS5TbGVlcENvbmRpdGlvbkgAQgsKCWNvbmRpdGlvbiKDBAoJQXJyYXlOb2RlEiEKBG5vZGUYASABKAsyEy5mbHl0ZWlkbC5jb3JlLk5vZGUSFQoLcGFyYWxsZWxpc20YAiABKA1IABIXCg1taW5fc3VjY2Vzc2VzGAMgASgNSAESGwoRbWluX3N1Y2Nlc3NfcmF0aW8YBCABKAJIARI+Cg5leGVjdXRpb25fbW9kZRgFIAEoDjImLmZseXRlaWRsLmNvcmUuQXJyYXlOb2RlLkV4ZWN1dGlvbk1vZGUSQgoeaXNfb3JpZ2luYWxfc3ViX25vZGVfaW50ZXJmYWNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRI0CglkYXRhX21vZGUYByABKA4yIS5mbHl0ZWlkbC5jb3JlLkFycmF5Tm9kZS5EYXRhTW9kZRIUCgxib3VuZF9pbnB1dHMYCCADKAkSGQoRcnVuX2FsbF9zdWJfbm9kZXMYCSABKAgiMgoNRXhlY3V0aW9uTW9kZRIRCg1NSU5JTUFMX1NUQVRFEAASDgoKRlVMTF9TVEFURRABIj0KCERhdGFNb2RlEhUKEVNJTkdMRV9JTlBVVF9GSUxFEAASGgoWSU5ESVZJRFVBTF9JTlBVVF9GSUxFUxABQhQKEnBhcmFsbGVsaXNtX29wdGlvbkISChBzdWNjZXNzX2NyaXRlcmlhIqEDCgxOb2RlTWV0YWRhdGESDAoEbmFtZRgBIAEoCRIqCgd0aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi0KB3JldHJpZXMYBSABKAsyHC5mbHl0ZWlkbC5jb3JlLlJldHJ5U3RyYXRlZ3kSFwoNaW50ZXJydXB0aWJsZRgGIAEoCEgAEhMKCWNhY2hlYWJsZRgHIAEoCEgBEhcKDWNhY2hlX3ZlcnNpb24YCCABKAlIAhIcChJjYWNoZV9zZXJpYWxpemFibGUYCSABKAhIAxI3CgZjb25maWcYCiADKAsyJy5mbHl0ZWlkbC5jb3JlLk5vZGVNZXRhZGF0YS5Db25maWdFbnRyeRotCgtDb25maWdFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQhUKE2ludGVycnVwdGlibGVfdmFsdWVCEQoPY2FjaGVhYmxlX3ZhbHVlQhUKE2NhY2hlX3ZlcnNpb25fdmFsdWVCGgoYY2FjaGVfc2VyaWFsaXphYmxlX3ZhbHVlIiMKBUFsaWFzEgsKA3ZhchgBIAEoCRINCgVhbGlhcxgCIAEoCSKwAwoETm9kZRIKCgJpZBgBIAEoCRItCghtZXRhZGF0YRgCIAEoCzIbLmZseXRlaWRsLmNvcmUuTm9kZU1ldGFkYXRhEiYKBmlucHV0cxgDIAMoCzIWLmZseXRlaWRsLmNvcmUuQmluZGluZxIZChF1cHN0cmVhbV9ub2RlX2lkcxgEIAMoCRIsCg5vdXRwdXRfYWxpYXNlcxgFIAMoCzIULmZseXRlaWRsLmNvcmUuQWxpYXMSLAoJdGFza19ub2RlGAYgASgLMhcuZmx5dGVpZGwuY29yZS5UYXNrTm9kZUgAEjQKDXdvcmtmbG93X25vZGUYByABKAsyGy5mbHl0ZWlkbC5jb3JlLldvcmtmbG93Tm9kZUgAEjAKC2JyYW5jaF9ub2RlGAggASgLMhkuZmx5dGVpZGwuY29yZS5CcmFuY2hOb2RlSAASLAoJZ2F0ZV9ub2RlGAkgASgLMhcuZmx5dGVpZGwuY29yZS5HYXRlTm9kZUgAEi4KCmFycmF5X25vZGUYCiABKAsyGC5mbHl0ZWlkbC5jb3JlLkFycmF5Tm9kZUgAQggKBnRhcmdldCLNAgoQV29ya2Zsb3dNZXRhZGF0YRI7ChJxdWFsaXR5X29mX3NlcnZpY2UYASABKAsyHy5mbHl0ZWlkbC5jb3JlLlF1YWxpdHlPZlNlcnZpY2USQwoKb25fZmFpbHVyZRgCIAEoDjIvLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dNZXRhZGF0YS5PbkZhaWx1cmVQb2xpY3kSNwoEdGFncxgDIAMoCzIpLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dNZXRhZGF0YS5UYWdzRW50cnkaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUQoPT25GYWlsdXJlUG9saWN5EhQKEEZBSUxfSU1NRURJQVRFTFkQABIoCiRGQUlMX0FGVEVSX0VYRUNVVEFCTEVfTk9ERVNfQ09NUExFVEUQASIxChhXb3JrZmxvd01ldGFkYXRhRGVmYXVsdHMSFQoNaW50ZXJydXB0aWJsZRgBIAEoCCLaAgoQV29ya2Zsb3dUZW1wbGF0ZRIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchIxCghtZXRhZGF0YRgCIAEoCzIfLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dNZXRhZGF0YRIwCglpbnRlcmZhY2UYAyABKAsyHS5mbHl0ZWlkbC5jb3JlLlR5cGVkSW50ZXJmYWNlEiIKBW5vZGVzGAQgAygLMhMuZmx5dGVpZGwuY29yZS5Ob2RlEicKB291dHB1dHMYBSADKAsyFi5mbHl0ZWlkbC5jb3JlLkJpbmRpbmcSKQoMZmFpbHVyZV9ub2RlGAYgASgLMhMuZmx5dGVpZGwuY29yZS5Ob2RlEkIKEW1ldGFkYXRhX2RlZmF1bHRzGAcgASgLMicuZmx5dGVpZGwuY29yZS5Xb3JrZmxvd01ldGFkYXRhRGVmYXVsdHMixAEKEVRhc2tOb2RlT3ZlcnJpZGVzEisKCXJlc291cmNlcxgBIAEoCzIYLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VzEjwKEmV4dGVuZGVkX3Jlc291cmNlcxgCIAEoCzIgLmZseXRlaWRsLmNvcmUuRXh0ZW5kZWRSZXNvdXJjZXMSFwoPY29udGFpbmVyX2ltYWdlGAMgASgJEisKDHBvZF90ZW1wbGF0ZRgEIAEoCzIVLmZseXRlaWRsLmNvcmUuSzhzUG9kIp4BChJMYXVuY2hQbGFuVGVtcGxhdGUSJQoCaWQYASABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISMAoJaW50ZXJmYWNlGAIgASgLMh0uZmx5dGVpZGwuY29yZS5UeXBlZEludGVyZmFjZRIvCgxmaXhlZF9pbnB1dHMYAyABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXBiBnByb3RvMw", [file_flyteidl_core_condition, file_flyteidl_core_execution, file_flyteidl_core_identifier, file_flyteidl_core_interface, file_flyteidl_core_literals, file_flyteidl_core_tasks, file_flyteidl_core_types, file_flyteidl_core_security, file_google_protobuf_duration, file_google_protobuf_wrappers]);
 
 /**
+ * A node, and the condition under which it is taken.
+ *
  * @generated from message flyteidl.core.IfBlock
  */
 export type IfBlock = Message<"flyteidl.core.IfBlock"> & {
@@ -52,6 +54,8 @@ export const IfBlockSchema: GenMessage<IfBlock> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 0);
 
 /**
+ * The first block whose condition holds is taken.
+ *
  * @generated from message flyteidl.core.IfElseBlock
  */
 export type IfElseBlock = Message<"flyteidl.core.IfElseBlock"> & {
@@ -66,6 +70,8 @@ export type IfElseBlock = Message<"flyteidl.core.IfElseBlock"> & {
   other: IfBlock[];
 
   /**
+   * When none holds; not set means that the branch node fails.
+   *
    * @generated from oneof flyteidl.core.IfElseBlock.default
    */
   default: {
@@ -76,6 +82,8 @@ export type IfElseBlock = Message<"flyteidl.core.IfElseBlock"> & {
     case: "elseNode";
   } | {
     /**
+     * The branch node fails with this.
+     *
      * @generated from field: flyteidl.core.Error error = 4;
      */
     value: Error;
@@ -91,6 +99,8 @@ export const IfElseBlockSchema: GenMessage<IfElseBlock> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 1);
 
 /**
+ * Takes one of several nodes.
+ *
  * @generated from message flyteidl.core.BranchNode
  */
 export type BranchNode = Message<"flyteidl.core.BranchNode"> & {
@@ -108,6 +118,8 @@ export const BranchNodeSchema: GenMessage<BranchNode> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 2);
 
 /**
+ * Runs a task.
+ *
  * @generated from message flyteidl.core.TaskNode
  */
 export type TaskNode = Message<"flyteidl.core.TaskNode"> & {
@@ -123,6 +135,8 @@ export type TaskNode = Message<"flyteidl.core.TaskNode"> & {
   } | { case: undefined; value?: undefined };
 
   /**
+   * Takes the place of what the task itself says.
+   *
    * @generated from field: flyteidl.core.TaskNodeOverrides overrides = 2;
    */
   overrides?: TaskNodeOverrides | undefined;
@@ -136,6 +150,8 @@ export const TaskNodeSchema: GenMessage<TaskNode> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 3);
 
 /**
+ * Runs a workflow: as an execution of its own, or as part of this one.
+ *
  * @generated from message flyteidl.core.WorkflowNode
  */
 export type WorkflowNode = Message<"flyteidl.core.WorkflowNode"> & {
@@ -144,12 +160,16 @@ export type WorkflowNode = Message<"flyteidl.core.WorkflowNode"> & {
    */
   reference: {
     /**
+     * Starts an execution of its own.
+     *
      * @generated from field: flyteidl.core.Identifier launchplan_ref = 1;
      */
     value: Identifier;
     case: "launchplanRef";
   } | {
     /**
+     * Runs as part of this execution.
+     *
      * @generated from field: flyteidl.core.Identifier sub_workflow_ref = 2;
      */
     value: Identifier;
@@ -165,6 +185,8 @@ export const WorkflowNodeSchema: GenMessage<WorkflowNode> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 4);
 
 /**
+ * Waits until somebody approves.
+ *
  * @generated from message flyteidl.core.ApproveCondition
  */
 export type ApproveCondition = Message<"flyteidl.core.ApproveCondition"> & {
@@ -182,6 +204,8 @@ export const ApproveConditionSchema: GenMessage<ApproveCondition> = /*@__PURE__*
   messageDesc(file_flyteidl_core_workflow, 5);
 
 /**
+ * Waits until somebody gives a value.
+ *
  * @generated from message flyteidl.core.SignalCondition
  */
 export type SignalCondition = Message<"flyteidl.core.SignalCondition"> & {
@@ -191,11 +215,15 @@ export type SignalCondition = Message<"flyteidl.core.SignalCondition"> & {
   signalId: string;
 
   /**
+   * The value must fit it.
+   *
    * @generated from field: flyteidl.core.LiteralType type = 2;
    */
   type?: LiteralType | undefined;
 
   /**
+   * Under which the node puts the value out.
+   *
    * @generated from field: string output_variable_name = 3;
    */
   outputVariableName: string;
@@ -209,6 +237,8 @@ export const SignalConditionSchema: GenMessage<SignalCondition> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 6);
 
 /**
+ * Waits for a time.
+ *
  * @generated from message flyteidl.core.SleepCondition
  */
 export type SleepCondition = Message<"flyteidl.core.SleepCondition"> & {
@@ -226,6 +256,8 @@ export const SleepConditionSchema: GenMessage<SleepCondition> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 7);
 
 /**
+ * Holds up what follows it.
+ *
  * @generated from message flyteidl.core.GateNode
  */
 export type GateNode = Message<"flyteidl.core.GateNode"> & {
@@ -261,19 +293,27 @@ export const GateNodeSchema: GenMessage<GateNode> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 8);
 
 /**
+ * Runs one node for each item of its list inputs.
+ *
  * @generated from message flyteidl.core.ArrayNode
  */
 export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
   /**
+   * What runs for each item.
+   *
    * @generated from field: flyteidl.core.Node node = 1;
    */
   node?: Node | undefined;
 
   /**
+   * Not set means as many as the execution allows.
+   *
    * @generated from oneof flyteidl.core.ArrayNode.parallelism_option
    */
   parallelismOption: {
     /**
+     * At one time; 0 for no limit.
+     *
      * @generated from field: uint32 parallelism = 2;
      */
     value: number;
@@ -281,6 +321,8 @@ export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
   } | { case: undefined; value?: undefined };
 
   /**
+   * Not set means that all must succeed.
+   *
    * @generated from oneof flyteidl.core.ArrayNode.success_criteria
    */
   successCriteria: {
@@ -291,6 +333,8 @@ export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
     case: "minSuccesses";
   } | {
     /**
+     * From 0 to 1.
+     *
      * @generated from field: float min_success_ratio = 4;
      */
     value: number;
@@ -303,6 +347,8 @@ export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
   executionMode: ArrayNode_ExecutionMode;
 
   /**
+   * The node inside keeps its own interface, not one made of lists.
+   *
    * @generated from field: google.protobuf.BoolValue is_original_sub_node_interface = 6;
    */
   isOriginalSubNodeInterface?: boolean | undefined;
@@ -313,11 +359,15 @@ export type ArrayNode = Message<"flyteidl.core.ArrayNode"> & {
   dataMode: ArrayNode_DataMode;
 
   /**
+   * Inputs that are the same for all items.
+   *
    * @generated from field: repeated string bound_inputs = 8;
    */
   boundInputs: string[];
 
   /**
+   * Goes on with the others after the node can no longer succeed.
+   *
    * @generated from field: bool run_all_sub_nodes = 9;
    */
   runAllSubNodes: boolean;
@@ -331,15 +381,21 @@ export const ArrayNodeSchema: GenMessage<ArrayNode> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 9);
 
 /**
+ * How much is remembered of each item.
+ *
  * @generated from enum flyteidl.core.ArrayNode.ExecutionMode
  */
 export enum ArrayNode_ExecutionMode {
   /**
+   * The least needed to go on.
+   *
    * @generated from enum value: MINIMAL_STATE = 0;
    */
   MINIMAL_STATE = 0,
 
   /**
+   * As for any other node, with an entry of its own.
+   *
    * @generated from enum value: FULL_STATE = 1;
    */
   FULL_STATE = 1,
@@ -352,15 +408,21 @@ export const ArrayNode_ExecutionModeSchema: GenEnum<ArrayNode_ExecutionMode> = /
   enumDesc(file_flyteidl_core_workflow, 9, 0);
 
 /**
+ * How items reach the task.
+ *
  * @generated from enum flyteidl.core.ArrayNode.DataMode
  */
 export enum ArrayNode_DataMode {
   /**
+   * All share one file of lists.
+   *
    * @generated from enum value: SINGLE_INPUT_FILE = 0;
    */
   SINGLE_INPUT_FILE = 0,
 
   /**
+   * Each has a file of its own.
+   *
    * @generated from enum value: INDIVIDUAL_INPUT_FILES = 1;
    */
   INDIVIDUAL_INPUT_FILES = 1,
@@ -373,15 +435,21 @@ export const ArrayNode_DataModeSchema: GenEnum<ArrayNode_DataMode> = /*@__PURE__
   enumDesc(file_flyteidl_core_workflow, 9, 1);
 
 /**
+ * How a node is run; where set, it wins over its task.
+ *
  * @generated from message flyteidl.core.NodeMetadata
  */
 export type NodeMetadata = Message<"flyteidl.core.NodeMetadata"> & {
   /**
+   * Shown to people.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * None when zero.
+   *
    * @generated from field: google.protobuf.Duration timeout = 4;
    */
   timeout?: Duration | undefined;
@@ -436,6 +504,8 @@ export type NodeMetadata = Message<"flyteidl.core.NodeMetadata"> & {
   } | { case: undefined; value?: undefined };
 
   /**
+   * Free settings for plugins.
+   *
    * @generated from field: map<string, string> config = 10;
    */
   config: { [key: string]: string };
@@ -449,6 +519,8 @@ export const NodeMetadataSchema: GenMessage<NodeMetadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 10);
 
 /**
+ * Another name for an output.
+ *
  * @generated from message flyteidl.core.Alias
  */
 export type Alias = Message<"flyteidl.core.Alias"> & {
@@ -471,10 +543,14 @@ export const AliasSchema: GenMessage<Alias> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 11);
 
 /**
+ * A step of a workflow.
+ *
  * @generated from message flyteidl.core.Node
  */
 export type Node = Message<"flyteidl.core.Node"> & {
   /**
+   * Unique in its workflow; start-node and end-node are taken.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -485,16 +561,22 @@ export type Node = Message<"flyteidl.core.Node"> & {
   metadata?: NodeMetadata | undefined;
 
   /**
+   * One for each input of the target, but for those with a default.
+   *
    * @generated from field: repeated flyteidl.core.Binding inputs = 3;
    */
   inputs: Binding[];
 
   /**
+   * Nodes to wait for without taking their outputs.
+   *
    * @generated from field: repeated string upstream_node_ids = 4;
    */
   upstreamNodeIds: string[];
 
   /**
+   * Names under which others know its outputs.
+   *
    * @generated from field: repeated flyteidl.core.Alias output_aliases = 5;
    */
   outputAliases: Alias[];
@@ -543,6 +625,8 @@ export const NodeSchema: GenMessage<Node> = /*@__PURE__*/
   messageDesc(file_flyteidl_core_workflow, 12);
 
 /**
+ * How a workflow as a whole is run.
+ *
  * @generated from message flyteidl.core.WorkflowMetadata
  */
 export type WorkflowMetadata = Message<"flyteidl.core.WorkflowMetadata"> & {
@@ -570,15 +654,21 @@ export const WorkflowMetadataSchema: GenMessage<WorkflowMetadata> = /*@__PURE__*
   messageDesc(file_flyteidl_core_workflow, 13);
 
 /**
+ * What happens to other nodes when one fails.
+ *
  * @generated from enum flyteidl.core.WorkflowMetadata.OnFailurePolicy
  */
 export enum WorkflowMetadata_OnFailurePolicy {
   /**
+   * Running ones are stopped.
+   *
    * @generated from enum value: FAIL_IMMEDIATELY = 0;
    */
   FAIL_IMMEDIATELY = 0,
 
   /**
+   * Those that do not depend on it still run.
+   *
    * @generated from enum value: FAIL_AFTER_EXECUTABLE_NODES_COMPLETE = 1;
    */
   FAIL_AFTER_EXECUTABLE_NODES_COMPLETE = 1,
@@ -591,6 +681,8 @@ export const WorkflowMetadata_OnFailurePolicySchema: GenEnum<WorkflowMetadata_On
   enumDesc(file_flyteidl_core_workflow, 13, 0);
 
 /**
+ * What holds for nodes that do not say otherwise.
+ *
  * @generated from message flyteidl.core.WorkflowMetadataDefaults
  */
 export type WorkflowMetadataDefaults = Message<"flyteidl.core.WorkflowMetadataDefaults"> & {
@@ -608,6 +700,8 @@ export const WorkflowMetadataDefaultsSchema: GenMessage<WorkflowMetadataDefaults
   messageDesc(file_flyteidl_core_workflow, 14);
 
 /**
+ * A workflow as it is registered.
+ *
  * @generated from message flyteidl.core.WorkflowTemplate
  */
 export type WorkflowTemplate = Message<"flyteidl.core.WorkflowTemplate"> & {
@@ -627,16 +721,22 @@ export type WorkflowTemplate = Message<"flyteidl.core.WorkflowTemplate"> & {
   interface?: TypedInterface | undefined;
 
   /**
+   * Without start and end nodes, in any order.
+   *
    * @generated from field: repeated flyteidl.core.Node nodes = 4;
    */
   nodes: Node[];
 
   /**
+   * Where each output comes from.
+   *
    * @generated from field: repeated flyteidl.core.Binding outputs = 5;
    */
   outputs: Binding[];
 
   /**
+   * Runs when the workflow fails, before it ends.
+   *
    * @generated from field: flyteidl.core.Node failure_node = 6;
    */
   failureNode?: Node | undefined;
@@ -655,6 +755,8 @@ export const WorkflowTemplateSchema: GenMessage<WorkflowTemplate> = /*@__PURE__*
   messageDesc(file_flyteidl_core_workflow, 15);
 
 /**
+ * What a node changes about its task.
+ *
  * @generated from message flyteidl.core.TaskNodeOverrides
  */
 export type TaskNodeOverrides = Message<"flyteidl.core.TaskNodeOverrides"> & {
@@ -687,6 +789,8 @@ export const TaskNodeOverridesSchema: GenMessage<TaskNodeOverrides> = /*@__PURE_
   messageDesc(file_flyteidl_core_workflow, 16);
 
 /**
+ * What a workflow needs to know of a launch plan that it calls.
+ *
  * @generated from message flyteidl.core.LaunchPlanTemplate
  */
 export type LaunchPlanTemplate = Message<"flyteidl.core.LaunchPlanTemplate"> & {

@@ -17,6 +17,8 @@ export const file_flyteidl_datacatalog_datacatalog: GenFile = /*@__PURE__*/
   fileDesc("CiZmbHl0ZWlkbC9kYXRhY2F0YWxvZy9kYXRhY2F0YWxvZy5wcm90bxILZGF0YWNhdGFsb2ciPQoUQ3JlYXRlRGF0YXNldFJlcXVlc3QSJQoHZGF0YXNldBgBIAEoCzIULmRhdGFjYXRhbG9nLkRhdGFzZXQiFwoVQ3JlYXRlRGF0YXNldFJlc3BvbnNlIjwKEUdldERhdGFzZXRSZXF1ZXN0EicKB2RhdGFzZXQYASABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQiOwoSR2V0RGF0YXNldFJlc3BvbnNlEiUKB2RhdGFzZXQYASABKAsyFC5kYXRhY2F0YWxvZy5EYXRhc2V0IngKEkdldEFydGlmYWN0UmVxdWVzdBInCgdkYXRhc2V0GAEgASgLMhYuZGF0YWNhdGFsb2cuRGF0YXNldElEEhUKC2FydGlmYWN0X2lkGAIgASgJSAASEgoIdGFnX25hbWUYAyABKAlIAEIOCgxxdWVyeV9oYW5kbGUiPgoTR2V0QXJ0aWZhY3RSZXNwb25zZRInCghhcnRpZmFjdBgBIAEoCzIVLmRhdGFjYXRhbG9nLkFydGlmYWN0IkAKFUNyZWF0ZUFydGlmYWN0UmVxdWVzdBInCghhcnRpZmFjdBgBIAEoCzIVLmRhdGFjYXRhbG9nLkFydGlmYWN0IhgKFkNyZWF0ZUFydGlmYWN0UmVzcG9uc2UiLgoNQWRkVGFnUmVxdWVzdBIdCgN0YWcYASABKAsyEC5kYXRhY2F0YWxvZy5UYWciEAoOQWRkVGFnUmVzcG9uc2UiogEKFExpc3RBcnRpZmFjdHNSZXF1ZXN0EicKB2RhdGFzZXQYASABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQSLQoGZmlsdGVyGAIgASgLMh0uZGF0YWNhdGFsb2cuRmlsdGVyRXhwcmVzc2lvbhIyCgpwYWdpbmF0aW9uGAMgASgLMh4uZGF0YWNhdGFsb2cuUGFnaW5hdGlvbk9wdGlvbnMiVQoVTGlzdEFydGlmYWN0c1Jlc3BvbnNlEigKCWFydGlmYWN0cxgBIAMoCzIVLmRhdGFjYXRhbG9nLkFydGlmYWN0EhIKCm5leHRfdG9rZW4YAiABKAkieAoTTGlzdERhdGFzZXRzUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5kYXRhY2F0YWxvZy5GaWx0ZXJFeHByZXNzaW9uEjIKCnBhZ2luYXRpb24YAiABKAsyHi5kYXRhY2F0YWxvZy5QYWdpbmF0aW9uT3B0aW9ucyJSChRMaXN0RGF0YXNldHNSZXNwb25zZRImCghkYXRhc2V0cxgBIAMoCzIULmRhdGFjYXRhbG9nLkRhdGFzZXQSEgoKbmV4dF90b2tlbhgCIAEoCSLNAQoVVXBkYXRlQXJ0aWZhY3RSZXF1ZXN0EicKB2RhdGFzZXQYASABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQSFQoLYXJ0aWZhY3RfaWQYAiABKAlIABISCgh0YWdfbmFtZRgDIAEoCUgAEicKBGRhdGEYBCADKAsyGS5kYXRhY2F0YWxvZy5BcnRpZmFjdERhdGESJwoIbWV0YWRhdGEYBSABKAsyFS5kYXRhY2F0YWxvZy5NZXRhZGF0YUIOCgxxdWVyeV9oYW5kbGUiLQoWVXBkYXRlQXJ0aWZhY3RSZXNwb25zZRITCgthcnRpZmFjdF9pZBgBIAEoCSJNCg1SZXNlcnZhdGlvbklEEioKCmRhdGFzZXRfaWQYASABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQSEAoIdGFnX25hbWUYAiABKAkinAEKHUdldE9yRXh0ZW5kUmVzZXJ2YXRpb25SZXF1ZXN0EjIKDnJlc2VydmF0aW9uX2lkGAEgASgLMhouZGF0YWNhdGFsb2cuUmVzZXJ2YXRpb25JRBIQCghvd25lcl9pZBgCIAEoCRI1ChJoZWFydGJlYXRfaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24i4wEKC1Jlc2VydmF0aW9uEjIKDnJlc2VydmF0aW9uX2lkGAEgASgLMhouZGF0YWNhdGFsb2cuUmVzZXJ2YXRpb25JRBIQCghvd25lcl9pZBgCIAEoCRI1ChJoZWFydGJlYXRfaW50ZXJ2YWwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoIbWV0YWRhdGEYBiABKAsyFS5kYXRhY2F0YWxvZy5NZXRhZGF0YSJPCh5HZXRPckV4dGVuZFJlc2VydmF0aW9uUmVzcG9uc2USLQoLcmVzZXJ2YXRpb24YASABKAsyGC5kYXRhY2F0YWxvZy5SZXNlcnZhdGlvbiJhChlSZWxlYXNlUmVzZXJ2YXRpb25SZXF1ZXN0EjIKDnJlc2VydmF0aW9uX2lkGAEgASgLMhouZGF0YWNhdGFsb2cuUmVzZXJ2YXRpb25JRBIQCghvd25lcl9pZBgCIAEoCSIcChpSZWxlYXNlUmVzZXJ2YXRpb25SZXNwb25zZSJtCgdEYXRhc2V0EiIKAmlkGAEgASgLMhYuZGF0YWNhdGFsb2cuRGF0YXNldElEEicKCG1ldGFkYXRhGAIgASgLMhUuZGF0YWNhdGFsb2cuTWV0YWRhdGESFQoNcGFydGl0aW9uS2V5cxgDIAMoCSInCglQYXJ0aXRpb24SCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJImYKCURhdGFzZXRJRBIPCgdwcm9qZWN0GAEgASgJEgwKBG5hbWUYAiABKAkSDgoGZG9tYWluGAMgASgJEg8KB3ZlcnNpb24YBCABKAkSDAoEVVVJRBgFIAEoCRILCgNvcmcYBiABKAkijQIKCEFydGlmYWN0EgoKAmlkGAEgASgJEicKB2RhdGFzZXQYAiABKAsyFi5kYXRhY2F0YWxvZy5EYXRhc2V0SUQSJwoEZGF0YRgDIAMoCzIZLmRhdGFjYXRhbG9nLkFydGlmYWN0RGF0YRInCghtZXRhZGF0YRgEIAEoCzIVLmRhdGFjYXRhbG9nLk1ldGFkYXRhEioKCnBhcnRpdGlvbnMYBSADKAsyFi5kYXRhY2F0YWxvZy5QYXJ0aXRpb24SHgoEdGFncxgGIAMoCzIQLmRhdGFjYXRhbG9nLlRhZxIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJDCgxBcnRpZmFjdERhdGESDAoEbmFtZRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmZseXRlaWRsLmNvcmUuTGl0ZXJhbCJRCgNUYWcSDAoEbmFtZRgBIAEoCRITCgthcnRpZmFjdF9pZBgCIAEoCRInCgdkYXRhc2V0GAMgASgLMhYuZGF0YWNhdGFsb2cuRGF0YXNldElEIm0KCE1ldGFkYXRhEjIKB2tleV9tYXAYASADKAsyIS5kYXRhY2F0YWxvZy5NZXRhZGF0YS5LZXlNYXBFbnRyeRotCgtLZXlNYXBFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKEEZpbHRlckV4cHJlc3Npb24SMgoHZmlsdGVycxgBIAMoCzIhLmRhdGFjYXRhbG9nLlNpbmdsZVByb3BlcnR5RmlsdGVyIokDChRTaW5nbGVQcm9wZXJ0eUZpbHRlchI0Cgp0YWdfZmlsdGVyGAEgASgLMh4uZGF0YWNhdGFsb2cuVGFnUHJvcGVydHlGaWx0ZXJIABJAChBwYXJ0aXRpb25fZmlsdGVyGAIgASgLMiQuZGF0YWNhdGFsb2cuUGFydGl0aW9uUHJvcGVydHlGaWx0ZXJIABI+Cg9hcnRpZmFjdF9maWx0ZXIYAyABKAsyIy5kYXRhY2F0YWxvZy5BcnRpZmFjdFByb3BlcnR5RmlsdGVySAASPAoOZGF0YXNldF9maWx0ZXIYBCABKAsyIi5kYXRhY2F0YWxvZy5EYXRhc2V0UHJvcGVydHlGaWx0ZXJIABJGCghvcGVyYXRvchgKIAEoDjI0LmRhdGFjYXRhbG9nLlNpbmdsZVByb3BlcnR5RmlsdGVyLkNvbXBhcmlzb25PcGVyYXRvciIgChJDb21wYXJpc29uT3BlcmF0b3ISCgoGRVFVQUxTEABCEQoPcHJvcGVydHlfZmlsdGVyIjsKFkFydGlmYWN0UHJvcGVydHlGaWx0ZXISFQoLYXJ0aWZhY3RfaWQYASABKAlIAEIKCghwcm9wZXJ0eSIzChFUYWdQcm9wZXJ0eUZpbHRlchISCgh0YWdfbmFtZRgBIAEoCUgAQgoKCHByb3BlcnR5IlMKF1BhcnRpdGlvblByb3BlcnR5RmlsdGVyEiwKB2tleV92YWwYASABKAsyGS5kYXRhY2F0YWxvZy5LZXlWYWx1ZVBhaXJIAEIKCghwcm9wZXJ0eSIqCgxLZXlWYWx1ZVBhaXISCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJInoKFURhdGFzZXRQcm9wZXJ0eUZpbHRlchIRCgdwcm9qZWN0GAEgASgJSAASDgoEbmFtZRgCIAEoCUgAEhAKBmRvbWFpbhgDIAEoCUgAEhEKB3ZlcnNpb24YBCABKAlIABINCgNvcmcYBSABKAlIAEIKCghwcm9wZXJ0eSLxAQoRUGFnaW5hdGlvbk9wdGlvbnMSDQoFbGltaXQYASABKA0SDQoFdG9rZW4YAiABKAkSNwoHc29ydEtleRgDIAEoDjImLmRhdGFjYXRhbG9nLlBhZ2luYXRpb25PcHRpb25zLlNvcnRLZXkSOwoJc29ydE9yZGVyGAQgASgOMiguZGF0YWNhdGFsb2cuUGFnaW5hdGlvbk9wdGlvbnMuU29ydE9yZGVyIioKCVNvcnRPcmRlchIOCgpERVNDRU5ESU5HEAASDQoJQVNDRU5ESU5HEAEiHAoHU29ydEtleRIRCg1DUkVBVElPTl9USU1FEAAyhgcKC0RhdGFDYXRhbG9nElYKDUNyZWF0ZURhdGFzZXQSIS5kYXRhY2F0YWxvZy5DcmVhdGVEYXRhc2V0UmVxdWVzdBoiLmRhdGFjYXRhbG9nLkNyZWF0ZURhdGFzZXRSZXNwb25zZRJNCgpHZXREYXRhc2V0Eh4uZGF0YWNhdGFsb2cuR2V0RGF0YXNldFJlcXVlc3QaHy5kYXRhY2F0YWxvZy5HZXREYXRhc2V0UmVzcG9uc2USWQoOQ3JlYXRlQXJ0aWZhY3QSIi5kYXRhY2F0YWxvZy5DcmVhdGVBcnRpZmFjdFJlcXVlc3QaIy5kYXRhY2F0YWxvZy5DcmVhdGVBcnRpZmFjdFJlc3BvbnNlElAKC0dldEFydGlmYWN0Eh8uZGF0YWNhdGFsb2cuR2V0QXJ0aWZhY3RSZXF1ZXN0GiAuZGF0YWNhdGFsb2cuR2V0QXJ0aWZhY3RSZXNwb25zZRJBCgZBZGRUYWcSGi5kYXRhY2F0YWxvZy5BZGRUYWdSZXF1ZXN0GhsuZGF0YWNhdGFsb2cuQWRkVGFnUmVzcG9uc2USVgoNTGlzdEFydGlmYWN0cxIhLmRhdGFjYXRhbG9nLkxpc3RBcnRpZmFjdHNSZXF1ZXN0GiIuZGF0YWNhdGFsb2cuTGlzdEFydGlmYWN0c1Jlc3BvbnNlElMKDExpc3REYXRhc2V0cxIgLmRhdGFjYXRhbG9nLkxpc3REYXRhc2V0c1JlcXVlc3QaIS5kYXRhY2F0YWxvZy5MaXN0RGF0YXNldHNSZXNwb25zZRJZCg5VcGRhdGVBcnRpZmFjdBIiLmRhdGFjYXRhbG9nLlVwZGF0ZUFydGlmYWN0UmVxdWVzdBojLmRhdGFjYXRhbG9nLlVwZGF0ZUFydGlmYWN0UmVzcG9uc2UScQoWR2V0T3JFeHRlbmRSZXNlcnZhdGlvbhIqLmRhdGFjYXRhbG9nLkdldE9yRXh0ZW5kUmVzZXJ2YXRpb25SZXF1ZXN0GisuZGF0YWNhdGFsb2cuR2V0T3JFeHRlbmRSZXNlcnZhdGlvblJlc3BvbnNlEmUKElJlbGVhc2VSZXNlcnZhdGlvbhImLmRhdGFjYXRhbG9nLlJlbGVhc2VSZXNlcnZhdGlvblJlcXVlc3QaJy5kYXRhY2F0YWxvZy5SZWxlYXNlUmVzZXJ2YXRpb25SZXNwb25zZWIGcHJvdG8z", [file_flyteidl_core_literals, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
+ * Makes a dataset.
+ *
  * @generated from message datacatalog.CreateDatasetRequest
  */
 export type CreateDatasetRequest = Message<"datacatalog.CreateDatasetRequest"> & {
@@ -34,6 +36,8 @@ export const CreateDatasetRequestSchema: GenMessage<CreateDatasetRequest> = /*@_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 0);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message datacatalog.CreateDatasetResponse
  */
 export type CreateDatasetResponse = Message<"datacatalog.CreateDatasetResponse"> & {
@@ -47,6 +51,8 @@ export const CreateDatasetResponseSchema: GenMessage<CreateDatasetResponse> = /*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 1);
 
 /**
+ * Asks for one dataset.
+ *
  * @generated from message datacatalog.GetDatasetRequest
  */
 export type GetDatasetRequest = Message<"datacatalog.GetDatasetRequest"> & {
@@ -64,6 +70,8 @@ export const GetDatasetRequestSchema: GenMessage<GetDatasetRequest> = /*@__PURE_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 2);
 
 /**
+ * One dataset.
+ *
  * @generated from message datacatalog.GetDatasetResponse
  */
 export type GetDatasetResponse = Message<"datacatalog.GetDatasetResponse"> & {
@@ -81,6 +89,8 @@ export const GetDatasetResponseSchema: GenMessage<GetDatasetResponse> = /*@__PUR
   messageDesc(file_flyteidl_datacatalog_datacatalog, 3);
 
 /**
+ * Asks for one artifact.
+ *
  * @generated from message datacatalog.GetArtifactRequest
  */
 export type GetArtifactRequest = Message<"datacatalog.GetArtifactRequest"> & {
@@ -115,6 +125,8 @@ export const GetArtifactRequestSchema: GenMessage<GetArtifactRequest> = /*@__PUR
   messageDesc(file_flyteidl_datacatalog_datacatalog, 4);
 
 /**
+ * One artifact.
+ *
  * @generated from message datacatalog.GetArtifactResponse
  */
 export type GetArtifactResponse = Message<"datacatalog.GetArtifactResponse"> & {
@@ -132,6 +144,8 @@ export const GetArtifactResponseSchema: GenMessage<GetArtifactResponse> = /*@__P
   messageDesc(file_flyteidl_datacatalog_datacatalog, 5);
 
 /**
+ * Stores an artifact.
+ *
  * @generated from message datacatalog.CreateArtifactRequest
  */
 export type CreateArtifactRequest = Message<"datacatalog.CreateArtifactRequest"> & {
@@ -149,6 +163,8 @@ export const CreateArtifactRequestSchema: GenMessage<CreateArtifactRequest> = /*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 6);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message datacatalog.CreateArtifactResponse
  */
 export type CreateArtifactResponse = Message<"datacatalog.CreateArtifactResponse"> & {
@@ -162,6 +178,8 @@ export const CreateArtifactResponseSchema: GenMessage<CreateArtifactResponse> = 
   messageDesc(file_flyteidl_datacatalog_datacatalog, 7);
 
 /**
+ * Tags an artifact.
+ *
  * @generated from message datacatalog.AddTagRequest
  */
 export type AddTagRequest = Message<"datacatalog.AddTagRequest"> & {
@@ -179,6 +197,8 @@ export const AddTagRequestSchema: GenMessage<AddTagRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 8);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message datacatalog.AddTagResponse
  */
 export type AddTagResponse = Message<"datacatalog.AddTagResponse"> & {
@@ -192,6 +212,8 @@ export const AddTagResponseSchema: GenMessage<AddTagResponse> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 9);
 
 /**
+ * Lists artifacts of a dataset.
+ *
  * @generated from message datacatalog.ListArtifactsRequest
  */
 export type ListArtifactsRequest = Message<"datacatalog.ListArtifactsRequest"> & {
@@ -219,6 +241,8 @@ export const ListArtifactsRequestSchema: GenMessage<ListArtifactsRequest> = /*@_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 10);
 
 /**
+ * A page of artifacts.
+ *
  * @generated from message datacatalog.ListArtifactsResponse
  */
 export type ListArtifactsResponse = Message<"datacatalog.ListArtifactsResponse"> & {
@@ -228,6 +252,8 @@ export type ListArtifactsResponse = Message<"datacatalog.ListArtifactsResponse">
   artifacts: Artifact[];
 
   /**
+   * Token of the next page; empty after the last.
+   *
    * @generated from field: string next_token = 2;
    */
   nextToken: string;
@@ -241,6 +267,8 @@ export const ListArtifactsResponseSchema: GenMessage<ListArtifactsResponse> = /*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 11);
 
 /**
+ * Lists datasets.
+ *
  * @generated from message datacatalog.ListDatasetsRequest
  */
 export type ListDatasetsRequest = Message<"datacatalog.ListDatasetsRequest"> & {
@@ -263,6 +291,8 @@ export const ListDatasetsRequestSchema: GenMessage<ListDatasetsRequest> = /*@__P
   messageDesc(file_flyteidl_datacatalog_datacatalog, 12);
 
 /**
+ * A page of datasets.
+ *
  * @generated from message datacatalog.ListDatasetsResponse
  */
 export type ListDatasetsResponse = Message<"datacatalog.ListDatasetsResponse"> & {
@@ -272,6 +302,8 @@ export type ListDatasetsResponse = Message<"datacatalog.ListDatasetsResponse"> &
   datasets: Dataset[];
 
   /**
+   * Token of the next page; empty after the last.
+   *
    * @generated from field: string next_token = 2;
    */
   nextToken: string;
@@ -285,6 +317,8 @@ export const ListDatasetsResponseSchema: GenMessage<ListDatasetsResponse> = /*@_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 13);
 
 /**
+ * Changes the data of an artifact.
+ *
  * @generated from message datacatalog.UpdateArtifactRequest
  */
 export type UpdateArtifactRequest = Message<"datacatalog.UpdateArtifactRequest"> & {
@@ -311,6 +345,8 @@ export type UpdateArtifactRequest = Message<"datacatalog.UpdateArtifactRequest">
   } | { case: undefined; value?: undefined };
 
   /**
+   * All of it: what is not named is removed.
+   *
    * @generated from field: repeated datacatalog.ArtifactData data = 4;
    */
   data: ArtifactData[];
@@ -329,6 +365,8 @@ export const UpdateArtifactRequestSchema: GenMessage<UpdateArtifactRequest> = /*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 14);
 
 /**
+ * The artifact that was changed.
+ *
  * @generated from message datacatalog.UpdateArtifactResponse
  */
 export type UpdateArtifactResponse = Message<"datacatalog.UpdateArtifactResponse"> & {
@@ -346,6 +384,8 @@ export const UpdateArtifactResponseSchema: GenMessage<UpdateArtifactResponse> = 
   messageDesc(file_flyteidl_datacatalog_datacatalog, 15);
 
 /**
+ * What is reserved: a tag of a dataset.
+ *
  * @generated from message datacatalog.ReservationID
  */
 export type ReservationID = Message<"datacatalog.ReservationID"> & {
@@ -355,6 +395,8 @@ export type ReservationID = Message<"datacatalog.ReservationID"> & {
   datasetId?: DatasetID | undefined;
 
   /**
+   * Of the artifact to be computed.
+   *
    * @generated from field: string tag_name = 2;
    */
   tagName: string;
@@ -368,6 +410,8 @@ export const ReservationIDSchema: GenMessage<ReservationID> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 16);
 
 /**
+ * Asks for a reservation.
+ *
  * @generated from message datacatalog.GetOrExtendReservationRequest
  */
 export type GetOrExtendReservationRequest = Message<"datacatalog.GetOrExtendReservationRequest"> & {
@@ -382,6 +426,8 @@ export type GetOrExtendReservationRequest = Message<"datacatalog.GetOrExtendRese
   ownerId: string;
 
   /**
+   * How often the owner wants to extend it; the server may shorten it.
+   *
    * @generated from field: google.protobuf.Duration heartbeat_interval = 3;
    */
   heartbeatInterval?: Duration | undefined;
@@ -395,6 +441,8 @@ export const GetOrExtendReservationRequestSchema: GenMessage<GetOrExtendReservat
   messageDesc(file_flyteidl_datacatalog_datacatalog, 17);
 
 /**
+ * The right to compute what belongs under a tag.
+ *
  * @generated from message datacatalog.Reservation
  */
 export type Reservation = Message<"datacatalog.Reservation"> & {
@@ -409,11 +457,15 @@ export type Reservation = Message<"datacatalog.Reservation"> & {
   ownerId: string;
 
   /**
+   * How often the owner must extend it.
+   *
    * @generated from field: google.protobuf.Duration heartbeat_interval = 3;
    */
   heartbeatInterval?: Duration | undefined;
 
   /**
+   * When another may take it.
+   *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
   expiresAt?: Timestamp | undefined;
@@ -432,6 +484,8 @@ export const ReservationSchema: GenMessage<Reservation> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 18);
 
 /**
+ * The reservation in force; compare its owner with the asker.
+ *
  * @generated from message datacatalog.GetOrExtendReservationResponse
  */
 export type GetOrExtendReservationResponse = Message<"datacatalog.GetOrExtendReservationResponse"> & {
@@ -449,6 +503,8 @@ export const GetOrExtendReservationResponseSchema: GenMessage<GetOrExtendReserva
   messageDesc(file_flyteidl_datacatalog_datacatalog, 19);
 
 /**
+ * Lets a reservation go.
+ *
  * @generated from message datacatalog.ReleaseReservationRequest
  */
 export type ReleaseReservationRequest = Message<"datacatalog.ReleaseReservationRequest"> & {
@@ -471,6 +527,8 @@ export const ReleaseReservationRequestSchema: GenMessage<ReleaseReservationReque
   messageDesc(file_flyteidl_datacatalog_datacatalog, 20);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message datacatalog.ReleaseReservationResponse
  */
 export type ReleaseReservationResponse = Message<"datacatalog.ReleaseReservationResponse"> & {
@@ -484,6 +542,8 @@ export const ReleaseReservationResponseSchema: GenMessage<ReleaseReservationResp
   messageDesc(file_flyteidl_datacatalog_datacatalog, 21);
 
 /**
+ * A task at one cache version, with one interface.
+ *
  * @generated from message datacatalog.Dataset
  */
 export type Dataset = Message<"datacatalog.Dataset"> & {
@@ -498,6 +558,8 @@ export type Dataset = Message<"datacatalog.Dataset"> & {
   metadata?: Metadata | undefined;
 
   /**
+   * Each artifact has a value for each.
+   *
    * @generated from field: repeated string partitionKeys = 3;
    */
   partitionKeys: string[];
@@ -511,6 +573,8 @@ export const DatasetSchema: GenMessage<Dataset> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 22);
 
 /**
+ * The value of one partition key.
+ *
  * @generated from message datacatalog.Partition
  */
 export type Partition = Message<"datacatalog.Partition"> & {
@@ -533,6 +597,8 @@ export const PartitionSchema: GenMessage<Partition> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 23);
 
 /**
+ * Names a dataset.
+ *
  * @generated from message datacatalog.DatasetID
  */
 export type DatasetID = Message<"datacatalog.DatasetID"> & {
@@ -557,6 +623,8 @@ export type DatasetID = Message<"datacatalog.DatasetID"> & {
   version: string;
 
   /**
+   * Made by the server.
+   *
    * @generated from field: string UUID = 5;
    */
   UUID: string;
@@ -575,10 +643,14 @@ export const DatasetIDSchema: GenMessage<DatasetID> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 24);
 
 /**
+ * The outputs of one run.
+ *
  * @generated from message datacatalog.Artifact
  */
 export type Artifact = Message<"datacatalog.Artifact"> & {
   /**
+   * Made by the one who stores it.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -622,6 +694,8 @@ export const ArtifactSchema: GenMessage<Artifact> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 25);
 
 /**
+ * One output.
+ *
  * @generated from message datacatalog.ArtifactData
  */
 export type ArtifactData = Message<"datacatalog.ArtifactData"> & {
@@ -644,6 +718,8 @@ export const ArtifactDataSchema: GenMessage<ArtifactData> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 26);
 
 /**
+ * Name of an artifact, unique in its dataset.
+ *
  * @generated from message datacatalog.Tag
  */
 export type Tag = Message<"datacatalog.Tag"> & {
@@ -671,6 +747,8 @@ export const TagSchema: GenMessage<Tag> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 27);
 
 /**
+ * Free notes by name.
+ *
  * @generated from message datacatalog.Metadata
  */
 export type Metadata = Message<"datacatalog.Metadata"> & {
@@ -688,6 +766,8 @@ export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 28);
 
 /**
+ * All filters must hold.
+ *
  * @generated from message datacatalog.FilterExpression
  */
 export type FilterExpression = Message<"datacatalog.FilterExpression"> & {
@@ -705,6 +785,8 @@ export const FilterExpressionSchema: GenMessage<FilterExpression> = /*@__PURE__*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 29);
 
 /**
+ * A condition on one property.
+ *
  * @generated from message datacatalog.SinglePropertyFilter
  */
 export type SinglePropertyFilter = Message<"datacatalog.SinglePropertyFilter"> & {
@@ -751,6 +833,8 @@ export const SinglePropertyFilterSchema: GenMessage<SinglePropertyFilter> = /*@_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 30);
 
 /**
+ * How the property must relate to the value.
+ *
  * @generated from enum datacatalog.SinglePropertyFilter.ComparisonOperator
  */
 export enum SinglePropertyFilter_ComparisonOperator {
@@ -767,6 +851,8 @@ export const SinglePropertyFilter_ComparisonOperatorSchema: GenEnum<SingleProper
   enumDesc(file_flyteidl_datacatalog_datacatalog, 30, 0);
 
 /**
+ * A property of the artifact itself.
+ *
  * @generated from message datacatalog.ArtifactPropertyFilter
  */
 export type ArtifactPropertyFilter = Message<"datacatalog.ArtifactPropertyFilter"> & {
@@ -790,6 +876,8 @@ export const ArtifactPropertyFilterSchema: GenMessage<ArtifactPropertyFilter> = 
   messageDesc(file_flyteidl_datacatalog_datacatalog, 31);
 
 /**
+ * A property of its tags.
+ *
  * @generated from message datacatalog.TagPropertyFilter
  */
 export type TagPropertyFilter = Message<"datacatalog.TagPropertyFilter"> & {
@@ -813,6 +901,8 @@ export const TagPropertyFilterSchema: GenMessage<TagPropertyFilter> = /*@__PURE_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 32);
 
 /**
+ * A property of its partitions.
+ *
  * @generated from message datacatalog.PartitionPropertyFilter
  */
 export type PartitionPropertyFilter = Message<"datacatalog.PartitionPropertyFilter"> & {
@@ -836,6 +926,8 @@ export const PartitionPropertyFilterSchema: GenMessage<PartitionPropertyFilter> 
   messageDesc(file_flyteidl_datacatalog_datacatalog, 33);
 
 /**
+ * A name and a text.
+ *
  * @generated from message datacatalog.KeyValuePair
  */
 export type KeyValuePair = Message<"datacatalog.KeyValuePair"> & {
@@ -858,6 +950,8 @@ export const KeyValuePairSchema: GenMessage<KeyValuePair> = /*@__PURE__*/
   messageDesc(file_flyteidl_datacatalog_datacatalog, 34);
 
 /**
+ * A property of its dataset.
+ *
  * @generated from message datacatalog.DatasetPropertyFilter
  */
 export type DatasetPropertyFilter = Message<"datacatalog.DatasetPropertyFilter"> & {
@@ -905,15 +999,21 @@ export const DatasetPropertyFilterSchema: GenMessage<DatasetPropertyFilter> = /*
   messageDesc(file_flyteidl_datacatalog_datacatalog, 35);
 
 /**
+ * Which page, in which order.
+ *
  * @generated from message datacatalog.PaginationOptions
  */
 export type PaginationOptions = Message<"datacatalog.PaginationOptions"> & {
   /**
+   * Rows at most.
+   *
    * @generated from field: uint32 limit = 1;
    */
   limit: number;
 
   /**
+   * As the last page gave it; empty for the first.
+   *
    * @generated from field: string token = 2;
    */
   token: string;
@@ -937,6 +1037,8 @@ export const PaginationOptionsSchema: GenMessage<PaginationOptions> = /*@__PURE_
   messageDesc(file_flyteidl_datacatalog_datacatalog, 36);
 
 /**
+ * From late to early unless said otherwise.
+ *
  * @generated from enum datacatalog.PaginationOptions.SortOrder
  */
 export enum PaginationOptions_SortOrder {
@@ -958,6 +1060,8 @@ export const PaginationOptions_SortOrderSchema: GenEnum<PaginationOptions_SortOr
   enumDesc(file_flyteidl_datacatalog_datacatalog, 36, 0);
 
 /**
+ * What to sort by.
+ *
  * @generated from enum datacatalog.PaginationOptions.SortKey
  */
 export enum PaginationOptions_SortKey {
@@ -974,10 +1078,14 @@ export const PaginationOptions_SortKeySchema: GenEnum<PaginationOptions_SortKey>
   enumDesc(file_flyteidl_datacatalog_datacatalog, 36, 1);
 
 /**
+ * Index of cached outputs: datasets stand for tasks, artifacts for runs of them, tags for inputs.
+ *
  * @generated from service datacatalog.DataCatalog
  */
 export const DataCatalog: GenService<{
   /**
+   * Makes a dataset; ALREADY_EXISTS when it is there.
+   *
    * @generated from rpc datacatalog.DataCatalog.CreateDataset
    */
   createDataset: {
@@ -986,6 +1094,8 @@ export const DataCatalog: GenService<{
     output: typeof CreateDatasetResponseSchema;
   },
   /**
+   * One dataset.
+   *
    * @generated from rpc datacatalog.DataCatalog.GetDataset
    */
   getDataset: {
@@ -994,6 +1104,8 @@ export const DataCatalog: GenService<{
     output: typeof GetDatasetResponseSchema;
   },
   /**
+   * Stores outputs in a dataset.
+   *
    * @generated from rpc datacatalog.DataCatalog.CreateArtifact
    */
   createArtifact: {
@@ -1002,6 +1114,8 @@ export const DataCatalog: GenService<{
     output: typeof CreateArtifactResponseSchema;
   },
   /**
+   * Finds outputs by id or by tag.
+   *
    * @generated from rpc datacatalog.DataCatalog.GetArtifact
    */
   getArtifact: {
@@ -1010,6 +1124,8 @@ export const DataCatalog: GenService<{
     output: typeof GetArtifactResponseSchema;
   },
   /**
+   * Gives an artifact a tag, by which it is found.
+   *
    * @generated from rpc datacatalog.DataCatalog.AddTag
    */
   addTag: {
@@ -1018,6 +1134,8 @@ export const DataCatalog: GenService<{
     output: typeof AddTagResponseSchema;
   },
   /**
+   * Artifacts of a dataset.
+   *
    * @generated from rpc datacatalog.DataCatalog.ListArtifacts
    */
   listArtifacts: {
@@ -1026,6 +1144,8 @@ export const DataCatalog: GenService<{
     output: typeof ListArtifactsResponseSchema;
   },
   /**
+   * All datasets.
+   *
    * @generated from rpc datacatalog.DataCatalog.ListDatasets
    */
   listDatasets: {
@@ -1034,6 +1154,8 @@ export const DataCatalog: GenService<{
     output: typeof ListDatasetsResponseSchema;
   },
   /**
+   * Takes other outputs in the place of those of an artifact.
+   *
    * @generated from rpc datacatalog.DataCatalog.UpdateArtifact
    */
   updateArtifact: {
@@ -1042,6 +1164,9 @@ export const DataCatalog: GenService<{
     output: typeof UpdateArtifactResponseSchema;
   },
   /**
+   * Reserves a tag, or keeps a reservation alive; answers with the reservation in force, whoever
+   * holds it.
+   *
    * @generated from rpc datacatalog.DataCatalog.GetOrExtendReservation
    */
   getOrExtendReservation: {
@@ -1050,6 +1175,8 @@ export const DataCatalog: GenService<{
     output: typeof GetOrExtendReservationResponseSchema;
   },
   /**
+   * Lets a reservation go; fine when it is not held.
+   *
    * @generated from rpc datacatalog.DataCatalog.ReleaseReservation
    */
   releaseReservation: {

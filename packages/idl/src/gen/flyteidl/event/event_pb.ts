@@ -25,6 +25,8 @@ export const file_flyteidl_event_event: GenFile = /*@__PURE__*/
   fileDesc("ChpmbHl0ZWlkbC9ldmVudC9ldmVudC5wcm90bxIOZmx5dGVpZGwuZXZlbnQi4AIKFldvcmtmbG93RXhlY3V0aW9uRXZlbnQSQAoMZXhlY3V0aW9uX2lkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISEwoLcHJvZHVjZXJfaWQYAiABKAkSNQoFcGhhc2UYAyABKA4yJi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uLlBoYXNlEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgpvdXRwdXRfdXJpGAUgASgJSAASLgoFZXJyb3IYBiABKAsyHS5mbHl0ZWlkbC5jb3JlLkV4ZWN1dGlvbkVycm9ySAASMAoLb3V0cHV0X2RhdGEYByABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXBIAEIPCg1vdXRwdXRfcmVzdWx0IoIIChJOb2RlRXhlY3V0aW9uRXZlbnQSMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLk5vZGVFeGVjdXRpb25JZGVudGlmaWVyEhMKC3Byb2R1Y2VyX2lkGAIgASgJEjEKBXBoYXNlGAMgASgOMiIuZmx5dGVpZGwuY29yZS5Ob2RlRXhlY3V0aW9uLlBoYXNlEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCglpbnB1dF91cmkYBSABKAlIABIvCgppbnB1dF9kYXRhGBQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwSAASFAoKb3V0cHV0X3VyaRgGIAEoCUgBEi4KBWVycm9yGAcgASgLMh0uZmx5dGVpZGwuY29yZS5FeGVjdXRpb25FcnJvckgBEjAKC291dHB1dF9kYXRhGA8gASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwSAESRgoWd29ya2Zsb3dfbm9kZV9tZXRhZGF0YRgIIAEoCzIkLmZseXRlaWRsLmV2ZW50LldvcmtmbG93Tm9kZU1ldGFkYXRhSAISPgoSdGFza19ub2RlX21ldGFkYXRhGA4gASgLMiAuZmx5dGVpZGwuZXZlbnQuVGFza05vZGVNZXRhZGF0YUgCEkkKFHBhcmVudF90YXNrX21ldGFkYXRhGAkgASgLMisuZmx5dGVpZGwuZXZlbnQuUGFyZW50VGFza0V4ZWN1dGlvbk1ldGFkYXRhEkkKFHBhcmVudF9ub2RlX21ldGFkYXRhGAogASgLMisuZmx5dGVpZGwuZXZlbnQuUGFyZW50Tm9kZUV4ZWN1dGlvbk1ldGFkYXRhEhMKC3JldHJ5X2dyb3VwGAsgASgJEhQKDHNwZWNfbm9kZV9pZBgMIAEoCRIRCglub2RlX25hbWUYDSABKAkSFQoNZXZlbnRfdmVyc2lvbhgQIAEoBRIRCglpc19wYXJlbnQYESABKAgSEgoKaXNfZHluYW1pYxgSIAEoCBIQCghkZWNrX3VyaRgTIAEoCRIvCgtyZXBvcnRlZF9hdBgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIaXNfYXJyYXkYFiABKAgSMAoNdGFyZ2V0X2VudGl0eRgXIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchIbChNpc19pbl9keW5hbWljX2NoYWluGBggASgIEhAKCGlzX2VhZ2VyGBkgASgIQg0KC2lucHV0X3ZhbHVlQg8KDW91dHB1dF9yZXN1bHRCEQoPdGFyZ2V0X21ldGFkYXRhIlgKFFdvcmtmbG93Tm9kZU1ldGFkYXRhEkAKDGV4ZWN1dGlvbl9pZBgBIAEoCzIqLmZseXRlaWRsLmNvcmUuV29ya2Zsb3dFeGVjdXRpb25JZGVudGlmaWVyIqUCChBUYXNrTm9kZU1ldGFkYXRhEjcKDGNhY2hlX3N0YXR1cxgBIAEoDjIhLmZseXRlaWRsLmNvcmUuQ2F0YWxvZ0NhY2hlU3RhdHVzEjMKC2NhdGFsb2dfa2V5GAIgASgLMh4uZmx5dGVpZGwuY29yZS5DYXRhbG9nTWV0YWRhdGESRAoScmVzZXJ2YXRpb25fc3RhdHVzGAMgASgOMiguZmx5dGVpZGwuY29yZS5DYXRhbG9nUmVzZXJ2YXRpb24uU3RhdHVzEhYKDmNoZWNrcG9pbnRfdXJpGAQgASgJEkUKEGR5bmFtaWNfd29ya2Zsb3cYECABKAsyKy5mbHl0ZWlkbC5ldmVudC5EeW5hbWljV29ya2Zsb3dOb2RlTWV0YWRhdGEipQEKG0R5bmFtaWNXb3JrZmxvd05vZGVNZXRhZGF0YRIlCgJpZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchJBChFjb21waWxlZF93b3JrZmxvdxgCIAEoCzImLmZseXRlaWRsLmNvcmUuQ29tcGlsZWRXb3JrZmxvd0Nsb3N1cmUSHAoUZHluYW1pY19qb2Jfc3BlY191cmkYAyABKAkiUQobUGFyZW50VGFza0V4ZWN1dGlvbk1ldGFkYXRhEjIKAmlkGAEgASgLMiYuZmx5dGVpZGwuY29yZS5UYXNrRXhlY3V0aW9uSWRlbnRpZmllciIuChtQYXJlbnROb2RlRXhlY3V0aW9uTWV0YWRhdGESDwoHbm9kZV9pZBgBIAEoCSJOCgtFdmVudFJlYXNvbhIOCgZyZWFzb24YASABKAkSLwoLb2NjdXJyZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIukGChJUYXNrRXhlY3V0aW9uRXZlbnQSKgoHdGFza19pZBgBIAEoCzIZLmZseXRlaWRsLmNvcmUuSWRlbnRpZmllchJIChhwYXJlbnRfbm9kZV9leGVjdXRpb25faWQYAiABKAsyJi5mbHl0ZWlkbC5jb3JlLk5vZGVFeGVjdXRpb25JZGVudGlmaWVyEhUKDXJldHJ5X2F0dGVtcHQYAyABKA0SMQoFcGhhc2UYBCABKA4yIi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb24uUGhhc2USEwoLcHJvZHVjZXJfaWQYBSABKAkSJAoEbG9ncxgGIAMoCzIWLmZseXRlaWRsLmNvcmUuVGFza0xvZxIvCgtvY2N1cnJlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoJaW5wdXRfdXJpGAggASgJSAASLwoKaW5wdXRfZGF0YRgTIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcEgAEhQKCm91dHB1dF91cmkYCSABKAlIARIuCgVlcnJvchgKIAEoCzIdLmZseXRlaWRsLmNvcmUuRXhlY3V0aW9uRXJyb3JIARIwCgtvdXRwdXRfZGF0YRgRIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcEgBEiwKC2N1c3RvbV9pbmZvGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIVCg1waGFzZV92ZXJzaW9uGAwgASgNEhIKBnJlYXNvbhgNIAEoCUICGAESLAoHcmVhc29ucxgVIAMoCzIbLmZseXRlaWRsLmV2ZW50LkV2ZW50UmVhc29uEhEKCXRhc2tfdHlwZRgOIAEoCRI3CghtZXRhZGF0YRgQIAEoCzIlLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25NZXRhZGF0YRIVCg1ldmVudF92ZXJzaW9uGBIgASgFEi8KC3JlcG9ydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgtsb2dfY29udGV4dBgWIAEoCzIZLmZseXRlaWRsLmNvcmUuTG9nQ29udGV4dEINCgtpbnB1dF92YWx1ZUIPCg1vdXRwdXRfcmVzdWx0IpwDChRFeHRlcm5hbFJlc291cmNlSW5mbxITCgtleHRlcm5hbF9pZBgBIAEoCRINCgVpbmRleBgCIAEoDRIVCg1yZXRyeV9hdHRlbXB0GAMgASgNEjEKBXBoYXNlGAQgASgOMiIuZmx5dGVpZGwuY29yZS5UYXNrRXhlY3V0aW9uLlBoYXNlEjcKDGNhY2hlX3N0YXR1cxgFIAEoDjIhLmZseXRlaWRsLmNvcmUuQ2F0YWxvZ0NhY2hlU3RhdHVzEiQKBGxvZ3MYBiADKAsyFi5mbHl0ZWlkbC5jb3JlLlRhc2tMb2cSRgoWd29ya2Zsb3dfbm9kZV9tZXRhZGF0YRgHIAEoCzIkLmZseXRlaWRsLmV2ZW50LldvcmtmbG93Tm9kZU1ldGFkYXRhSAASLAoLY3VzdG9tX2luZm8YCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KC2xvZ19jb250ZXh0GAkgASgLMhkuZmx5dGVpZGwuY29yZS5Mb2dDb250ZXh0QhEKD3RhcmdldF9tZXRhZGF0YSI/ChBSZXNvdXJjZVBvb2xJbmZvEhgKEGFsbG9jYXRpb25fdG9rZW4YASABKAkSEQoJbmFtZXNwYWNlGAIgASgJIsgCChVUYXNrRXhlY3V0aW9uTWV0YWRhdGESFgoOZ2VuZXJhdGVkX25hbWUYASABKAkSQAoSZXh0ZXJuYWxfcmVzb3VyY2VzGAIgAygLMiQuZmx5dGVpZGwuZXZlbnQuRXh0ZXJuYWxSZXNvdXJjZUluZm8SPAoScmVzb3VyY2VfcG9vbF9pbmZvGAMgAygLMiAuZmx5dGVpZGwuZXZlbnQuUmVzb3VyY2VQb29sSW5mbxIZChFwbHVnaW5faWRlbnRpZmllchgEIAEoCRJLCg5pbnN0YW5jZV9jbGFzcxgQIAEoDjIzLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25NZXRhZGF0YS5JbnN0YW5jZUNsYXNzIi8KDUluc3RhbmNlQ2xhc3MSCwoHREVGQVVMVBAAEhEKDUlOVEVSUlVQVElCTEUQAWIGcHJvdG8z", [file_flyteidl_core_literals, file_flyteidl_core_compiler, file_flyteidl_core_execution, file_flyteidl_core_identifier, file_flyteidl_core_catalog, file_google_protobuf_timestamp, file_google_protobuf_struct]);
 
 /**
+ * A change of an execution.
+ *
  * @generated from message flyteidl.event.WorkflowExecutionEvent
  */
 export type WorkflowExecutionEvent = Message<"flyteidl.event.WorkflowExecutionEvent"> & {
@@ -34,6 +36,8 @@ export type WorkflowExecutionEvent = Message<"flyteidl.event.WorkflowExecutionEv
   executionId?: WorkflowExecutionIdentifier | undefined;
 
   /**
+   * Who reports it: propeller, or the cluster that runs the execution.
+   *
    * @generated from field: string producer_id = 2;
    */
   producerId: string;
@@ -44,11 +48,15 @@ export type WorkflowExecutionEvent = Message<"flyteidl.event.WorkflowExecutionEv
   phase: WorkflowExecution_Phase;
 
   /**
+   * By the reporter's clock.
+   *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
   occurredAt?: Timestamp | undefined;
 
   /**
+   * With the end of the execution only.
+   *
    * @generated from oneof flyteidl.event.WorkflowExecutionEvent.output_result
    */
   outputResult: {
@@ -80,6 +88,8 @@ export const WorkflowExecutionEventSchema: GenMessage<WorkflowExecutionEvent> = 
   messageDesc(file_flyteidl_event_event, 0);
 
 /**
+ * A change of a node; the first one makes the node known.
+ *
  * @generated from message flyteidl.event.NodeExecutionEvent
  */
 export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & {
@@ -89,6 +99,8 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   id?: NodeExecutionIdentifier | undefined;
 
   /**
+   * Who reports it: propeller, or the cluster that runs the execution.
+   *
    * @generated from field: string producer_id = 2;
    */
   producerId: string;
@@ -99,6 +111,8 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   phase: NodeExecution_Phase;
 
   /**
+   * By the reporter's clock.
+   *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
   occurredAt?: Timestamp | undefined;
@@ -121,6 +135,8 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
+   * With the end of the node only.
+   *
    * @generated from oneof flyteidl.event.NodeExecutionEvent.output_result
    */
   outputResult: {
@@ -144,6 +160,8 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
+   * By what the node runs.
+   *
    * @generated from oneof flyteidl.event.NodeExecutionEvent.target_metadata
    */
   targetMetadata: {
@@ -161,51 +179,71 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
+   * The attempt that made the node.
+   *
    * @generated from field: flyteidl.event.ParentTaskExecutionMetadata parent_task_metadata = 9;
    */
   parentTaskMetadata?: ParentTaskExecutionMetadata | undefined;
 
   /**
+   * The node that it is in.
+   *
    * @generated from field: flyteidl.event.ParentNodeExecutionMetadata parent_node_metadata = 10;
    */
   parentNodeMetadata?: ParentNodeExecutionMetadata | undefined;
 
   /**
+   * Attempts of a parent whose nodes belong together.
+   *
    * @generated from field: string retry_group = 11;
    */
   retryGroup: string;
 
   /**
+   * Its id in the workflow, without its parents' ids.
+   *
    * @generated from field: string spec_node_id = 12;
    */
   specNodeId: string;
 
   /**
+   * Shown to people.
+   *
    * @generated from field: string node_name = 13;
    */
   nodeName: string;
 
   /**
+   * Form of the event.
+   *
    * @generated from field: int32 event_version = 16;
    */
   eventVersion: number;
 
   /**
+   * Other nodes are inside it.
+   *
    * @generated from field: bool is_parent = 17;
    */
   isParent: boolean;
 
   /**
+   * The nodes inside it were made by a dynamic task.
+   *
    * @generated from field: bool is_dynamic = 18;
    */
   isDynamic: boolean;
 
   /**
+   * Page that the task wrote about itself.
+   *
    * @generated from field: string deck_uri = 19;
    */
   deckUri: string;
 
   /**
+   * When it was sent, which may be later than when it occurred.
+   *
    * @generated from field: google.protobuf.Timestamp reported_at = 21;
    */
   reportedAt?: Timestamp | undefined;
@@ -216,16 +254,22 @@ export type NodeExecutionEvent = Message<"flyteidl.event.NodeExecutionEvent"> & 
   isArray: boolean;
 
   /**
+   * What the node runs.
+   *
    * @generated from field: flyteidl.core.Identifier target_entity = 23;
    */
   targetEntity?: Identifier | undefined;
 
   /**
+   * A node above it is dynamic.
+   *
    * @generated from field: bool is_in_dynamic_chain = 24;
    */
   isInDynamicChain: boolean;
 
   /**
+   * Its task starts executions while it runs.
+   *
    * @generated from field: bool is_eager = 25;
    */
   isEager: boolean;
@@ -239,6 +283,8 @@ export const NodeExecutionEventSchema: GenMessage<NodeExecutionEvent> = /*@__PUR
   messageDesc(file_flyteidl_event_event, 1);
 
 /**
+ * The execution that a launch-plan node started.
+ *
  * @generated from message flyteidl.event.WorkflowNodeMetadata
  */
 export type WorkflowNodeMetadata = Message<"flyteidl.event.WorkflowNodeMetadata"> & {
@@ -256,6 +302,8 @@ export const WorkflowNodeMetadataSchema: GenMessage<WorkflowNodeMetadata> = /*@_
   messageDesc(file_flyteidl_event_event, 2);
 
 /**
+ * What the output cache did for a task node.
+ *
  * @generated from message flyteidl.event.TaskNodeMetadata
  */
 export type TaskNodeMetadata = Message<"flyteidl.event.TaskNodeMetadata"> & {
@@ -275,6 +323,8 @@ export type TaskNodeMetadata = Message<"flyteidl.event.TaskNodeMetadata"> & {
   reservationStatus: CatalogReservation_Status;
 
   /**
+   * Where an attempt leaves what the next one goes on from.
+   *
    * @generated from field: string checkpoint_uri = 4;
    */
   checkpointUri: string;
@@ -293,6 +343,8 @@ export const TaskNodeMetadataSchema: GenMessage<TaskNodeMetadata> = /*@__PURE__*
   messageDesc(file_flyteidl_event_event, 3);
 
 /**
+ * The workflow that a dynamic task made.
+ *
  * @generated from message flyteidl.event.DynamicWorkflowNodeMetadata
  */
 export type DynamicWorkflowNodeMetadata = Message<"flyteidl.event.DynamicWorkflowNodeMetadata"> & {
@@ -320,6 +372,8 @@ export const DynamicWorkflowNodeMetadataSchema: GenMessage<DynamicWorkflowNodeMe
   messageDesc(file_flyteidl_event_event, 4);
 
 /**
+ * The attempt that made a node.
+ *
  * @generated from message flyteidl.event.ParentTaskExecutionMetadata
  */
 export type ParentTaskExecutionMetadata = Message<"flyteidl.event.ParentTaskExecutionMetadata"> & {
@@ -337,6 +391,8 @@ export const ParentTaskExecutionMetadataSchema: GenMessage<ParentTaskExecutionMe
   messageDesc(file_flyteidl_event_event, 5);
 
 /**
+ * The node that another one is in.
+ *
  * @generated from message flyteidl.event.ParentNodeExecutionMetadata
  */
 export type ParentNodeExecutionMetadata = Message<"flyteidl.event.ParentNodeExecutionMetadata"> & {
@@ -354,6 +410,8 @@ export const ParentNodeExecutionMetadataSchema: GenMessage<ParentNodeExecutionMe
   messageDesc(file_flyteidl_event_event, 6);
 
 /**
+ * Why an attempt was in its phase, at a time.
+ *
  * @generated from message flyteidl.event.EventReason
  */
 export type EventReason = Message<"flyteidl.event.EventReason"> & {
@@ -376,6 +434,8 @@ export const EventReasonSchema: GenMessage<EventReason> = /*@__PURE__*/
   messageDesc(file_flyteidl_event_event, 7);
 
 /**
+ * A change of an attempt of a task; the first one makes the attempt known.
+ *
  * @generated from message flyteidl.event.TaskExecutionEvent
  */
 export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & {
@@ -390,6 +450,8 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   parentNodeExecutionId?: NodeExecutionIdentifier | undefined;
 
   /**
+   * From 0.
+   *
    * @generated from field: uint32 retry_attempt = 3;
    */
   retryAttempt: number;
@@ -400,16 +462,22 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   phase: TaskExecution_Phase;
 
   /**
+   * Who reports it: propeller, or the cluster that runs the execution.
+   *
    * @generated from field: string producer_id = 5;
    */
   producerId: string;
 
   /**
+   * Joined with those known before, by name and address.
+   *
    * @generated from field: repeated flyteidl.core.TaskLog logs = 6;
    */
   logs: TaskLog[];
 
   /**
+   * By the reporter's clock.
+   *
    * @generated from field: google.protobuf.Timestamp occurred_at = 7;
    */
   occurredAt?: Timestamp | undefined;
@@ -432,6 +500,8 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
+   * With the end of the attempt only.
+   *
    * @generated from oneof flyteidl.event.TaskExecutionEvent.output_result
    */
   outputResult: {
@@ -455,11 +525,15 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   } | { case: undefined; value?: undefined };
 
   /**
+   * Facts that the plugin gives; merged into those known before.
+   *
    * @generated from field: google.protobuf.Struct custom_info = 11;
    */
   customInfo?: JsonObject | undefined;
 
   /**
+   * Counts changes within one phase; one that is not higher is refused.
+   *
    * @generated from field: uint32 phase_version = 12;
    */
   phaseVersion: number;
@@ -486,11 +560,15 @@ export type TaskExecutionEvent = Message<"flyteidl.event.TaskExecutionEvent"> & 
   metadata?: TaskExecutionMetadata | undefined;
 
   /**
+   * Form of the event.
+   *
    * @generated from field: int32 event_version = 18;
    */
   eventVersion: number;
 
   /**
+   * When it was sent, which may be later than when it occurred.
+   *
    * @generated from field: google.protobuf.Timestamp reported_at = 20;
    */
   reportedAt?: Timestamp | undefined;
@@ -509,20 +587,28 @@ export const TaskExecutionEventSchema: GenMessage<TaskExecutionEvent> = /*@__PUR
   messageDesc(file_flyteidl_event_event, 8);
 
 /**
+ * Something that runs for a task outside: a pod of an array, a job.
+ *
  * @generated from message flyteidl.event.ExternalResourceInfo
  */
 export type ExternalResourceInfo = Message<"flyteidl.event.ExternalResourceInfo"> & {
   /**
+   * Its name there.
+   *
    * @generated from field: string external_id = 1;
    */
   externalId: string;
 
   /**
+   * Position in an array.
+   *
    * @generated from field: uint32 index = 2;
    */
   index: number;
 
   /**
+   * With `index`, what tells resources apart.
+   *
    * @generated from field: uint32 retry_attempt = 3;
    */
   retryAttempt: number;
@@ -572,6 +658,8 @@ export const ExternalResourceInfoSchema: GenMessage<ExternalResourceInfo> = /*@_
   messageDesc(file_flyteidl_event_event, 9);
 
 /**
+ * A token out of a pool that limits how much runs at one time.
+ *
  * @generated from message flyteidl.event.ResourcePoolInfo
  */
 export type ResourcePoolInfo = Message<"flyteidl.event.ResourcePoolInfo"> & {
@@ -594,10 +682,14 @@ export const ResourcePoolInfoSchema: GenMessage<ResourcePoolInfo> = /*@__PURE__*
   messageDesc(file_flyteidl_event_event, 10);
 
 /**
+ * What runs for an attempt.
+ *
  * @generated from message flyteidl.event.TaskExecutionMetadata
  */
 export type TaskExecutionMetadata = Message<"flyteidl.event.TaskExecutionMetadata"> & {
   /**
+   * Name of the pod, the job or the query.
+   *
    * @generated from field: string generated_name = 1;
    */
   generatedName: string;
@@ -613,6 +705,8 @@ export type TaskExecutionMetadata = Message<"flyteidl.event.TaskExecutionMetadat
   resourcePoolInfo: ResourcePoolInfo[];
 
   /**
+   * Which plugin runs it.
+   *
    * @generated from field: string plugin_identifier = 4;
    */
   pluginIdentifier: string;
@@ -631,6 +725,8 @@ export const TaskExecutionMetadataSchema: GenMessage<TaskExecutionMetadata> = /*
   messageDesc(file_flyteidl_event_event, 11);
 
 /**
+ * Whether the machine may be taken away.
+ *
  * @generated from enum flyteidl.event.TaskExecutionMetadata.InstanceClass
  */
 export enum TaskExecutionMetadata_InstanceClass {

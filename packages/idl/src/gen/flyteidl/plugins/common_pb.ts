@@ -15,6 +15,8 @@ export const file_flyteidl_plugins_common: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9wbHVnaW5zL2NvbW1vbi5wcm90bxIQZmx5dGVpZGwucGx1Z2lucyKaAQoRQ29tbW9uUmVwbGljYVNwZWMSEAoIcmVwbGljYXMYASABKAUSDQoFaW1hZ2UYAiABKAkSKwoJcmVzb3VyY2VzGAMgASgLMhguZmx5dGVpZGwuY29yZS5SZXNvdXJjZXMSNwoOcmVzdGFydF9wb2xpY3kYBCABKA4yHy5mbHl0ZWlkbC5wbHVnaW5zLlJlc3RhcnRQb2xpY3kqYwoNUmVzdGFydFBvbGljeRIYChRSRVNUQVJUX1BPTElDWV9ORVZFUhAAEh0KGVJFU1RBUlRfUE9MSUNZX09OX0ZBSUxVUkUQARIZChVSRVNUQVJUX1BPTElDWV9BTFdBWVMQAmIGcHJvdG8z", [file_flyteidl_core_tasks]);
 
 /**
+ * Replicas of one role in a distributed job.
+ *
  * @generated from message flyteidl.plugins.CommonReplicaSpec
  */
 export type CommonReplicaSpec = Message<"flyteidl.plugins.CommonReplicaSpec"> & {
@@ -47,6 +49,8 @@ export const CommonReplicaSpecSchema: GenMessage<CommonReplicaSpec> = /*@__PURE_
   messageDesc(file_flyteidl_plugins_common, 0);
 
 /**
+ * When Kubeflow starts a failed replica again.
+ *
  * @generated from enum flyteidl.plugins.RestartPolicy
  */
 export enum RestartPolicy {

@@ -15,6 +15,8 @@ export const file_flyteidl_plugins_dask: GenFile = /*@__PURE__*/
   fileDesc("ChtmbHl0ZWlkbC9wbHVnaW5zL2Rhc2sucHJvdG8SEGZseXRlaWRsLnBsdWdpbnMicQoHRGFza0pvYhIyCglzY2hlZHVsZXIYASABKAsyHy5mbHl0ZWlkbC5wbHVnaW5zLkRhc2tTY2hlZHVsZXISMgoHd29ya2VycxgCIAEoCzIhLmZseXRlaWRsLnBsdWdpbnMuRGFza1dvcmtlckdyb3VwIksKDURhc2tTY2hlZHVsZXISDQoFaW1hZ2UYASABKAkSKwoJcmVzb3VyY2VzGAIgASgLMhguZmx5dGVpZGwuY29yZS5SZXNvdXJjZXMiaAoPRGFza1dvcmtlckdyb3VwEhkKEW51bWJlcl9vZl93b3JrZXJzGAEgASgNEg0KBWltYWdlGAIgASgJEisKCXJlc291cmNlcxgDIAEoCzIYLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VzYgZwcm90bzM", [file_flyteidl_core_tasks]);
 
 /**
+ * A Dask cluster for one task.
+ *
  * @generated from message flyteidl.plugins.DaskJob
  */
 export type DaskJob = Message<"flyteidl.plugins.DaskJob"> & {
@@ -37,10 +39,14 @@ export const DaskJobSchema: GenMessage<DaskJob> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_dask, 0);
 
 /**
+ * The cluster's scheduler.
+ *
  * @generated from message flyteidl.plugins.DaskScheduler
  */
 export type DaskScheduler = Message<"flyteidl.plugins.DaskScheduler"> & {
   /**
+   * That of the task when empty.
+   *
    * @generated from field: string image = 1;
    */
   image: string;
@@ -59,6 +65,8 @@ export const DaskSchedulerSchema: GenMessage<DaskScheduler> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_dask, 1);
 
 /**
+ * The cluster's workers.
+ *
  * @generated from message flyteidl.plugins.DaskWorkerGroup
  */
 export type DaskWorkerGroup = Message<"flyteidl.plugins.DaskWorkerGroup"> & {
@@ -68,6 +76,8 @@ export type DaskWorkerGroup = Message<"flyteidl.plugins.DaskWorkerGroup"> & {
   numberOfWorkers: number;
 
   /**
+   * That of the task when empty.
+   *
    * @generated from field: string image = 2;
    */
   image: string;

@@ -13,6 +13,8 @@ export const file_flyteidl_plugins_mpi: GenFile = /*@__PURE__*/
   fileDesc("ChpmbHl0ZWlkbC9wbHVnaW5zL21waS5wcm90bxIQZmx5dGVpZGwucGx1Z2lucyJfChpEaXN0cmlidXRlZE1QSVRyYWluaW5nVGFzaxITCgtudW1fd29ya2VycxgBIAEoBRIdChVudW1fbGF1bmNoZXJfcmVwbGljYXMYAiABKAUSDQoFc2xvdHMYAyABKAViBnByb3RvMw");
 
 /**
+ * An MPI job, in its first form.
+ *
  * @generated from message flyteidl.plugins.DistributedMPITrainingTask
  */
 export type DistributedMPITrainingTask = Message<"flyteidl.plugins.DistributedMPITrainingTask"> & {
@@ -27,6 +29,8 @@ export type DistributedMPITrainingTask = Message<"flyteidl.plugins.DistributedMP
   numLauncherReplicas: number;
 
   /**
+   * Processes on each worker.
+   *
    * @generated from field: int32 slots = 3;
    */
   slots: number;

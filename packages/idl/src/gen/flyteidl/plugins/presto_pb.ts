@@ -13,6 +13,8 @@ export const file_flyteidl_plugins_presto: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9wbHVnaW5zL3ByZXN0by5wcm90bxIQZmx5dGVpZGwucGx1Z2lucyJYCgtQcmVzdG9RdWVyeRIVCg1yb3V0aW5nX2dyb3VwGAEgASgJEg8KB2NhdGFsb2cYAiABKAkSDgoGc2NoZW1hGAMgASgJEhEKCXN0YXRlbWVudBgEIAEoCWIGcHJvdG8z");
 
 /**
+ * A query for Presto.
+ *
  * @generated from message flyteidl.plugins.PrestoQuery
  */
 export type PrestoQuery = Message<"flyteidl.plugins.PrestoQuery"> & {

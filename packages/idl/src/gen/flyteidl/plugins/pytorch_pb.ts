@@ -13,10 +13,14 @@ export const file_flyteidl_plugins_pytorch: GenFile = /*@__PURE__*/
   fileDesc("Ch5mbHl0ZWlkbC9wbHVnaW5zL3B5dG9yY2gucHJvdG8SEGZseXRlaWRsLnBsdWdpbnMifwoNRWxhc3RpY0NvbmZpZxIUCgxyZHp2X2JhY2tlbmQYASABKAkSFAoMbWluX3JlcGxpY2FzGAIgASgFEhQKDG1heF9yZXBsaWNhcxgDIAEoBRIWCg5ucHJvY19wZXJfbm9kZRgEIAEoBRIUCgxtYXhfcmVzdGFydHMYBSABKAUiagoeRGlzdHJpYnV0ZWRQeVRvcmNoVHJhaW5pbmdUYXNrEg8KB3dvcmtlcnMYASABKAUSNwoOZWxhc3RpY19jb25maWcYAiABKAsyHy5mbHl0ZWlkbC5wbHVnaW5zLkVsYXN0aWNDb25maWdiBnByb3RvMw");
 
 /**
+ * torchrun's elastic launch.
+ *
  * @generated from message flyteidl.plugins.ElasticConfig
  */
 export type ElasticConfig = Message<"flyteidl.plugins.ElasticConfig"> & {
   /**
+   * How workers find each other.
+   *
    * @generated from field: string rdzv_backend = 1;
    */
   rdzvBackend: string;
@@ -32,6 +36,8 @@ export type ElasticConfig = Message<"flyteidl.plugins.ElasticConfig"> & {
   maxReplicas: number;
 
   /**
+   * Processes on each worker.
+   *
    * @generated from field: int32 nproc_per_node = 4;
    */
   nprocPerNode: number;
@@ -50,6 +56,8 @@ export const ElasticConfigSchema: GenMessage<ElasticConfig> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_pytorch, 0);
 
 /**
+ * A PyTorch job, in its first form.
+ *
  * @generated from message flyteidl.plugins.DistributedPyTorchTrainingTask
  */
 export type DistributedPyTorchTrainingTask = Message<"flyteidl.plugins.DistributedPyTorchTrainingTask"> & {

@@ -13,6 +13,8 @@ export const file_flyteidl_plugins_qubole: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9wbHVnaW5zL3F1Ym9sZS5wcm90bxIQZmx5dGVpZGwucGx1Z2lucyJDCglIaXZlUXVlcnkSDQoFcXVlcnkYASABKAkSEwoLdGltZW91dF9zZWMYAiABKA0SEgoKcmV0cnlDb3VudBgDIAEoDSJDChNIaXZlUXVlcnlDb2xsZWN0aW9uEiwKB3F1ZXJpZXMYAiADKAsyGy5mbHl0ZWlkbC5wbHVnaW5zLkhpdmVRdWVyeSKlAQoNUXVib2xlSGl2ZUpvYhIVCg1jbHVzdGVyX2xhYmVsGAEgASgJEkMKEHF1ZXJ5X2NvbGxlY3Rpb24YAiABKAsyJS5mbHl0ZWlkbC5wbHVnaW5zLkhpdmVRdWVyeUNvbGxlY3Rpb25CAhgBEgwKBHRhZ3MYAyADKAkSKgoFcXVlcnkYBCABKAsyGy5mbHl0ZWlkbC5wbHVnaW5zLkhpdmVRdWVyeWIGcHJvdG8z");
 
 /**
+ * A query for Hive.
+ *
  * @generated from message flyteidl.plugins.HiveQuery
  */
 export type HiveQuery = Message<"flyteidl.plugins.HiveQuery"> & {
@@ -40,6 +42,8 @@ export const HiveQuerySchema: GenMessage<HiveQuery> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_qubole, 0);
 
 /**
+ * Several queries.
+ *
  * @generated from message flyteidl.plugins.HiveQueryCollection
  */
 export type HiveQueryCollection = Message<"flyteidl.plugins.HiveQueryCollection"> & {
@@ -57,6 +61,8 @@ export const HiveQueryCollectionSchema: GenMessage<HiveQueryCollection> = /*@__P
   messageDesc(file_flyteidl_plugins_qubole, 1);
 
 /**
+ * A query for Hive on Qubole.
+ *
  * @generated from message flyteidl.plugins.QuboleHiveJob
  */
 export type QuboleHiveJob = Message<"flyteidl.plugins.QuboleHiveJob"> & {

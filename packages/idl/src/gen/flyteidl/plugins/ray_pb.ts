@@ -17,6 +17,8 @@ export const file_flyteidl_plugins_ray: GenFile = /*@__PURE__*/
   fileDesc("ChpmbHl0ZWlkbC9wbHVnaW5zL3JheS5wcm90bxIQZmx5dGVpZGwucGx1Z2lucyK3AQoGUmF5Sm9iEjEKC3JheV9jbHVzdGVyGAEgASgLMhwuZmx5dGVpZGwucGx1Z2lucy5SYXlDbHVzdGVyEhcKC3J1bnRpbWVfZW52GAIgASgJQgIYARIjChtzaHV0ZG93bl9hZnRlcl9qb2JfZmluaXNoZXMYAyABKAgSIgoadHRsX3NlY29uZHNfYWZ0ZXJfZmluaXNoZWQYBCABKAUSGAoQcnVudGltZV9lbnZfeWFtbBgFIAEoCSLwAgoRQXV0b3NjYWxlck9wdGlvbnMSSQoOdXBzY2FsaW5nX21vZGUYASABKA4yMS5mbHl0ZWlkbC5wbHVnaW5zLkF1dG9zY2FsZXJPcHRpb25zLlVwc2NhbGluZ01vZGUSHAoUaWRsZV90aW1lb3V0X3NlY29uZHMYAiABKAUSKAoDZW52GAMgAygLMhsuZmx5dGVpZGwuY29yZS5LZXlWYWx1ZVBhaXISDQoFaW1hZ2UYBCABKAkSKwoJcmVzb3VyY2VzGAUgASgLMhguZmx5dGVpZGwuY29yZS5SZXNvdXJjZXMiiwEKDVVwc2NhbGluZ01vZGUSHgoaVVBTQ0FMSU5HX01PREVfVU5TUEVDSUZJRUQQABIaChZVUFNDQUxJTkdfTU9ERV9ERUZBVUxUEAESHQoZVVBTQ0FMSU5HX01PREVfQUdHUkVTU0lWRRACEh8KG1VQU0NBTElOR19NT0RFX0NPTlNFUlZBVElWRRADIuEBCgpSYXlDbHVzdGVyEjgKD2hlYWRfZ3JvdXBfc3BlYxgBIAEoCzIfLmZseXRlaWRsLnBsdWdpbnMuSGVhZEdyb3VwU3BlYxI8ChF3b3JrZXJfZ3JvdXBfc3BlYxgCIAMoCzIhLmZseXRlaWRsLnBsdWdpbnMuV29ya2VyR3JvdXBTcGVjEhoKEmVuYWJsZV9hdXRvc2NhbGluZxgDIAEoCBI/ChJhdXRvc2NhbGVyX29wdGlvbnMYBCABKAsyIy5mbHl0ZWlkbC5wbHVnaW5zLkF1dG9zY2FsZXJPcHRpb25zIr0BCg1IZWFkR3JvdXBTcGVjEk0KEHJheV9zdGFydF9wYXJhbXMYASADKAsyMy5mbHl0ZWlkbC5wbHVnaW5zLkhlYWRHcm91cFNwZWMuUmF5U3RhcnRQYXJhbXNFbnRyeRImCgdrOHNfcG9kGAIgASgLMhUuZmx5dGVpZGwuY29yZS5LOHNQb2QaNQoTUmF5U3RhcnRQYXJhbXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpMCCg9Xb3JrZXJHcm91cFNwZWMSEgoKZ3JvdXBfbmFtZRgBIAEoCRIQCghyZXBsaWNhcxgCIAEoBRIUCgxtaW5fcmVwbGljYXMYAyABKAUSFAoMbWF4X3JlcGxpY2FzGAQgASgFEk8KEHJheV9zdGFydF9wYXJhbXMYBSADKAsyNS5mbHl0ZWlkbC5wbHVnaW5zLldvcmtlckdyb3VwU3BlYy5SYXlTdGFydFBhcmFtc0VudHJ5EiYKB2s4c19wb2QYBiABKAsyFS5mbHl0ZWlkbC5jb3JlLks4c1BvZBo1ChNSYXlTdGFydFBhcmFtc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFiBnByb3RvMw", [file_flyteidl_core_tasks, file_flyteidl_core_literals]);
 
 /**
+ * A Ray job, with a cluster of its own.
+ *
  * @generated from message flyteidl.plugins.RayJob
  */
 export type RayJob = Message<"flyteidl.plugins.RayJob"> & {
@@ -26,6 +28,8 @@ export type RayJob = Message<"flyteidl.plugins.RayJob"> & {
   rayCluster?: RayCluster | undefined;
 
   /**
+   * Base64 of JSON; `runtime_env_yaml` has taken its place.
+   *
    * @generated from field: string runtime_env = 2 [deprecated = true];
    * @deprecated
    */
@@ -37,6 +41,8 @@ export type RayJob = Message<"flyteidl.plugins.RayJob"> & {
   shutdownAfterJobFinishes: boolean;
 
   /**
+   * How long the cluster stays after the job.
+   *
    * @generated from field: int32 ttl_seconds_after_finished = 4;
    */
   ttlSecondsAfterFinished: number;
@@ -55,6 +61,8 @@ export const RayJobSchema: GenMessage<RayJob> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_ray, 0);
 
 /**
+ * How Ray changes the number of workers.
+ *
  * @generated from message flyteidl.plugins.AutoscalerOptions
  */
 export type AutoscalerOptions = Message<"flyteidl.plugins.AutoscalerOptions"> & {
@@ -64,21 +72,29 @@ export type AutoscalerOptions = Message<"flyteidl.plugins.AutoscalerOptions"> & 
   upscalingMode: AutoscalerOptions_UpscalingMode;
 
   /**
+   * A worker without work for so long is removed.
+   *
    * @generated from field: int32 idle_timeout_seconds = 2;
    */
   idleTimeoutSeconds: number;
 
   /**
+   * Of the autoscaler's container.
+   *
    * @generated from field: repeated flyteidl.core.KeyValuePair env = 3;
    */
   env: KeyValuePair[];
 
   /**
+   * Of the autoscaler's container.
+   *
    * @generated from field: string image = 4;
    */
   image: string;
 
   /**
+   * Of the autoscaler's container.
+   *
    * @generated from field: flyteidl.core.Resources resources = 5;
    */
   resources?: Resources | undefined;
@@ -92,6 +108,8 @@ export const AutoscalerOptionsSchema: GenMessage<AutoscalerOptions> = /*@__PURE_
   messageDesc(file_flyteidl_plugins_ray, 1);
 
 /**
+ * How eagerly workers are added.
+ *
  * @generated from enum flyteidl.plugins.AutoscalerOptions.UpscalingMode
  */
 export enum AutoscalerOptions_UpscalingMode {
@@ -123,6 +141,8 @@ export const AutoscalerOptions_UpscalingModeSchema: GenEnum<AutoscalerOptions_Up
   enumDesc(file_flyteidl_plugins_ray, 1, 0);
 
 /**
+ * The nodes of a Ray cluster.
+ *
  * @generated from message flyteidl.plugins.RayCluster
  */
 export type RayCluster = Message<"flyteidl.plugins.RayCluster"> & {
@@ -155,10 +175,14 @@ export const RayClusterSchema: GenMessage<RayCluster> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_ray, 2);
 
 /**
+ * The head of a Ray cluster.
+ *
  * @generated from message flyteidl.plugins.HeadGroupSpec
  */
 export type HeadGroupSpec = Message<"flyteidl.plugins.HeadGroupSpec"> & {
   /**
+   * Arguments of `ray start`.
+   *
    * @generated from field: map<string, string> ray_start_params = 1;
    */
   rayStartParams: { [key: string]: string };
@@ -177,6 +201,8 @@ export const HeadGroupSpecSchema: GenMessage<HeadGroupSpec> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_ray, 3);
 
 /**
+ * Workers of one kind.
+ *
  * @generated from message flyteidl.plugins.WorkerGroupSpec
  */
 export type WorkerGroupSpec = Message<"flyteidl.plugins.WorkerGroupSpec"> & {
@@ -201,6 +227,8 @@ export type WorkerGroupSpec = Message<"flyteidl.plugins.WorkerGroupSpec"> & {
   maxReplicas: number;
 
   /**
+   * Arguments of `ray start`.
+   *
    * @generated from field: map<string, string> ray_start_params = 5;
    */
   rayStartParams: { [key: string]: string };

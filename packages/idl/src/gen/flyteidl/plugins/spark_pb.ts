@@ -16,6 +16,8 @@ export const file_flyteidl_plugins_spark: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9wbHVnaW5zL3NwYXJrLnByb3RvEhBmbHl0ZWlkbC5wbHVnaW5zIkIKEFNwYXJrQXBwbGljYXRpb24iLgoEVHlwZRIKCgZQWVRIT04QABIICgRKQVZBEAESCQoFU0NBTEEQAhIFCgFSEAMisQQKCFNwYXJrSm9iEkAKD2FwcGxpY2F0aW9uVHlwZRgBIAEoDjInLmZseXRlaWRsLnBsdWdpbnMuU3BhcmtBcHBsaWNhdGlvbi5UeXBlEhsKE21haW5BcHBsaWNhdGlvbkZpbGUYAiABKAkSEQoJbWFpbkNsYXNzGAMgASgJEjwKCXNwYXJrQ29uZhgEIAMoCzIpLmZseXRlaWRsLnBsdWdpbnMuU3BhcmtKb2IuU3BhcmtDb25mRW50cnkSPgoKaGFkb29wQ29uZhgFIAMoCzIqLmZseXRlaWRsLnBsdWdpbnMuU3BhcmtKb2IuSGFkb29wQ29uZkVudHJ5EhQKDGV4ZWN1dG9yUGF0aBgGIAEoCRIvCg5kYXRhYnJpY2tzQ29uZhgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFwoPZGF0YWJyaWNrc1Rva2VuGAggASgJEhoKEmRhdGFicmlja3NJbnN0YW5jZRgJIAEoCRIoCglkcml2ZXJQb2QYCiABKAsyFS5mbHl0ZWlkbC5jb3JlLks4c1BvZBIqCgtleGVjdXRvclBvZBgLIAEoCzIVLmZseXRlaWRsLmNvcmUuSzhzUG9kGjAKDlNwYXJrQ29uZkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMQoPSGFkb29wQ29uZkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFiBnByb3RvMw", [file_google_protobuf_struct, file_flyteidl_core_tasks]);
 
 /**
+ * Groups the kinds of Spark applications.
+ *
  * @generated from message flyteidl.plugins.SparkApplication
  */
 export type SparkApplication = Message<"flyteidl.plugins.SparkApplication"> & {
@@ -29,6 +31,8 @@ export const SparkApplicationSchema: GenMessage<SparkApplication> = /*@__PURE__*
   messageDesc(file_flyteidl_plugins_spark, 0);
 
 /**
+ * Language of the application.
+ *
  * @generated from enum flyteidl.plugins.SparkApplication.Type
  */
 export enum SparkApplication_Type {
@@ -60,6 +64,8 @@ export const SparkApplication_TypeSchema: GenEnum<SparkApplication_Type> = /*@__
   enumDesc(file_flyteidl_plugins_spark, 0, 0);
 
 /**
+ * A Spark application.
+ *
  * @generated from message flyteidl.plugins.SparkJob
  */
 export type SparkJob = Message<"flyteidl.plugins.SparkJob"> & {
@@ -89,11 +95,15 @@ export type SparkJob = Message<"flyteidl.plugins.SparkJob"> & {
   hadoopConf: { [key: string]: string };
 
   /**
+   * Python that the executors use.
+   *
    * @generated from field: string executorPath = 6;
    */
   executorPath: string;
 
   /**
+   * A run for Databricks' API, when it is to run there.
+   *
    * @generated from field: google.protobuf.Struct databricksConf = 7;
    */
   databricksConf?: JsonObject | undefined;

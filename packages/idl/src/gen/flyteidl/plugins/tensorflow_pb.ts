@@ -13,6 +13,8 @@ export const file_flyteidl_plugins_tensorflow: GenFile = /*@__PURE__*/
   fileDesc("CiFmbHl0ZWlkbC9wbHVnaW5zL3RlbnNvcmZsb3cucHJvdG8SEGZseXRlaWRsLnBsdWdpbnMifQohRGlzdHJpYnV0ZWRUZW5zb3JmbG93VHJhaW5pbmdUYXNrEg8KB3dvcmtlcnMYASABKAUSEwoLcHNfcmVwbGljYXMYAiABKAUSFgoOY2hpZWZfcmVwbGljYXMYAyABKAUSGgoSZXZhbHVhdG9yX3JlcGxpY2FzGAQgASgFYgZwcm90bzM");
 
 /**
+ * A TensorFlow job, in its first form.
+ *
  * @generated from message flyteidl.plugins.DistributedTensorflowTrainingTask
  */
 export type DistributedTensorflowTrainingTask = Message<"flyteidl.plugins.DistributedTensorflowTrainingTask"> & {
@@ -22,6 +24,8 @@ export type DistributedTensorflowTrainingTask = Message<"flyteidl.plugins.Distri
   workers: number;
 
   /**
+   * Parameter servers.
+   *
    * @generated from field: int32 ps_replicas = 2;
    */
   psReplicas: number;

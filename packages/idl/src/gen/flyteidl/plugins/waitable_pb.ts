@@ -17,6 +17,8 @@ export const file_flyteidl_plugins_waitable: GenFile = /*@__PURE__*/
   fileDesc("Ch9mbHl0ZWlkbC9wbHVnaW5zL3dhaXRhYmxlLnByb3RvEhBmbHl0ZWlkbC5wbHVnaW5zIpYBCghXYWl0YWJsZRI+Cgp3Zl9leGVjX2lkGAEgASgLMiouZmx5dGVpZGwuY29yZS5Xb3JrZmxvd0V4ZWN1dGlvbklkZW50aWZpZXISNQoFcGhhc2UYAiABKA4yJi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uLlBoYXNlEhMKC3dvcmtmbG93X2lkGAMgASgJYgZwcm90bzM", [file_flyteidl_core_execution, file_flyteidl_core_identifier]);
 
 /**
+ * An execution that a task waits for.
+ *
  * @generated from message flyteidl.plugins.Waitable
  */
 export type Waitable = Message<"flyteidl.plugins.Waitable"> & {

@@ -15,10 +15,14 @@ export const file_flyteidl_service_agent: GenFile = /*@__PURE__*/
   fileDesc("ChxmbHl0ZWlkbC9zZXJ2aWNlL2FnZW50LnByb3RvEhBmbHl0ZWlkbC5zZXJ2aWNlMqEBChBTeW5jQWdlbnRTZXJ2aWNlEowBCg9FeGVjdXRlVGFza1N5bmMSJi5mbHl0ZWlkbC5hZG1pbi5FeGVjdXRlVGFza1N5bmNSZXF1ZXN0GicuZmx5dGVpZGwuYWRtaW4uRXhlY3V0ZVRhc2tTeW5jUmVzcG9uc2UiJILT5JMCHjoBKiIZL2FwaS92MS9hZ2VudC90YXNrL3N0cmVhbSgBMAEy4wYKEUFzeW5jQWdlbnRTZXJ2aWNlEnIKCkNyZWF0ZVRhc2sSIS5mbHl0ZWlkbC5hZG1pbi5DcmVhdGVUYXNrUmVxdWVzdBoiLmZseXRlaWRsLmFkbWluLkNyZWF0ZVRhc2tSZXNwb25zZSIdgtPkkwIXOgEqIhIvYXBpL3YxL2FnZW50L3Rhc2sSowEKB0dldFRhc2sSHi5mbHl0ZWlkbC5hZG1pbi5HZXRUYXNrUmVxdWVzdBofLmZseXRlaWRsLmFkbWluLkdldFRhc2tSZXNwb25zZSJXgtPkkwJREk8vYXBpL3YxL2FnZW50L3Rhc2sve3Rhc2tfY2F0ZWdvcnkubmFtZX0ve3Rhc2tfY2F0ZWdvcnkudmVyc2lvbn0ve3Jlc291cmNlX21ldGF9ErcBCgpEZWxldGVUYXNrEiEuZmx5dGVpZGwuYWRtaW4uRGVsZXRlVGFza1JlcXVlc3QaIi5mbHl0ZWlkbC5hZG1pbi5EZWxldGVUYXNrUmVzcG9uc2UiYoLT5JMCXCpaL2FwaS92MS9hZ2VudC90YXNrX2V4ZWN1dGlvbnMve3Rhc2tfY2F0ZWdvcnkubmFtZX0ve3Rhc2tfY2F0ZWdvcnkudmVyc2lvbn0ve3Jlc291cmNlX21ldGF9EsABCg5HZXRUYXNrTWV0cmljcxIlLmZseXRlaWRsLmFkbWluLkdldFRhc2tNZXRyaWNzUmVxdWVzdBomLmZseXRlaWRsLmFkbWluLkdldFRhc2tNZXRyaWNzUmVzcG9uc2UiX4LT5JMCWRJXL2FwaS92MS9hZ2VudC90YXNrL21ldHJpY3Mve3Rhc2tfY2F0ZWdvcnkubmFtZX0ve3Rhc2tfY2F0ZWdvcnkudmVyc2lvbn0ve3Jlc291cmNlX21ldGF9ErYBCgtHZXRUYXNrTG9ncxIiLmZseXRlaWRsLmFkbWluLkdldFRhc2tMb2dzUmVxdWVzdBojLmZseXRlaWRsLmFkbWluLkdldFRhc2tMb2dzUmVzcG9uc2UiXILT5JMCVhJUL2FwaS92MS9hZ2VudC90YXNrL2xvZ3Mve3Rhc2tfY2F0ZWdvcnkubmFtZX0ve3Rhc2tfY2F0ZWdvcnkudmVyc2lvbn0ve3Jlc291cmNlX21ldGF9MAEy8AEKFEFnZW50TWV0YWRhdGFTZXJ2aWNlEmsKCEdldEFnZW50Eh8uZmx5dGVpZGwuYWRtaW4uR2V0QWdlbnRSZXF1ZXN0GiAuZmx5dGVpZGwuYWRtaW4uR2V0QWdlbnRSZXNwb25zZSIcgtPkkwIWEhQvYXBpL3YxL2FnZW50L3tuYW1lfRJrCgpMaXN0QWdlbnRzEiEuZmx5dGVpZGwuYWRtaW4uTGlzdEFnZW50c1JlcXVlc3QaIi5mbHl0ZWlkbC5hZG1pbi5MaXN0QWdlbnRzUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS9hZ2VudHNiBnByb3RvMw", [file_google_api_annotations, file_flyteidl_admin_agent]);
 
 /**
+ * Connectors whose tasks run within one call.
+ *
  * @generated from service flyteidl.service.SyncAgentService
  */
 export const SyncAgentService: GenService<{
   /**
+   * Runs a task: header and inputs in, header and outputs out.
+   *
    * @generated from rpc flyteidl.service.SyncAgentService.ExecuteTaskSync
    */
   executeTaskSync: {
@@ -30,10 +34,14 @@ export const SyncAgentService: GenService<{
   serviceDesc(file_flyteidl_service_agent, 0);
 
 /**
+ * Connectors whose tasks outlast a call.
+ *
  * @generated from service flyteidl.service.AsyncAgentService
  */
 export const AsyncAgentService: GenService<{
   /**
+   * Starts a task.
+   *
    * @generated from rpc flyteidl.service.AsyncAgentService.CreateTask
    */
   createTask: {
@@ -42,6 +50,8 @@ export const AsyncAgentService: GenService<{
     output: typeof CreateTaskResponseSchema;
   },
   /**
+   * How far a task is.
+   *
    * @generated from rpc flyteidl.service.AsyncAgentService.GetTask
    */
   getTask: {
@@ -50,6 +60,8 @@ export const AsyncAgentService: GenService<{
     output: typeof GetTaskResponseSchema;
   },
   /**
+   * Stops a task; fine when it has ended.
+   *
    * @generated from rpc flyteidl.service.AsyncAgentService.DeleteTask
    */
   deleteTask: {
@@ -58,6 +70,8 @@ export const AsyncAgentService: GenService<{
     output: typeof DeleteTaskResponseSchema;
   },
   /**
+   * Figures of a running task.
+   *
    * @generated from rpc flyteidl.service.AsyncAgentService.GetTaskMetrics
    */
   getTaskMetrics: {
@@ -66,6 +80,8 @@ export const AsyncAgentService: GenService<{
     output: typeof GetTaskMetricsResponseSchema;
   },
   /**
+   * Logs of a task.
+   *
    * @generated from rpc flyteidl.service.AsyncAgentService.GetTaskLogs
    */
   getTaskLogs: {
@@ -77,10 +93,14 @@ export const AsyncAgentService: GenService<{
   serviceDesc(file_flyteidl_service_agent, 1);
 
 /**
+ * Tells what a connector can run.
+ *
  * @generated from service flyteidl.service.AgentMetadataService
  */
 export const AgentMetadataService: GenService<{
   /**
+   * One connector.
+   *
    * @generated from rpc flyteidl.service.AgentMetadataService.GetAgent
    */
   getAgent: {
@@ -89,6 +109,8 @@ export const AgentMetadataService: GenService<{
     output: typeof GetAgentResponseSchema;
   },
   /**
+   * All connectors.
+   *
    * @generated from rpc flyteidl.service.AgentMetadataService.ListAgents
    */
   listAgents: {

@@ -17,6 +17,8 @@ export const file_flyteidl_service_external_plugin_service: GenFile = /*@__PURE_
   fileDesc("Ci5mbHl0ZWlkbC9zZXJ2aWNlL2V4dGVybmFsX3BsdWdpbl9zZXJ2aWNlLnByb3RvEhBmbHl0ZWlkbC5zZXJ2aWNlIogBChFUYXNrQ3JlYXRlUmVxdWVzdBIpCgZpbnB1dHMYASABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXASLQoIdGVtcGxhdGUYAiABKAsyGy5mbHl0ZWlkbC5jb3JlLlRhc2tUZW1wbGF0ZRIVCg1vdXRwdXRfcHJlZml4GAMgASgJOgIYASIoChJUYXNrQ3JlYXRlUmVzcG9uc2USDgoGam9iX2lkGAEgASgJOgIYASI3Cg5UYXNrR2V0UmVxdWVzdBIRCgl0YXNrX3R5cGUYASABKAkSDgoGam9iX2lkGAIgASgJOgIYASJpCg9UYXNrR2V0UmVzcG9uc2USJgoFc3RhdGUYASABKA4yFy5mbHl0ZWlkbC5zZXJ2aWNlLlN0YXRlEioKB291dHB1dHMYAiABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXA6AhgBIjoKEVRhc2tEZWxldGVSZXF1ZXN0EhEKCXRhc2tfdHlwZRgBIAEoCRIOCgZqb2JfaWQYAiABKAk6AhgBIhgKElRhc2tEZWxldGVSZXNwb25zZToCGAEqYgoFU3RhdGUSFQoRUkVUUllBQkxFX0ZBSUxVUkUQABIVChFQRVJNQU5FTlRfRkFJTFVSRRABEgsKB1BFTkRJTkcQAhILCgdSVU5OSU5HEAMSDQoJU1VDQ0VFREVEEAQaAhgBMqgCChVFeHRlcm5hbFBsdWdpblNlcnZpY2USXAoKQ3JlYXRlVGFzaxIjLmZseXRlaWRsLnNlcnZpY2UuVGFza0NyZWF0ZVJlcXVlc3QaJC5mbHl0ZWlkbC5zZXJ2aWNlLlRhc2tDcmVhdGVSZXNwb25zZSIDiAIBElMKB0dldFRhc2sSIC5mbHl0ZWlkbC5zZXJ2aWNlLlRhc2tHZXRSZXF1ZXN0GiEuZmx5dGVpZGwuc2VydmljZS5UYXNrR2V0UmVzcG9uc2UiA4gCARJcCgpEZWxldGVUYXNrEiMuZmx5dGVpZGwuc2VydmljZS5UYXNrRGVsZXRlUmVxdWVzdBokLmZseXRlaWRsLnNlcnZpY2UuVGFza0RlbGV0ZVJlc3BvbnNlIgOIAgFiBnByb3RvMw", [file_flyteidl_core_literals, file_flyteidl_core_tasks]);
 
 /**
+ * Starts a task.
+ *
  * @generated from message flyteidl.service.TaskCreateRequest
  * @deprecated
  */
@@ -32,6 +34,8 @@ export type TaskCreateRequest = Message<"flyteidl.service.TaskCreateRequest"> & 
   template?: TaskTemplate | undefined;
 
   /**
+   * Where outputs.pb belongs.
+   *
    * @generated from field: string output_prefix = 3;
    */
   outputPrefix: string;
@@ -46,6 +50,8 @@ export const TaskCreateRequestSchema: GenMessage<TaskCreateRequest> = /*@__PURE_
   messageDesc(file_flyteidl_service_external_plugin_service, 0);
 
 /**
+ * The started task.
+ *
  * @generated from message flyteidl.service.TaskCreateResponse
  * @deprecated
  */
@@ -65,6 +71,8 @@ export const TaskCreateResponseSchema: GenMessage<TaskCreateResponse> = /*@__PUR
   messageDesc(file_flyteidl_service_external_plugin_service, 1);
 
 /**
+ * Asks how far a task is.
+ *
  * @generated from message flyteidl.service.TaskGetRequest
  * @deprecated
  */
@@ -89,6 +97,8 @@ export const TaskGetRequestSchema: GenMessage<TaskGetRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_service_external_plugin_service, 2);
 
 /**
+ * How far a task is.
+ *
  * @generated from message flyteidl.service.TaskGetResponse
  * @deprecated
  */
@@ -113,6 +123,8 @@ export const TaskGetResponseSchema: GenMessage<TaskGetResponse> = /*@__PURE__*/
   messageDesc(file_flyteidl_service_external_plugin_service, 3);
 
 /**
+ * Stops a task.
+ *
  * @generated from message flyteidl.service.TaskDeleteRequest
  * @deprecated
  */
@@ -137,6 +149,8 @@ export const TaskDeleteRequestSchema: GenMessage<TaskDeleteRequest> = /*@__PURE_
   messageDesc(file_flyteidl_service_external_plugin_service, 4);
 
 /**
+ * Empty: the call has no answer but its success.
+ *
  * @generated from message flyteidl.service.TaskDeleteResponse
  * @deprecated
  */
@@ -152,6 +166,8 @@ export const TaskDeleteResponseSchema: GenMessage<TaskDeleteResponse> = /*@__PUR
   messageDesc(file_flyteidl_service_external_plugin_service, 5);
 
 /**
+ * How far a task is.
+ *
  * @generated from enum flyteidl.service.State
  * @deprecated
  */
@@ -190,10 +206,14 @@ export const StateSchema: GenEnum<State> = /*@__PURE__*/
   enumDesc(file_flyteidl_service_external_plugin_service, 0);
 
 /**
+ * Forerunner of the connector services.
+ *
  * @generated from service flyteidl.service.ExternalPluginService
  */
 export const ExternalPluginService: GenService<{
   /**
+   * Starts a task.
+   *
    * @generated from rpc flyteidl.service.ExternalPluginService.CreateTask
    * @deprecated
    */
@@ -203,6 +223,8 @@ export const ExternalPluginService: GenService<{
     output: typeof TaskCreateResponseSchema;
   },
   /**
+   * How far a task is.
+   *
    * @generated from rpc flyteidl.service.ExternalPluginService.GetTask
    * @deprecated
    */
@@ -212,6 +234,8 @@ export const ExternalPluginService: GenService<{
     output: typeof TaskGetResponseSchema;
   },
   /**
+   * Stops a task.
+   *
    * @generated from rpc flyteidl.service.ExternalPluginService.DeleteTask
    * @deprecated
    */

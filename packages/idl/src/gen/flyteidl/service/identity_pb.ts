@@ -15,6 +15,8 @@ export const file_flyteidl_service_identity: GenFile = /*@__PURE__*/
   fileDesc("Ch9mbHl0ZWlkbC9zZXJ2aWNlL2lkZW50aXR5LnByb3RvEhBmbHl0ZWlkbC5zZXJ2aWNlIhEKD1VzZXJJbmZvUmVxdWVzdCLKAQoQVXNlckluZm9SZXNwb25zZRIPCgdzdWJqZWN0GAEgASgJEgwKBG5hbWUYAiABKAkSGgoScHJlZmVycmVkX3VzZXJuYW1lGAMgASgJEhIKCmdpdmVuX25hbWUYBCABKAkSEwoLZmFtaWx5X25hbWUYBSABKAkSDQoFZW1haWwYBiABKAkSDwoHcGljdHVyZRgHIAEoCRIyChFhZGRpdGlvbmFsX2NsYWltcxgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QycQoPSWRlbnRpdHlTZXJ2aWNlEl4KCFVzZXJJbmZvEiEuZmx5dGVpZGwuc2VydmljZS5Vc2VySW5mb1JlcXVlc3QaIi5mbHl0ZWlkbC5zZXJ2aWNlLlVzZXJJbmZvUmVzcG9uc2UiC4LT5JMCBRIDL21lYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct]);
 
 /**
+ * Empty: the call needs nothing.
+ *
  * @generated from message flyteidl.service.UserInfoRequest
  */
 export type UserInfoRequest = Message<"flyteidl.service.UserInfoRequest"> & {
@@ -28,6 +30,8 @@ export const UserInfoRequestSchema: GenMessage<UserInfoRequest> = /*@__PURE__*/
   messageDesc(file_flyteidl_service_identity, 0);
 
 /**
+ * Claims of a user, as in OpenID Connect.
+ *
  * @generated from message flyteidl.service.UserInfoResponse
  */
 export type UserInfoResponse = Message<"flyteidl.service.UserInfoResponse"> & {
@@ -67,6 +71,8 @@ export type UserInfoResponse = Message<"flyteidl.service.UserInfoResponse"> & {
   picture: string;
 
   /**
+   * All that have no field here.
+   *
    * @generated from field: google.protobuf.Struct additional_claims = 8;
    */
   additionalClaims?: JsonObject | undefined;
@@ -80,10 +86,14 @@ export const UserInfoResponseSchema: GenMessage<UserInfoResponse> = /*@__PURE__*
   messageDesc(file_flyteidl_service_identity, 1);
 
 /**
+ * Tells a user who they are.
+ *
  * @generated from service flyteidl.service.IdentityService
  */
 export const IdentityService: GenService<{
   /**
+   * The user who calls.
+   *
    * @generated from rpc flyteidl.service.IdentityService.UserInfo
    */
   userInfo: {

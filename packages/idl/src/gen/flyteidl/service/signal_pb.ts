@@ -15,10 +15,14 @@ export const file_flyteidl_service_signal: GenFile = /*@__PURE__*/
   fileDesc("Ch1mbHl0ZWlkbC9zZXJ2aWNlL3NpZ25hbC5wcm90bxIQZmx5dGVpZGwuc2VydmljZTKaAwoNU2lnbmFsU2VydmljZRJXChFHZXRPckNyZWF0ZVNpZ25hbBIoLmZseXRlaWRsLmFkbWluLlNpZ25hbEdldE9yQ3JlYXRlUmVxdWVzdBoWLmZseXRlaWRsLmFkbWluLlNpZ25hbCIAEsEBCgtMaXN0U2lnbmFscxIhLmZseXRlaWRsLmFkbWluLlNpZ25hbExpc3RSZXF1ZXN0GhouZmx5dGVpZGwuYWRtaW4uU2lnbmFsTGlzdCJzgtPkkwJtEmsvYXBpL3YxL3NpZ25hbHMve3dvcmtmbG93X2V4ZWN1dGlvbl9pZC5wcm9qZWN0fS97d29ya2Zsb3dfZXhlY3V0aW9uX2lkLmRvbWFpbn0ve3dvcmtmbG93X2V4ZWN1dGlvbl9pZC5uYW1lfRJsCglTZXRTaWduYWwSIC5mbHl0ZWlkbC5hZG1pbi5TaWduYWxTZXRSZXF1ZXN0GiEuZmx5dGVpZGwuYWRtaW4uU2lnbmFsU2V0UmVzcG9uc2UiGoLT5JMCFDoBKiIPL2FwaS92MS9zaWduYWxzYgZwcm90bzM", [file_google_api_annotations, file_flyteidl_admin_signal]);
 
 /**
+ * Values that gate nodes wait for.
+ *
  * @generated from service flyteidl.service.SignalService
  */
 export const SignalService: GenService<{
   /**
+   * A signal, made when it is not there.
+   *
    * @generated from rpc flyteidl.service.SignalService.GetOrCreateSignal
    */
   getOrCreateSignal: {
@@ -27,6 +31,8 @@ export const SignalService: GenService<{
     output: typeof SignalSchema;
   },
   /**
+   * Signals of an execution.
+   *
    * @generated from rpc flyteidl.service.SignalService.ListSignals
    */
   listSignals: {
@@ -35,6 +41,8 @@ export const SignalService: GenService<{
     output: typeof SignalListSchema;
   },
   /**
+   * Gives a signal its value.
+   *
    * @generated from rpc flyteidl.service.SignalService.SetSignal
    */
   setSignal: {

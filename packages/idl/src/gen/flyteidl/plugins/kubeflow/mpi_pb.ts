@@ -18,6 +18,8 @@ export const file_flyteidl_plugins_kubeflow_mpi: GenFile = /*@__PURE__*/
   fileDesc("CiNmbHl0ZWlkbC9wbHVnaW5zL2t1YmVmbG93L21waS5wcm90bxIZZmx5dGVpZGwucGx1Z2lucy5rdWJlZmxvdyKVAgoaRGlzdHJpYnV0ZWRNUElUcmFpbmluZ1Rhc2sSVQoPd29ya2VyX3JlcGxpY2FzGAEgASgLMjwuZmx5dGVpZGwucGx1Z2lucy5rdWJlZmxvdy5EaXN0cmlidXRlZE1QSVRyYWluaW5nUmVwbGljYVNwZWMSVwoRbGF1bmNoZXJfcmVwbGljYXMYAiABKAsyPC5mbHl0ZWlkbC5wbHVnaW5zLmt1YmVmbG93LkRpc3RyaWJ1dGVkTVBJVHJhaW5pbmdSZXBsaWNhU3BlYxI4CgpydW5fcG9saWN5GAMgASgLMiQuZmx5dGVpZGwucGx1Z2lucy5rdWJlZmxvdy5SdW5Qb2xpY3kSDQoFc2xvdHMYBCABKAUigAIKIURpc3RyaWJ1dGVkTVBJVHJhaW5pbmdSZXBsaWNhU3BlYxIUCghyZXBsaWNhcxgBIAEoBUICGAESEQoFaW1hZ2UYAiABKAlCAhgBEi8KCXJlc291cmNlcxgDIAEoCzIYLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VzQgIYARI7Cg5yZXN0YXJ0X3BvbGljeRgEIAEoDjIfLmZseXRlaWRsLnBsdWdpbnMuUmVzdGFydFBvbGljeUICGAESDwoHY29tbWFuZBgFIAMoCRIzCgZjb21tb24YBiABKAsyIy5mbHl0ZWlkbC5wbHVnaW5zLkNvbW1vblJlcGxpY2FTcGVjYgZwcm90bzM", [file_flyteidl_core_tasks, file_flyteidl_plugins_kubeflow_common]);
 
 /**
+ * An MPI job.
+ *
  * @generated from message flyteidl.plugins.kubeflow.DistributedMPITrainingTask
  */
 export type DistributedMPITrainingTask = Message<"flyteidl.plugins.kubeflow.DistributedMPITrainingTask"> & {
@@ -37,6 +39,8 @@ export type DistributedMPITrainingTask = Message<"flyteidl.plugins.kubeflow.Dist
   runPolicy?: RunPolicy | undefined;
 
   /**
+   * Processes on each worker.
+   *
    * @generated from field: int32 slots = 4;
    */
   slots: number;
@@ -50,6 +54,8 @@ export const DistributedMPITrainingTaskSchema: GenMessage<DistributedMPITraining
   messageDesc(file_flyteidl_plugins_kubeflow_mpi, 0);
 
 /**
+ * Replicas of one role of an MPI job.
+ *
  * @generated from message flyteidl.plugins.kubeflow.DistributedMPITrainingReplicaSpec
  */
 export type DistributedMPITrainingReplicaSpec = Message<"flyteidl.plugins.kubeflow.DistributedMPITrainingReplicaSpec"> & {

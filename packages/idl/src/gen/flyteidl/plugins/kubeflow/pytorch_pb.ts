@@ -18,10 +18,14 @@ export const file_flyteidl_plugins_kubeflow_pytorch: GenFile = /*@__PURE__*/
   fileDesc("CidmbHl0ZWlkbC9wbHVnaW5zL2t1YmVmbG93L3B5dG9yY2gucHJvdG8SGWZseXRlaWRsLnBsdWdpbnMua3ViZWZsb3cifwoNRWxhc3RpY0NvbmZpZxIUCgxyZHp2X2JhY2tlbmQYASABKAkSFAoMbWluX3JlcGxpY2FzGAIgASgFEhQKDG1heF9yZXBsaWNhcxgDIAEoBRIWCg5ucHJvY19wZXJfbm9kZRgEIAEoBRIUCgxtYXhfcmVzdGFydHMYBSABKAUi0gIKHkRpc3RyaWJ1dGVkUHlUb3JjaFRyYWluaW5nVGFzaxJZCg93b3JrZXJfcmVwbGljYXMYASABKAsyQC5mbHl0ZWlkbC5wbHVnaW5zLmt1YmVmbG93LkRpc3RyaWJ1dGVkUHlUb3JjaFRyYWluaW5nUmVwbGljYVNwZWMSWQoPbWFzdGVyX3JlcGxpY2FzGAIgASgLMkAuZmx5dGVpZGwucGx1Z2lucy5rdWJlZmxvdy5EaXN0cmlidXRlZFB5VG9yY2hUcmFpbmluZ1JlcGxpY2FTcGVjEjgKCnJ1bl9wb2xpY3kYAyABKAsyJC5mbHl0ZWlkbC5wbHVnaW5zLmt1YmVmbG93LlJ1blBvbGljeRJACg5lbGFzdGljX2NvbmZpZxgEIAEoCzIoLmZseXRlaWRsLnBsdWdpbnMua3ViZWZsb3cuRWxhc3RpY0NvbmZpZyLzAQolRGlzdHJpYnV0ZWRQeVRvcmNoVHJhaW5pbmdSZXBsaWNhU3BlYxIUCghyZXBsaWNhcxgBIAEoBUICGAESEQoFaW1hZ2UYAiABKAlCAhgBEi8KCXJlc291cmNlcxgDIAEoCzIYLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VzQgIYARI7Cg5yZXN0YXJ0X3BvbGljeRgEIAEoDjIfLmZseXRlaWRsLnBsdWdpbnMuUmVzdGFydFBvbGljeUICGAESMwoGY29tbW9uGAUgASgLMiMuZmx5dGVpZGwucGx1Z2lucy5Db21tb25SZXBsaWNhU3BlY2IGcHJvdG8z", [file_flyteidl_core_tasks, file_flyteidl_plugins_kubeflow_common]);
 
 /**
+ * torchrun's elastic launch.
+ *
  * @generated from message flyteidl.plugins.kubeflow.ElasticConfig
  */
 export type ElasticConfig = Message<"flyteidl.plugins.kubeflow.ElasticConfig"> & {
   /**
+   * How workers find each other.
+   *
    * @generated from field: string rdzv_backend = 1;
    */
   rdzvBackend: string;
@@ -37,6 +41,8 @@ export type ElasticConfig = Message<"flyteidl.plugins.kubeflow.ElasticConfig"> &
   maxReplicas: number;
 
   /**
+   * Processes on each worker.
+   *
    * @generated from field: int32 nproc_per_node = 4;
    */
   nprocPerNode: number;
@@ -55,6 +61,8 @@ export const ElasticConfigSchema: GenMessage<ElasticConfig> = /*@__PURE__*/
   messageDesc(file_flyteidl_plugins_kubeflow_pytorch, 0);
 
 /**
+ * A PyTorch job.
+ *
  * @generated from message flyteidl.plugins.kubeflow.DistributedPyTorchTrainingTask
  */
 export type DistributedPyTorchTrainingTask = Message<"flyteidl.plugins.kubeflow.DistributedPyTorchTrainingTask"> & {
@@ -87,6 +95,8 @@ export const DistributedPyTorchTrainingTaskSchema: GenMessage<DistributedPyTorch
   messageDesc(file_flyteidl_plugins_kubeflow_pytorch, 1);
 
 /**
+ * Replicas of one role of a PyTorch job.
+ *
  * @generated from message flyteidl.plugins.kubeflow.DistributedPyTorchTrainingReplicaSpec
  */
 export type DistributedPyTorchTrainingReplicaSpec = Message<"flyteidl.plugins.kubeflow.DistributedPyTorchTrainingReplicaSpec"> & {

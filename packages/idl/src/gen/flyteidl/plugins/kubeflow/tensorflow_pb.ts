@@ -18,6 +18,8 @@ export const file_flyteidl_plugins_kubeflow_tensorflow: GenFile = /*@__PURE__*/
   fileDesc("CipmbHl0ZWlkbC9wbHVnaW5zL2t1YmVmbG93L3RlbnNvcmZsb3cucHJvdG8SGWZseXRlaWRsLnBsdWdpbnMua3ViZWZsb3ci0wMKIURpc3RyaWJ1dGVkVGVuc29yZmxvd1RyYWluaW5nVGFzaxJcCg93b3JrZXJfcmVwbGljYXMYASABKAsyQy5mbHl0ZWlkbC5wbHVnaW5zLmt1YmVmbG93LkRpc3RyaWJ1dGVkVGVuc29yZmxvd1RyYWluaW5nUmVwbGljYVNwZWMSWAoLcHNfcmVwbGljYXMYAiABKAsyQy5mbHl0ZWlkbC5wbHVnaW5zLmt1YmVmbG93LkRpc3RyaWJ1dGVkVGVuc29yZmxvd1RyYWluaW5nUmVwbGljYVNwZWMSWwoOY2hpZWZfcmVwbGljYXMYAyABKAsyQy5mbHl0ZWlkbC5wbHVnaW5zLmt1YmVmbG93LkRpc3RyaWJ1dGVkVGVuc29yZmxvd1RyYWluaW5nUmVwbGljYVNwZWMSOAoKcnVuX3BvbGljeRgEIAEoCzIkLmZseXRlaWRsLnBsdWdpbnMua3ViZWZsb3cuUnVuUG9saWN5El8KEmV2YWx1YXRvcl9yZXBsaWNhcxgFIAEoCzJDLmZseXRlaWRsLnBsdWdpbnMua3ViZWZsb3cuRGlzdHJpYnV0ZWRUZW5zb3JmbG93VHJhaW5pbmdSZXBsaWNhU3BlYyL2AQooRGlzdHJpYnV0ZWRUZW5zb3JmbG93VHJhaW5pbmdSZXBsaWNhU3BlYxIUCghyZXBsaWNhcxgBIAEoBUICGAESEQoFaW1hZ2UYAiABKAlCAhgBEi8KCXJlc291cmNlcxgDIAEoCzIYLmZseXRlaWRsLmNvcmUuUmVzb3VyY2VzQgIYARI7Cg5yZXN0YXJ0X3BvbGljeRgEIAEoDjIfLmZseXRlaWRsLnBsdWdpbnMuUmVzdGFydFBvbGljeUICGAESMwoGY29tbW9uGAUgASgLMiMuZmx5dGVpZGwucGx1Z2lucy5Db21tb25SZXBsaWNhU3BlY2IGcHJvdG8z", [file_flyteidl_core_tasks, file_flyteidl_plugins_kubeflow_common]);
 
 /**
+ * A TensorFlow job.
+ *
  * @generated from message flyteidl.plugins.kubeflow.DistributedTensorflowTrainingTask
  */
 export type DistributedTensorflowTrainingTask = Message<"flyteidl.plugins.kubeflow.DistributedTensorflowTrainingTask"> & {
@@ -27,6 +29,8 @@ export type DistributedTensorflowTrainingTask = Message<"flyteidl.plugins.kubefl
   workerReplicas?: DistributedTensorflowTrainingReplicaSpec | undefined;
 
   /**
+   * Parameter servers.
+   *
    * @generated from field: flyteidl.plugins.kubeflow.DistributedTensorflowTrainingReplicaSpec ps_replicas = 2;
    */
   psReplicas?: DistributedTensorflowTrainingReplicaSpec | undefined;
@@ -55,6 +59,8 @@ export const DistributedTensorflowTrainingTaskSchema: GenMessage<DistributedTens
   messageDesc(file_flyteidl_plugins_kubeflow_tensorflow, 0);
 
 /**
+ * Replicas of one role of a TensorFlow job.
+ *
  * @generated from message flyteidl.plugins.kubeflow.DistributedTensorflowTrainingReplicaSpec
  */
 export type DistributedTensorflowTrainingReplicaSpec = Message<"flyteidl.plugins.kubeflow.DistributedTensorflowTrainingReplicaSpec"> & {
