@@ -6,6 +6,7 @@ import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@fl
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminDeps } from "../deps.js";
 import { storeDescription } from "../description-entity/store.js";
 import { digestOf } from "../digest.js";
@@ -13,7 +14,7 @@ import { alreadyExists, invalidArgument } from "../invalid.js";
 import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { structureDifference } from "../structure-difference.js";
 import { compileStoredWorkflow } from "./compile.js";
-import { findWorkflow } from "./find.js";
+import { findWorkflowClosure } from "./find.js";
 
 export interface NewWorkflow {
   readonly id: Identifier;
@@ -51,9 +52,46 @@ export async function createWorkflowInternal(
   const closure = await compileStoredWorkflow(deps.db, workflow);
   const { bytes, digest } = digestOf(CompiledWorkflowClosureSchema, closure);
   checkLimits(deps, { id, closure, size: bytes.length });
+  // Asked for before the insert, too: a replay of a large workflow need not send it to the database again.
+  const before = await existingWorkflow(deps.db, { id, closure, digest });
+  if (before !== undefined) return { rowId: before, closure, isNew: false };
+  const rowId = await insert(deps, { workflow, state, closure, bytes, digest });
+  if (rowId !== undefined) return { rowId, closure, isNew: true };
+  const other = await existingWorkflow(deps.db, { id, closure, digest });
+  if (other === undefined) throw new Error("a workflow that was in the way of an insert is gone");
+  return { rowId: other, closure, isNew: false };
+}
+
+interface Compiled {
+  readonly id: Identifier;
+  readonly closure: CompiledWorkflowClosure;
+  readonly digest: Uint8Array;
+}
+
+/** The row of the same workflow, if it is there. */
+async function existingWorkflow(db: Queryable, { id, closure, digest }: Compiled): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ id: bigint; digest: Uint8Array }>({
+    name: "find-workflow-digest",
+    text: "SELECT id, digest FROM workflows WHERE project = $1 AND domain = $2 AND name = $3 AND version = $4",
+    values: [id.project, id.domain, id.name, id.version],
+  });
+  const row = rows[0];
+  if (row === undefined || Buffer.from(row.digest).equals(digest)) return row?.id;
+  throw differentStructure(id, (await findWorkflowClosure(db, id)) ?? create(CompiledWorkflowClosureSchema), closure);
+}
+
+interface NewRow extends Omit<Compiled, "id"> {
+  readonly workflow: NewWorkflow;
+  readonly state: NamedEntityState;
+  readonly bytes: Uint8Array;
+}
+
+/** Stores the workflow with its name and description; undefined when its version is taken. */
+async function insert({ db, clock }: Deps, { workflow, state, closure, bytes, digest }: NewRow): Promise<bigint | undefined> {
+  const { id, description } = workflow;
   const typedInterface = closure.primary?.template?.interface ?? create(TypedInterfaceSchema);
-  const now = deps.clock();
-  const rowId = await deps.db.transaction(async (tx) => {
+  const now = clock();
+  return db.transaction(async (tx) => {
     const { rows } = await tx.query<{ id: bigint }>({
       name: "create-workflow",
       text: `INSERT INTO workflows (project, domain, name, version, short_description, typed_interface, closure, digest, created_at, updated_at)
@@ -63,7 +101,7 @@ export async function createWorkflowInternal(
         id.domain,
         id.name,
         id.version,
-        workflow.description?.shortDescription ?? "",
+        description?.shortDescription ?? "",
         digestOf(TypedInterfaceSchema, typedInterface).bytes,
         bytes,
         digest,
@@ -72,14 +110,9 @@ export async function createWorkflowInternal(
     });
     if (rows[0] === undefined) return undefined;
     await ensureNamedEntity(tx, id, state);
-    await storeDescription(tx, { id, description: workflow.description, now });
+    await storeDescription(tx, { id, description, now });
     return rows[0].id;
   });
-  if (rowId !== undefined) return { rowId, closure, isNew: true };
-  const existing = await findWorkflow(deps.db, id);
-  if (existing === undefined) throw new Error("a workflow that was in the way of an insert is gone");
-  if (!Buffer.from(existing.digest).equals(digest)) throw differentStructure(id, existing.closure, closure);
-  return { rowId: existing.rowId, closure: existing.closure, isNew: false };
 }
 
 function checkLimits({ config }: Deps, { id, closure, size }: { id: Identifier; closure: CompiledWorkflowClosure; size: number }): void {
