@@ -44,7 +44,7 @@ function handlerOf(method: DescMethod, dispatch: Dispatch): (call: Call, callbac
   const request = (call: Call): unknown => (streamsIn(method) ? decodeEach(method, call) : decodeRequest(method.input, call.request));
   if (!streamsOut(method)) {
     const answer = async (call: Call): Promise<Buffer> => {
-      const context = new GrpcContext(method, call);
+      const context = grpcContext(method, call);
       return encode(await dispatch.one(request(call), context));
     };
     return (call, callback) => {
@@ -55,7 +55,7 @@ function handlerOf(method: DescMethod, dispatch: Dispatch): (call: Call, callbac
     };
   }
   return (call) => {
-    const context = new GrpcContext(method, call);
+    const context = grpcContext(method, call);
     const answer = async (): Promise<void> =>
       dispatch.many(request(call), context, (message) => write(call, encode(message), context.signal));
     answer().then(
@@ -87,39 +87,35 @@ function write(call: Call, bytes: Buffer, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Made for every call, so what few handlers ask for is made when they ask. */
-class GrpcContext implements CallContext {
-  readonly method: DescMethod;
-  readonly transport = "grpc";
-  readonly #call: Call;
-  #requestId: string | undefined;
-  #signal: AbortSignal | undefined;
+/**
+ * Made for every call, so what few handlers ask for is made when they ask. An
+ * object with getters of its own, so that an interceptor can spread it.
+ */
+function grpcContext(method: DescMethod, call: Call): CallContext {
+  const metadata: CallContext["metadata"] = { get: (name) => call.metadata.get(name)[0]?.toString() };
+  let requestId: string | undefined;
+  let signal: AbortSignal | undefined;
+  return {
+    method,
+    transport: "grpc",
+    metadata,
+    get requestId() {
+      requestId ??= requestIdOf(metadata.get("x-request-id"));
+      return requestId;
+    },
+    get peer() {
+      return call.getPeer();
+    },
+    get signal() {
+      signal ??= cancelledSignal(call);
+      return signal;
+    },
+  };
+}
 
-  constructor(method: DescMethod, call: Call) {
-    this.method = method;
-    this.#call = call;
-  }
-
-  get metadata(): CallContext["metadata"] {
-    return { get: (name) => this.#call.metadata.get(name)[0]?.toString() };
-  }
-
-  get requestId(): string {
-    this.#requestId ??= requestIdOf(this.metadata.get("x-request-id"));
-    return this.#requestId;
-  }
-
-  get peer(): string {
-    return this.#call.getPeer();
-  }
-
-  get signal(): AbortSignal {
-    if (!this.#signal) {
-      const controller = new AbortController();
-      this.#signal = controller.signal;
-      if (this.#call.cancelled) controller.abort();
-      else this.#call.once("cancelled", () => controller.abort());
-    }
-    return this.#signal;
-  }
+function cancelledSignal(call: Call): AbortSignal {
+  const controller = new AbortController();
+  if (call.cancelled) controller.abort();
+  else call.once("cancelled", () => controller.abort());
+  return controller.signal;
 }

@@ -241,12 +241,16 @@ describe("unary calls", () => {
 test("interceptors run around each call, outermost first, and may refuse it", async () => {
   const order: string[] = [];
   const { channel, port } = await start({
-    services: [implement(AdminService, { getTask: (_, { requestId }) => ({ shortDescription: requestId }) })],
+    services: [
+      implement(AdminService, {
+        getTask: (_, { requestId, signal, peer }) => ({ shortDescription: `${requestId} ${signal.aborted} ${peer === ""}` }),
+      }),
+    ],
     interceptors: [
       async ({ context }, next) => {
         order.push("a in");
         try {
-          return await next({ ...context, requestId: "changed", metadata: context.metadata, method: context.method });
+          return await next({ ...context, requestId: "changed" });
         } finally {
           order.push("a out");
         }
@@ -259,7 +263,7 @@ test("interceptors run around each call, outermost first, and may refuse it", as
     ],
   });
   const client = createClient({ channel, service: AdminService });
-  expect((await client.getTask({})).shortDescription).toBe("changed");
+  expect((await client.getTask({})).shortDescription).toBe("changed false false");
   expect((await failure(client.getTask({ id: { name: "secret" } }))).code).toBe(Code.PERMISSION_DENIED);
   expect(order).toEqual(["a in", "GetTask", "a out", "a in", "GetTask", "a out"]);
   // REST goes the same way, and so does reflection.
