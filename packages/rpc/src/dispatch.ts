@@ -65,6 +65,8 @@ function implementationOf(served: ServedService, method: DescMethod): AnyMethod 
 
 /** Logs a failure that its handler did not declare, with its stack: the caller sees a constant text only. */
 function report(thrown: unknown, { logger, context }: { logger: Logger; context: CallContext }): RpcError {
+  // Whatever a handler throws when its caller is gone follows from that, and nobody gets the answer.
+  if (!(thrown instanceof RpcError) && context.signal.aborted) return new RpcError(Code.CANCELLED, "the caller is gone", { cause: thrown });
   const error = toRpcError(thrown);
   if (isUnexpected(error)) {
     const { requestId, method, peer, transport } = context;

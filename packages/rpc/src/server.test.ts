@@ -324,7 +324,11 @@ describe("streams", () => {
 
   test("a client that leaves the loop stops the server's", async () => {
     const stopped = Promise.withResolvers<void>();
+    const errors: string[] = [];
+    const logger = createLogger({ service: "test", level: "silent" });
+    logger.error = ((_: object, text: string) => void errors.push(text)) as typeof logger.error;
     const { channel } = await start({
+      logger,
       services: [
         implement(AsyncAgentService, {
           async *getTaskLogs() {
@@ -339,6 +343,8 @@ describe("streams", () => {
     });
     for await (const _ of createClient({ channel, service: AsyncAgentService }).getTaskLogs({})) break;
     await expect(stopped.promise).resolves.toBeUndefined();
+    await delay(5);
+    expect(errors).toEqual([]);
   });
 });
 
