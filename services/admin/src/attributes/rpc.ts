@@ -1,11 +1,16 @@
-import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  MatchableResource,
+  type WorkflowExecutionConfig,
+  type WorkflowExecutionConfigSchema,
+} from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
+import { type ConfigSource, configuredDefaults, mergeSettings, namesIdentity } from "../execution/merge-config.js";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument, notFound } from "../invalid.js";
 import { requireActive, requireActiveProject, requireProject } from "../project/require.js";
-import { configuredExecutionSettings, mergeExecutionSettings } from "./execution-config.js";
 import { type AttributeRow, type AttributeScope, findAttributes, storedAttributes } from "./resolve.js";
 import { deleteAttributes, kindOf, storeAttributes } from "./store.js";
 
@@ -37,8 +42,7 @@ function projectLevel({ db, config, clock }: Deps): Rpcs {
         return { attributes: { project, matchingAttributes: found.attributes } };
       }
       const own = found?.attributes.target.case === "workflowExecutionConfig" ? found.attributes.target.value : undefined;
-      const configured = configuredExecutionSettings(config);
-      const value = { ...own, ...mergeExecutionSettings(own === undefined ? [configured] : [own, configured]) };
+      const value = withDefaults(own, configuredDefaults(config.executionDefaults));
       return { attributes: { project, matchingAttributes: { target: { case: "workflowExecutionConfig", value } } } };
     },
 
@@ -120,6 +124,19 @@ function list({ db }: Deps): Rpcs {
       });
       return { configurations: rows.map(storedAttributes) };
     },
+  };
+}
+
+/** The settings of a project, those that it leaves open as configured. */
+function withDefaults(
+  own: WorkflowExecutionConfig | undefined,
+  defaults: ConfigSource,
+): MessageInitShape<typeof WorkflowExecutionConfigSchema> {
+  const securityContext = own?.securityContext ?? (namesIdentity(defaults.securityContext) ? defaults.securityContext : undefined);
+  return {
+    ...mergeSettings(own === undefined ? [defaults] : [own, defaults]),
+    ...(securityContext && { securityContext }),
+    executionEnvAssignments: own?.executionEnvAssignments ?? [],
   };
 }
 

@@ -31,16 +31,17 @@ export interface ConfigSources {
 export function mergeConfig({ request, launchPlan, attributes, defaults }: ConfigSources): WorkflowExecutionConfig {
   const sides: ConfigSource[] = [request, ...(launchPlan === undefined ? [] : [launchPlan]), ...attributes];
   const configured = configuredDefaults(defaults);
-  const merged = fold([...sides, { ...configured, securityContext: undefined }]);
+  const merged = mergeSettings([...sides, { ...configured, securityContext: undefined }]);
   const context =
-    first(sides, ({ securityContext }) => (named(securityContext) ? securityContext : undefined)) ??
+    first(sides, ({ securityContext }) => (namesIdentity(securityContext) ? securityContext : undefined)) ??
     legacyContext(request, launchPlan) ??
-    (named(configured.securityContext) ? configured.securityContext : undefined) ??
+    (namesIdentity(configured.securityContext) ? configured.securityContext : undefined) ??
     create(SecurityContextSchema);
   return { ...merged, securityContext: { ...context, runAs: context.runAs ?? create(IdentitySchema) } };
 }
 
-function fold(sides: readonly ConfigSource[]): WorkflowExecutionConfig {
+/** Every setting but the security context from the first side that has it. */
+export function mergeSettings(sides: readonly ConfigSource[]): WorkflowExecutionConfig {
   const merged = create(WorkflowExecutionConfigSchema, {
     maxParallelism: first(sides, ({ maxParallelism }) => (maxParallelism > 0 ? maxParallelism : undefined)) ?? 0,
     overwriteCache: sides.some(({ overwriteCache }) => overwriteCache),
@@ -66,7 +67,8 @@ function first<Side, T>(sides: readonly Side[], pick: (side: Side) => T | undefi
   return undefined;
 }
 
-function named(context: SecurityContext | undefined): boolean {
+/** Whether a security context says anything. */
+export function namesIdentity(context: SecurityContext | undefined): boolean {
   const runAs = context?.runAs;
   return runAs !== undefined && (runAs.k8sServiceAccount !== "" || runAs.iamRole !== "" || runAs.executionIdentity !== "");
 }
@@ -81,7 +83,8 @@ function legacyContext(request: ExecutionSpec, launchPlan: LaunchPlanSpec | unde
   return create(SecurityContextSchema, { runAs });
 }
 
-function configuredDefaults(defaults: AdminConfig["executionDefaults"]): ConfigSource {
+/** What the configuration gives to every execution. */
+export function configuredDefaults(defaults: AdminConfig["executionDefaults"]): ConfigSource {
   return create(WorkflowExecutionConfigSchema, {
     maxParallelism: defaults.maxParallelism,
     securityContext: create(SecurityContextSchema, {
