@@ -37,7 +37,8 @@ export function mintTaskEvent(request: TaskRequest, status: TaskStatus, options:
     logs: [...(status.logs ?? [])],
     occurredAt,
     reportedAt: timestampFromDate(now),
-    inputValue: { case: "inputUri", value: request.inputUri },
+    // A request to stop may name the attempt and no more.
+    inputValue: request.inputUri === "" ? { case: undefined } : { case: "inputUri", value: request.inputUri },
     outputResult: outputResult(request, status),
     customInfo: status.customInfo,
     // Readers of both the old and the new field exist.
@@ -69,7 +70,7 @@ type OutputResult = NonNullable<MessageInitShape<typeof TaskExecutionEventSchema
 function outputResult(request: TaskRequest, status: TaskStatus): OutputResult {
   switch (status.phase) {
     case "SUCCEEDED":
-      return { case: "outputUri", value: `${request.outputPrefix}/outputs.pb` };
+      return request.outputPrefix === "" ? { case: undefined } : { case: "outputUri", value: `${request.outputPrefix}/outputs.pb` };
     case "FAILED":
       return { case: "error", value: executionError(status.failure) };
     default:

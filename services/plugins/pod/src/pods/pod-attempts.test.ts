@@ -231,10 +231,17 @@ describe("an attempt's pod", () => {
     bus.published.length = 0;
     world.cluster.down = true;
     await start();
-    await send(DesiredState.ABORT);
+    // An abort needs no more than the attempt's names.
+    await send(DesiredState.ABORT, {
+      owner: undefined,
+      inputUri: "",
+      outputPrefix: "",
+      template: create(TaskTemplateSchema, { type: "python-task" }),
+    });
     world.cluster.down = false;
     await clock.advance(30_000);
     expect(told()).toEqual([["SUCCEEDED", ""]]);
+    expect(last()?.outputs?.literals.o0?.hash).toBe("out");
     expect(world.cluster.pods.size).toBe(1);
   });
 

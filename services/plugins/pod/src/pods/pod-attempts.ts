@@ -115,7 +115,9 @@ export class PodAttempts {
     this.#over.set(attemptKey(request), true);
     const pod = await this.#fetch(request);
     if (pod === undefined || !isPodOf(pod, request)) return { phase: "ABORTED" };
-    const { status } = pod.metadata.deletionTimestamp === undefined ? await this.#reader.read(pod, request) : { status: undefined };
+    // An abort may name the attempt and no more; the pod's own record says where its outputs are.
+    const whose = readAttempt(pod) ?? request;
+    const { status } = pod.metadata.deletionTimestamp === undefined ? await this.#reader.read(pod, whose) : { status: undefined };
     const ended = status !== undefined && isEnded(status) ? status : undefined;
     if (ended === undefined || !hasProcessEnded(pod)) await this.#remove(request, pod.metadata.uid);
     return ended ?? { phase: "ABORTED" };

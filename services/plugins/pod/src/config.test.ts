@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { podServiceConfig } from "./config.js";
+
+describe("the service's configuration", () => {
+  it("takes what the local stack gives and fills in Go Flyte's defaults", () => {
+    const config = podServiceConfig.parse({
+      logLevel: "info",
+      ops: { host: "127.0.0.1", port: 1 },
+      nats: { url: "nats://127.0.0.1:4222" },
+      kubernetes: { kubeconfig: "/tmp/kubeconfig" },
+      storage: { s3: { endpoint: "http://127.0.0.1:30002", region: "us-east-1", accessKeyId: "minio", secretAccessKey: "miniostorage" } },
+    });
+    expect(config.graces).toEqual({
+      createContainerErrorMs: 180_000,
+      createContainerConfigErrorMs: 0,
+      imagePullBackOffMs: 180_000,
+      podPendingMs: 0,
+    });
+    expect(config.pods.metadata.annotations).toEqual({ "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" });
+    expect(config.limits).toEqual({ maxOutputBytes: 10_485_760, inlineBytes: 8_192 });
+  });
+
+  it("refuses keys that it does not know, at any depth", () => {
+    const nats = { url: "" };
+    expect(podServiceConfig.safeParse({ nats, colour: "red" }).success).toBe(false);
+    expect(podServiceConfig.safeParse({ nats, pods: { scheduling: { colour: "red" } } }).success).toBe(false);
+  });
+});
