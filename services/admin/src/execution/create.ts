@@ -141,7 +141,6 @@ async function prepare(
     maxParallelism: isTask ? spec.maxParallelism : config.maxParallelism,
     ...(spec.labels && { labels: { ...spec.labels, values: { ...project.labels?.values, ...spec.labels.values } } }),
   };
-  delete stored.inputs;
   const settings = encodeLaunchSettings({
     workflow,
     config: { ...config, labels: { $typeName: "flyteidl.admin.Labels", values: labels } },

@@ -4,7 +4,7 @@ import type {
   WorkflowExecutionIdentifier,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { checkIdentifier, checkText } from "../identifier/check.js";
+import { checkReadIdentifier, checkText } from "../identifier/check.js";
 import { missingArgument, notFound } from "../invalid.js";
 
 /** @throws RpcError INVALID_ARGUMENT naming the part that is missing. */
@@ -32,12 +32,12 @@ export type TaskId = TaskExecutionIdentifier & {
   readonly nodeExecutionId: NodeId;
 };
 
-/** @throws RpcError INVALID_ARGUMENT naming the part that is missing. */
+/** REST paths hold no resource type: then it is a task's. @throws RpcError INVALID_ARGUMENT naming the part that is missing. */
 export function checkTaskId(id: TaskExecutionIdentifier | undefined): asserts id is TaskId {
   if (id === undefined) throw missingArgument("id");
   checkNodeId(id.nodeExecutionId, "node_execution_id");
   if (id.taskId === undefined) throw missingArgument("task_id");
-  checkIdentifier(id.taskId, ResourceType.TASK);
+  checkReadIdentifier(id.taskId, ResourceType.TASK);
 }
 
 // Identifiers as clients have always found them in messages.

@@ -26,5 +26,8 @@ export async function listExecutions(
     ? given
     : planList(executionEntity, { ...request, where: [{ sql: "executions.state = $$", value: ACTIVE }] });
   const { rows } = await db.query<ExecutionRow>(selectPage(executionEntity, plan, executionColumns));
-  return { executions: rows.map((row) => executionOf(row, { errorBytes: LIST_ERROR_BYTES })), token: nextToken(plan, rows.length) };
+  const executions = rows.map((row) => executionOf(row, { errorBytes: LIST_ERROR_BYTES }));
+  // Older clients put inputs into the spec; lists have never shown them.
+  for (const { spec } of executions) if (spec !== undefined) delete spec.inputs;
+  return { executions, token: nextToken(plan, rows.length) };
 }

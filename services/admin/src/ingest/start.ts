@@ -5,14 +5,15 @@ import { offloadNames } from "../event/offload-names.js";
 import { decodeMessage } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
 import type { Item } from "./item.js";
+import { Patience } from "./patience.js";
 import { type BatchDeps, recordBatch } from "./record-batch.js";
 import { publishRecorded } from "./recorded.js";
 
 export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "logger" | "clock" | "config">;
 
 const BATCH = 1_000;
-/** Deliveries after which an event for something that is still not there is dropped: with the delays below, about two minutes. */
-const MAX_WAITS = 20;
+/** After which time without the database a batch goes back to the bus. */
+const AWAY_MS = 500;
 
 /** Takes events from the bus into the database until it is closed. Any number of replicas share the work. */
 export async function startIngest(deps: IngestDeps): Promise<Subscription> {
@@ -23,6 +24,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
     ids: new ExecutionIds(),
     onUnrecordable: (item, error) => logger.error({ ...describe(item), error: String(error) }, "event dropped: the database refuses it"),
   };
+  const patience = new Patience();
   return bus.subscribe(
     {
       stream: EVENT_STREAM.name,
@@ -41,23 +43,46 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
           message.ack();
         }
       }
-      const { outcomes, ended } = await recordBatch(
+      const result = await recordBatch(
         batch,
         read.map(({ item }) => item),
-      );
-      for (const [index, { message, item }] of read.entries()) settle(deps, { message, item, waits: outcomes[index] === "waits" });
-      for (const { execution, phase } of ended) publishRecorded(deps, execution, phase);
+      ).catch((error: unknown) => {
+        logger.warn({ events: read.length, error: String(error) }, "events cannot be recorded now");
+        for (const { message } of read) message.nak(AWAY_MS);
+        return undefined;
+      });
+      if (result === undefined) return;
+      for (const [index, { message, item }] of read.entries()) {
+        settle({ logger, patience }, { message, item, waits: result.outcomes[index] === "waits" });
+      }
+      for (const { execution, phase } of result.ended) publishRecorded(deps, execution, phase);
     },
   );
 }
 
-function settle({ logger }: IngestDeps, { message, item, waits }: { message: BusMessage; item: Item; waits: boolean }): void {
-  if (!waits) message.ack();
-  else if (message.deliveries < MAX_WAITS) message.nak(Math.min(50 * 2 ** (message.deliveries - 1), 10_000));
-  else {
-    logger.warn(describe(item), "event dropped: what it belongs to never came");
+interface Settled {
+  readonly message: BusMessage;
+  readonly item: Item;
+  readonly waits: boolean;
+}
+
+function settle(
+  { logger, patience }: { readonly logger: IngestDeps["logger"]; readonly patience: Patience },
+  { message, item, waits }: Settled,
+): void {
+  if (!waits) {
+    if (!patience.idle) patience.done(keyOf(item));
     message.ack();
+    return;
   }
+  const delayMs = patience.wait(keyOf(item));
+  if (delayMs !== undefined) return message.nak(delayMs);
+  logger.warn(describe(item), "event dropped: what it belongs to never came");
+  message.ack();
+}
+
+function keyOf(item: Item): string {
+  return `${JSON.stringify(describe(item))} ${item.order}`;
 }
 
 function describe(item: Item): Record<string, unknown> {

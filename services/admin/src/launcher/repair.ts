@@ -66,7 +66,10 @@ export function decideRepair(execution: QuietExecution, resource: FoundResource 
 }
 
 /** Compares quiet executions with their resources once; gives how many were looked at. */
-export async function repairOnce(deps: RepairDeps, { quietMs, limit }: { readonly quietMs: number; readonly limit: number }): Promise<number> {
+export async function repairOnce(
+  deps: RepairDeps,
+  { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
+): Promise<number> {
   const quiet = await takeQuiet(deps.db, { quietMs, limit });
   for (const execution of quiet) {
     try {
@@ -82,7 +85,10 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
   const cluster = clusterOf(deps.clusters as AdminDeps["clusters"], execution.cluster);
   if (cluster === undefined) return;
   const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);
-  const object = await cluster.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name });
+  const object = await cluster.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, {
+    namespace,
+    name: execution.name,
+  });
   const resource = object && {
     status: object.status ?? { phase: 0 },
     deleting: object.metadata.deletionTimestamp !== undefined,
@@ -111,7 +117,9 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
 }
 
 async function end(deps: RepairDeps, execution: ExecutionName, fact: WorkflowFact): Promise<void> {
-  const { after } = await changeExecution(deps.db, execution, { decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)) });
+  const { after } = await changeExecution(deps.db, execution, {
+    decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)),
+  });
   publishRecorded(deps, execution, after.phase);
 }
 

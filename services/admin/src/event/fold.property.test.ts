@@ -1,0 +1,144 @@
+import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import {
+  NodeExecution_Phase as Node,
+  TaskExecution_Phase as Task,
+  WorkflowExecution_Phase as Workflow,
+} from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { NodeFact, TaskFact, WorkflowFact } from "./facts.js";
+import { foldNode, type NodeState } from "./node-state.js";
+import { taskEventOrder } from "./order.js";
+import { belongsToTask, foldTask, type TaskState } from "./task-state.js";
+import { acceptedWorkflow, foldWorkflow } from "./workflow-state.js";
+
+const START = 1_700_000_000_000_000_000n;
+const bytes = (...values: number[]) => Uint8Array.from(values);
+
+/** The events as they may arrive: each at least once, some more often, in any order. */
+const arrivals = <T>(sent: readonly T[]): fc.Arbitrary<T[]> =>
+  fc
+    .array(fc.nat({ max: Math.max(sent.length - 1, 0) }), { maxLength: 2 * sent.length })
+    .chain((repeats) => fc.shuffledSubarray([...sent, ...repeats.map((i) => sent[i] as T)], { minLength: sent.length + repeats.length }));
+
+/** Steps that end at most once, at the last; times go on. */
+function legal<Phase extends number>(phases: readonly Phase[], isTerminal: (phase: Phase) => boolean): fc.Arbitrary<Phase[]> {
+  const open = phases.filter((phase) => !isTerminal(phase));
+  const ends = phases.filter(isTerminal);
+  return fc
+    .tuple(fc.array(fc.constantFrom(...open), { maxLength: 6 }), fc.option(fc.constantFrom(...ends)))
+    .map(([steps, end]) => (end === null ? steps : [...steps, end]))
+    .filter((steps) => steps.length > 0);
+}
+
+const numbers = <T extends number>(phases: Record<string, string | T>): T[] =>
+  Object.values(phases).filter((value): value is T => typeof value === "number");
+
+const runs = { numRuns: 500 };
+
+test("an execution ends up the same whatever the order of its events and their repeats", () => {
+  const scenario = legal(
+    numbers(Workflow).filter((phase) => phase !== Workflow.ABORTING && phase !== Workflow.UNDEFINED),
+    isTerminalWorkflowEvent,
+  ).chain((phases) => {
+    const events = phases.map((phase, index) => {
+      const fact: WorkflowFact = {
+        phase,
+        occurredAt: START + BigInt(index),
+        ...(phase === Workflow.SUCCEEDED && { outputUri: "s3://bucket/outputs.pb", outputs: bytes(index) }),
+        ...((phase === Workflow.FAILING || phase === Workflow.FAILED) && {
+          error: { bytes: bytes(index), kind: "USER", code: `C${index}` },
+        }),
+      };
+      return { fact, order: BigInt(index + 1) };
+    });
+    return fc.record({ events: fc.constant(events), arrived: arrivals(events) });
+  });
+  fc.assert(
+    fc.property(scenario, ({ events, arrived }) => {
+      const record = (list: typeof events) =>
+        list.reduce((state, { fact, order }) => foldWorkflow(state, fact, order), acceptedWorkflow(START));
+      expect(record(arrived)).toEqual(record(events));
+    }),
+    runs,
+  );
+});
+
+test("a node ends up the same whatever the order of its events and their repeats", () => {
+  const scenario = legal(numbers(Node), isTerminalNodeEvent).chain((phases) => {
+    const events = phases.map((phase, index) => {
+      const fact: NodeFact = {
+        phase,
+        occurredAt: START + BigInt(index),
+        reportedAt: START + BigInt(index) + 5n,
+        inputUri: "s3://bucket/inputs.pb",
+        deckUri: phase === Node.RUNNING ? `deck-${index}` : "",
+        dynamicJobSpecUri: "",
+        retryGroup: "0",
+        specNodeId: "n0",
+        eventVersion: 1,
+        isParent: index % 2 === 1,
+        isDynamic: phase === Node.DYNAMIC_RUNNING,
+        isArray: false,
+        ...(index % 3 === 0 && { target: { bytes: bytes(index), isExecution: false, cacheStatus: `S${index}` } }),
+        ...(phase === Node.SUCCEEDED && { outputUri: "s3://bucket/outputs.pb", outputs: bytes(index) }),
+        ...(phase === Node.FAILED && { error: { bytes: bytes(index), kind: "USER", code: "C" } }),
+      };
+      return { fact, order: BigInt(index + 1) };
+    });
+    return fc.record({ events: fc.constant(events), arrived: arrivals(events) });
+  });
+  fc.assert(
+    fc.property(scenario, ({ events, arrived }) => {
+      const record = (list: typeof events) =>
+        list.reduce<NodeState | undefined>((state, { fact, order }) => foldNode(state, fact, order), undefined);
+      expect(record(arrived)).toEqual(record(events));
+    }),
+    runs,
+  );
+});
+
+test("a task attempt and its history end up the same whatever the order of its events and their repeats", () => {
+  const forward = [Task.WAITING_FOR_RESOURCES, Task.QUEUED, Task.INITIALIZING, Task.RUNNING, Task.RETRYABLE_FAILED];
+  const scenario = fc
+    .tuple(
+      fc.subarray(forward),
+      fc.array(fc.nat({ max: 3 }), { minLength: 5, maxLength: 5 }),
+      fc.option(fc.constantFrom(Task.SUCCEEDED, Task.FAILED, Task.ABORTED)),
+    )
+    .map(([phases, versions, end]) => [
+      ...phases.flatMap((phase, index) => Array.from({ length: (versions[index] ?? 0) + 1 }, (_, version) => ({ phase, version }))),
+      ...(end === null ? [] : [{ phase: end, version: 0 }]),
+    ])
+    .filter((steps) => steps.length > 0)
+    .chain((steps) => {
+      const events = steps.map(({ phase, version }, index) => {
+        const fact: TaskFact = {
+          phase,
+          phaseVersion: version,
+          occurredAt: START + BigInt(index),
+          reportedAt: START + BigInt(index),
+          inputUri: "s3://bucket/inputs.pb",
+          event: bytes(index),
+          ...(isTerminalTaskEvent(phase) && { outputUri: "s3://bucket/outputs.pb" }),
+        };
+        return { fact, order: taskEventOrder(phase, version) };
+      });
+      return fc.record({ events: fc.constant(events), arrived: arrivals(events) });
+    });
+  fc.assert(
+    fc.property(scenario, ({ events, arrived }) => {
+      const record = (list: typeof events) => {
+        let state: TaskState | undefined;
+        const history = new Map<bigint, Uint8Array>();
+        for (const { fact, order } of list) {
+          if (belongsToTask(state, fact) && !history.has(order)) history.set(order, fact.event);
+          state = foldTask(state, fact, order);
+        }
+        return { state, history: [...history].toSorted(([a], [b]) => (a < b ? -1 : 1)) };
+      };
+      expect(record(arrived)).toEqual(record(events));
+    }),
+    runs,
+  );
+});

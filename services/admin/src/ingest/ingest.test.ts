@@ -1,0 +1,290 @@
+import { fileURLToPath } from "node:url";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { EVENT_STREAM, executionEventSubject, executionRecordedFilter, taskEventSubject } from "@flyte-ts/domain";
+import {
+  NodeExecution_Phase as Node,
+  TaskExecution_Phase as Task,
+  WorkflowExecution_Phase as Workflow,
+} from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { ExecutionEventSchema, ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { type Bus, connectBus } from "@flyte-ts/messaging";
+import { createPool, type Database } from "@flyte-ts/postgres";
+import { createLogger } from "@flyte-ts/telemetry";
+import { natsFixture, postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { adminConfigSchema } from "../config.js";
+import { offloadNames } from "../event/offload-names.js";
+import { BadEvent } from "../event/read.js";
+import { insertExecution } from "../execution/insert.js";
+import { decodeMessage } from "./decode.js";
+import { ExecutionIds } from "./execution-ids.js";
+import type { Item } from "./item.js";
+import { recordBatch } from "./record-batch.js";
+import { startIngest } from "./start.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const config = adminConfigSchema.parse({});
+const names = offloadNames(config);
+const START = Date.parse("2026-03-01T10:00:00Z");
+let postgres: ServerFixture;
+let db: Database;
+let count = 0;
+let name: string;
+let rowId: bigint;
+
+beforeAll(async () => {
+  postgres = await postgresFixture();
+  db = createPool({ url: postgres.url, logger });
+  await db.migrate({ directory: fileURLToPath(new URL("../../migrations", import.meta.url)), logger });
+});
+afterAll(async () => {
+  await db.close();
+  await postgres.stop();
+});
+beforeEach(async () => {
+  [name, rowId] = await newExecution();
+});
+
+async function newExecution(): Promise<[string, bigint]> {
+  const executionName = `e${String(count++).padStart(4, "0")}`;
+  const empty = new Uint8Array();
+  const id = await insertExecution(db, {
+    ...{ project: "p", domain: "d", name: executionName, launchPlanId: undefined, launchPlanName: "l", workflowId: 1n, taskId: undefined },
+    ...{ launchEntity: "launch_plan", mode: 0, principal: "", cluster: "", sourceExecutionId: undefined, parentNodeExecutionId: undefined },
+    ...{ spec: empty, inputs: empty, userInputs: empty, inputsUri: "", userInputsUri: "", closure: empty, launchSettings: "{}" },
+    ...{ acceptedAt: 1n, failure: undefined, labels: {}, tags: [] },
+  });
+  return [executionName, id];
+}
+
+const executionId = () => ({ project: "p", domain: "d", name });
+const at = (second: number) => timestampFromMs(START + second * 1000);
+const outputs = create(LiteralMapSchema, {
+  literals: { o: { value: { case: "scalar", value: { value: { case: "noneType", value: {} } } } } },
+});
+
+type ExecutionInit = MessageInitShape<typeof ExecutionEventSchema>;
+const executionEvent = (init: ExecutionInit) => toBinary(ExecutionEventSchema, create(ExecutionEventSchema, init));
+
+const workflow = (sequence: number, phase: Workflow, more: object = {}) =>
+  executionEvent({
+    sequence: BigInt(sequence),
+    event: { case: "workflow", value: { executionId: executionId(), phase, occurredAt: at(sequence), producerId: "propeller", ...more } },
+  });
+const node = (sequence: number, phase: Node, { nodeId = "n0", ...more }: { nodeId?: string; [field: string]: unknown } = {}) =>
+  executionEvent({
+    sequence: BigInt(sequence),
+    event: {
+      case: "node",
+      value: { id: { nodeId, executionId: executionId() }, phase, occurredAt: at(sequence), specNodeId: nodeId, ...more },
+    },
+    ...(phase === Node.SUCCEEDED && { outputs }),
+  });
+const task = (
+  phase: Task,
+  phaseVersion: number,
+  { nodeId = "n0", second = phase, ...more }: { nodeId?: string; second?: number; [field: string]: unknown } = {},
+) =>
+  toBinary(
+    TaskEventSchema,
+    create(TaskEventSchema, {
+      event: {
+        taskId: { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "t", version: "v" },
+        parentNodeExecutionId: { nodeId, executionId: executionId() },
+        phase,
+        phaseVersion,
+        occurredAt: at(second),
+        ...more,
+      },
+      ...(phase === Task.SUCCEEDED && { outputs }),
+    }),
+  );
+
+const execution = (data: Uint8Array) => decodeMessage(executionEventSubject(0), data, names);
+const plugin = (data: Uint8Array) => decodeMessage(taskEventSubject(0), data, names);
+const recorder = () => {
+  const refused: Item[] = [];
+  const deps = { db, ids: new ExecutionIds(), onUnrecordable: (item: Item) => refused.push(item) };
+  return { refused, record: (items: readonly Item[]) => recordBatch(deps, items) };
+};
+
+/** Everything that is recorded of the execution, but for what tells when and how often it was written. */
+async function recorded() {
+  const query = (text: string) => db.query({ text, values: [rowId] }).then(({ rows }) => rows);
+  const strip = (rows: Record<string, unknown>[]) =>
+    rows.map((row) => ({
+      ...row,
+      created_at: 0,
+      updated_at: 0,
+      revision: 0,
+      id: 0,
+      execution_name: "",
+      execution_id: 0,
+      task_execution_id: 0,
+    }));
+  return {
+    executions: strip(await query("SELECT * FROM executions WHERE id = $1")),
+    nodes: strip(await query("SELECT * FROM node_executions WHERE execution_id = $1 ORDER BY node_id")),
+    tasks: strip(await query("SELECT * FROM task_executions WHERE execution_id = $1 ORDER BY node_id, retry_attempt")),
+    events: strip(
+      await query(
+        `SELECT t.node_id, e.event_order, length(e.event) FROM task_execution_events e JOIN task_executions t ON t.id = e.task_execution_id
+         WHERE t.execution_id = $1 ORDER BY 1, 2`,
+      ),
+    ),
+  };
+}
+
+const run = () => [
+  execution(workflow(1, Workflow.RUNNING)),
+  execution(node(2, Node.QUEUED, { isParent: true })),
+  execution(node(3, Node.RUNNING, { deckUri: "deck" })),
+  plugin(task(Task.QUEUED, 0, { reason: "waiting" })),
+  plugin(task(Task.RUNNING, 0)),
+  plugin(task(Task.RUNNING, 1, { reason: "half", logs: [{ uri: "http://log", name: "log" }] })),
+  plugin(task(Task.SUCCEEDED, 0, { second: 9 })),
+  execution(node(5, Node.QUEUED, { nodeId: "n0-0-s", parentNodeMetadata: { nodeId: "n0" }, retryGroup: "0" })),
+  execution(node(6, Node.FAILED, { nodeId: "n0-0-s", outputResult: { case: "error", value: { code: "C", message: "m" } } })),
+  execution(node(9, Node.SUCCEEDED, { outputResult: { case: "outputUri", value: "s3://b/outputs.pb" } })),
+  execution(workflow(10, Workflow.FAILING, { outputResult: { case: "error", value: { code: "C", message: "m" } } })),
+  execution(workflow(11, Workflow.FAILED, { outputResult: { case: "error", value: { code: "C", message: "end" } } })),
+];
+
+describe("recording", () => {
+  test("any order, any repetition, any split into batches, and two replicas at once give the same rows", async () => {
+    const reference = recorder();
+    for (const item of run()) expect((await reference.record([item])).outcomes).toEqual(["recorded"]);
+    const expected = await recorded();
+    expect(expected.events).toHaveLength(4);
+    expect(expected.executions[0]).toMatchObject({ phase: "FAILED", result: "error", error_code: "C", duration: 10_000_000_000n });
+    expect(expected.nodes).toMatchObject([
+      { node_id: "n0", phase: "SUCCEEDED", output_uri: "s3://b/outputs.pb", is_parent: true, duration: 6_000_000_000n },
+      { node_id: "n0-0-s", phase: "FAILED", error_code: "C", parent_node_id: "n0" },
+    ]);
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.nat({ max: 11 }), { maxLength: 8 }).chain((repeats) => {
+          const all = [...Array(12).keys(), ...repeats];
+          return fc.record({
+            order: fc.shuffledSubarray(all, { minLength: all.length }),
+            sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 20, maxLength: 20 }),
+          });
+        }),
+        async ({ order, sizes }) => {
+          [name, rowId] = await newExecution();
+          const items = run();
+          let waiting = order.map((index) => items[index] as Item);
+          // What waits is delivered again, as the bus would.
+          for (let round = 0; waiting.length > 0; round++) {
+            expect(round).toBeLessThan(5);
+            const again: Item[] = [];
+            const replicas = [recorder(), recorder()];
+            for (let i = 0, batch = 0; i < waiting.length; batch++) {
+              const parts = replicas.map((replica) => {
+                const part = waiting.slice(i, i + (sizes[batch % sizes.length] ?? 1));
+                i += part.length;
+                return replica.record(part).then(({ outcomes }) => again.push(...part.filter((_, index) => outcomes[index] === "waits")));
+              });
+              await Promise.all(parts);
+            }
+            waiting = again;
+          }
+          expect(await recorded()).toEqual(expected);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  }, 120_000);
+
+  test("a task waits for its node, and everything for its execution", async () => {
+    const { record } = recorder();
+    expect((await record([plugin(task(Task.RUNNING, 0, { nodeId: "later" }))])).outcomes).toEqual(["waits"]);
+    // In one batch the node comes first, wherever it stands.
+    expect((await record([plugin(task(Task.RUNNING, 0)), execution(node(1, Node.RUNNING))])).outcomes).toEqual(["recorded", "recorded"]);
+    name = "nobody";
+    expect((await record([execution(workflow(1, Workflow.RUNNING)), execution(node(1, Node.RUNNING))])).outcomes).toEqual([
+      "waits",
+      "waits",
+    ]);
+  });
+
+  test("a value that the database refuses holds up nothing else", async () => {
+    const { record, refused } = recorder();
+    const bad = execution(node(2, Node.RUNNING, { nodeId: "x".repeat(20_000).replaceAll("x", () => Math.random().toString(36)) }));
+    const items = [execution(node(1, Node.RUNNING, { nodeId: "a" })), bad, execution(node(1, Node.RUNNING, { nodeId: "b" }))];
+    expect((await record(items)).outcomes).toEqual(["recorded", "unrecordable", "recorded"]);
+    expect(refused).toEqual([bad]);
+    expect((await recorded()).nodes.map((row) => (row as { node_id?: string }).node_id)).toEqual(["a", "b"]);
+  });
+
+  test("a repeated end is told again, with the phase that stands", async () => {
+    const { record } = recorder();
+    const end = execution(workflow(2, Workflow.SUCCEEDED));
+    expect((await record([end])).ended).toMatchObject([{ execution: { name }, phase: Workflow.SUCCEEDED }]);
+    expect((await record([end])).ended).toMatchObject([{ phase: Workflow.SUCCEEDED }]);
+    expect((await record([execution(workflow(3, Workflow.FAILED))])).ended).toMatchObject([{ phase: Workflow.SUCCEEDED }]);
+  });
+
+  test("messages that are none of ours are told apart", () => {
+    expect(() => execution(Buffer.from("not protobuf"))).toThrow();
+    expect(() => execution(executionEvent({}))).toThrow(BadEvent);
+    expect(() => execution(executionEvent({ event: { case: "node", value: { phase: Node.RUNNING, occurredAt: at(1) } } }))).toThrow(
+      /project/,
+    );
+    name = "";
+    expect(() => execution(workflow(1, Workflow.RUNNING))).toThrow(/execution name/);
+  });
+});
+
+describe("from the bus", () => {
+  let nats: ServerFixture;
+  let bus: Bus;
+
+  beforeAll(async () => {
+    nats = await natsFixture();
+    bus = await connectBus({ url: nats.url, name: "test", logger });
+    await bus.ensureStream({ ...EVENT_STREAM, maxAgeMs: 3_600_000 });
+  });
+  afterAll(async () => {
+    await bus.close();
+    await nats.stop();
+  });
+
+  test("events are recorded, rubbish is dropped, and propeller hears of the end", async () => {
+    const heard: string[] = [];
+    const listening = bus.subscribeVolatile(executionRecordedFilter, (_, data) => {
+      const message = fromBinary(ExecutionRecordedSchema, data);
+      heard.push(`${message.workflowKey} ${message.phase}`);
+    });
+    const ingest = await startIngest({ db, bus, logger, config, clock: () => new Date() });
+    await bus.publish(taskEventSubject(3), task(Task.RUNNING, 0));
+    await bus.publish(executionEventSubject(3), Buffer.from("rubbish"));
+    await bus.publish(executionEventSubject(3), node(1, Node.RUNNING));
+    await bus.publish(executionEventSubject(3), workflow(2, Workflow.SUCCEEDED));
+    await vi.waitFor(async () => {
+      expect(heard).toEqual([`p-d/${name} SUCCEEDED`]);
+      expect((await recorded()).tasks).toMatchObject([{ node_id: "n0", phase: "RUNNING" }]);
+    }, 10_000);
+    await bus.publish(executionEventSubject(3), workflow(2, Workflow.SUCCEEDED));
+    await vi.waitFor(() => expect(heard).toHaveLength(2), 10_000);
+    await ingest.close();
+    await listening.close();
+  });
+
+  test("nothing is lost while the database is away", async () => {
+    const ingest = await startIngest({ db, bus, logger, config, clock: () => new Date() });
+    // The server of the tests does not wait for its disk; what came before the crash shall be there.
+    await db.query({ text: "CHECKPOINT" });
+    await postgres.kill();
+    for (let i = 0; i < 50; i++) await bus.publish(executionEventSubject(1), node(i + 1, Node.RUNNING, { nodeId: `n${i}` }));
+    await postgres.restart();
+    await vi.waitFor(async () => expect((await recorded()).nodes).toHaveLength(50), 25_000);
+    await ingest.close();
+  }, 60_000);
+});
