@@ -1,7 +1,8 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Logger } from "@flyte-ts/telemetry";
+import { STORAGE } from "./api/built-in-types.js";
 import type { ApiContext } from "./api/context.js";
 import { createHandler } from "./api/handler.js";
 import { startServer } from "./api/server.js";
@@ -14,6 +15,14 @@ import { expireEvents } from "./gc/event-expiry.js";
 import { NamespaceController } from "./gc/namespaces.js";
 import { OwnerCollector } from "./gc/owners.js";
 import { QuotaUsage } from "./gc/quota-usage.js";
+import { EventRecorder } from "./kubelet/event-recorder.js";
+import { Kubelet } from "./kubelet/kubelet.js";
+import { allocatableOf, type NodeDescription, nodeLabels, nodeObject, thisMachine } from "./kubelet/node-object.js";
+import { servePodLog } from "./kubelet/pod-log.js";
+import { storeLookup } from "./kubelet/pod-worker.js";
+import { Reaper } from "./kubelet/reaper.js";
+import { Scheduler } from "./kubelet/scheduler.js";
+import { at, type KubeObject, listAt, textAt, withMeta } from "./object/model.js";
 import { writeKubeconfig } from "./kubeconfig.js";
 import { openStore } from "./store/persistent-store.js";
 
@@ -34,8 +43,13 @@ export interface ClusterOptions {
 
 const EXPIRY_MS = 30_000;
 
+/** Pods are processes of this machine and have its address. */
+const HOST_IP = "127.0.0.1";
+
 /** Starts the store, its controllers, the pods and the API. */
-export async function startCluster({ config, logger, fatal, now }: ClusterOptions): Promise<Cluster> {
+export async function startCluster({ config: given, logger, fatal, now }: ClusterOptions): Promise<Cluster> {
+  // Pods have other working folders: paths must not depend on ours.
+  const config = { ...given, dataDir: resolve(given.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(config.dataDir);
   const persistent = await openStore({ folder: join(config.dataDir, "store"), fail: fatal });
@@ -60,6 +74,33 @@ export async function startCluster({ config, logger, fatal, now }: ClusterOption
   ];
   const expiry = setInterval(() => expireEvents(context, config.eventTTL * 1000), EXPIRY_MS);
 
+  const machine = thisMachine();
+  const allocatable = allocatableOf(machine, config.allocatable);
+  const description = { name: config.nodeName, hostIP: HOST_IP, machine, allocatable, labels: config.nodeLabels, now: now() };
+  putNode(context, description);
+  const events = new EventRecorder(context, config.nodeName);
+  const podsFolder = join(config.dataDir, "pods");
+  const kubelet = new Kubelet({
+    context,
+    events,
+    logger,
+    podsFolder,
+    reaper: new Reaper(),
+    lookup: (namespace) => storeLookup(context, namespace),
+    settings: {
+      nodeName: config.nodeName,
+      hostIP: HOST_IP,
+      allocatable,
+      podEnv: config.podEnv,
+      podPath: config.podPath,
+      machineEnv: process.env,
+    },
+    unreachableImages: config.imagePolicy.unreachable,
+    maxLogBytes: config.maxLogBytes,
+    enforceMemory: config.memoryLimits === "enforce",
+    scheduler: new Scheduler({ context, events, nodeName: config.nodeName, allocatable, labels: nodeLabels(description) }),
+  });
+
   const token = config.access === "token" ? readToken(join(config.dataDir, "token")) : undefined;
   const loopback = /^(localhost|127\.|::1$)/.test(config.host);
   if (!loopback && token === undefined)
@@ -69,7 +110,11 @@ export async function startCluster({ config, logger, fatal, now }: ClusterOption
     access: { token, loopback },
     maxRequestBytes: config.maxRequestBytes,
     notReady: () => undefined,
-    podLog: async () => {},
+    podLog: (pod, query, response) =>
+      servePodLog(
+        { podsFolder, now, isRunning: (seen, container, attempt) => isRunning(context, seen, { container, attempt }) },
+        { pod, query, response },
+      ),
     onError,
   });
   const server = await startServer(handler, config);
@@ -81,11 +126,34 @@ export async function startCluster({ config, logger, fatal, now }: ClusterOption
     close: async () => {
       clearInterval(expiry);
       await server.close();
+      await kubelet.close(config.podsOnStop);
       for (const controller of controllers) controller.close();
       await persistent.close();
       unlock();
     },
   };
+}
+
+/** Registers this machine, keeping the identity of the node it was before. */
+function putNode(context: ApiContext, description: NodeDescription): void {
+  const node = nodeObject(description);
+  const known = context.store.get({ resource: STORAGE.nodes, namespace: "", name: description.name })?.object;
+  const { uid = context.newUid(), creationTimestamp = node.metadata.creationTimestamp } = known?.metadata ?? {};
+  context.store.put(STORAGE.nodes, withMeta(node, { uid, creationTimestamp } as Partial<KubeObject["metadata"]>));
+}
+
+/** Whether this start of a container still runs, going by the pod's status now. */
+function isRunning(context: ApiContext, pod: KubeObject, { container, attempt }: { container: string; attempt: number }): boolean {
+  const { namespace = "", name, uid } = pod.metadata;
+  const now = context.store.get({ resource: STORAGE.pods, namespace, name })?.object;
+  if (now?.metadata.uid !== uid) return false;
+  const statuses = [...listAt(now, "status", "containerStatuses"), ...listAt(now, "status", "initContainerStatuses")];
+  const status = statuses.find((s) => textAt(s, "name") === container);
+  return (
+    at(status, "state", "terminated") === undefined &&
+    at(status, "state", "waiting") === undefined &&
+    Number(at(status, "restartCount") ?? 0) <= attempt
+  );
 }
 
 /** Letters and digits of generated names, without those that form words. */

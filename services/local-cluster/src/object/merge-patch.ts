@@ -35,14 +35,12 @@ export const NOT_REPRESENTABLE = Symbol("not representable as a merge patch");
 export function diff(before: JsonObject, after: JsonObject): JsonObject | undefined | typeof NOT_REPRESENTABLE {
   const patch: Record<string, Json> = {};
   let changed = false;
-  for (const key of Object.keys(before)) {
-    if (before[key] === undefined || after[key] !== undefined) continue;
-    patch[key] = null;
-    changed = true;
-  }
-  for (const key of Object.keys(after)) {
+  const keys = Object.keys(after);
+  let kept = 0;
+  for (const key of keys) {
     const next = after[key];
     const old = before[key];
+    if (old !== undefined && next !== undefined) kept++;
     if (next === old || next === undefined) continue;
     if (key === "__proto__") return NOT_REPRESENTABLE;
     if (isObject(next) && isObject(old)) {
@@ -55,6 +53,13 @@ export function diff(before: JsonObject, after: JsonObject): JsonObject | undefi
       if (holdsNull(next)) return NOT_REPRESENTABLE;
       patch[key] = next;
     }
+    changed = true;
+  }
+  const oldKeys = Object.keys(before);
+  if (kept === oldKeys.length) return changed ? patch : undefined;
+  for (const key of oldKeys) {
+    if (before[key] === undefined || after[key] !== undefined) continue;
+    patch[key] = null;
     changed = true;
   }
   return changed ? patch : undefined;

@@ -12,9 +12,18 @@ export interface StoreEvent {
 /** Events kept per resource; a watch that starts further back is told to list again (410). */
 const MAX_EVENTS = 16_384;
 
+/**
+ * Memory that the kept events of a resource may hold, bytes. A revision of a
+ * large object shares most parts with the next; what it holds alone (a copy of
+ * the maps on the way to the change) is taken for an eighth of its text.
+ */
+const MAX_BYTES = 64 << 20;
+const costOf = ({ stored }: StoreEvent) => stored.size >> 3;
+
 /** The latest events of one resource, in order. */
 export class History {
   #events: StoreEvent[] = [];
+  #bytes = 0;
   /** Every event after this revision is kept. */
   #floor: number;
 
@@ -24,8 +33,17 @@ export class History {
 
   push(event: StoreEvent): void {
     this.#events.push(event);
-    if (this.#events.length < 2 * MAX_EVENTS) return;
-    const dropped = this.#events.splice(0, this.#events.length - MAX_EVENTS);
+    this.#bytes += costOf(event);
+    if (this.#events.length >= 2 * MAX_EVENTS || this.#bytes > 2 * MAX_BYTES) this.#trim();
+  }
+
+  /** Down to half, so that the cost of moving the rest is spread over many events. */
+  #trim(): void {
+    let drop = 0;
+    while (this.#events.length - drop > MAX_EVENTS || (this.#bytes > MAX_BYTES && drop < this.#events.length)) {
+      this.#bytes -= costOf(this.#events[drop++] as StoreEvent);
+    }
+    const dropped = this.#events.splice(0, drop);
     this.#floor = dropped.at(-1)?.stored.revision ?? this.#floor;
   }
 

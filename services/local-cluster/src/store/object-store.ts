@@ -1,5 +1,5 @@
 import { diff, mergePatch, NOT_REPRESENTABLE } from "../object/merge-patch.js";
-import { type KubeObject, withMeta } from "../object/model.js";
+import { isObject, type KubeObject, withMeta } from "../object/model.js";
 import { History, type StoreEvent } from "./history.js";
 import { type LogRecord, patchLine, putLine, removeLine } from "./log-record.js";
 import { LARGE_BYTES, Stored } from "./stored.js";
@@ -78,27 +78,28 @@ export class ObjectStore {
   }
 
   /** Writes a new state; sets the resource version. A state equal to the present one is not written again. */
-  put(resource: string, object: KubeObject): Stored {
-    const { namespace = "", name } = object.metadata;
+  put(resource: string, wanted: KubeObject): Stored {
+    const { namespace = "", name } = wanted.metadata;
     const previous = this.get({ resource, namespace, name });
+    // The resource version is ours to set; whatever the writer left there is no difference.
+    const object = previous === undefined ? wanted : withMeta(wanted, { resourceVersion: String(previous.revision) });
+    const patch = previous === undefined ? NOT_REPRESENTABLE : diff(previous.object, object);
+    if (previous !== undefined && patch === undefined) return previous;
     const revision = this.#head + 1;
-    if (previous === undefined || previous.size <= LARGE_BYTES) {
-      if (previous !== undefined && diff(previous.object, object) === undefined) return previous;
-      const stored = new Stored(withMeta(object, { resourceVersion: String(revision) }), { revision });
-      this.#commit(
-        { type: previous === undefined ? "ADDED" : "MODIFIED", resource, stored, previous },
-        putLine(revision, resource, stored.text()),
-      );
-      return stored;
+    const resourceVersion = String(revision);
+    const next = withMeta(object, { resourceVersion });
+    const type = previous === undefined ? "ADDED" : "MODIFIED";
+    if (previous !== undefined && previous.size > LARGE_BYTES && typeof patch === "object") {
+      const metadata = isObject(patch["metadata"]) ? patch["metadata"] : {};
+      const text = JSON.stringify({ ...patch, metadata: { ...metadata, resourceVersion } });
+      if (text.length < previous.size / 2) {
+        const stored = new Stored(next, { revision, grown: { from: previous, by: text.length } });
+        this.#commit({ type, resource, stored, previous }, patchLine(revision, { resource, namespace, name }, text));
+        return stored;
+      }
     }
-    if (diff(previous.object, object) === undefined) return previous;
-    const next = withMeta(object, { resourceVersion: String(revision) });
-    const patch = diff(previous.object, next);
-    const patchText = typeof patch === "object" ? JSON.stringify(patch) : undefined;
-    const whole = patchText === undefined || patch === NOT_REPRESENTABLE || patchText.length > previous.size / 2;
-    const stored = new Stored(next, whole ? { revision } : { revision, size: previous.size + patchText.length });
-    const line = whole ? putLine(revision, resource, stored.text()) : patchLine(revision, { resource, namespace, name }, patchText);
-    this.#commit({ type: "MODIFIED", resource, stored, previous }, line);
+    const stored = new Stored(next, { revision });
+    this.#commit({ type, resource, stored, previous }, putLine(revision, resource, stored.text()));
     return stored;
   }
 
@@ -107,7 +108,10 @@ export class ObjectStore {
     const previous = this.get(place);
     if (previous === undefined) return undefined;
     const revision = this.#head + 1;
-    const stored = new Stored(withMeta(previous.object, { resourceVersion: String(revision) }), { revision, size: previous.size });
+    const stored = new Stored(withMeta(previous.object, { resourceVersion: String(revision) }), {
+      revision,
+      grown: { from: previous, by: 0 },
+    });
     this.#commit({ type: "DELETED", resource: place.resource, stored, previous }, removeLine(revision, place));
     return stored;
   }
@@ -160,7 +164,7 @@ export class ObjectStore {
     } else if ("d" in record) {
       const stored = new Stored(withMeta(previous.object, { resourceVersion: String(record.r) }), {
         revision: record.r,
-        size: previous.size,
+        grown: { from: previous, by: 0 },
       });
       this.#apply({ type: "DELETED", resource: record.k, stored, previous });
     } else {
@@ -168,7 +172,7 @@ export class ObjectStore {
       this.#apply({
         type: "MODIFIED",
         resource: record.k,
-        stored: new Stored(object, { revision: record.r, size: previous.size }),
+        stored: new Stored(object, { revision: record.r, grown: { from: previous, by: 64 } }),
         previous,
       });
     }

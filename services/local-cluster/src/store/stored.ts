@@ -11,14 +11,23 @@ export class Stored {
   readonly object: KubeObject;
   /** Revision of the store at which this state was written; equals metadata.resourceVersion. */
   readonly revision: number;
-  /** Length of the JSON text, exact for new objects, an upper estimate after patches. */
+  /** Length of the JSON text: exact, or an estimate that is at most a quarter too large. */
   readonly size: number;
+  /** The last length that was counted, not estimated. */
+  readonly #counted: number;
   #text: string | undefined;
 
-  constructor(object: KubeObject, { revision, size }: { revision: number; size?: number }) {
+  /** After a small change the size may be given as the former revision and the most it can have grown. */
+  constructor(object: KubeObject, { revision, grown }: { revision: number; grown?: { from: Stored; by: number } }) {
     this.object = object;
     this.revision = revision;
-    this.size = size ?? this.text().length;
+    if (grown !== undefined && grown.from.size + grown.by <= grown.from.#counted * 1.25) {
+      this.size = grown.from.size + grown.by;
+      this.#counted = grown.from.#counted;
+    } else {
+      this.size = grown === undefined ? this.text().length : encodeByParts(object, 0).length;
+      this.#counted = this.size;
+    }
   }
 
   get key(): string {

@@ -1,0 +1,148 @@
+import { spawn } from "node:child_process";
+import { CONTAINER_MARK, kill, POD_MARK, type Reaper } from "./reaper.js";
+import { isAlive, readClaim, readExit, type RunFolder } from "./run-folder.js";
+import { RUNNER_SCRIPT } from "./runner-script.js";
+
+export interface Ended {
+  readonly exitCode: number;
+  readonly finishedAt: number;
+  /** The runner itself is gone without a word: killed with its group, or lost with the machine. */
+  readonly lost: boolean;
+}
+
+export interface Launch {
+  readonly podUid: string;
+  readonly container: string;
+  readonly run: RunFolder;
+  readonly command: readonly string[];
+  readonly environment: ReadonlyMap<string, string>;
+  readonly directory: string;
+}
+
+interface Handlers {
+  readonly reaper: Reaper;
+  readonly now: () => number;
+  readonly onEnd: (end: Ended) => void;
+}
+
+/** How often a process that this service did not start itself is looked at, ms. */
+const POLL_MS = 100;
+
+/** The processes of one run of a container. */
+export class ContainerProcess {
+  readonly run: RunFolder;
+  /** Resolves when no process of the run is left. */
+  readonly purged: Promise<void>;
+  readonly #mark: { podUid: string; container: string };
+  readonly #handlers: Handlers;
+  readonly #resolvePurged: () => void;
+  #pid: number | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #killTimer: NodeJS.Timeout | undefined;
+  #killAt = Number.POSITIVE_INFINITY;
+  #ended = false;
+  #detached = false;
+
+  private constructor(launch: Pick<Launch, "podUid" | "container" | "run">, handlers: Handlers) {
+    this.run = launch.run;
+    this.#mark = { podUid: launch.podUid, container: `${launch.container}/${launch.run.attempt}` };
+    this.#handlers = handlers;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.purged = promise;
+    this.#resolvePurged = resolve;
+  }
+
+  /** Starts the command under a runner. */
+  static launch(launch: Launch, handlers: Handlers & { readonly onFailure: (error: Error) => void }): ContainerProcess {
+    const started = new ContainerProcess(launch, handlers);
+    const environment = Object.fromEntries([...launch.environment, [POD_MARK, launch.podUid], [CONTAINER_MARK, started.#mark.container]]);
+    const child = spawn("/bin/sh", ["-c", RUNNER_SCRIPT, "flyte-ts-runner", launch.run.path, ...launch.command], {
+      cwd: launch.directory,
+      env: environment,
+      stdio: "ignore",
+      detached: true,
+    });
+    started.#pid = child.pid;
+    child.once("error", (error) => {
+      if (child.pid === undefined) handlers.onFailure(error);
+    });
+    child.once("exit", (code, signal) => {
+      // Another runner had claimed this run before; it is the one to follow.
+      if (code === 125 && readClaim(launch.run)?.stat.pid !== child.pid && readClaim(launch.run) !== undefined) started.#follow();
+      else started.#end(signal === "SIGTERM" ? 143 : 137);
+    });
+    child.unref();
+    return started;
+  }
+
+  /** Takes over a run that an earlier service started; undefined when nothing ever ran. */
+  static adopt(launch: Pick<Launch, "podUid" | "container" | "run">, handlers: Handlers): ContainerProcess | undefined {
+    if (readClaim(launch.run) === undefined) return undefined;
+    const adopted = new ContainerProcess(launch, handlers);
+    adopted.#follow();
+    return adopted;
+  }
+
+  get pid(): number | undefined {
+    return this.#ended ? undefined : this.#pid;
+  }
+
+  get isStopping(): boolean {
+    return this.#killAt !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Asks the process group to end and kills it after `graceMs`; a later, shorter grace period counts. */
+  stop(graceMs: number): void {
+    if (this.#ended || this.#pid === undefined) return;
+    const killAt = this.#handlers.now() + graceMs;
+    if (killAt >= this.#killAt) return;
+    if (this.#killAt === Number.POSITIVE_INFINITY && graceMs > 0) kill(-this.#pid, "SIGTERM");
+    this.#killAt = killAt;
+    clearTimeout(this.#killTimer);
+    if (graceMs <= 0) this.#kill();
+    else this.#killTimer = setTimeout(() => this.#kill(), graceMs);
+  }
+
+  /** Leaves the processes to whoever adopts them. */
+  detach(): void {
+    this.#detached = true;
+    clearTimeout(this.#killTimer);
+    clearInterval(this.#poll);
+  }
+
+  #kill(): void {
+    if (this.#ended || this.#pid === undefined) return;
+    kill(-this.#pid, "SIGKILL");
+    void this.#handlers.reaper.purge({ podUid: this.#mark.podUid, container: this.#mark.container, session: this.#pid });
+  }
+
+  #follow(): void {
+    const look = () => {
+      const claim = readClaim(this.run);
+      if (readExit(this.run) === undefined && claim !== undefined && isAlive(claim.stat)) {
+        this.#pid = claim.stat.pid;
+        return;
+      }
+      clearInterval(this.#poll);
+      this.#end(137);
+    };
+    this.#poll = setInterval(look, POLL_MS);
+    setImmediate(look);
+    const claim = readClaim(this.run);
+    if (claim !== undefined && isAlive(claim.stat)) this.#pid = claim.stat.pid;
+  }
+
+  /** @param unwritten exit code when the runner could not write one */
+  #end(unwritten: number): void {
+    if (this.#ended || this.#detached) return;
+    this.#ended = true;
+    clearTimeout(this.#killTimer);
+    clearInterval(this.#poll);
+    const exit = readExit(this.run);
+    this.#handlers.onEnd({ exitCode: exit?.code ?? unwritten, finishedAt: exit?.at ?? this.#handlers.now(), lost: exit === undefined });
+    // As in a container, nothing outlives the first process.
+    this.#handlers.reaper
+      .purge({ podUid: this.#mark.podUid, container: this.#mark.container, session: this.#pid })
+      .then(this.#resolvePurged, this.#resolvePurged);
+  }
+}

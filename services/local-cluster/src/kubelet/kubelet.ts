@@ -1,0 +1,108 @@
+import { rm } from "node:fs/promises";
+import { parseQuantity } from "../object/quantity.js";
+import { textAt } from "../object/model.js";
+import type { StoreEvent } from "../store/history.js";
+import { STORAGE } from "../api/built-in-types.js";
+import { isEnded } from "../api/pod-resources.js";
+import { findPodFolders, podFolder } from "./pod-folder.js";
+import { PodWorker, type WorkerDeps } from "./pod-worker.js";
+import { treeMemory } from "./process-memory.js";
+import type { Scheduler } from "./scheduler.js";
+
+export interface KubeletOptions extends WorkerDeps {
+  readonly scheduler: Scheduler;
+  readonly enforceMemory: boolean;
+}
+
+/** How often logs and memory of running containers are looked at, ms. */
+const SAMPLE_MS = 200;
+
+/** Runs the pods that are bound to this machine. */
+export class Kubelet {
+  readonly #options: KubeletOptions;
+  readonly #workers = new Map<string, PodWorker>();
+  readonly #unsubscribe: () => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #removals = new Set<Promise<void>>();
+
+  /** Takes up where an earlier kubelet of the same folder left. */
+  constructor(options: KubeletOptions) {
+    this.#options = options;
+    const { store } = options.context;
+    this.#unsubscribe = store.subscribe(STORAGE.pods, (event) => this.#onEvent(event));
+    for (const stored of store.list(STORAGE.pods)) this.#onEvent({ type: "ADDED", resource: STORAGE.pods, stored, previous: undefined });
+    this.#sweep();
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS);
+  }
+
+  /** Stops working; the pods' processes end too, or are left for the next kubelet. */
+  async close(pods: "keep" | "kill"): Promise<void> {
+    this.#unsubscribe();
+    clearInterval(this.#timer);
+    const workers = [...this.#workers.values()];
+    if (pods === "kill") await Promise.all(workers.map((worker) => worker.kill()));
+    else for (const worker of workers) worker.detach();
+    await Promise.all(this.#removals);
+  }
+
+  get workers(): number {
+    return this.#workers.size;
+  }
+
+  #onEvent(event: StoreEvent): void {
+    this.#options.scheduler.observe(event);
+    const pod = event.stored.object;
+    const { uid = "" } = pod.metadata;
+    if (event.type === "DELETED") {
+      this.#remove(uid);
+      return;
+    }
+    if (textAt(pod, "spec", "nodeName") !== this.#options.settings.nodeName) return;
+    let worker = this.#workers.get(uid);
+    if (worker === undefined) {
+      // A pod that ended before has nothing left to run.
+      if (isEnded(pod)) return;
+      worker = new PodWorker(this.#options, pod);
+      this.#workers.set(uid, worker);
+    }
+    worker.wake();
+  }
+
+  #remove(uid: string): void {
+    const worker = this.#workers.get(uid);
+    this.#workers.delete(uid);
+    const { path } = podFolder(this.#options.podsFolder, uid);
+    this.#track(worker === undefined ? rm(path, { recursive: true, force: true }) : worker.remove());
+  }
+
+  #track(work: Promise<void>): void {
+    const logged = work.catch((error: unknown) => this.#options.logger.warn({ error: String(error) }, "pod folder could not be removed"));
+    this.#removals.add(logged);
+    void logged.then(() => this.#removals.delete(logged));
+  }
+
+  /** Ends and removes what belongs to pods that were deleted while no kubelet ran. */
+  #sweep(): void {
+    const known = new Set(this.#options.context.store.list(STORAGE.pods).map(({ object }) => object.metadata.uid));
+    for (const { uid, path } of findPodFolders(this.#options.podsFolder)) {
+      if (known.has(uid)) continue;
+      const cleared =
+        uid === "" ? Promise.resolve() : this.#options.reaper.purge({ podUid: uid, container: undefined, session: undefined });
+      this.#track(cleared.then(() => rm(path, { recursive: true, force: true })));
+    }
+  }
+
+  #sample(): void {
+    const now = this.#options.context.now();
+    for (const worker of this.#workers.values()) {
+      worker.sampleLogs(now);
+      if (!this.#options.enforceMemory) continue;
+      for (const { pid, memoryLimit, kill } of worker.running()) {
+        if (memoryLimit === undefined) continue;
+        const limit = Number(parseQuantity(memoryLimit) / 1000n);
+        // The cheap count is never too low, so the exact one is only taken when it matters.
+        if (treeMemory(pid, false) > limit && treeMemory(pid, true) > limit) kill();
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type { ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { type KubeObject, at, listAt, textAt } from "../object/model.js";
+import type { Stored } from "../store/stored.js";
+import { badRequest } from "../api/api-error.js";
+import { logSize, readLog, readTimes, tailOffset } from "./container-log.js";
+import { podFolder } from "./pod-folder.js";
+import { findRuns, readExit, type RunFolder } from "./run-folder.js";
+
+/** How often a followed log is looked at, ms. */
+const FOLLOW_MS = 100;
+const CHUNK_BYTES = 256 << 10;
+
+export interface LogOptions {
+  readonly podsFolder: string;
+  /** Whether the container still runs; a log is followed until it does not. */
+  readonly isRunning: (pod: KubeObject, container: string, attempt: number) => boolean;
+  readonly now: () => number;
+}
+
+/** Serves `GET …/pods/{name}/log`. @throws ApiError BadRequest in the words of the real API */
+export async function servePodLog(
+  options: LogOptions,
+  { pod, query, response }: { pod: Stored; query: URLSearchParams; response: ServerResponse },
+): Promise<void> {
+  const container = chooseContainer(pod.object, query.get("container") ?? "");
+  const run = chooseRun(options, { pod: pod.object, container, previous: query.get("previous") === "true" });
+  const follow = query.get("follow") === "true";
+  const tail = query.get("tailLines");
+  const limit = query.has("limitBytes") ? Number(query.get("limitBytes")) : Number.POSITIVE_INFINITY;
+  const since = sinceTime(query, options.now());
+  let offset = Math.max(tail === null ? 0 : tailOffset(run, Number(tail)), since === undefined ? 0 : offsetAt(run, since));
+  response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-cache, private" });
+  response.flushHeaders();
+  const stamp = query.get("timestamps") === "true" ? new LineStamp(run, options.now) : undefined;
+  let sent = 0;
+  const drain = async () => {
+    // A log that was cut starts again.
+    if (logSize(run) < offset) offset = 0;
+    for (let size = logSize(run); offset < size && sent < limit && !response.destroyed; size = logSize(run)) {
+      const bytes = readLog(run, offset, Math.min(CHUNK_BYTES, size - offset));
+      const shown = stamp === undefined ? bytes : Buffer.from(stamp.apply(bytes, offset));
+      offset += bytes.length;
+      const part = shown.subarray(0, limit - sent);
+      sent += part.length;
+      if (!response.write(part)) await new Promise<void>((resolve) => response.once("drain", resolve).once("close", resolve));
+    }
+  };
+  await drain();
+  while (follow && sent < limit && !response.destroyed && options.isRunning(pod.object, container, run.attempt)) {
+    await delay(FOLLOW_MS);
+    await drain();
+  }
+  if (follow) await drain();
+  response.end();
+}
+
+function chooseContainer(pod: KubeObject, asked: string): string {
+  const names = (field: string) => listAt(pod, "spec", field).map((container) => textAt(container, "name") ?? "");
+  const main = names("containers");
+  const init = names("initContainers");
+  const { name } = pod.metadata;
+  if (asked === "") {
+    if (main.length === 1) return main[0] ?? "";
+    const inits = init.length === 0 ? "" : ` or one of the init containers: [${init.join(" ")}]`;
+    throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${main.join(" ")}]${inits}`);
+  }
+  if (![...main, ...init].includes(asked)) throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  return asked;
+}
+
+function chooseRun(
+  options: LogOptions,
+  { pod, container, previous }: { pod: KubeObject; container: string; previous: boolean },
+): RunFolder {
+  const { name, uid = "" } = pod.metadata;
+  const runs = findRuns(podFolder(options.podsFolder, uid).runs(container));
+  const run = runs.at(previous ? -2 : -1);
+  if (run !== undefined) return run;
+  if (previous) throw badRequest(`previous terminated container ${JSON.stringify(container)} in pod ${JSON.stringify(name)} not found`);
+  const status = [...listAt(pod, "status", "containerStatuses"), ...listAt(pod, "status", "initContainerStatuses")].find(
+    (s) => textAt(s, "name") === container,
+  );
+  const reason = textAt(status, "state", "waiting", "reason");
+  if (reason !== undefined && reason !== "ContainerCreating" && reason !== "PodInitializing") {
+    throw badRequest(
+      `container ${JSON.stringify(container)} in pod ${JSON.stringify(name)} is waiting to start: ${textAt(status, "state", "waiting", "message") ?? reason}`,
+    );
+  }
+  if (at(pod, "spec", "nodeName") === undefined) throw badRequest(`pod ${name} does not have a host assigned`);
+  throw badRequest(
+    `container ${JSON.stringify(container)} in pod ${JSON.stringify(name)} is waiting to start: ${reason ?? "ContainerCreating"}`,
+  );
+}
+
+function sinceTime(query: URLSearchParams, now: number): number | undefined {
+  const seconds = query.get("sinceSeconds");
+  const time = query.get("sinceTime");
+  if (seconds !== null) return now - Number(seconds) * 1000;
+  return time === null ? undefined : Date.parse(time);
+}
+
+/** Where the log had grown to when `time` came. */
+function offsetAt(run: RunFolder, time: number): number {
+  return readTimes(run).findLast(({ at: seen }) => seen < time)?.end ?? 0;
+}
+
+/** Puts the time before each line; a line may come in parts. */
+class LineStamp {
+  readonly #run: RunFolder;
+  readonly #now: () => number;
+  #atLineStart = true;
+
+  constructor(run: RunFolder, now: () => number) {
+    this.#run = run;
+    this.#now = now;
+  }
+
+  apply(bytes: Buffer, offset: number): string {
+    const times = readTimes(this.#run);
+    const end = readExit(this.#run)?.at;
+    let place = offset;
+    let text = "";
+    let next = 0;
+    for (const line of bytes.toString("utf8").split(/(?<=\n)/)) {
+      while (next < times.length && (times[next] as { end: number }).end <= place) next++;
+      if (this.#atLineStart) text += `${new Date(times[next]?.at ?? end ?? this.#now()).toISOString().replace("Z", "000000Z")} `;
+      text += line;
+      this.#atLineStart = line.endsWith("\n");
+      place += Buffer.byteLength(line);
+    }
+    return text;
+  }
+}

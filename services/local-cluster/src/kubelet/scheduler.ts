@@ -1,0 +1,107 @@
+import { type JsonObject, type KubeObject, isObject, listAt, textAt } from "../object/model.js";
+import type { StoreEvent } from "../store/history.js";
+import { STORAGE } from "../api/built-in-types.js";
+import type { ApiContext } from "../api/context.js";
+import { add, type Amounts, isEnded, podResources } from "../api/pod-resources.js";
+import type { EventRecorder } from "./event-recorder.js";
+import { type NodeSpace, whyUnschedulable } from "./fit.js";
+import { condition } from "./pod-status.js";
+
+export interface SchedulerOptions {
+  readonly context: ApiContext;
+  readonly events: EventRecorder;
+  readonly nodeName: string;
+  readonly allocatable: Amounts;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Places pods on the one node, oldest first, as long as their requests fit. */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  /** Requests of the pods that hold space. */
+  readonly #holding = new Map<string, Amounts>();
+  readonly #used: Amounts = new Map();
+  /** Pods that wait for a place, in order of arrival. */
+  readonly #waiting = new Map<string, { readonly namespace: string; readonly name: string }>();
+  #scheduled = false;
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+  }
+
+  /** Takes note of a pod as it is now. */
+  observe({ type, stored }: Pick<StoreEvent, "type" | "stored">): void {
+    const pod = stored.object;
+    const { uid = "", name, namespace = "" } = pod.metadata;
+    const nodeName = textAt(pod, "spec", "nodeName") ?? "";
+    const gone = type === "DELETED";
+    if (!gone && !isEnded(pod) && nodeName === this.#options.nodeName) this.#hold(uid, pod);
+    else if (this.#holding.has(uid)) this.#release(uid);
+    if (gone || nodeName !== "" || pod.metadata.deletionTimestamp !== undefined) this.#waiting.delete(uid);
+    else if (!this.#waiting.has(uid)) {
+      this.#waiting.set(uid, { namespace, name });
+      this.#wake();
+    }
+  }
+
+  #hold(uid: string, pod: KubeObject): void {
+    if (this.#holding.has(uid)) return;
+    const requests = podResources(pod, "requests");
+    this.#holding.set(uid, requests);
+    add(this.#used, requests);
+  }
+
+  #release(uid: string): void {
+    for (const [name, amount] of this.#holding.get(uid) ?? []) this.#used.set(name, (this.#used.get(name) ?? 0n) - amount);
+    this.#holding.delete(uid);
+    if (this.#waiting.size > 0) this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      for (const [uid, place] of this.#waiting) this.#place(uid, place);
+    });
+  }
+
+  #place(uid: string, { namespace, name }: { namespace: string; name: string }): void {
+    const { context, allocatable, labels, nodeName, events } = this.#options;
+    const pod = context.store.get({ resource: STORAGE.pods, namespace, name })?.object;
+    if (pod?.metadata.uid !== uid || listAt(pod, "spec", "schedulingGates").length > 0) return;
+    const requests = podResources(pod, "requests");
+    const space: NodeSpace = { allocatable, labels, used: this.#used, pods: this.#holding.size };
+    const why = whyUnschedulable(pod, requests, space);
+    const status = isObject(pod["status"]) ? pod["status"] : {};
+    if (why !== undefined) {
+      const next = {
+        ...status,
+        phase: "Pending",
+        conditions: [this.#condition(pod, { status: "False", reason: "Unschedulable", message: why })],
+      };
+      if (textAt(listAt(pod, "status", "conditions")[0], "message") === why) return;
+      context.store.put(STORAGE.pods, { ...pod, status: next });
+      events.recordScheduling(pod, { type: "Warning", reason: "FailedScheduling", message: why, action: "Scheduling" });
+      return;
+    }
+    this.#waiting.delete(uid);
+    this.#hold(uid, pod);
+    const spec = isObject(pod["spec"]) ? pod["spec"] : {};
+    context.store.put(STORAGE.pods, {
+      ...pod,
+      spec: { ...spec, nodeName },
+      status: { ...status, phase: "Pending", conditions: [this.#condition(pod, { status: "True" })] },
+    });
+    events.recordScheduling(pod, {
+      type: "Normal",
+      reason: "Scheduled",
+      message: `Successfully assigned ${namespace}/${name} to ${nodeName}`,
+      action: "Binding",
+    });
+  }
+
+  #condition(pod: KubeObject, verdict: { status: "True" | "False"; reason?: string; message?: string }): JsonObject {
+    return condition(listAt(pod, "status", "conditions"), { type: "PodScheduled", verdict, pod, now: this.#options.context.now() });
+  }
+}
