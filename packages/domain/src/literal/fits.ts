@@ -9,7 +9,9 @@ import { literalTypeOf } from "./type-of.js";
  * element. A list of unlike elements therefore fits wherever each of its elements does. A union literal is taken at its word.
  */
 export function literalFitsType(literal: Literal, type: LiteralType): boolean {
-  return fits(literal, type, newCasting(), 0);
+  const casting = newCasting();
+  const shown = literalTypeOf(literal);
+  return (shown !== undefined && castsTo(shown, type, casting)) || fits(literal, type, casting, 0);
 }
 
 function fits(literal: Literal, type: LiteralType, casting: Casting, depth: number): boolean {

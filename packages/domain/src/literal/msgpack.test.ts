@@ -70,15 +70,18 @@ describe("skipValue", () => {
   });
 
   it("either ends within the bytes or throws MsgpackError, whatever they are", () => {
+    const endOf = (any: Uint8Array): number | MsgpackError => {
+      try {
+        return skipValue(any, 0);
+      } catch (error) {
+        if (error instanceof MsgpackError) return error;
+        throw error;
+      }
+    };
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (any) => {
-        try {
-          const end = skipValue(any, 0);
-          expect(end).toBeGreaterThan(0);
-          expect(end).toBeLessThanOrEqual(any.length);
-        } catch (error) {
-          expect(error).toBeInstanceOf(MsgpackError);
-        }
+        const end = endOf(any);
+        expect(end instanceof MsgpackError || (end > 0 && end <= any.length)).toBe(true);
       }),
     );
   });

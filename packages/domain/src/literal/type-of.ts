@@ -9,7 +9,7 @@ import { MSGPACK_TAG } from "./build.js";
 
 /**
  * The type that a literal's own content shows; undefined when some part of it holds no value or lies deeper than MAX_NESTING. An
- * empty list or map has elements of type None; unlike elements make a union, its variants in order of their text. The result may be
+ * empty list or map has elements of type None, which says nothing beside others that are not empty; unlike elements make a union, its variants in order of their text. The result may be
  * shared or part of the literal: do not change it.
  */
 export function literalTypeOf(literal: Literal, depth = 0): LiteralType | undefined {
@@ -97,9 +97,10 @@ function elementTypeOf(literals: readonly Literal[], depth: number): LiteralType
     byMessage.add(type);
   }
   const byText = new Map([...byMessage].map((type) => [typeToText(type), type]));
-  // An empty list beside others says nothing of the element type.
-  const telling = [...byText].filter(([, type]) => !isEmptyContainer(type));
-  const variants = (telling.length > 0 ? telling : [...byText]).sort(([a], [b]) => compareText(a, b)).map(([, type]) => type);
+  // An empty list beside other lists says nothing of its elements.
+  const full = new Set([...byMessage].filter((type) => !isEmptyContainer(type)).map((type) => type.type.case));
+  const telling = [...byText].filter(([, type]) => !isEmptyContainer(type) || !full.has(type.type.case));
+  const variants = telling.sort(([a], [b]) => compareText(a, b)).map(([, type]) => type);
   if (variants.length === 0) return simpleType(SimpleType.NONE);
   if (variants.length === 1) return variants[0];
   return create(LiteralTypeSchema, { type: { case: "unionType", value: { variants } } });

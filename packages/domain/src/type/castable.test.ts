@@ -30,151 +30,176 @@ const dataset = (format: string, ...columns: [string, LiteralType][]) =>
     type: { case: "structuredDatasetType", value: { format, columns: columns.map(([name, literalType]) => ({ name, literalType })) } },
   });
 const struct = (metadata?: JsonObject) => make({ type: { case: "simple", value: SimpleType.STRUCT }, metadata });
-const tagged = (tag: string, type: LiteralType) => make({ ...type, structure: { tag } });
+const tagged = (tag: string, { type }: LiteralType) => make({ type, structure: { tag } });
 
-function expectCasts(cases: readonly (readonly [upstream: LiteralType, downstream: LiteralType, fits: boolean])[]): void {
-  for (const [i, [upstream, downstream, fits]] of cases.entries()) expect.soft(castable(upstream, downstream), `case ${i}`).toBe(fits);
+/** The numbers of the cases that are not answered as they should be. */
+function wrong(cases: readonly (readonly [upstream: LiteralType, downstream: LiteralType, fits: boolean])[]): number[] {
+  return cases.flatMap(([upstream, downstream, fits], i) => (castable(upstream, downstream) === fits ? [] : [i]));
 }
 
 describe("castable", () => {
   it("promotes nothing", () => {
-    expectCasts([
-      [int, int, true],
-      [int, float, false],
-      [float, int, false],
-      [int, text, false],
-      [none, int, false],
-      [int, none, false],
-      [none, none, true],
-    ]);
+    expect(
+      wrong([
+        [int, int, true],
+        [int, float, false],
+        [float, int, false],
+        [int, text, false],
+        [none, int, false],
+        [int, none, false],
+        [none, none, true],
+      ]),
+    ).toEqual([]);
   });
 
   it("takes an enum for a text and a text for an enum, but no other enum", () => {
-    expectCasts([
-      [oneOf("a", "b"), text, true],
-      [text, oneOf("a", "b"), true],
-      [oneOf("a", "b"), oneOf("a", "b"), true],
-      [oneOf("a", "b"), oneOf("b", "a"), false],
-      [oneOf("a"), oneOf("a", "b"), false],
-      [oneOf("a"), int, false],
-    ]);
+    expect(
+      wrong([
+        [oneOf("a", "b"), text, true],
+        [text, oneOf("a", "b"), true],
+        [oneOf("a", "b"), oneOf("a", "b"), true],
+        [oneOf("a", "b"), oneOf("b", "a"), false],
+        [oneOf("a"), oneOf("a", "b"), false],
+        [oneOf("a"), int, false],
+      ]),
+    ).toEqual([]);
   });
 
   it("looks into lists and maps, and lets empty ones fit anywhere", () => {
-    expectCasts([
-      [list(int), list(int), true],
-      [list(int), list(text), false],
-      [list(int), int, false],
-      [int, list(int), false],
-      [list(int), map(int), false],
-      [list(none), list(text), true],
-      [map(none), map(list(int)), true],
-      [list(none), map(int), false],
-      [list(list(none)), list(list(int)), true],
-      [none, list(int), false],
-    ]);
+    expect(
+      wrong([
+        [list(int), list(int), true],
+        [list(int), list(text), false],
+        [list(int), int, false],
+        [int, list(int), false],
+        [list(int), map(int), false],
+        [list(none), list(text), true],
+        [map(none), map(list(int)), true],
+        [list(none), map(int), false],
+        [list(list(none)), list(list(int)), true],
+        [none, list(int), false],
+      ]),
+    ).toEqual([]);
   });
 
   it("compares formats of blobs only where both have one, and never dimensionality", () => {
-    expectCasts([
-      [blob("csv"), blob("csv"), true],
-      [blob("csv"), blob("png"), false],
-      [blob("csv"), blob(""), true],
-      [blob(""), blob("csv"), true],
-      [blob("csv", 1), blob("csv", 0), true],
-      [text, blob(""), false],
-    ]);
+    expect(
+      wrong([
+        [blob("csv"), blob("csv"), true],
+        [blob("csv"), blob("png"), false],
+        [blob("csv"), blob(""), true],
+        [blob(""), blob("csv"), true],
+        [blob("csv", 1), blob("csv", 0), true],
+        [text, blob(""), false],
+      ]),
+    ).toEqual([]);
   });
 
   it("wants of a schema at least the expected columns", () => {
     const x: [string, Column] = ["x", Column.INTEGER];
     const y: [string, Column] = ["y", Column.STRING];
-    expectCasts([
-      [schema(x, y), schema(x), true],
-      [schema(x), schema(x, y), false],
-      [schema(), schema(x), true],
-      [schema(x), schema(), true],
-      [schema(["x", Column.FLOAT]), schema(x), false],
-      [none, schema(), false],
-    ]);
+    expect(
+      wrong([
+        [schema(x, y), schema(x), true],
+        [schema(x), schema(x, y), false],
+        [schema(), schema(x), true],
+        [schema(x), schema(), true],
+        [schema(["x", Column.FLOAT]), schema(x), false],
+        [none, schema(), false],
+      ]),
+    ).toEqual([]);
   });
 
   it("takes schemas and structured data sets for each other when the file can be parquet", () => {
     const x: [string, Column] = ["x", Column.INTEGER];
-    expectCasts([
-      [schema(x), dataset("", ["x", int]), true],
-      [schema(x), dataset("parquet", ["x", int]), true],
-      [schema(x), dataset("csv", ["x", int]), false],
-      [schema(x), dataset("", ["x", text]), false],
-      [dataset("Parquet", ["x", int]), schema(x), true],
-      [dataset("csv", ["x", int]), schema(x), false],
-      [dataset("", ["y", int]), schema(x), false],
-      [dataset("csv"), dataset("CSV"), true],
-      [dataset("csv"), dataset("parquet"), false],
-      [dataset("", ["x", int], ["y", list(text)]), dataset("", ["y", list(text)]), true],
-      [dataset("", ["y", list(text)]), dataset("", ["y", list(int)]), false],
-      [none, dataset(""), true],
-    ]);
+    expect(
+      wrong([
+        [schema(x), dataset("", ["x", int]), true],
+        [schema(x), dataset("parquet", ["x", int]), true],
+        [schema(x), dataset("csv", ["x", int]), false],
+        [schema(x), dataset("", ["x", text]), false],
+        [dataset("Parquet", ["x", int]), schema(x), true],
+        [dataset("csv", ["x", int]), schema(x), false],
+        [dataset("", ["y", int]), schema(x), false],
+        [dataset("csv"), dataset("CSV"), true],
+        [dataset("csv"), dataset("parquet"), false],
+        [dataset("", ["x", int], ["y", list(text)]), dataset("", ["y", list(text)]), true],
+        [dataset("", ["y", list(text)]), dataset("", ["y", list(int)]), false],
+        [none, dataset(""), true],
+      ]),
+    ).toEqual([]);
   });
 
   it("wants a plain type to fit exactly one variant of a union", () => {
-    expectCasts([
-      [int, union(int, text), true],
-      [float, union(int, text), false],
-      [int, union(int, int), false],
-      [text, union(text, oneOf("a")), false],
-      [none, union(int, none), true],
-      [int, union(), false],
-    ]);
+    expect(
+      wrong([
+        [int, union(int, text), true],
+        [float, union(int, text), false],
+        [int, union(int, int), false],
+        [text, union(text, oneOf("a")), false],
+        [none, union(int, none), true],
+        [int, union(), false],
+      ]),
+    ).toEqual([]);
   });
 
   it("wants every variant of a union upstream to fit some variant downstream", () => {
-    expectCasts([
-      [union(int, text), union(text, float, int), true],
-      [union(int, text), union(int, none), false],
-      [union(int, none), int, false],
-      [union(), union(), true],
-    ]);
+    expect(
+      wrong([
+        [union(int, text), union(text, float, int), true],
+        [union(int, text), union(int, none), false],
+        [union(int, none), int, false],
+        [union(), union(), true],
+      ]),
+    ).toEqual([]);
   });
 
   it("sees through a union of one variant, at the top only", () => {
-    expectCasts([
-      [union(int), int, true],
-      [union(int), text, false],
-      [union(int), union(int, text), true],
-      [list(union(int)), list(int), false],
-    ]);
+    expect(
+      wrong([
+        [union(int), int, true],
+        [union(int), text, false],
+        [union(int), union(int, text), true],
+        [list(union(int)), list(int), false],
+      ]),
+    ).toEqual([]);
   });
 
   it("wants the tag that upstream has", () => {
-    expectCasts([
-      [tagged("a", int), tagged("a", int), true],
-      [tagged("a", int), tagged("b", int), false],
-      [tagged("a", int), int, false],
-      [int, tagged("a", int), true],
-      [union(tagged("a", int), tagged("b", int)), union(tagged("b", int), tagged("a", int)), true],
-      [tagged("a", oneOf("x")), text, true],
-    ]);
+    expect(
+      wrong([
+        [tagged("a", int), tagged("a", int), true],
+        [tagged("a", int), tagged("b", int), false],
+        [tagged("a", int), int, false],
+        [int, tagged("a", int), true],
+        [union(tagged("a", int), tagged("b", int)), union(tagged("b", int), tagged("a", int)), true],
+        [tagged("a", oneOf("x")), text, true],
+      ]),
+    ).toEqual([]);
   });
 
   it("ignores metadata and annotations of anything but structs", () => {
-    const annotated = make({ ...int, metadata: { a: 1 }, annotation: { annotations: { b: 2 } } });
-    expectCasts([
-      [annotated, int, true],
-      [int, annotated, true],
-    ]);
+    const annotated = make({ type: int.type, metadata: { a: 1 }, annotation: { annotations: { b: 2 } } });
+    expect(
+      wrong([
+        [annotated, int, true],
+        [int, annotated, true],
+      ]),
+    ).toEqual([]);
   });
 
   it("compares structs by their schemas, and takes one without a schema for any", () => {
     const small = { type: "object", properties: { a: { type: "integer" } } };
     const large = { type: "object", properties: { a: { type: "integer" }, b: { type: "string" } } };
-    expectCasts([
-      [struct(), struct(small), true],
-      [struct(large), struct(), true],
-      [struct(large), struct(small), true],
-      [struct(small), struct(large), false],
-      [struct(), map(int), false],
-    ]);
+    expect(
+      wrong([
+        [struct(), struct(small), true],
+        [struct(large), struct(), true],
+        [struct(large), struct(small), true],
+        [struct(small), struct(large), false],
+        [struct(), map(int), false],
+      ]),
+    ).toEqual([]);
   });
 
   it("fits nothing nested beyond the limit, and stays within the stack", () => {
@@ -222,11 +247,19 @@ const anyType: fc.Arbitrary<LiteralType> = fc.letrec<{ type: LiteralType; leaf: 
 
 describe("castable, of any types", () => {
   it("is reflexive", () => {
-    fc.assert(fc.property(anyType, (type) => castable(type, type)));
+    fc.assert(
+      fc.property(anyType, (type) => {
+        expect(castable(type, type)).toBe(true);
+      }),
+    );
   });
 
   it("depends on content, not on identity", () => {
-    fc.assert(fc.property(anyType, anyType, (a, b) => castable(structuredClone(a), structuredClone(b)) === castable(a, b)));
+    fc.assert(
+      fc.property(anyType, anyType, (a, b) => {
+        expect(castable(structuredClone(a), structuredClone(b))).toBe(castable(a, b));
+      }),
+    );
   });
 
   it("is kept by lists and maps on both sides, but for None, which fits as an element", () => {
@@ -243,9 +276,9 @@ describe("castable, of any types", () => {
 
   it("lets a union be given for any union with more variants", () => {
     fc.assert(
-      fc.property(fc.array(anyType, { maxLength: 4 }), fc.array(anyType), (some, more) =>
-        castable(union(...some), union(...more, ...some)),
-      ),
+      fc.property(fc.array(anyType, { maxLength: 4 }), fc.array(anyType), (some, more) => {
+        expect(castable(union(...some), union(...more, ...some))).toBe(true);
+      }),
     );
   });
 
