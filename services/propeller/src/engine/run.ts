@@ -1,6 +1,235 @@
-import type { RunInput, WorkflowRun } from "./types.js";
+import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
+import { FINALIZER, terminatedLabels, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { RuntimeNode } from "./graph/runtime.js";
+import { takeStatusPatch, wholeStatus } from "./status/resource-status.js";
+import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "./types.js";
+import { start } from "./walk/begin.js";
+import { BlobReads } from "./walk/blob-reads.js";
+import { blobDue, blobWritten, timerOf } from "./walk/blob-writes.js";
+import { nodeDue } from "./walk/deadline.js";
+import { restore, revive } from "./walk/load.js";
+import { look } from "./walk/look.js";
+import { scan } from "./walk/scan.js";
+import { failScope, stepScope } from "./walk/scope-step.js";
+import { nextWaiting } from "./walk/slots.js";
+import { stopScope } from "./walk/stop.js";
+import { takeTaskEvent } from "./walk/task-event.js";
+import { Walk } from "./walk/walk.js";
+import { endDue, finishWorkflow, workflowAborts, workflowStarts } from "./walk/workflow.js";
 
-/** Takes up a workflow as it stands in its resource. The first observation must be `load`. */
-export function createRun(_input: RunInput): WorkflowRun {
-  throw new Error("not written yet");
+/** What Go Flyte says of nodes that an abort stops. */
+const ABORT_REASON = "Workflow aborted.";
+
+/**
+ * Takes up a workflow as it stands in its resource. The first observation must be
+ * `load`. A resource that changed under the run (a write was refused) is taken up
+ * with a new run: what was not durable follows anew from what is.
+ */
+export function createRun(input: RunInput): WorkflowRun {
+  return new Run(input);
+}
+
+class Run implements WorkflowRun {
+  readonly #walk: Walk;
+  readonly #workflow: ParsedWorkflow;
+
+  constructor({ workflow, config, now, testing }: RunInput) {
+    this.#workflow = workflow;
+    const walk = new Walk(workflow.model, config, workflow.status);
+    walk.now = now;
+    walk.fullWalks = testing?.fullWalks ?? false;
+    walk.blobs = new BlobReads(config.blobRetry, config.random);
+    restore(walk, workflow.status);
+    this.#walk = walk;
+  }
+
+  get key(): string {
+    return this.#workflow.model.key;
+  }
+
+  get status(): WorkflowStatus {
+    return wholeStatus(this.#walk);
+  }
+
+  get revision(): number {
+    return this.#walk.revision;
+  }
+
+  get wakeAt(): number | undefined {
+    return this.#walk.finishing === "no" ? this.#walk.timers.next : undefined;
+  }
+
+  get terminal(): boolean {
+    return isTerminalWorkflow(this.#walk.status.phase);
+  }
+
+  get finished(): boolean {
+    return this.#walk.finishing !== "no";
+  }
+
+  get counts(): RunCounts {
+    const { activeNodes, slotsUsed, waiting } = this.#walk;
+    return { activeNodes, activeTasks: slotsUsed, waitingTasks: waiting.size };
+  }
+
+  observe(observation: Observation, now: number): readonly Effect[] {
+    const walk = this.#walk;
+    walk.begin(now);
+    this.#take(observation);
+    this.#drain();
+    return walk.end();
+  }
+
+  takePatch(): ResourcePatch | undefined {
+    const walk = this.#walk;
+    const status = takeStatusPatch(walk);
+    // Changes that undid each other make no patch, but effects may wait for their revision.
+    const news = status !== undefined || walk.revision > walk.takenRevision;
+    walk.takenRevision = walk.revision;
+    if (walk.finishing !== "asked") return news ? { status: status ?? {} } : undefined;
+    walk.finishing = "taken";
+    const finalizers = this.#workflow.finalizers.filter((name) => name !== FINALIZER);
+    return {
+      metadata: {
+        labels: terminatedLabels(new Date(walk.now)),
+        finalizers: finalizers.length === 0 ? null : finalizers,
+      },
+      status: status ?? {},
+    };
+  }
+
+  #take(observation: Observation): void {
+    const walk = this.#walk;
+    switch (observation.kind) {
+      case "load":
+        this.#load();
+        return;
+      case "resync":
+        if (!this.terminal) scan(walk, walk.root);
+        return;
+      case "taskEvent":
+        takeTaskEvent(walk, observation.event);
+        return;
+      case "timer":
+        this.#timer();
+        return;
+      case "abort":
+        this.#abort(observation.reason ?? ABORT_REASON);
+        return;
+      case "outputsRead":
+      case "literalRead":
+        this.#blobRead(observation);
+        return;
+      case "outputsWritten":
+        blobWritten(walk, observation.uri, observation.error);
+        return;
+      case "persisted":
+        if (observation.revision >= walk.startRevision) walk.startDurable ||= walk.status.phase !== WorkflowPhase.Ready;
+        return;
+      case "recorded":
+        finishWorkflow(walk);
+        return;
+      case "rejected":
+        this.#rejected(observation.cause, observation.message);
+        return;
+      case "tooLarge":
+        if (!this.terminal)
+          this.#failAs("WorkflowTooLarge", `Workflow execution state is too large for Flyte to handle. ${observation.message}`);
+        return;
+    }
+  }
+
+  #load(): void {
+    const walk = this.#walk;
+    const { status } = walk;
+    if (status.phase !== WorkflowPhase.Ready) revive(walk);
+    if (this.terminal) return;
+    if (this.#workflow.deletionRequested) this.#abort(ABORT_REASON);
+    else if (status.phase === WorkflowPhase.Ready) this.#start();
+    if (this.terminal) return;
+    scan(walk, walk.root);
+    this.#timer();
+  }
+
+  #start(): void {
+    const walk = this.#walk;
+    workflowStarts(walk);
+    if (walk.root.broken) this.#failAs("BadSpecificationError", "StartNode not found.");
+  }
+
+  #timer(): void {
+    const walk = this.#walk;
+    for (const subject of walk.timers.due(walk.now)) {
+      if (subject instanceof RuntimeNode) nodeDue(walk, subject);
+      else if ("blob" in subject) blobDue(walk, subject);
+      else endDue(walk);
+    }
+  }
+
+  #abort(reason: string): void {
+    const walk = this.#walk;
+    if (this.terminal || walk.aborting !== undefined) return;
+    if (workflowAborts(walk, reason)) stopScope(walk, walk.root, reason);
+  }
+
+  #blobRead({ uri, result }: Extract<Observation, { kind: "outputsRead" | "literalRead" }>): void {
+    const walk = this.#walk;
+    const { ready, retryAt } = walk.blobs.answer(uri, result, walk.now);
+    for (const node of ready) walk.look(node);
+    if (retryAt !== undefined) walk.timers.set(timerOf(walk, uri), retryAt);
+  }
+
+  /** Nobody will record the end of an execution whose events are refused: it is stopped and let go. */
+  #rejected(cause: RejectionCause, message: string): void {
+    const walk = this.#walk;
+    walk.refused = true;
+    if (this.terminal) {
+      finishWorkflow(walk);
+      return;
+    }
+    switch (cause) {
+      case "notFound":
+        this.#failAs("ExecutionNotFound", "Workflow execution not found in flyteadmin.");
+        return;
+      case "incompatibleCluster":
+        this.#failAs("EventIncompatibleClusterError", `Workflow execution cluster reassigned: ${message}`);
+        return;
+      case "terminal":
+        this.#abort("Workflow is over for the control plane.");
+        return;
+    }
+  }
+
+  #failAs(code: string, message: string): void {
+    const walk = this.#walk;
+    if (walk.aborting !== undefined || walk.root.stage !== "run") return;
+    failScope(walk, walk.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
+  }
+
+  /** Looks at everything that has changed until nothing follows any more; slots are handed out only then. */
+  #drain(): void {
+    const walk = this.#walk;
+    for (;;) {
+      const node = walk.work.pop();
+      if (node !== undefined) {
+        node.queued = false;
+        look(walk, node);
+        continue;
+      }
+      const [scope] = walk.scopes;
+      if (scope !== undefined) {
+        walk.scopes.delete(scope);
+        stepScope(walk, scope);
+        continue;
+      }
+      const waiting = nextWaiting(walk);
+      if (waiting !== undefined) {
+        start(walk, waiting);
+        continue;
+      }
+      if (!walk.fullWalks || this.terminal || !walk.scanAgain) return;
+      walk.scanAgain = false;
+      scan(walk, walk.root);
+    }
+  }
 }

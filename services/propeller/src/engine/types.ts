@@ -112,4 +112,6 @@ export interface RunInput {
   readonly config: EngineConfig;
   /** ms since the epoch. */
   readonly now: number;
+  /** For tests that compare one way of walking with another. */
+  readonly testing?: { readonly fullWalks: boolean };
 }

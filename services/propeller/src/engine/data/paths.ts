@@ -1,0 +1,36 @@
+/** Places in the blob store that Flyte's layout gives to a node (contract §5.4). */
+
+/** `{metadata prefix}/{project}-{domain}-{name}`. */
+export function executionDataDir(prefix: string, id: { project: string; domain: string; name: string }): string {
+  return `${prefix}/${id.project}-${id.domain}-${id.name}`;
+}
+
+/** Data dir of a node of the workflow itself. */
+export function topNodeDir(executionDir: string, nodeId: string): string {
+  return `${executionDir}/${nodeId}/data`;
+}
+
+/** Data dir of a node below an attempt of another: of a sub-workflow's nodes and of a branch's arms. */
+export function childNodeDir(parentAttemptDir: string, nodeId: string): string {
+  return `${parentAttemptDir}/${nodeId}`;
+}
+
+export function attemptDir(nodeDir: string, attempt: number): string {
+  return `${nodeDir}/${attempt}`;
+}
+
+export function inputsUri(nodeDir: string): string {
+  return `${nodeDir}/inputs.pb`;
+}
+
+export function outputsUri(dir: string): string {
+  return `${dir}/outputs.pb`;
+}
+
+export function deckUri(dir: string): string {
+  return `${dir}/deck.html`;
+}
+
+export function checkpointUri(rawOutputPrefix: string): string {
+  return `${rawOutputPrefix}/_flytecheckpoints`;
+}

@@ -1,0 +1,82 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Identifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { NodeExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { inputsUri } from "../data/paths.js";
+import { errorFromJson } from "../failure/error-json.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+
+/** Version of node events in which `is_parent` and `is_dynamic` are told. */
+const NODE_EVENT_VERSION = 1;
+
+export interface NodeEventFacts {
+  readonly node: RuntimeNode;
+  readonly executionId: WorkflowExecutionIdentifier;
+  readonly producerId: string;
+  readonly phase: NodeExecution_Phase;
+  /** ms. */
+  readonly now: number;
+  readonly sequence: bigint;
+  /** Identifier of the task that the node runs. */
+  readonly targetEntity?: Identifier | undefined;
+  readonly details: NodeEventDetails;
+}
+
+/** What only some events of a node say. */
+export interface NodeEventDetails {
+  readonly error?: ExecutionErrorJson | undefined;
+  readonly outputUri?: string | undefined;
+  readonly deckUri?: string | undefined;
+  /** Set on a task node's end: where the attempt's checkpoints are. */
+  readonly checkpointUri?: string | undefined;
+  /** By value, when nothing stands at the addresses. */
+  readonly inputs?: LiteralMap | undefined;
+  readonly outputs?: LiteralMap | undefined;
+}
+
+/** A change of a node's phase, for admin (fields as recorded from Go Flyte 1.16). */
+export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
+  const { node, phase, now, details } = facts;
+  const parent = node.parentRef;
+  const { kind } = node.model.target;
+  return create(ExecutionEventSchema, {
+    event: {
+      case: "node",
+      value: create(NodeExecutionEventSchema, {
+        id: { nodeId: node.uniqueId, executionId: facts.executionId },
+        producerId: facts.producerId,
+        phase,
+        occurredAt: timestampFromMs(now),
+        reportedAt: timestampFromMs(now),
+        // The start node has no inputs of its own.
+        inputValue: kind === "start" ? { case: undefined } : { case: "inputUri", value: inputsUri(node.dataDir) },
+        outputResult: outputResult(details),
+        targetMetadata:
+          details.checkpointUri === undefined
+            ? { case: undefined }
+            : { case: "taskNodeMetadata", value: { checkpointUri: details.checkpointUri } },
+        ...(parent === undefined ? {} : { parentNodeMetadata: { nodeId: parent.uniqueId }, retryGroup: String(parent.attempt) }),
+        specNodeId: node.id,
+        nodeName: node.model.name,
+        eventVersion: NODE_EVENT_VERSION,
+        isParent: kind === "subWorkflow",
+        isArray: kind === "array",
+        deckUri: details.deckUri ?? "",
+        targetEntity: facts.targetEntity,
+      }),
+    },
+    inputs: details.inputs,
+    outputs: details.outputs,
+    sequence: facts.sequence,
+  });
+}
+
+function outputResult({ error, outputUri }: NodeEventDetails) {
+  if (error !== undefined) return { case: "error" as const, value: errorFromJson(error) };
+  if (outputUri !== undefined) return { case: "outputUri" as const, value: outputUri };
+  return { case: undefined };
+}

@@ -1,0 +1,46 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { workflowEventPhase, type WorkflowPhase } from "@flyte-ts/domain";
+import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { errorFromJson } from "../failure/error-json.js";
+
+export interface WorkflowEventFacts {
+  readonly executionId: WorkflowExecutionIdentifier;
+  readonly producerId: string;
+  readonly phase: WorkflowPhase;
+  /** ms. */
+  readonly occurredAt: number;
+  readonly sequence: bigint;
+  readonly error?: ExecutionErrorJson | undefined;
+  readonly outputUri?: string | undefined;
+  /** By value, when nothing stands at `outputUri`. */
+  readonly outputs?: LiteralMap | undefined;
+}
+
+/** A change of the workflow's own phase, for admin. */
+export function workflowEvent(facts: WorkflowEventFacts): ExecutionEvent {
+  const { error, outputUri } = facts;
+  return create(ExecutionEventSchema, {
+    event: {
+      case: "workflow",
+      value: create(WorkflowExecutionEventSchema, {
+        executionId: facts.executionId,
+        producerId: facts.producerId,
+        phase: workflowEventPhase(facts.phase),
+        occurredAt: timestampFromMs(facts.occurredAt),
+        outputResult:
+          error !== undefined
+            ? { case: "error", value: errorFromJson(error) }
+            : outputUri !== undefined
+              ? { case: "outputUri", value: outputUri }
+              : { case: undefined },
+      }),
+    },
+    outputs: facts.outputs,
+    sequence: facts.sequence,
+  });
+}

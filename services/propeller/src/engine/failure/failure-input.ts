@@ -1,0 +1,33 @@
+import { clone, create } from "@bufbuild/protobuf";
+import { type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import type { Scope } from "../graph/runtime.js";
+
+/** Name of the input in which flytekit's failure handlers get the error. */
+const ERROR_INPUT = "err";
+
+/** A failure node's inputs with the error and the node that it came from, where the node asks for it (contract §5.2). */
+export function withFailure(inputs: LiteralMap, scope: Scope): LiteralMap {
+  if (inputs.literals[ERROR_INPUT] === undefined || scope.error === undefined) return inputs;
+  const told = clone(LiteralMapSchema, inputs);
+  told.literals[ERROR_INPUT] = create(LiteralSchema, {
+    value: {
+      case: "scalar",
+      value: {
+        value: {
+          case: "union",
+          value: {
+            value: {
+              value: {
+                case: "scalar",
+                value: { value: { case: "error", value: { message: scope.error.message, failedNodeId: scope.failedNode } } },
+              },
+            },
+            type: { type: { case: "simple", value: SimpleType.ERROR }, structure: { tag: "FlyteError" } },
+          },
+        },
+      },
+    },
+  });
+  return told;
+}

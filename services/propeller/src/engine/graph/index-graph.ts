@@ -1,0 +1,117 @@
+import type { Binding, BindingData } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { END_NODE, START_NODE, type GraphModel, type NodeModel } from "@flyte-ts/workflow-crd";
+
+export { END_NODE, START_NODE };
+
+/** What the walk needs to know of a graph besides its model; computed once per graph and run. */
+export interface GraphIndex {
+  readonly graph: GraphModel;
+  /** Place of every node that can be reached, in an order in which each stands after all that it waits for. */
+  readonly order: ReadonlyMap<string, number>;
+  /** What a node waits for, without its branch. */
+  readonly upstream: ReadonlyMap<string, readonly string[]>;
+  /** Who waits for a node. */
+  readonly dependents: ReadonlyMap<string, readonly string[]>;
+  /** The branch node that a node is an arm of. */
+  readonly branchOf: ReadonlyMap<string, string>;
+  /** How many nodes bind outputs of a node. */
+  readonly consumers: ReadonlyMap<string, number>;
+  /** The nodes whose outputs a node binds. */
+  readonly sources: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Indexes a graph. Arms of a branch stand in the graph beside the branch, without
+ * edges from it, and may have edges from the nodes whose outputs they bind.
+ */
+export function indexGraph(graph: GraphModel): GraphIndex {
+  const branchOf = armsOf(graph);
+  const upstream = new Map<string, readonly string[]>();
+  const dependents = new Map<string, string[]>();
+  const sources = new Map<string, readonly string[]>();
+  const consumers = new Map<string, number>();
+  for (const node of graph.nodes.values()) {
+    const before = upstreamOf(graph, node.id, branchOf);
+    upstream.set(node.id, before);
+    for (const id of before) append(dependents, id, node.id);
+    const bound = boundNodes(node.inputBindings);
+    sources.set(node.id, bound);
+    for (const id of bound) consumers.set(id, (consumers.get(id) ?? 0) + 1);
+  }
+  return { graph, order: orderOf(graph, { upstream, dependents, branchOf }), upstream, dependents, branchOf, consumers, sources };
+}
+
+function armsOf(graph: GraphModel): Map<string, string> {
+  const branchOf = new Map<string, string>();
+  for (const node of graph.nodes.values()) for (const arm of armIds(node)) branchOf.set(arm, node.id);
+  return branchOf;
+}
+
+/** Ids of a branch node's arms, in the order in which they are tried; none for other nodes. */
+export function armIds(node: NodeModel): readonly string[] {
+  if (node.target.kind !== "branch") return [];
+  const { arms, otherwise } = node.target.branch;
+  const ids = arms.map((arm) => arm.then);
+  return otherwise === undefined ? ids : [...ids, otherwise];
+}
+
+function upstreamOf(graph: GraphModel, id: string, branchOf: ReadonlyMap<string, string>): readonly string[] {
+  if (id === START_NODE) return [];
+  const named = [...new Set(graph.upstream.get(id) ?? [])].filter((up) => graph.nodes.has(up) && up !== branchOf.get(id));
+  // A node that waits for nothing waits for the start.
+  return named.length === 0 ? [START_NODE] : named;
+}
+
+interface Edges {
+  readonly upstream: ReadonlyMap<string, readonly string[]>;
+  readonly dependents: ReadonlyMap<string, readonly string[]>;
+  readonly branchOf: ReadonlyMap<string, string>;
+}
+
+function orderOf(graph: GraphModel, { upstream, dependents, branchOf }: Edges): Map<string, number> {
+  const order = new Map<string, number>();
+  if (!graph.nodes.has(START_NODE)) return order;
+  const left = new Map<string, number>();
+  for (const id of graph.nodes.keys()) left.set(id, (upstream.get(id)?.length ?? 0) + (branchOf.has(id) ? 1 : 0));
+  const queue = [START_NODE];
+  for (const id of queue) {
+    order.set(id, order.size);
+    const node = graph.nodes.get(id);
+    const next = [...(dependents.get(id) ?? []), ...(node === undefined ? [] : new Set(armIds(node)))];
+    for (const later of next) {
+      const rest = (left.get(later) ?? 0) - 1;
+      left.set(later, rest);
+      if (rest === 0) queue.push(later);
+    }
+  }
+  return order;
+}
+
+/** Ids of the nodes that bindings name, each once; "" stands for the start node. */
+export function boundNodes(bindings: readonly Binding[]): readonly string[] {
+  const ids = new Set<string>();
+  for (const binding of bindings) collect(binding.binding, ids);
+  return [...ids];
+}
+
+function collect(data: BindingData | undefined, ids: Set<string>): void {
+  switch (data?.value.case) {
+    case "promise":
+      ids.add(data.value.value.nodeId === "" ? START_NODE : data.value.value.nodeId);
+      return;
+    case "collection":
+      for (const inner of data.value.value.bindings) collect(inner, ids);
+      return;
+    case "map":
+      for (const inner of Object.values(data.value.value.bindings)) collect(inner, ids);
+      return;
+    default:
+      return;
+  }
+}
+
+function append(map: Map<string, string[]>, key: string, value: string): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}

@@ -1,0 +1,216 @@
+import { NodePhase, isTerminalNode, nodeUniqueId, type ParentNode } from "@flyte-ts/domain";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus } from "@flyte-ts/workflow-crd";
+import { attemptDir, childNodeDir, topNodeDir } from "../data/paths.js";
+import type { FailurePolicy } from "../failure/policy.js";
+import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
+
+/** Status of a node that has not begun: nothing stands in the resource for it. */
+export const NOT_BEGUN: NodeStatus = Object.freeze({ phase: NodePhase.NotYetStarted });
+
+/**
+ * `run`: nodes begin as they become ready. `stop`: nothing begins, what runs is being
+ * stopped. `handle`: all has stopped, the failure node runs. `done`: decided.
+ */
+export type ScopeStage = "run" | "stop" | "handle" | "done";
+
+/** One instance of a graph: the workflow itself, or an attempt of a sub-workflow node. */
+export class Scope {
+  readonly nodes = new Map<string, RuntimeNode>();
+  stage: ScopeStage = "run";
+  /** Nodes that can be reached and have not ended. */
+  unsettled = 0;
+  /** Nodes that have begun and not ended, the failure node among them. */
+  live = 0;
+  anyFailed = false;
+  /** Why its nodes are stopped. */
+  stopReason = "";
+  /** Why the graph fails; undefined while it does not, or when it is stopped from above. */
+  error: ExecutionErrorJson | undefined;
+  /** Id of the node behind `error`. */
+  failedNode = "";
+  failureNode: RuntimeNode | undefined;
+
+  constructor(
+    readonly index: GraphIndex,
+    /** The sub-workflow node, and undefined for the workflow itself. */
+    readonly owner: RuntimeNode | undefined,
+    readonly policy: FailurePolicy,
+    /** Data dir of the execution. */
+    private readonly executionDir: string,
+  ) {}
+
+  get graph(): GraphModel {
+    return this.index.graph;
+  }
+
+  /** The graph has no way from its start to its end. */
+  get broken(): boolean {
+    return !this.index.order.has(START_NODE) || !this.index.order.has(END_NODE);
+  }
+
+  get pathPrefix(): string {
+    return this.owner === undefined ? "" : `${this.owner.path}/`;
+  }
+
+  /** Data dir of a node that is no arm. */
+  dirOf(nodeId: string): string {
+    return this.owner === undefined ? topNodeDir(this.executionDir, nodeId) : childNodeDir(this.owner.attemptDir, nodeId);
+  }
+}
+
+/** What was asked of the plugin service for the running attempt. */
+export interface RequestState {
+  desired: DesiredState;
+  /** ms; when it was sent last. */
+  sentAt: number;
+  /** ms; when the plugin service last told something new. */
+  heardAt: number;
+  /** How often it was sent without news in between. */
+  tries: number;
+}
+
+export interface PendingOutputs {
+  readonly tellOutputs: boolean;
+  readonly deckUri: string;
+  readonly uri: string;
+}
+
+/** A node of a running workflow. Its status is replaced, never changed, so that what was written can be compared. */
+export class RuntimeNode {
+  status: NodeStatus = NOT_BEGUN;
+  /** What the resource holds, as far as patches were taken. */
+  written: NodeStatus = NOT_BEGUN;
+  /** The resource holds statuses of nodes below this one. */
+  innerWritten: Scope | undefined;
+
+  // What it waits for: kept up to date with every end of an upstream node.
+  /** Upstream nodes that have not ended. */
+  unfinished = 0;
+  /** Upstream nodes that ended otherwise than well. */
+  spoiled = 0;
+
+  /** Began: holds its slot, counts as live. */
+  begun = false;
+  /** Ended, be it without a terminal phase when it was stopped. */
+  settled = false;
+  /** Observation at which it became ready; later starts wait for the status to be durable. */
+  readySeq = -1;
+  /** On the list of what to look at. */
+  queued = false;
+  /** On the list of those that wait for room. */
+  waits = false;
+  /** Counts against the parallelism limit. */
+  slot = false;
+
+  /** Instance of a sub-workflow while the node runs. */
+  inner: Scope | undefined;
+  inputs: LiteralMap | undefined;
+  /** The inputs stand in the blob store. */
+  inputsWritten = false;
+  /** Outputs by value, while somebody may need them. */
+  outputs: LiteralMap | undefined;
+  /** Consumers that have not ended. */
+  consumers = 0;
+  /** Blobs that it waits for. */
+  waitingFor: Set<string> | undefined;
+  /** Blobs that are being written before the node goes on. */
+  writes: Set<string> | undefined;
+  /** A success that waits for its outputs to be written. */
+  pendingOutputs: PendingOutputs | undefined;
+
+  request: RequestState | undefined;
+  /** Why it is being stopped; undefined while it is not. */
+  stopping: string | undefined;
+  /** The attempt ran when this process loaded the workflow: a later process step may have begun without being written. */
+  unconfirmed = false;
+  /** It may have come to a good end before this process loaded the workflow, and others may have followed. */
+  presumed = false;
+
+  /** ms, exact while this process lives, else read from the status. */
+  queuedAt: number | undefined;
+  attemptStartedAt: number | undefined;
+  endedAt: number | undefined;
+  /** ms; when the last attempt gave way to the present one. */
+  retriedAt: number | undefined;
+
+  #uniqueId: string | undefined;
+  #uniqueFor = -1;
+
+  constructor(
+    readonly model: NodeModel,
+    readonly scope: Scope,
+    /** The branch whose arm it is. */
+    readonly branch: RuntimeNode | undefined,
+    /** Sorts nodes by place in their graphs, from the outermost. */
+    readonly order: string,
+  ) {}
+
+  /** As if it had never begun: for an arm whose branch begins anew. */
+  reset(): void {
+    this.begun = false;
+    this.settled = false;
+    this.readySeq = -1;
+    this.unconfirmed = false;
+    this.presumed = false;
+    this.queuedAt = undefined;
+    this.attemptStartedAt = undefined;
+    this.endedAt = undefined;
+    this.retriedAt = undefined;
+  }
+
+  get id(): string {
+    return this.model.id;
+  }
+
+  /** Ids from the top, joined with `/`. */
+  get path(): string {
+    return this.scope.pathPrefix + this.model.id;
+  }
+
+  /** From 0. */
+  get attempt(): number {
+    return this.status.attempts ?? 0;
+  }
+
+  /** The node under which this one runs, for ids and events. */
+  get parent(): RuntimeNode | undefined {
+    return this.branch ?? this.scope.owner;
+  }
+
+  get parentRef(): ParentNode | undefined {
+    const parent = this.parent;
+    return parent === undefined ? undefined : { uniqueId: parent.uniqueId, attempt: parent.attempt };
+  }
+
+  /** `node_id` of events. */
+  get uniqueId(): string {
+    const parentAttempt = this.branch?.attempt ?? 0;
+    if (this.#uniqueId === undefined || this.#uniqueFor !== parentAttempt) {
+      this.#uniqueId = nodeUniqueId({ parent: this.parentRef, nodeId: this.model.id });
+      this.#uniqueFor = parentAttempt;
+    }
+    return this.#uniqueId;
+  }
+
+  get dataDir(): string {
+    return this.branch === undefined ? this.scope.dirOf(this.model.id) : childNodeDir(this.branch.attemptDir, this.model.id);
+  }
+
+  get attemptDir(): string {
+    return attemptDir(this.dataDir, this.attempt);
+  }
+
+  get terminal(): boolean {
+    return isTerminalNode(this.status.phase);
+  }
+
+  get succeeded(): boolean {
+    return this.status.phase === NodePhase.Succeeded || this.status.phase === NodePhase.Recovered;
+  }
+
+  get failed(): boolean {
+    return this.status.phase === NodePhase.Failed || this.status.phase === NodePhase.TimedOut;
+  }
+}

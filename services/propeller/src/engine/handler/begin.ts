@@ -1,0 +1,33 @@
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { chooseArm } from "./branch.js";
+import type { NodeDecision } from "./decision.js";
+import { collectOutputs } from "./end-node.js";
+import { passInputs } from "./start-node.js";
+import { enterSubWorkflow } from "./sub-workflow.js";
+import { beginTask } from "./task.js";
+import { unsupported } from "./unsupported.js";
+
+/** What a node does first, once its inputs are bound. The start node's inputs are its graph's. */
+export function decideBegin(node: RuntimeNode, inputs: LiteralMap, workflow: WorkflowModel): NodeDecision {
+  const { target } = node.model;
+  switch (target.kind) {
+    case "start":
+      return passInputs(node, inputs);
+    case "end":
+      return collectOutputs(node, inputs);
+    case "task":
+      return beginTask(target.task, workflow);
+    case "branch":
+      return chooseArm(target.branch, inputs);
+    case "subWorkflow":
+      return enterSubWorkflow(workflow, target.workflow);
+    case "launchPlan":
+      return unsupported("LaunchPlanNode", `launch plan node [${node.id}]`);
+    case "gate":
+      return unsupported("GateNode", `gate node [${node.id}]`);
+    case "array":
+      return unsupported("ArrayNode", `array node [${node.id}]`);
+  }
+}

@@ -1,0 +1,45 @@
+import { evaluateCondition } from "@flyte-ts/domain";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { BranchModel } from "@flyte-ts/workflow-crd";
+import { outputsUri } from "../data/paths.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import type { NodeDecision } from "./decision.js";
+
+/** The first arm whose condition holds, else the last resort, else the author's error. */
+export function chooseArm(branch: BranchModel, inputs: LiteralMap): NodeDecision {
+  let taken: string | undefined;
+  for (const arm of branch.arms) {
+    const result = evaluateCondition(arm.condition, inputs);
+    if ("error" in result) return userError(result.error.code, result.error.message);
+    if (result.value) {
+      taken = arm.then;
+      break;
+    }
+  }
+  taken ??= branch.otherwise;
+  if (taken === undefined) {
+    return branch.otherwiseError === undefined
+      ? userError("MalformedBranchUserError", "No branch satisfied")
+      : userError("UserProvidedError", branch.otherwiseError.message);
+  }
+  const all = branch.arms.map((arm) => arm.then).concat(branch.otherwise ?? []);
+  return { kind: "take", arm: taken, skipped: all.filter((id) => id !== taken) };
+}
+
+/** A branch ends as its taken arm does. */
+export function armEnded(branch: RuntimeNode, arm: RuntimeNode): NodeDecision {
+  if (arm.failed) return { kind: "fail", error: arm.status.error ?? { code: "Timeout", kind: "USER", message: "Timeout in node" } };
+  if (!arm.terminal) return { kind: "wait" };
+  const own = outputsUri(branch.attemptDir);
+  const value = arm.outputs;
+  return {
+    kind: "succeed",
+    outputs: { value, uri: value === undefined && arm.succeeded ? (arm.status.outputUri ?? outputsUri(arm.attemptDir)) : own },
+    tellOutputs: true,
+  };
+}
+
+function userError(code: string, message: string): NodeDecision {
+  const text = message.startsWith(`[${code}]`) ? message : `[${code}] ${message}`;
+  return { kind: "fail", error: { code, kind: "USER", message: text } };
+}

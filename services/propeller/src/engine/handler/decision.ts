@@ -1,0 +1,21 @@
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { ExecutionErrorJson, GraphModel } from "@flyte-ts/workflow-crd";
+
+/** Where outputs stand, and their value when it is known. */
+export interface NodeOutputs {
+  readonly value: LiteralMap | undefined;
+  readonly uri: string;
+}
+
+/** What a handler wants for its node. The walk alone carries it out. */
+export type NodeDecision =
+  /** Have the plugin service run an attempt. */
+  | { readonly kind: "request" }
+  /** `outputs` is undefined for a node that names none. */
+  | { readonly kind: "succeed"; readonly outputs: NodeOutputs | undefined; readonly tellOutputs: boolean }
+  | { readonly kind: "fail"; readonly error: ExecutionErrorJson }
+  /** Let one arm run and skip the others. */
+  | { readonly kind: "take"; readonly arm: string; readonly skipped: readonly string[] }
+  /** Run a graph below the node. */
+  | { readonly kind: "enter"; readonly graph: GraphModel }
+  | { readonly kind: "wait" };

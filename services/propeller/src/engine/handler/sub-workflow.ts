@@ -1,0 +1,22 @@
+import type { WorkflowModel } from "@flyte-ts/workflow-crd";
+import { outputsUri } from "../data/paths.js";
+import { END_NODE } from "../graph/index-graph.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import type { NodeDecision } from "./decision.js";
+
+/** Runs the graph that the node names. */
+export function enterSubWorkflow(workflow: WorkflowModel, reference: string): NodeDecision {
+  const graph = workflow.subWorkflows.get(reference);
+  if (graph !== undefined) return { kind: "enter", graph };
+  const message = `failed to find sub workflow with ID [${reference}]`;
+  return { kind: "fail", error: { code: "SubWorkflowExecutionFailed", kind: "SYSTEM", message } };
+}
+
+/** A sub-workflow that came to its end: its outputs are what its end node collected. */
+export function subWorkflowEnded(node: RuntimeNode, inner: Scope): NodeDecision {
+  if (inner.error !== undefined) return { kind: "fail", error: inner.error };
+  const end = inner.nodes.get(END_NODE);
+  const value = end?.outputs;
+  const uri = value === undefined && end !== undefined ? (end.status.outputUri ?? outputsUri(end.attemptDir)) : outputsUri(node.attemptDir);
+  return { kind: "succeed", outputs: { value, uri }, tellOutputs: inner.graph.outputBindings.length > 0 };
+}

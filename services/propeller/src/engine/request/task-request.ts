@@ -1,0 +1,107 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  rawOutputShard,
+  sanitizeLabelValue,
+  shardOf,
+  taskEventPhase,
+  taskGeneratedName,
+  taskUniqueId,
+  type AttemptName,
+} from "@flyte-ts/domain";
+import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { API_VERSION, OWNER_KIND, type NodeModel, type WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { EngineConfig } from "../config.js";
+import { attemptDir, checkpointUri, inputsUri } from "../data/paths.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { decideInterruptible } from "../interruptible/decide.js";
+
+export interface RequestFacts {
+  readonly workflow: WorkflowModel;
+  readonly config: EngineConfig;
+  readonly template: TaskTemplate;
+  /** ms. */
+  readonly now: number;
+}
+
+export interface RequestAim {
+  readonly desired: DesiredState;
+  /** From 0; usually the node's own. */
+  readonly attempt: number;
+  readonly abortReason?: string;
+  readonly deleteResources?: boolean;
+}
+
+/** Folder for an attempt's raw outputs. */
+export function rawOutputsOf(facts: Pick<RequestFacts, "workflow" | "config">, node: RuntimeNode, attempt: number): string {
+  const uniqueId = taskUniqueId(attemptName(facts.workflow, node, attempt));
+  const prefix = facts.workflow.options.rawOutputPrefix || facts.config.rawOutputPrefix;
+  return `${prefix}/${rawOutputShard(uniqueId)}/${uniqueId}`;
+}
+
+function attemptName(workflow: WorkflowModel, node: RuntimeNode, attempt: number): AttemptName {
+  return { execution: workflow.name, nodeUniqueId: node.uniqueId, attempt };
+}
+
+/** The whole of what a plugin service needs to bring one attempt to the wanted state. */
+export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: RequestAim): TaskRequest {
+  const { workflow, config, template, now } = facts;
+  const { options } = workflow;
+  const { attempt } = aim;
+  // What is kept of a plugin's state belongs to the node's present attempt.
+  const task = attempt === node.attempt ? node.status.TaskNodeStatus : undefined;
+  const interruptible = decideInterruptible(node.model, options, { systemFailures: node.status.systemFailures ?? 0, config });
+  const runs = aim.desired === DesiredState.RUN;
+  return create(TaskRequestSchema, {
+    id: {
+      taskId: template.id,
+      nodeExecutionId: { nodeId: node.uniqueId, executionId: workflow.executionId },
+      retryAttempt: attempt,
+    },
+    desired: aim.desired,
+    generatedName: taskGeneratedName(attemptName(workflow, node, attempt)),
+    workflowKey: workflow.key,
+    nodePath: node.path,
+    namespace: workflow.namespace,
+    owner: { apiVersion: API_VERSION, kind: OWNER_KIND, name: workflow.name, uid: workflow.uid },
+    template,
+    overrides: overridesOf(node.model),
+    workflowId: workflow.workflowId,
+    inputs: runs && !node.inputsWritten ? node.inputs : undefined,
+    inputsWritten: node.inputsWritten,
+    inputUri: inputsUri(node.dataDir),
+    outputPrefix: attemptDir(node.dataDir, attempt),
+    rawOutputPrefix: rawOutputsOf(facts, node, attempt),
+    previousCheckpointUri: attempt > 0 ? checkpointUri(rawOutputsOf(facts, node, attempt - 1)) : (task?.checkpointPath ?? ""),
+    labels: {
+      ...workflow.labels,
+      "node-id": sanitizeLabelValue(node.id),
+      "task-name": sanitizeLabelValue(template.id?.name ?? ""),
+      interruptible: String(interruptible),
+    },
+    annotations: { ...workflow.annotations },
+    environment: [...options.environment],
+    securityContext: options.securityContext,
+    resourceDefaults: { ...options.resourceDefaults },
+    resourceLimits: { ...options.resourceLimits },
+    interruptible,
+    consoleUrl: options.consoleUrl,
+    deleteResources: aim.deleteResources ?? false,
+    pluginState: task?.pState === undefined ? new Uint8Array() : Buffer.from(task.pState, "base64"),
+    knownPhase: taskEventPhase(task?.phase ?? 0),
+    knownPhaseVersion: task?.phaseVersion ?? 0,
+    shard: shardOf(workflow.name),
+    requestedAt: timestampFromMs(now),
+    abortReason: aim.abortReason ?? "",
+  });
+}
+
+function overridesOf(node: NodeModel) {
+  return {
+    resources: node.resources,
+    extendedResources: node.extendedResources,
+    containerImage: node.containerImage,
+    podTemplate: node.podTemplate,
+  };
+}

@@ -1,0 +1,499 @@
+import { describe, expect, it } from "vitest";
+import { Driver } from "../simulation/build/driver.js";
+import { numbers, type WorkflowSpec } from "../simulation/build/workflow.js";
+
+const one = numbers({ o0: 1 });
+const chain: WorkflowSpec = {
+  inputs: { a: 7 },
+  main: {
+    nodes: { n0: { kind: "task", inputs: { a: ".a" } }, n1: { kind: "task", inputs: { a: "n0.o0" } } },
+    outputs: { o0: "n1.o0" },
+  },
+};
+
+describe("a chain", () => {
+  it("runs node after node, tells what Go Flyte tells, and ends with outputs", () => {
+    const d = Driver.of(chain);
+    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.takeTold()).toEqual(["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED"]);
+    expect(d.resource.status).toEqual({
+      phase: 1,
+      startedAt: "2026-11-21T10:00:00Z",
+      lastUpdatedAt: "2026-11-21T10:00:00Z",
+      message: "Workflow Started",
+      dataDir: "s3://my-s3-bucket/metadata/propeller/p-d-exec",
+      defVersion: 1,
+      nodeStatus: {
+        "start-node": { phase: 5, stoppedAt: "2026-11-21T10:00:00Z" },
+        n0: { phase: 1, message: "node queued", queuedAt: "2026-11-21T10:00:00Z", lastUpdatedAt: "2026-11-21T10:00:00Z" },
+      },
+    });
+    d.reply("n0", "RUNNING");
+    expect(d.takeTold()).toEqual(["n0 RUNNING"]);
+    expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({
+      phase: 2,
+      message: "running",
+      laStartedAt: "2026-11-21T10:00:00Z",
+      TaskNodeStatus: { phase: 5 },
+    });
+    d.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(d.takeTold()).toEqual(["n1 QUEUED", "n0 SUCCEEDED"]);
+    expect(d.takeSent()).toEqual(["n1/0 RUN"]);
+    d.reply("n1", "SUCCEEDED", { outputs: numbers({ o0: 2 }) });
+    expect(d.takeTold()).toEqual(["end-node QUEUED", "workflow SUCCEEDING", "n1 SUCCEEDED", "end-node SUCCEEDED", "workflow SUCCEEDED"]);
+    const end = d.events.at(-1)?.event;
+    expect(end?.outputs).toEqual(numbers({ o0: 2 }));
+    expect(end?.event.value).toMatchObject({
+      outputResult: { case: "outputUri", value: "s3://my-s3-bucket/metadata/propeller/p-d-exec/end-node/data/0/outputs.pb" },
+    });
+    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    expect(d.finished).toBe(true);
+    expect(d.resource.metadata).toEqual({ labels: { "termination-status": "terminated", "completed-time": "2026-11-21.10" } });
+    expect(d.resource.status).toEqual({
+      phase: 3,
+      startedAt: "2026-11-21T10:00:00Z",
+      stoppedAt: "2026-11-21T10:00:00Z",
+      lastUpdatedAt: "2026-11-21T10:00:00Z",
+      dataDir: "s3://my-s3-bucket/metadata/propeller/p-d-exec",
+      outputRef: "s3://my-s3-bucket/metadata/propeller/p-d-exec/end-node/data/0/outputs.pb",
+      defVersion: 1,
+      nodeStatus: Object.fromEntries(
+        ["start-node", "n0", "n1", "end-node"].map((id) => [id, { phase: 5, stoppedAt: "2026-11-21T10:00:00Z" }]),
+      ),
+    });
+    expect(d.run.wakeAt).toBeUndefined();
+  });
+
+  it("sends nothing before the resource says that it runs, and holds terminal events until they are durable", () => {
+    const d = Driver.of(chain);
+    d.slowWrites = true;
+    d.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(d.takeSent()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
+    expect(d.takeTold()).not.toContain("n0 SUCCEEDED");
+    d.flush();
+    expect(d.takeTold()).toEqual(["n0 SUCCEEDED"]);
+    const fresh = Driver.of(chain);
+    expect(fresh.resource.status.phase).toBe(1);
+    const slow = new Driver(fresh.workflow);
+    slow.slowWrites = true;
+    slow.observe({ kind: "load" });
+    expect([slow.takeSent(), slow.takeTold()]).toEqual([[], []]);
+    slow.flush();
+    expect(slow.takeSent()).toEqual(["n0/0 RUN"]);
+  });
+
+  it("is complete in its requests", () => {
+    const d = Driver.of(chain, {});
+    expect(d.request("n0")).toMatchObject({
+      generatedName: "exec-n0-0",
+      workflowKey: "p-d/exec",
+      nodePath: "n0",
+      namespace: "p-d",
+      owner: { apiVersion: "flyte.lyft.com/v1alpha1", kind: "flyteworkflow", name: "exec", uid: "uid-exec" },
+      inputs: numbers({ a: 7 }),
+      inputsWritten: false,
+      inputUri: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/inputs.pb",
+      outputPrefix: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0",
+      rawOutputPrefix: expect.stringMatching(/^s3:\/\/my-s3-bucket\/data\/[a-z0-9]{2}\/exec-n0-0$/),
+      labels: { "execution-id": "exec", "node-id": "n0", interruptible: "false" },
+      previousCheckpointUri: "",
+    });
+  });
+});
+
+describe("retries", () => {
+  const retrying: WorkflowSpec = { main: { nodes: { n0: { kind: "task", attempts: 2 } } } };
+
+  it("spends the user's budget, finalizes the old attempt first, and says that it is spent", () => {
+    const d = Driver.of(retrying);
+    d.reply("n0", "RUNNING");
+    d.reply("n0", "FAILED", { code: "Error", message: "first" });
+    expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({
+      phase: 8,
+      retryAt: "2026-11-21T10:00:00.325Z",
+      error: { code: "Error", kind: "USER" },
+    });
+    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    d.advance(100);
+    expect(d.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+    expect(d.request("n0")).toMatchObject({ previousCheckpointUri: expect.stringContaining("exec-n0-0/_flytecheckpoints") });
+    d.takeTold();
+    d.reply("n0", "FAILED", { code: "Error", message: "second" });
+    expect(d.takeTold()).toEqual(["n0 FAILED", "workflow FAILING", "workflow FAILED"]);
+    expect(d.resource.status).toMatchObject({
+      phase: 5,
+      error: { code: "RetriesExhausted|Error", kind: "USER", message: "[2/2] currentAttempt done. Last Error: USER::second" },
+      nodeStatus: { n0: { phase: 6, attempts: 1 } },
+    });
+  });
+
+  it("does not spend it on system failures", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task" } } } });
+    for (let i = 0; i < 3; i++) {
+      d.reply("n0", "FAILED", { kind: "SYSTEM", code: "Interrupted" });
+      d.advance(60_000);
+    }
+    expect(d.takeSent().filter((text) => text.endsWith("RUN"))).toContain("n0/3 RUN");
+    d.reply("n0", "FAILED", { kind: "SYSTEM", code: "Interrupted", message: "gone" });
+    expect(d.resource.status.error).toMatchObject({
+      code: "RetriesExhausted|Interrupted",
+      message: "[3/3] currentAttempt done. Last Error: SYSTEM::gone",
+    });
+  });
+
+  it("are not made of what is not recoverable", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 5 } } } });
+    d.reply("n0", "FAILED", { code: "USER:RuntimeError", message: "bad value", recoverable: false });
+    expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "USER:RuntimeError", message: "bad value" } });
+  });
+
+  it("wait over a restart", () => {
+    const d = Driver.of(retrying);
+    d.reply("n0", "FAILED");
+    const next = d.reread();
+    next.observe({ kind: "load" });
+    expect(next.takeSent()).toEqual([]);
+    next.advance(200);
+    expect(next.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+  });
+});
+
+describe("deadlines", () => {
+  it("end an attempt that runs too long; the queue does not count", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task", timeoutMs: 8_000 } } } });
+    d.advance(9_000);
+    d.takeSent();
+    d.reply("n0", "RUNNING");
+    d.advance(8_001);
+    expect(d.takeSent()).toEqual(["n0/0 ABORT"]);
+    expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 3 });
+    d.reply("n0", "ABORTED");
+    expect(d.resource.status).toMatchObject({
+      phase: 5,
+      error: {
+        code: "RetriesExhausted|TimeoutExpired",
+        kind: "USER",
+        message: "[1/1] currentAttempt done. Last Error: USER::task execution timeout [8s] expired",
+      },
+    });
+  });
+
+  it("of the node leave no further attempt", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3, activeMs: 16_000 } } } });
+    d.reply("n0", "RUNNING");
+    d.advance(16_001);
+    expect(d.takeSent()).toContain("n0/0 ABORT");
+    d.reply("n0", "ABORTED");
+    expect(d.takeTold()).toContain("n0 TIMED_OUT");
+    expect(d.resource.status).toMatchObject({
+      phase: 5,
+      error: { code: "Timeout", kind: "USER", message: "Timeout in node" },
+      nodeStatus: { n0: { phase: 10 } },
+    });
+  });
+
+  it("take a success that came first", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task", timeoutMs: 1_000 } } } });
+    d.reply("n0", "RUNNING");
+    d.advance(1_001);
+    d.reply("n0", "SUCCEEDED");
+    expect(d.resource.status.phase).toBe(3);
+  });
+
+  it("hold after a restart", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task", timeoutMs: 8_000 } } } });
+    d.reply("n0", "RUNNING");
+    d.now += 3_000;
+    const next = d.reread();
+    next.observe({ kind: "load" });
+    expect(next.takeSent()).toEqual(["n0/0 RUN"]);
+    next.advance(6_000);
+    expect(next.takeSent()).toEqual(["n0/0 ABORT"]);
+  });
+});
+
+describe("a branch", () => {
+  const branching: WorkflowSpec = {
+    inputs: { a: 10 },
+    main: {
+      nodes: {
+        n0: { kind: "task", inputs: { a: ".a" } },
+        n1: {
+          kind: "branch",
+          on: "n0.o0",
+          arms: [
+            { below: 5, run: { kind: "task", inputs: { a: "n0.o0" } } },
+            { below: 50, run: { kind: "task", inputs: { a: "n0.o0" } } },
+          ],
+          otherwise: { kind: "task" },
+        },
+        n2: { kind: "task", inputs: { a: "n1.o0" } },
+      },
+      outputs: { o0: "n2.o0" },
+    },
+  };
+
+  it("runs the arm whose condition holds, under itself, and skips the others silently", () => {
+    const d = Driver.of(branching);
+    d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 10 }) });
+    d.takeTold();
+    expect(d.takeSent()).toEqual(["n0/0 RUN", "n1-n1/0 RUN"]);
+    expect(d.request("n1-n1")).toMatchObject({
+      id: { nodeExecutionId: { nodeId: "n1-0-n1-n1" } },
+      inputUri: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n1/data/0/n1-n1/inputs.pb",
+      outputPrefix: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n1/data/0/n1-n1/0",
+    });
+    expect(
+      d.events.find(({ event }) => event.event.case === "node" && event.event.value.id?.nodeId === "n1-0-n1-n1")?.event.event.value,
+    ).toMatchObject({
+      specNodeId: "n1-n1",
+      retryGroup: "0",
+      parentNodeMetadata: { nodeId: "n1" },
+      isParent: false,
+    });
+    d.reply("n1-n1", "SUCCEEDED", { outputs: numbers({ o0: 3 }) });
+    expect(d.takeTold()).toEqual(["n2 QUEUED", "n1-0-n1-n1 SUCCEEDED", "n1 SUCCEEDED"]);
+    expect(d.request("n2").inputs).toEqual(numbers({ a: 3 }));
+    d.reply("n2", "SUCCEEDED", { outputs: one });
+    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    expect(d.resource.status.nodeStatus).toMatchObject({
+      n1: { phase: 5 },
+      "n1-n0": { phase: 7 },
+      "n1-n1": { phase: 5, parentNode: "n1" },
+      "n1-n2": { phase: 7 },
+    });
+  });
+
+  it("fails with the author's words when no arm is left", () => {
+    const d = Driver.of({
+      main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: { kind: "task" } }], error: "a must be one" } } },
+    });
+    expect(d.takeTold()).toEqual([
+      "workflow RUNNING",
+      "start-node SUCCEEDED",
+      "n0 QUEUED",
+      "n0 FAILED",
+      "workflow FAILING",
+      "workflow FAILED",
+    ]);
+    expect(d.resource.status).toMatchObject({
+      phase: 5,
+      error: { code: "UserProvidedError", kind: "USER", message: "[UserProvidedError] a must be one" },
+      nodeStatus: { n0: { phase: 6 }, "n0-n0": { phase: 7 } },
+    });
+  });
+});
+
+describe("a sub-workflow", () => {
+  const nested: WorkflowSpec = {
+    inputs: { a: 7 },
+    graphs: {
+      inner: { nodes: { n0: { kind: "task", inputs: { a: ".a" } } }, outputs: { o0: "n0.o0" } },
+      outer: {
+        nodes: { n0: { kind: "task", inputs: { a: ".a" } }, n1: { kind: "sub", graph: "inner", inputs: { a: "n0.o0" } } },
+        outputs: { o0: "n1.o0" },
+      },
+    },
+    main: { nodes: { n0: { kind: "sub", graph: "outer", inputs: { a: ".a" } } }, outputs: { o0: "n0.o0" } },
+  };
+
+  it("runs below its node, with ids of the lineage", () => {
+    const d = Driver.of(nested);
+    expect(d.takeTold()).toEqual([
+      "workflow RUNNING",
+      "start-node SUCCEEDED",
+      "n0 QUEUED",
+      "n0 RUNNING",
+      "n0-0-start-node SUCCEEDED",
+      "n0-0-n0 QUEUED",
+    ]);
+    d.reply("n0/n0", "SUCCEEDED", { outputs: numbers({ o0: 8 }) });
+    expect(d.request("n0/n1/n0")).toMatchObject({
+      id: { nodeExecutionId: { nodeId: "n0-0-n1-0-n0" } },
+      inputs: numbers({ a: 8 }),
+      inputUri: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/n1/0/n0/inputs.pb",
+    });
+    expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({
+      phase: 2,
+      workflowNodeStatus: { phase: 1 },
+      subNodeStatus: { n0: { phase: 5 }, n1: { phase: 2, subNodeStatus: { n0: { phase: 1 } } } },
+    });
+    d.takeTold();
+    d.reply("n0/n1/n0", "SUCCEEDED", { outputs: numbers({ o0: 9 }) });
+    expect(d.takeTold().filter((text) => text.endsWith("SUCCEEDED"))).toEqual([
+      "n0-0-n1-0-n0 SUCCEEDED",
+      "n0-0-n1-0-end-node SUCCEEDED",
+      "n0-0-n1 SUCCEEDED",
+      "n0-0-end-node SUCCEEDED",
+      "n0 SUCCEEDED",
+      "end-node SUCCEEDED",
+      "workflow SUCCEEDED",
+    ]);
+    expect(d.events.at(-1)?.event.outputs).toEqual(numbers({ o0: 9 }));
+    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    expect(d.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: "2026-11-21T10:00:00Z" });
+  });
+
+  it("goes on after a restart, with inputs bound anew", () => {
+    const d = Driver.of(nested);
+    d.reply("n0/n0", "SUCCEEDED", { outputs: numbers({ o0: 8 }) });
+    const next = d.reread();
+    next.observe({ kind: "load" });
+    expect(next.takeSent()).toEqual(["n0/n1/n0/0 RUN"]);
+    expect(next.request("n0/n1/n0").inputs).toEqual(numbers({ a: 8 }));
+    next.reply("n0/n1/n0", "SUCCEEDED", { outputs: numbers({ o0: 9 }) });
+    expect(next.resource.status.phase).toBe(3);
+  });
+
+  it("stops its nodes, runs its failure node with the error, and fails with it", () => {
+    const d = Driver.of({
+      graphs: {
+        inner: {
+          nodes: { n0: { kind: "task" }, n1: { kind: "task" } },
+          onFailure: { kind: "task", inputs: { err: 0, a: ".a" } },
+        },
+      },
+      main: { nodes: { n0: { kind: "sub", graph: "inner", inputs: { a: 4 } } } },
+    });
+    d.takeSent();
+    d.reply("n0/n0", "FAILED", { recoverable: false, message: "boom" });
+    expect(d.takeSent()).toEqual(["n0/n1/0 ABORT"]);
+    d.reply("n0/n1", "ABORTED");
+    expect(d.takeSent()).toEqual(["n0/fn0/0 RUN"]);
+    expect(d.request("n0/fn0")).toMatchObject({ id: { nodeExecutionId: { nodeId: "n0-0-fn0" } } });
+    const error = d.request("n0/fn0").inputs?.literals["err"]?.value;
+    expect(error).toMatchObject({
+      value: {
+        value: { case: "union", value: { value: { value: { value: { value: { value: { message: "boom", failedNodeId: "n0" } } } } } } },
+      },
+    });
+    expect(d.resource.status.phase).toBe(1);
+    d.reply("n0/fn0", "SUCCEEDED");
+    expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "Boom", message: "boom" } });
+    expect(d.takeTold()).toEqual(expect.arrayContaining(["n0-0-n1 ABORTED", "n0-0-fn0 SUCCEEDED", "n0 FAILED", "workflow FAILED"]));
+  });
+});
+
+describe("failure of the workflow", () => {
+  it("stops what runs, then runs the failure node, and keeps the first error when that fails too", () => {
+    const d = Driver.of({
+      main: { nodes: { n0: { kind: "task" }, n1: { kind: "task" } }, onFailure: { kind: "task" } },
+    });
+    d.takeSent();
+    d.reply("n0", "FAILED", { recoverable: false, message: "boom" });
+    expect(d.takeSent()).toEqual(["n1/0 ABORT"]);
+    d.reply("n1", "ABORTED");
+    expect(d.takeSent()).toEqual(["fn0/0 RUN"]);
+    expect(d.resource.status).toMatchObject({ phase: 7, nodeStatus: { n1: { phase: 1 }, fn0: { phase: 1 } } });
+    d.reply("fn0", "FAILED", { recoverable: false, message: "worse" });
+    expect(d.resource.status).toMatchObject({ phase: 5, error: { message: "boom\n\nThe failure node [fn0] failed too: Boom: worse" } });
+  });
+
+  it("waits for what can be finished, if asked to, and skips the rest", () => {
+    const d = Driver.of({
+      main: { finishExecutable: true, nodes: { n0: { kind: "task" }, n1: { kind: "task", after: ["n0"] }, n2: { kind: "task" } } },
+    });
+    d.takeTold();
+    d.reply("n0", "FAILED", { recoverable: false, message: "first" });
+    expect(d.takeTold()).toEqual(["n0 FAILED", "n1 SKIPPED"]);
+    expect(d.resource.status.phase).toBe(1);
+    d.reply("n2", "FAILED", { recoverable: false, message: "last" });
+    expect(d.resource.status).toMatchObject({
+      phase: 5,
+      error: { message: "last" },
+      nodeStatus: { n1: { phase: 7 }, "end-node": { phase: 7 } },
+    });
+  });
+});
+
+describe("abort", () => {
+  it("asks every attempt to stop, waits for their ends, then is ABORTED", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task" } } } });
+    d.reply("n0", "RUNNING");
+    d.takeSent();
+    d.takeTold();
+    d.observe({ kind: "abort" });
+    expect(d.takeSent().sort()).toEqual(["n0/0 ABORT", "n1/0 ABORT"]);
+    d.reply("n0", "ABORTED");
+    d.reply("n1", "ABORTED");
+    expect(d.takeTold()).toEqual(["n0 ABORTED", "n1 ABORTED", "workflow ABORTED"]);
+    expect(
+      d.events.find(({ event }) => event.event.case === "node" && event.event.value.outputResult.case === "error")?.event.event.value,
+    ).toMatchObject({
+      outputResult: { value: { code: "NodeAborted", message: "Workflow aborted." } },
+    });
+    d.observe({ kind: "recorded", phase: "ABORTED" });
+    expect(d.resource.status).toMatchObject({ phase: 6 });
+    expect(d.resource.metadata["finalizers"]).toBeUndefined();
+  });
+
+  it("of a workflow that never ran is done at once", () => {
+    const workflow = { ...Driver.of(chain).workflow, deletionRequested: true };
+    const d = new Driver(workflow);
+    d.observe({ kind: "load" });
+    expect([d.takeSent(), d.takeTold()]).toEqual([[], ["workflow ABORTED"]]);
+  });
+
+  it("after a restart reaches what the status does not know of", () => {
+    const d = Driver.of(chain);
+    d.slowWrites = true;
+    d.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(d.takeSent()).toContain("n1/0 RUN");
+    // The process ends before the success is written, and the execution is terminated.
+    const next = d.reread({}, true);
+    next.observe({ kind: "load" });
+    expect(next.takeSent()).toEqual(["n0/0 ABORT"]);
+    next.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(next.takeSent()).toEqual(["n1/0 ABORT"]);
+    next.reply("n1", "ABORTED");
+    expect(next.resource.status).toMatchObject({ phase: 6, nodeStatus: { n0: { phase: 5 } } });
+  });
+});
+
+describe("messages that are late, doubled or lost", () => {
+  it("change nothing, or are made up for", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3 }, n1: { kind: "task", after: ["n0"] } } } });
+    const first = d.request("n0");
+    d.reply("n0", "RUNNING");
+    const before = d.run.revision;
+    d.reply("n0", "RUNNING");
+    d.reply("n0", "QUEUED");
+    expect(d.run.revision).toBe(before);
+    d.advance(30_001);
+    expect(d.takeSent()).toEqual(["n0/0 RUN", "n0/0 RUN"]);
+    expect(d.request("n0")).toMatchObject({ knownPhase: 2 });
+    d.reply("n0", "FAILED");
+    d.reply("n0", "FAILED");
+    d.advance(200);
+    expect(d.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+    d.sent.push({ request: first, text: "" });
+    d.reply("n0", "SUCCEEDED");
+    expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, attempts: 1 });
+  });
+
+  it("of an attempt that is over but lives again are answered with ABORT", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3 } } } });
+    const first = d.request("n0");
+    d.reply("n0", "FAILED");
+    d.advance(5_000);
+    d.takeSent();
+    d.sent.push({ request: first, text: "old" });
+    d.reply("n0", "RUNNING");
+    expect(d.takeSent().at(-1)).toBe("n0/0 ABORT");
+  });
+
+  it("terminal events are told again until admin has them", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task" } } } });
+    d.reply("n0", "SUCCEEDED");
+    d.takeTold();
+    d.advance(20_000);
+    expect(d.takeTold()).toEqual(["workflow SUCCEEDED", "workflow SUCCEEDED"]);
+    const next = d.reread();
+    next.observe({ kind: "load" });
+    expect(next.takeTold()).toContain("workflow SUCCEEDED");
+    next.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    expect(next.finished).toBe(true);
+    next.advance(600_000);
+    expect(next.takeTold().filter((text) => text.startsWith("workflow"))).toEqual([]);
+  });
+});

@@ -1,0 +1,27 @@
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * What turns `before` into `after` as a JSON merge patch (RFC 7386): null takes a
+ * field away, objects are merged, all else is replaced. Undefined when they are equal.
+ */
+export function mergeDiff(before: Json, after: Json): Record<string, unknown> | undefined {
+  let patch: Record<string, unknown> | undefined;
+  const put = (key: string, value: unknown): void => {
+    patch ??= {};
+    patch[key] = value;
+  };
+  for (const key of Object.keys(before)) if (before[key] !== undefined && after[key] === undefined) put(key, null);
+  for (const [key, value] of Object.entries(after)) {
+    const old = before[key];
+    if (value === undefined || value === old) continue;
+    if (isObject(value) && isObject(old)) {
+      const inner = mergeDiff(old, value);
+      if (inner !== undefined) put(key, inner);
+    } else put(key, value);
+  }
+  return patch;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,59 @@
+import { NodePhase, isTerminalNode } from "@flyte-ts/domain";
+import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd";
+import { MAX_STATUS_MESSAGE, boundMessage } from "../failure/bound-message.js";
+import { toSeconds } from "../time/rfc3339.js";
+
+export interface PhaseChange {
+  readonly phase: NodePhase;
+  readonly message?: string;
+  readonly error?: ExecutionErrorJson;
+  /** ms. */
+  readonly now: number;
+}
+
+/**
+ * A node's status in its next phase, with the times that phases bring and, at the
+ * end, without all that is needed no more: a finished node is its phase, when it
+ * stopped, its attempts and its error (contract §4, recorded statuses).
+ */
+export function changePhase(status: NodeStatus, { phase, message = "", error, now }: PhaseChange): NodeStatus {
+  const time = toSeconds(now);
+  if (isTerminalNode(phase)) {
+    return {
+      phase,
+      stoppedAt: time,
+      ...(status.attempts === undefined ? {} : { attempts: status.attempts }),
+      ...(status.systemFailures === undefined ? {} : { systemFailures: status.systemFailures }),
+      ...(status.parentNode === undefined ? {} : { parentNode: status.parentNode }),
+      ...((error ?? status.error) === undefined ? {} : { error: error ?? status.error }),
+    };
+  }
+  const next: NodeStatus = { ...status, phase, lastUpdatedAt: time };
+  if (message === "") delete next.message;
+  else next.message = boundMessage(message, MAX_STATUS_MESSAGE);
+  if (error !== undefined) next.error = error;
+  if (phase === NodePhase.Queued) next.queuedAt ??= time;
+  return next;
+}
+
+/** The node's attempt runs: `startedAt` is that of the first attempt, `laStartedAt` that of this one. */
+export function attemptStarted(status: NodeStatus, now: number): NodeStatus {
+  const time = toSeconds(now);
+  return {
+    ...changePhase(status, { phase: NodePhase.Running, message: "running", now }),
+    startedAt: status.startedAt ?? time,
+    laStartedAt: time,
+  };
+}
+
+/** The next attempt, before it has begun: what belonged to the last one goes. */
+export function nextAttempt(status: NodeStatus, now: number): NodeStatus {
+  const next = changePhase(status, { phase: NodePhase.Running, message: "retrying", now });
+  next.attempts = (status.attempts ?? 0) + 1;
+  delete next.laStartedAt;
+  delete next.retryAt;
+  delete next.TaskNodeStatus;
+  delete next.workflowNodeStatus;
+  delete next.branchStatus;
+  return next;
+}

@@ -1,0 +1,35 @@
+/** Time in the form of the resource: RFC 3339, UTC, whole seconds (as Kubernetes writes its times). */
+export function toSeconds(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== lastSecond) {
+    lastSecond = second;
+    lastText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
+  }
+  return lastText;
+}
+
+// Many nodes change within one second, and formatting a date is most of the cost of a change.
+let lastSecond = Number.NaN;
+let lastText = "";
+
+/** Time with milliseconds, for what Kubernetes does not read. */
+export function toMillis(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Milliseconds since the epoch; undefined for an absent or malformed time. */
+export function fromRfc3339(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/**
+ * The latest moment that a time in whole seconds may stand for. Deadlines read
+ * back from a status use it, so that a restart never makes them come too early.
+ */
+export function latestOf(text: string | undefined): number | undefined {
+  const ms = fromRfc3339(text);
+  if (ms === undefined || text === undefined) return undefined;
+  return text.includes(".") ? ms : ms + 999;
+}

@@ -1,0 +1,90 @@
+import { NodePhase } from "@flyte-ts/domain";
+import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { taskRequest } from "../request/task-request.js";
+import { backoffDelay } from "../retry/backoff.js";
+import { fromRfc3339 } from "../time/rfc3339.js";
+import { deadlinesOf, nextDeadline } from "../timeout/decide.js";
+import type { Release, Walk } from "./walk.js";
+
+/** Asks for the node's present attempt to run. */
+export function sendRun(walk: Walk, node: RuntimeNode, release: Release): void {
+  send(walk, node, { desired: DesiredState.RUN, release });
+}
+
+/** Asks for the node's present attempt to stop; its end comes as an event. */
+export function sendAbort(walk: Walk, node: RuntimeNode, release: Release): void {
+  send(walk, node, { desired: DesiredState.ABORT, release });
+}
+
+interface Sending {
+  readonly desired: DesiredState;
+  readonly release: Release;
+}
+
+function send(walk: Walk, node: RuntimeNode, { desired, release }: Sending): void {
+  const request = node.request?.desired === desired ? node.request : { desired, sentAt: walk.now, heardAt: walk.now, tries: 0 };
+  request.sentAt = walk.now;
+  request.tries++;
+  node.request = request;
+  emitRequest(walk, node, { desired, attempt: node.attempt, release, abortReason: node.stopping });
+  arm(walk, node);
+}
+
+/** The end of an attempt is taken up: what it left may go. Nobody answers. */
+export function sendFinalize(walk: Walk, node: RuntimeNode, { attempt, remove }: { attempt: number; remove: boolean }): void {
+  emitRequest(walk, node, { desired: DesiredState.FINALIZE, attempt, release: "held", deleteResources: remove });
+}
+
+interface Aim {
+  readonly desired: DesiredState;
+  readonly attempt: number;
+  readonly release: Release;
+  readonly abortReason?: string | undefined;
+  readonly deleteResources?: boolean;
+}
+
+function emitRequest(walk: Walk, node: RuntimeNode, { release, abortReason, ...aim }: Aim): void {
+  const template = walk.templateOf(node);
+  if (template === undefined) return;
+  const facts = { workflow: walk.model, config: walk.config, template, now: walk.now };
+  const request = taskRequest(node, facts, { ...aim, ...(abortReason === undefined ? {} : { abortReason }) });
+  walk.emit({ kind: "sendTask", request }, release);
+}
+
+/** When a request without news is to be sent again. */
+export function resendAt(walk: Walk, node: RuntimeNode): number | undefined {
+  const { request } = node;
+  if (request === undefined) return undefined;
+  // Jitter is drawn where a request is sent; here the same moment must come out every time.
+  const delay = backoffDelay({ ...walk.config.resend, jitter: 0 }, request.tries - 1, walk.config.random);
+  return Math.max(request.sentAt, request.heardAt) + delay;
+}
+
+/** Sees to it that the node is looked at when something of it is due. */
+export function arm(walk: Walk, node: RuntimeNode): void {
+  if (node.settled) return;
+  const dues = [resendAt(walk, node), deadlineOf(walk, node), retryTimeOf(node)];
+  let next: number | undefined;
+  for (const due of dues) if (due !== undefined && (next === undefined || due < next)) next = due;
+  if (next !== undefined) walk.timers.set(node, next);
+}
+
+/** Deadlines bind while the node is under way and nothing else ends it already. */
+export function deadlineOf(walk: Walk, node: RuntimeNode): number | undefined {
+  const { phase } = node.status;
+  if (node.stopping !== undefined || (phase !== NodePhase.Queued && phase !== NodePhase.Running && phase !== NodePhase.RetryableFailure))
+    return undefined;
+  if (node.model.target.kind === "start" || node.model.target.kind === "end") return undefined;
+  return nextDeadline(deadlinesOf(node.model, walk.config), timeFacts(node));
+}
+
+export function timeFacts(node: RuntimeNode): { queuedAt: number | undefined; attemptStartedAt: number | undefined } {
+  // Between two attempts no attempt runs.
+  const between = node.status.phase === NodePhase.RetryableFailure;
+  return { queuedAt: node.queuedAt, attemptStartedAt: between ? undefined : node.attemptStartedAt };
+}
+
+export function retryTimeOf(node: RuntimeNode): number | undefined {
+  return node.status.phase === NodePhase.RetryableFailure && node.request === undefined ? fromRfc3339(node.status.retryAt) : undefined;
+}

@@ -1,0 +1,168 @@
+import { NodePhase } from "@flyte-ts/domain";
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { GraphModel } from "@flyte-ts/workflow-crd";
+import { inputsUri, outputsUri } from "../data/paths.js";
+import { withFailure } from "../failure/failure-input.js";
+import { START_NODE } from "../graph/index-graph.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { decideBegin } from "../handler/begin.js";
+import type { NodeDecision } from "../handler/decision.js";
+import { attemptStarted, changePhase } from "../status/update-phase.js";
+import { arm, sendRun } from "./attempt.js";
+import { fitsInline, graphInputs, inputsOf, sizeOf } from "./outputs.js";
+import { enterScope } from "./scope.js";
+import { fail, skip, succeed } from "./settle.js";
+import { begin, mayBegin, waitForRoom } from "./slots.js";
+import type { Release, Walk } from "./walk.js";
+
+/** A node that has not begun: skipped, begun, or left waiting. */
+export function consider(walk: Walk, node: RuntimeNode): void {
+  if (!readyToDecide(node)) return;
+  if (node.readySeq < 0) node.readySeq = walk.seq;
+  if (node.spoiled > 0) {
+    skip(walk, node, true);
+    return;
+  }
+  if (mayBegin(walk, node)) start(walk, node);
+  else waitForRoom(walk, node);
+}
+
+/** All that it waits for has ended; of arms, only the taken one is asked. */
+function readyToDecide(node: RuntimeNode): boolean {
+  const { scope } = node;
+  if (node === scope.failureNode) return scope.stage === "handle";
+  if (scope.stage !== "run" || node.unfinished > 0) return false;
+  // The graph is about to stop; nobody is told that a node was skipped for it.
+  if (scope.anyFailed && scope.policy === "stopAtOnce") return false;
+  return node.branch === undefined || (node.branch.status.branchStatus?.finalNodeId === node.id && node.branch.stopping === undefined);
+}
+
+/** Takes a slot and goes as far as inputs allow. */
+export function start(walk: Walk, node: RuntimeNode): void {
+  begin(walk, node);
+  walk.count("nodeStarted", { kind: node.model.target.kind });
+  prepare(walk, node);
+}
+
+/** Binds the inputs; comes here again when blobs that it waited for are there. */
+export function prepare(walk: Walk, node: RuntimeNode): void {
+  if (node.model.target.kind === "start") {
+    apply(walk, node, decideBegin(node, graphInputs(walk, node.scope) ?? walk.model.inputs, walk.model));
+    return;
+  }
+  const bound = inputsOf(walk, node);
+  if (bound.kind === "waiting") return;
+  walk.blobs.release(node);
+  if (bound.kind === "error") {
+    walk.count("bindingFailed");
+    fail(walk, node, bound.error);
+    return;
+  }
+  node.inputs = node === node.scope.failureNode ? withFailure(bound.inputs, node.scope) : bound.inputs;
+  if (sizeOf(node.inputs) > walk.config.inlineLimit) writeInputs(walk, node, node.inputs);
+  else proceed(walk, node, node.inputs);
+}
+
+/** Inputs too large for messages stand in the blob store before anything rests on them. */
+function writeInputs(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
+  node.writes = new Set([inputsUri(node.dataDir)]);
+  if (node.model.target.kind === "end") node.writes.add(outputsUri(node.attemptDir));
+  for (const uri of node.writes) walk.writeBlob(node, uri, inputs);
+}
+
+/** The inputs are bound and, where need be, written. */
+export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
+  const release = releaseOf(walk, node);
+  node.queuedAt = walk.now;
+  walk.setNode(node, changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }));
+  walk.tellNode(node, NodeExecution_Phase.QUEUED, { inputs: node.inputsWritten ? undefined : inputs }, release);
+  apply(walk, node, decideBegin(node, inputs, walk.model));
+}
+
+/**
+ * What follows at once from an attempt's success may go ahead of the status: the
+ * attempt tells its success again, and the same follows. Everything else waits.
+ */
+function releaseOf(walk: Walk, node: RuntimeNode): Release {
+  return walk.startDurable && walk.prompt && node.readySeq === walk.seq ? "now" : "held";
+}
+
+/** Carries out what a handler decided. */
+export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): void {
+  switch (decision.kind) {
+    case "request":
+      sendRun(walk, node, releaseOf(walk, node));
+      return;
+    case "succeed":
+      settleWithOutputs(walk, node, decision);
+      return;
+    case "fail":
+      fail(walk, node, decision.error);
+      return;
+    case "take":
+      take(walk, node, decision);
+      return;
+    case "enter":
+      enter(walk, node, decision.graph);
+      return;
+    case "wait":
+      return;
+  }
+}
+
+type Succeed = Extract<NodeDecision, { kind: "succeed" }>;
+
+/** Outputs that no status can hold are written first. */
+function settleWithOutputs(walk: Walk, node: RuntimeNode, { outputs, tellOutputs }: Succeed): void {
+  const value = outputs?.value;
+  if (value === undefined || node.id === START_NODE || fitsInline(walk, sizeOf(value))) {
+    succeed(walk, node, { outputs, tellOutputs });
+    return;
+  }
+  node.pendingOutputs = { tellOutputs, deckUri: "", uri: outputsUri(node.attemptDir) };
+  node.writes = new Set([node.pendingOutputs.uri]);
+  walk.writeBlob(node, node.pendingOutputs.uri, value);
+}
+
+function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
+  const first = node.status.startedAt === undefined;
+  node.attemptStartedAt = walk.now;
+  walk.setNode(node, { ...attemptStarted(node.status, walk.now), ...more });
+  if (first) walk.tellNode(node, NodeExecution_Phase.RUNNING, {}, releaseOf(walk, node));
+  arm(walk, node);
+}
+
+function take(walk: Walk, node: RuntimeNode, { arm: taken, skipped }: Extract<NodeDecision, { kind: "take" }>): void {
+  running(walk, node, { branchStatus: { phase: 1, finalNodeId: taken } });
+  for (const id of skipped) {
+    const other = node.scope.nodes.get(id);
+    if (other !== undefined && !other.settled) skip(walk, other, false);
+  }
+  const chosen = node.scope.nodes.get(taken);
+  if (chosen === undefined) {
+    fail(walk, node, {
+      code: "DownstreamNodeNotFound",
+      kind: "SYSTEM",
+      message: `Branch downstream finalized node not found. FinalizedNode [${taken}]`,
+    });
+    return;
+  }
+  walk.setNode(chosen, { ...chosen.status, parentNode: node.id });
+  walk.look(chosen);
+}
+
+function enter(walk: Walk, node: RuntimeNode, graph: GraphModel): void {
+  running(walk, node, { workflowNodeStatus: { phase: 1 } });
+  const inner = enterScope(walk, graph, node);
+  const first = inner.nodes.get(START_NODE);
+  if (first === undefined || inner.broken) {
+    fail(walk, node, {
+      code: "BadSpecificationError",
+      kind: "SYSTEM",
+      message: `sub-workflow [${graph.id}] has no way from its start to its end`,
+    });
+    return;
+  }
+  walk.look(first);
+}

@@ -1,0 +1,102 @@
+import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { BackoffConfig } from "../config.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { backoffDelay } from "../retry/backoff.js";
+import type { Effect, ReadResult } from "../types.js";
+
+type Kind = "outputs" | "literal";
+
+interface Read {
+  readonly kind: Kind;
+  readonly waiters: Set<RuntimeNode>;
+  result: ReadResult<LiteralMap> | ReadResult<Literal> | undefined;
+  tries: number;
+  retryAt: number | undefined;
+}
+
+/**
+ * Blobs that nodes wait for: each is asked for once, kept while somebody waits for
+ * it, and forgotten afterwards.
+ */
+export class BlobReads {
+  readonly #reads = new Map<string, Read>();
+
+  constructor(
+    private readonly retry: BackoffConfig,
+    private readonly random: () => number,
+  ) {}
+
+  get size(): number {
+    return this.#reads.size;
+  }
+
+  outputs(uri: string): LiteralMap | undefined {
+    const read = this.#reads.get(uri);
+    return read?.kind === "outputs" && read.result?.kind === "value" ? (read.result.value as LiteralMap) : undefined;
+  }
+
+  literal(uri: string): Literal | undefined {
+    const read = this.#reads.get(uri);
+    return read?.kind === "literal" && read.result?.kind === "value" ? (read.result.value as Literal) : undefined;
+  }
+
+  missing(uri: string): boolean {
+    return this.#reads.get(uri)?.result?.kind === "missing";
+  }
+
+  /** Has `node` wait for a blob. Returns what to ask the shell for, if nobody has asked yet. */
+  want(node: RuntimeNode, kind: Kind, uri: string): Effect | undefined {
+    node.waitingFor ??= new Set();
+    node.waitingFor.add(uri);
+    const read = this.#reads.get(uri);
+    if (read !== undefined) {
+      read.waiters.add(node);
+      return undefined;
+    }
+    this.#reads.set(uri, { kind, waiters: new Set([node]), result: undefined, tries: 0, retryAt: undefined });
+    return ask(kind, uri);
+  }
+
+  /** Takes up an answer. Returns who can go on, and when to ask again after a transient error. */
+  answer(
+    uri: string,
+    result: ReadResult<LiteralMap> | ReadResult<Literal>,
+    now: number,
+  ): { ready: readonly RuntimeNode[]; retryAt?: number } {
+    const read = this.#reads.get(uri);
+    if (read === undefined || read.result !== undefined) return { ready: [] };
+    if (result.kind === "error") {
+      read.retryAt = now + backoffDelay(this.retry, read.tries++, this.random);
+      return { ready: [], retryAt: read.retryAt };
+    }
+    read.result = result;
+    const ready: RuntimeNode[] = [];
+    for (const node of read.waiters) {
+      // It may wait for others still; then what came stays for it.
+      if ([...(node.waitingFor ?? [])].every((other) => this.#reads.get(other)?.result !== undefined)) ready.push(node);
+    }
+    return { ready };
+  }
+
+  /** A retry's time has come. */
+  again(uri: string, now: number): Effect | undefined {
+    const read = this.#reads.get(uri);
+    if (read?.retryAt === undefined || read.retryAt > now || read.result !== undefined) return undefined;
+    read.retryAt = undefined;
+    return ask(read.kind, uri);
+  }
+
+  /** `node` waits no more: blobs that nobody else waits for are forgotten. */
+  release(node: RuntimeNode): void {
+    for (const uri of node.waitingFor ?? []) {
+      const read = this.#reads.get(uri);
+      read?.waiters.delete(node);
+      if (read !== undefined && read.waiters.size === 0) this.#reads.delete(uri);
+    }
+    node.waitingFor = undefined;
+  }
+}
+
+function ask(kind: Kind, uri: string): Effect {
+  return kind === "outputs" ? { kind: "readOutputs", uri } : { kind: "readLiteral", uri };
+}

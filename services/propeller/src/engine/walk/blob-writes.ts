@@ -1,0 +1,57 @@
+import type { RuntimeNode } from "../graph/runtime.js";
+import { backoffDelay } from "../retry/backoff.js";
+import { proceed } from "./begin.js";
+import { succeed } from "./settle.js";
+import type { BlobTimer, Walk } from "./walk.js";
+
+/** A write is done, or failed and is tried again later. */
+export function blobWritten(walk: Walk, uri: string, error: string | undefined): void {
+  const write = walk.writes.get(uri);
+  if (write === undefined) return;
+  if (error !== undefined) {
+    write.retryAt = walk.now + backoffDelay(walk.config.blobRetry, write.tries++, walk.config.random);
+    walk.timers.set(timerOf(walk, uri), write.retryAt);
+    return;
+  }
+  walk.writes.delete(uri);
+  const { node } = write;
+  node.writes?.delete(uri);
+  if (node.writes === undefined || node.writes.size > 0) return;
+  node.writes = undefined;
+  goOn(walk, node);
+}
+
+function goOn(walk: Walk, node: RuntimeNode): void {
+  if (node.stopping !== undefined) {
+    walk.look(node);
+    return;
+  }
+  if (node.pendingOutputs !== undefined) {
+    const { uri, tellOutputs, deckUri } = node.pendingOutputs;
+    succeed(walk, node, { outputs: { value: undefined, uri }, tellOutputs, deckUri });
+    return;
+  }
+  node.inputsWritten = true;
+  if (node.inputs !== undefined) proceed(walk, node, node.inputs);
+}
+
+/** A blob's retry may be due. */
+export function blobDue(walk: Walk, { blob: uri }: BlobTimer): void {
+  const write = walk.writes.get(uri);
+  if (write?.retryAt !== undefined && write.retryAt <= walk.now) {
+    write.retryAt = undefined;
+    walk.emit({ kind: "writeOutputs", uri, outputs: write.literals });
+  }
+  const effect = walk.blobs.again(uri, walk.now);
+  if (effect !== undefined) walk.emit(effect);
+}
+
+/** The one timer subject of a blob. */
+export function timerOf(walk: Walk, uri: string): BlobTimer {
+  let timer = walk.blobTimers.get(uri);
+  if (timer === undefined) {
+    timer = { blob: uri };
+    walk.blobTimers.set(uri, timer);
+  }
+  return timer;
+}

@@ -1,0 +1,59 @@
+import { NodePhase } from "@flyte-ts/domain";
+import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { changePhase } from "../status/update-phase.js";
+import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../timeout/decide.js";
+import { arm, deadlineOf, resendAt, retryTimeOf, sendAbort, sendRun, timeFacts } from "./attempt.js";
+import { noteRetryable, retryAfter, startRetry } from "./next-attempt.js";
+import { noteAborted, stopNode } from "./stop.js";
+import type { Walk } from "./walk.js";
+import { toMillis } from "../time/rfc3339.js";
+import { abort } from "./settle.js";
+
+/** Something of the node may be due: a deadline, a retry, a request without news. */
+export function nodeDue(walk: Walk, node: RuntimeNode): void {
+  if (node.settled) return;
+  if (deadlineOf(walk, node) !== undefined) {
+    const timeout = decideTimeout(deadlinesOf(node.model, walk.config), timeFacts(node), walk.now);
+    if (timeout !== undefined) expire(walk, node, timeout);
+  }
+  const retryAt = retryTimeOf(node);
+  if (retryAt !== undefined && retryAt <= walk.now && node.stopping === undefined) startRetry(walk, node);
+  const again = resendAt(walk, node);
+  if (again !== undefined && again <= walk.now) resend(walk, node);
+  arm(walk, node);
+}
+
+function expire(walk: Walk, node: RuntimeNode, timeout: NonNullable<TimeoutDecision>): void {
+  walk.count("attemptTimedOut", { deadline: timeout.kind });
+  if (timeout.kind === "active") {
+    walk.setNode(node, changePhase(node.status, { phase: NodePhase.TimingOut, message: timeout.message, now: walk.now }));
+    stopNode(walk, node, "node timed out");
+    return;
+  }
+  const error = { code: "TimeoutExpired", kind: "USER", message: timeout.message };
+  const decision = retryAfter(walk, node, error);
+  if (decision.retry) noteRetryable(walk, node, error, { ended: false, clean: false });
+  else {
+    const { message } = decision.error;
+    walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message, error: decision.error, now: walk.now }));
+  }
+  stopNode(walk, node, timeout.message);
+}
+
+/** A request without news goes out again; an abort that nobody ever answers is given up in the end. */
+function resend(walk: Walk, node: RuntimeNode): void {
+  walk.count("requestResent");
+  if (node.request?.desired !== DesiredState.ABORT) {
+    sendRun(walk, node, "now");
+    return;
+  }
+  const silent = node.status.TaskNodeStatus === undefined;
+  if (silent && node.scope.stage === "stop" && walk.now >= node.request.heardAt + walk.config.abandonUnanswered) {
+    node.request = undefined;
+    noteAborted(walk, node, toMillis(walk.now));
+    abort(walk, node, node.stopping ?? "");
+    return;
+  }
+  sendAbort(walk, node, "now");
+}

@@ -1,0 +1,178 @@
+import { isTerminalNode, isTerminalWorkflow, nodeEventPhase, NodePhase, TaskPhase, WorkflowPhase } from "@flyte-ts/domain";
+import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
+import { fromRfc3339, latestOf } from "../time/rfc3339.js";
+import { arm, sendAbort } from "./attempt.js";
+import { decodeOutputs, releaseSources } from "./outputs.js";
+import { addFailureNode, enterScope } from "./scope.js";
+import { tellAgain } from "./settle.js";
+import { begin } from "./slots.js";
+import { stopNode, stopScope } from "./stop.js";
+import type { Walk } from "./walk.js";
+import { tellEnd } from "./workflow.js";
+
+type Statuses = Readonly<Record<string, NodeStatus>>;
+
+/** Builds the running state from a status that another process may have left. */
+export function restore(walk: Walk, status: WorkflowStatus): void {
+  walk.root = enterScope(walk, walk.model.root, undefined);
+  restoreScope(walk, walk.root, status.nodeStatus ?? {});
+  walk.startDurable = status.phase !== WorkflowPhase.Ready;
+  const { root } = walk;
+  if (status.error !== undefined) root.error = status.error;
+  if (status.failedNode !== undefined) root.failedNode = status.failedNode;
+  if (status.phase === WorkflowPhase.Failing) root.stage = "stop";
+  else if (status.phase === WorkflowPhase.HandlingFailureNode) root.stage = "handle";
+  else if (isTerminalWorkflow(status.phase)) root.stage = "done";
+}
+
+function restoreScope(walk: Walk, scope: Scope, statuses: Statuses): void {
+  for (const [id, status] of Object.entries(statuses)) {
+    const node = scope.nodes.get(id) ?? failureNodeOf(scope, id);
+    if (node === undefined) continue;
+    node.status = status;
+    node.written = status;
+  }
+  for (const node of scope.nodes.values()) if (node.status !== NOT_BEGUN) restoreNode(walk, node);
+  for (const node of scope.nodes.values()) if (node.settled) releaseSources(walk, node);
+}
+
+function failureNodeOf(scope: Scope, id: string): RuntimeNode | undefined {
+  const model = scope.graph.onFailure;
+  return model?.id === id ? addFailureNode(scope, model) : undefined;
+}
+
+function restoreNode(walk: Walk, node: RuntimeNode): void {
+  const { status, scope } = node;
+  if (isTerminalNode(status.phase)) {
+    node.settled = true;
+    node.endedAt = latestOf(status.stoppedAt);
+    if (node !== scope.failureNode) scope.unsettled--;
+    if (node.failed && node.branch === undefined) {
+      scope.anyFailed = true;
+      if (scope.failedNode === "") scope.failedNode = node.id;
+    }
+    retain(walk, node);
+    return;
+  }
+  // A chosen arm has a status before it begins.
+  if (status.phase === NodePhase.NotYetStarted) return;
+  begin(walk, node);
+  node.unconfirmed = true;
+  node.queuedAt = latestOf(status.queuedAt);
+  node.attemptStartedAt = latestOf(status.laStartedAt);
+  node.retriedAt = node.attempt > 0 ? latestOf(status.lastUpdatedAt) : undefined;
+  if (node.model.target.kind === "subWorkflow") restoreInner(walk, node, node.model.target.workflow);
+}
+
+function retain(walk: Walk, node: RuntimeNode): void {
+  if (node.status.outputs === undefined) return;
+  const bytes = Buffer.byteLength(node.status.outputs, "base64");
+  walk.retained.set(node, bytes);
+  walk.retainedBytes += bytes;
+  if (node.branch !== undefined) node.outputs = decodeOutputs(node.status.outputs);
+}
+
+function restoreInner(walk: Walk, node: RuntimeNode, reference: string): void {
+  const graph = walk.model.subWorkflows.get(reference);
+  const { subNodeStatus, workflowNodeStatus } = node.status;
+  if (graph === undefined || (subNodeStatus === undefined && workflowNodeStatus === undefined)) return;
+  const inner = enterScope(walk, graph, node);
+  restoreScope(walk, inner, subNodeStatus ?? {});
+  node.innerWritten = subNodeStatus === undefined ? undefined : inner;
+  if (workflowNodeStatus?.phase !== FAILING) return;
+  inner.error = workflowNodeStatus.executionError ?? { code: "SubworkflowNodeFailing", message: "" };
+  inner.stage = inner.failureNode === undefined ? "stop" : "handle";
+}
+
+// `workflowNodeStatus.phase` of a sub-workflow that fails.
+const FAILING = 2;
+
+/** After `restore`: asks again for what runs, or for its stop, and tells again what may not have been told. */
+export function revive(walk: Walk): void {
+  if (isTerminalWorkflow(walk.status.phase)) {
+    if (walk.finishing === "no") tellEnd(walk, "held");
+    tellRecentEnds(walk);
+    return;
+  }
+  if (walk.startDurable) walk.tellWorkflow(walk.status.phase as WorkflowPhase, tellFacts(walk), "now");
+  reviveScope(walk, walk.root);
+  tellRecentEnds(walk);
+  if (walk.root.stage === "stop") stopScope(walk, walk.root, "Some node execution failed, auto-abort.");
+}
+
+function tellFacts(walk: Walk) {
+  const failing = walk.status.phase !== WorkflowPhase.Running;
+  return { occurredAt: fromRfc3339(walk.status.lastUpdatedAt) ?? walk.now, error: failing ? walk.status.error : undefined };
+}
+
+function reviveScope(walk: Walk, scope: Scope): void {
+  for (const node of scope.nodes.values()) {
+    if (node.settled || !node.begun) continue;
+    if (node.inner !== undefined) reviveScope(walk, node.inner);
+    walk.tellNode(node, nodeEventPhase(node.status.phase === NodePhase.Queued ? NodePhase.Queued : NodePhase.Running), {}, "now");
+    reviveNode(walk, node);
+  }
+  if (scope.owner !== undefined && scope.stage === "stop") stopScope(walk, scope, "subworkflow failed");
+  walk.lookAt(scope);
+}
+
+function reviveNode(walk: Walk, node: RuntimeNode): void {
+  const { status } = node;
+  if (status.TaskNodeStatus?.phase === TaskPhase.Aborted && status.phase !== NodePhase.RetryableFailure) {
+    forgetStopped(walk, node);
+    return;
+  }
+  switch (status.phase) {
+    case NodePhase.Failing:
+    case NodePhase.TimingOut:
+      stopAgain(walk, node);
+      return;
+    case NodePhase.RetryableFailure:
+      if (status.retryAt === undefined) stopAgain(walk, node);
+      else node.retriedAt = latestOf(status.lastUpdatedAt);
+      break;
+    default:
+      break;
+  }
+  arm(walk, node);
+  walk.look(node);
+}
+
+/** It was stopped from above, and its end is told already. */
+function forgetStopped(walk: Walk, node: RuntimeNode): void {
+  node.settled = true;
+  node.endedAt = fromRfc3339(node.status.TaskNodeStatus?.updAt);
+  node.scope.live--;
+  node.scope.unsettled--;
+  walk.activeNodes--;
+  if (!node.slot) return;
+  node.slot = false;
+  walk.slotsUsed--;
+}
+
+function stopAgain(walk: Walk, node: RuntimeNode): void {
+  if (node.model.target.kind === "task") {
+    node.stopping = node.status.message ?? "";
+    sendAbort(walk, node, "held");
+  } else stopNode(walk, node, node.status.message ?? "");
+  walk.look(node);
+}
+
+/** Ends that are younger than the window before the last change; admin repairs what was lost earlier. */
+function tellRecentEnds(walk: Walk): void {
+  const ended: { readonly node: RuntimeNode; readonly at: number }[] = [];
+  collectEnds(walk.root, ended);
+  let last = 0;
+  for (const { at } of ended) last = Math.max(last, at);
+  for (const { node, at } of ended) if (at >= last - walk.config.republishWindow) tellAgain(walk, node);
+}
+
+function collectEnds(scope: Scope, into: { readonly node: RuntimeNode; readonly at: number }[]): void {
+  for (const node of scope.nodes.values()) {
+    // Arms that were not taken are not told of.
+    const silent = node.status.phase === NodePhase.Skipped && node.branch !== undefined;
+    if (node.terminal && node.endedAt !== undefined && !silent) into.push({ node, at: node.endedAt });
+    if (node.inner !== undefined) collectEnds(node.inner, into);
+  }
+}

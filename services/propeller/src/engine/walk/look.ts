@@ -1,0 +1,77 @@
+import { NodePhase } from "@flyte-ts/domain";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { armEnded } from "../handler/branch.js";
+import { subWorkflowEnded } from "../handler/sub-workflow.js";
+import { apply, consider, prepare } from "./begin.js";
+import { scheduleRetry } from "./next-attempt.js";
+import { dropOutputs } from "./outputs.js";
+import { resume } from "./resume.js";
+import { abort, fail, succeed, timeOut } from "./settle.js";
+import { atRest } from "./stop.js";
+import type { Walk } from "./walk.js";
+
+/** Looks at one node: the only place where a node goes on. */
+export function look(walk: Walk, node: RuntimeNode): void {
+  if (node.settled) return;
+  if (!node.begun) consider(walk, node);
+  else if (node.stopping !== undefined) lookAtStopping(walk, node);
+  else if (node.writes !== undefined) return;
+  else if (node.status.phase === NodePhase.NotYetStarted) prepare(walk, node);
+  else lookAtRunning(walk, node);
+}
+
+function lookAtRunning(walk: Walk, node: RuntimeNode): void {
+  const arm = takenArm(node);
+  if (arm !== undefined) lookAtArm(walk, node, arm);
+  else if (node.inner === undefined) resume(walk, node);
+  else if (node.inner.stage === "done") apply(walk, node, subWorkflowEnded(node, node.inner));
+}
+
+function takenArm(node: RuntimeNode): RuntimeNode | undefined {
+  const id = node.status.branchStatus?.finalNodeId;
+  return id === undefined ? undefined : node.scope.nodes.get(id);
+}
+
+function lookAtArm(walk: Walk, node: RuntimeNode, arm: RuntimeNode): void {
+  if (!arm.settled) return;
+  apply(walk, node, armEnded(node, arm));
+  if (node.settled) dropOutputs(walk, arm);
+}
+
+/** A node that is being stopped goes on when nothing of it runs. */
+function lookAtStopping(walk: Walk, node: RuntimeNode): void {
+  const { scope, stopping } = node;
+  if (node.pendingOutputs !== undefined) {
+    const { uri, tellOutputs } = node.pendingOutputs;
+    succeed(walk, node, { outputs: { value: undefined, uri }, tellOutputs });
+    return;
+  }
+  const arm = takenArm(node);
+  if (arm?.succeeded === true && scope.stage !== "stop") {
+    // It came to its good end before it could be stopped.
+    node.stopping = undefined;
+    lookAtArm(walk, node, arm);
+    return;
+  }
+  if (!atRest(node)) return;
+  if (scope.stage === "stop" || node.branch?.stopping !== undefined) abort(walk, node, stopping ?? "");
+  else rest(walk, node);
+}
+
+/** Nothing of a node that its own deadlines stopped runs any more. */
+function rest(walk: Walk, node: RuntimeNode): void {
+  node.stopping = undefined;
+  switch (node.status.phase) {
+    case NodePhase.Failing:
+      fail(walk, node, node.status.error ?? { code: "Unknown", message: "Unknown error message" });
+      return;
+    case NodePhase.TimingOut:
+      timeOut(walk, node);
+      return;
+    case NodePhase.RetryableFailure:
+      scheduleRetry(walk, node);
+      return;
+    default:
+      return;
+  }
+}

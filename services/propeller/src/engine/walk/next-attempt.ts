@@ -1,0 +1,69 @@
+import { NodePhase, TaskPhase } from "@flyte-ts/domain";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { armIds } from "../graph/index-graph.js";
+import { NOT_BEGUN, type RuntimeNode } from "../graph/runtime.js";
+import { backoffDelay } from "../retry/backoff.js";
+import { budgetsOf } from "../retry/budgets.js";
+import { causeOf, decideRetry, type RetryDecision } from "../retry/decide.js";
+import { changePhase, nextAttempt } from "../status/update-phase.js";
+import { toMillis } from "../time/rfc3339.js";
+import { arm, sendFinalize } from "./attempt.js";
+import { dropOutputs } from "./outputs.js";
+import { leave } from "./settle.js";
+import type { Walk } from "./walk.js";
+
+/** Whether the node's budgets leave another attempt after this error. */
+export function retryAfter(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson): RetryDecision {
+  const spent = { attempt: node.attempt, systemFailures: node.status.systemFailures ?? 0 };
+  return decideRetry(error, spent, budgetsOf(node.model, walk.templateOf(node), walk.config));
+}
+
+/** The attempt has failed and another follows; `ended` is false while it is still being stopped. */
+export function noteRetryable(
+  walk: Walk,
+  node: RuntimeNode,
+  error: ExecutionErrorJson,
+  { ended, clean }: { ended: boolean; clean: boolean },
+): void {
+  const status = changePhase(node.status, { phase: NodePhase.RetryableFailure, message: error.message, error, now: walk.now });
+  if (causeOf(error) === "system") status.systemFailures = (status.systemFailures ?? 0) + 1;
+  if (ended) status.TaskNodeStatus = { ...status.TaskNodeStatus, phase: TaskPhase.RetryableFailure, ...(clean ? { clean } : {}) };
+  walk.setNode(node, status);
+  walk.count("attemptRetried", { cause: causeOf(error) });
+  if (ended) scheduleRetry(walk, node);
+}
+
+/** Nothing of the failed attempt runs: sets the time of the next, which survives a restart. */
+export function scheduleRetry(walk: Walk, node: RuntimeNode): void {
+  node.retriedAt = walk.now;
+  const delay = backoffDelay(walk.config.retryBackoff, node.attempt, walk.config.random);
+  walk.setNode(node, { ...node.status, retryAt: toMillis(walk.now + delay) });
+  arm(walk, node);
+}
+
+/** Begins the next attempt, of a task or of a whole graph below the node. */
+export function startRetry(walk: Walk, node: RuntimeNode): void {
+  if (node.inner !== undefined) leave(walk, node, node.inner);
+  resetArms(walk, node);
+  node.retriedAt ??= walk.now;
+  node.attemptStartedAt = undefined;
+  const ended = node.attempt;
+  walk.setNode(node, nextAttempt(node.status, walk.now));
+  sendFinalize(walk, node, { attempt: ended, remove: true });
+  walk.look(node);
+}
+
+/** A branch that begins anew has taken no arm yet. */
+function resetArms(walk: Walk, node: RuntimeNode): void {
+  const { scope } = node;
+  for (const id of armIds(node.model)) {
+    const old = scope.nodes.get(id);
+    if (old === undefined || old.status === NOT_BEGUN) continue;
+    resetArms(walk, old);
+    dropOutputs(walk, old);
+    if (old.inner !== undefined) leave(walk, old, old.inner);
+    if (old.settled) scope.unsettled++;
+    old.reset();
+    walk.setNode(old, NOT_BEGUN);
+  }
+}

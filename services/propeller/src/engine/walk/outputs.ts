@@ -1,0 +1,160 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { resolveBindings, type BoundInputs } from "@flyte-ts/domain";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { outputsUri } from "../data/paths.js";
+import { armIds, END_NODE, START_NODE } from "../graph/index-graph.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import type { NodeOutputs } from "../handler/decision.js";
+import type { Walk } from "./walk.js";
+
+export type NodeInputs =
+  | { readonly kind: "ready"; readonly inputs: LiteralMap }
+  /** Blobs were asked for; the node is looked at again when they are there. */
+  | { readonly kind: "waiting" }
+  | { readonly kind: "error"; readonly error: ExecutionErrorJson };
+
+/** Binds a node's inputs, asking for blobs where outputs are not known by value. */
+export function inputsOf(walk: Walk, node: RuntimeNode): NodeInputs {
+  const bound = bind(walk, node);
+  if ("literals" in bound) return { kind: "ready", inputs: bound.literals };
+  if ("error" in bound) return { kind: "error", error: bindingError(node, bound.error.message) };
+  const wanted = "offloaded" in bound ? wantLiterals(walk, node, bound.offloaded) : wantOutputs(walk, node, bound.missing);
+  return wanted ?? { kind: "waiting" };
+}
+
+function bind(walk: Walk, node: RuntimeNode): BoundInputs {
+  const { scope } = node;
+  return resolveBindings(node.model.inputBindings, (id) => knownOutputs(walk, scope, id), {
+    offloaded: (uri) => walk.blobs.literal(uri),
+    unalias: (id, alias) => scope.graph.nodes.get(id)?.outputAliases.find((entry) => entry.alias === alias)?.variable,
+  });
+}
+
+/** Outputs of a node of this graph by value, if they are known so now. */
+function knownOutputs(walk: Walk, scope: Scope, id: string): LiteralMap | undefined {
+  if (id === "" || id === START_NODE) return graphInputs(walk, scope);
+  const node = scope.nodes.get(id);
+  if (node === undefined) return undefined;
+  if (node.outputs === undefined && node.status.outputs !== undefined) node.outputs = decodeOutputs(node.status.outputs);
+  return node.outputs ?? walk.blobs.outputs(standingAt(node));
+}
+
+/** A graph's inputs: the workflow's, or those of the sub-workflow node, which can be bound anew at any time. */
+export function graphInputs(walk: Walk, scope: Scope): LiteralMap | undefined {
+  if (scope.owner === undefined) return walk.model.inputs;
+  if (scope.owner.inputs !== undefined) return scope.owner.inputs;
+  const bound = bind(walk, scope.owner);
+  if (!("literals" in bound)) return undefined;
+  scope.owner.inputs = bound.literals;
+  return bound.literals;
+}
+
+function standingAt(node: RuntimeNode): string {
+  return node.status.outputUri ?? outputsUri(node.attemptDir);
+}
+
+function wantOutputs(walk: Walk, waiter: RuntimeNode, ids: readonly string[], scope = waiter.scope): NodeInputs | undefined {
+  for (const id of ids) {
+    if (id === "" || id === START_NODE) {
+      const failed = scope.owner === undefined ? undefined : wantGraphInputs(walk, waiter, scope.owner);
+      if (failed !== undefined) return failed;
+      continue;
+    }
+    const node = scope.nodes.get(id);
+    if (node === undefined || !node.succeeded) return { kind: "error", error: bindingError(waiter, `node [${id}] has no outputs`) };
+    const uri = standingAt(node);
+    if (walk.blobs.missing(uri)) return { kind: "error", error: bindingError(waiter, `Outputs not found at [${uri}]`) };
+    const effect = walk.blobs.want(waiter, "outputs", uri);
+    if (effect !== undefined) walk.emit(effect);
+  }
+  return undefined;
+}
+
+function wantGraphInputs(walk: Walk, waiter: RuntimeNode, owner: RuntimeNode): NodeInputs | undefined {
+  const bound = bind(walk, owner);
+  if ("missing" in bound) return wantOutputs(walk, waiter, bound.missing, owner.scope);
+  if ("offloaded" in bound) return wantLiterals(walk, waiter, bound.offloaded);
+  return "error" in bound ? { kind: "error", error: bindingError(waiter, bound.error.message) } : undefined;
+}
+
+function wantLiterals(walk: Walk, waiter: RuntimeNode, uris: readonly string[]): NodeInputs | undefined {
+  for (const uri of uris) {
+    if (walk.blobs.missing(uri)) return { kind: "error", error: bindingError(waiter, `Literal not found at [${uri}]`) };
+    const effect = walk.blobs.want(waiter, "literal", uri);
+    if (effect !== undefined) walk.emit(effect);
+  }
+  return undefined;
+}
+
+function bindingError(node: RuntimeNode, message: string): ExecutionErrorJson {
+  return { code: "BindingResolutionFailure", kind: "SYSTEM", message: `Failed to bind inputs of node [${node.id}]: ${message}` };
+}
+
+/** Bytes that a map takes in a message. */
+export function sizeOf(literals: LiteralMap): number {
+  return toBinary(LiteralMapSchema, literals).length;
+}
+
+/** Whether outputs may travel and be kept by value. */
+export function fitsInline(walk: Walk, bytes: number): boolean {
+  return bytes <= walk.config.inlineLimit && walk.retainedBytes + bytes <= walk.config.inlineBudget;
+}
+
+/** Fields of the status that say where a node's outputs are, for the consumers that it has still. */
+export function retainOutputs(walk: Walk, node: RuntimeNode, outputs: NodeOutputs | undefined): { outputs?: string; outputUri?: string } {
+  if (outputs === undefined) return {};
+  const own = outputsUri(node.attemptDir);
+  if (outputs.value === undefined) return outputs.uri === own || outputs.uri === "" ? {} : { outputUri: outputs.uri };
+  if (!needed(node)) return {};
+  node.outputs = outputs.value;
+  // The start node's can be had from the graph's inputs at any time.
+  if (node.id === START_NODE) return {};
+  const bytes = toBinary(LiteralMapSchema, outputs.value);
+  walk.retained.set(node, bytes.length);
+  walk.retainedBytes += bytes.length;
+  return { outputs: Buffer.from(bytes).toString("base64") };
+}
+
+/** Consumers, a branch that passes them on, or the graph's end. */
+function needed(node: RuntimeNode): boolean {
+  return node.consumers > 0 || node.branch !== undefined || node.id === END_NODE;
+}
+
+export function decodeOutputs(text: string): LiteralMap {
+  return fromBinary(LiteralMapSchema, Buffer.from(text, "base64"));
+}
+
+/**
+ * `consumer` has ended: outputs that only it needed still are let go. An arm needs
+ * what it binds until its branch has ended, as a branch may begin anew.
+ */
+export function releaseSources(walk: Walk, consumer: RuntimeNode): void {
+  if (consumer.branch === undefined) releaseAll(walk, consumer);
+}
+
+function releaseAll(walk: Walk, consumer: RuntimeNode): void {
+  const { nodes, index } = consumer.scope;
+  for (const id of index.sources.get(consumer.id) ?? []) {
+    const source = nodes.get(id);
+    if (source === undefined) continue;
+    source.consumers--;
+    if (source.consumers === 0 && source.settled && !needed(source)) dropOutputs(walk, source);
+  }
+  for (const id of armIds(consumer.model)) {
+    const arm = nodes.get(id);
+    if (arm !== undefined) releaseAll(walk, arm);
+  }
+}
+
+export function dropOutputs(walk: Walk, node: RuntimeNode): void {
+  node.outputs = undefined;
+  const bytes = walk.retained.get(node);
+  if (bytes !== undefined) {
+    walk.retained.delete(node);
+    walk.retainedBytes -= bytes;
+  }
+  if (node.status.outputs === undefined) return;
+  const { outputs: _, ...rest } = node.status;
+  walk.setNode(node, rest);
+}

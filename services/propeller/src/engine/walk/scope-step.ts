@@ -1,0 +1,101 @@
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { lastFailure } from "../failure/last-failure.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { addFailureNode } from "./scope.js";
+import { stopScope } from "./stop.js";
+import type { Walk } from "./walk.js";
+import { workflowFailing, workflowHandlesFailure, workflowStopped, workflowSucceeded } from "./workflow.js";
+
+const ROOT_REASON = "Some node execution failed, auto-abort.";
+const INNER_REASON = "subworkflow failed";
+
+/** Looks at a graph as a whole: whether it has come to its end, fails, has stopped, or has handled its failure. */
+export function stepScope(walk: Walk, scope: Scope): void {
+  switch (scope.stage) {
+    case "run":
+      stepRunning(walk, scope);
+      return;
+    case "stop":
+      if (scope.live === 0) stepStopped(walk, scope);
+      return;
+    case "handle":
+      if (scope.failureNode?.settled === true) failureHandled(walk, scope, scope.failureNode);
+      return;
+    case "done":
+      return;
+  }
+}
+
+function stepRunning(walk: Walk, scope: Scope): void {
+  const over = scope.unsettled === 0;
+  if (scope.anyFailed && (over || scope.policy === "stopAtOnce")) beginFailing(walk, scope);
+  else if (over) {
+    scope.stage = "done";
+    if (scope.owner === undefined) workflowSucceeded(walk);
+    else walk.look(scope.owner);
+  }
+}
+
+function beginFailing(walk: Walk, scope: Scope): void {
+  const cause = scope.policy === "stopAtOnce" ? scope.nodes.get(scope.failedNode) : lastFailure(scope);
+  failScope(walk, scope, { error: errorOf(cause), failedNode: cause?.id ?? "" });
+}
+
+/** The graph fails: what runs in it is stopped, then its failure node runs. */
+export function failScope(walk: Walk, scope: Scope, { error, failedNode }: { error: ExecutionErrorJson; failedNode: string }): void {
+  scope.error = error;
+  scope.failedNode = failedNode;
+  if (scope.owner === undefined) {
+    workflowFailing(walk, error, failedNode);
+    stopScope(walk, scope, ROOT_REASON);
+    return;
+  }
+  walk.setNode(scope.owner, { ...scope.owner.status, workflowNodeStatus: { phase: 2, executionError: error } });
+  stopScope(walk, scope, INNER_REASON);
+}
+
+function errorOf(node: RuntimeNode | undefined): ExecutionErrorJson {
+  return node?.status.error !== undefined && !isTimedOut(node)
+    ? node.status.error
+    : { code: "Timeout", kind: "USER", message: "Timeout in node" };
+}
+
+function isTimedOut(node: RuntimeNode): boolean {
+  return node.failed && node.status.error === undefined;
+}
+
+function stepStopped(walk: Walk, scope: Scope): void {
+  const { owner } = scope;
+  const stoppedFromAbove = owner === undefined ? walk.aborting !== undefined : owner.stopping !== undefined;
+  if (stoppedFromAbove || scope.error === undefined) {
+    if (owner === undefined) workflowStopped(walk);
+    else walk.look(owner);
+    return;
+  }
+  const model = scope.graph.onFailure;
+  if (model === undefined) {
+    finish(walk, scope);
+    return;
+  }
+  scope.stage = "handle";
+  if (owner === undefined) workflowHandlesFailure(walk);
+  walk.look(scope.failureNode ?? addFailureNode(scope, model));
+}
+
+/**
+ * The failure stays what it was; that its handler failed too is said beside it, for
+ * the first cause is what people look for. (Go Flyte tells only the handler's error.)
+ */
+function failureHandled(walk: Walk, scope: Scope, handler: RuntimeNode): void {
+  if (handler.failed && scope.error !== undefined) {
+    const { code, message } = errorOf(handler);
+    scope.error = { ...scope.error, message: `${scope.error.message}\n\nThe failure node [${handler.id}] failed too: ${code}: ${message}` };
+  }
+  finish(walk, scope);
+}
+
+function finish(walk: Walk, scope: Scope): void {
+  scope.stage = "done";
+  if (scope.owner === undefined) workflowStopped(walk);
+  else walk.look(scope.owner);
+}

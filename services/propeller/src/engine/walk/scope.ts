@@ -1,0 +1,38 @@
+import type { GraphModel, NodeModel } from "@flyte-ts/workflow-crd";
+import { failurePolicy } from "../failure/policy.js";
+import { RuntimeNode, Scope } from "../graph/runtime.js";
+import type { Walk } from "./walk.js";
+
+/** A new instance of a graph, with nothing begun; `owner` is the sub-workflow node that runs it. */
+export function enterScope(walk: Walk, graph: GraphModel, owner: RuntimeNode | undefined): Scope {
+  const index = walk.indexOf(graph);
+  const scope = new Scope(index, owner, failurePolicy(graph, owner?.scope.policy), walk.dataDir);
+  const orderPrefix = owner?.order ?? "";
+  // In order, so that a branch stands before its arms.
+  for (const [id, place] of index.order) {
+    const model = graph.nodes.get(id);
+    if (model === undefined) continue;
+    const branchId = index.branchOf.get(id);
+    const branch = branchId === undefined ? undefined : scope.nodes.get(branchId);
+    const node = new RuntimeNode(model, scope, branch, orderPrefix + placeText(place));
+    node.unfinished = index.upstream.get(id)?.length ?? 0;
+    node.consumers = index.consumers.get(id) ?? 0;
+    scope.nodes.set(id, node);
+  }
+  scope.unsettled = scope.nodes.size;
+  if (owner !== undefined) owner.inner = scope;
+  return scope;
+}
+
+/** The node that runs when a graph has failed. */
+export function addFailureNode(scope: Scope, model: NodeModel): RuntimeNode {
+  const node = new RuntimeNode(model, scope, undefined, `${scope.owner?.order ?? ""}~`);
+  scope.nodes.set(model.id, node);
+  scope.failureNode = node;
+  return node;
+}
+
+/** Sorts as the number does. */
+function placeText(place: number): string {
+  return String.fromCharCode(0x21 + Math.floor(place / 8000), 0x21 + (place % 8000));
+}

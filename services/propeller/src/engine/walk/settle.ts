@@ -1,0 +1,156 @@
+import { NodePhase, nodeEventPhase } from "@flyte-ts/domain";
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { checkpointUri, outputsUri } from "../data/paths.js";
+import { armIds } from "../graph/index-graph.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import type { NodeOutputs } from "../handler/decision.js";
+import { rawOutputsOf } from "../request/task-request.js";
+import { changePhase } from "../status/update-phase.js";
+import { dropOutputs, releaseSources, retainOutputs } from "./outputs.js";
+import type { Walk } from "./walk.js";
+
+export interface Success {
+  readonly outputs: NodeOutputs | undefined;
+  /** The event names outputs (the end node's does not). */
+  readonly tellOutputs: boolean;
+  readonly deckUri?: string;
+}
+
+/** A node's good end: outputs kept for its consumers, those that wait for it looked at. */
+export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, deckUri }: Success): void {
+  const status = changePhase(node.status, { phase: NodePhase.Succeeded, now: walk.now });
+  const told = tellOutputs && outputs !== undefined;
+  const details = {
+    outputUri: told ? (outputs.value === undefined && outputs.uri !== "" ? outputs.uri : outputsUri(node.attemptDir)) : undefined,
+    outputs: told ? outputs.value : undefined,
+    deckUri,
+    checkpointUri: checkpointOf(walk, node),
+  };
+  walk.setNode(node, { ...status, ...retainOutputs(walk, node, outputs) });
+  walk.tellNode(node, NodeExecution_Phase.SUCCEEDED, details, "held");
+  settle(walk, node);
+}
+
+export interface FailureDetails {
+  readonly deckUri?: string;
+  /** The attempt itself told its end, so it may have left a checkpoint. */
+  readonly attemptEnded?: boolean;
+}
+
+export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, details: FailureDetails = {}): void {
+  walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failed, error, now: walk.now }));
+  const checkpoint = details.attemptEnded === true ? checkpointOf(walk, node) : undefined;
+  walk.tellNode(node, NodeExecution_Phase.FAILED, { error, deckUri: details.deckUri, checkpointUri: checkpoint }, "held");
+  settle(walk, node);
+}
+
+/** The node's time over all attempts is up, and nothing of it runs. */
+export function timeOut(walk: Walk, node: RuntimeNode): void {
+  walk.setNode(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: walk.now }));
+  walk.tellNode(node, NodeExecution_Phase.TIMED_OUT, {}, "held");
+  settle(walk, node);
+}
+
+/** The node does not run; an arm that is not taken is not even told of. */
+export function skip(walk: Walk, node: RuntimeNode, told: boolean): void {
+  walk.setNode(node, changePhase(node.status, { phase: NodePhase.Skipped, now: walk.now }));
+  if (told) walk.tellNode(node, NodeExecution_Phase.SKIPPED, {}, "held");
+  settle(walk, node);
+}
+
+/** The node was stopped and nothing of it runs; its phase stays what it was, as Flyte has none for this. */
+export function abort(walk: Walk, node: RuntimeNode, reason: string): void {
+  // Nobody was told of a node that waited for its inputs.
+  const told = node.status.phase !== NodePhase.NotYetStarted;
+  if (told) walk.tellNode(node, NodeExecution_Phase.ABORTED, { error: { code: "NodeAborted", message: reason } }, "held");
+  settle(walk, node);
+}
+
+/** Tells again how a node stands; for nodes whose last event may have been lost with the process. */
+export function tellAgain(walk: Walk, node: RuntimeNode): void {
+  const { status } = node;
+  const outputs = node.succeeded && node.model.target.kind !== "end" ? (status.outputUri ?? outputsUri(node.attemptDir)) : undefined;
+  const details = node.failed
+    ? { error: status.error }
+    : { outputUri: outputs, outputs: node.outputs, checkpointUri: node.succeeded ? checkpointOf(walk, node) : undefined };
+  walk.tellNode(node, nodeEventPhase(status.phase), details, "now");
+}
+
+function checkpointOf(walk: Walk, node: RuntimeNode): string | undefined {
+  if (node.model.target.kind !== "task") return undefined;
+  return checkpointUri(rawOutputsOf({ workflow: walk.model, config: walk.config }, node, node.attempt));
+}
+
+/** Bookkeeping of every end: the slot, what it held, who waits for it. */
+function settle(walk: Walk, node: RuntimeNode): void {
+  const { scope } = node;
+  node.settled = true;
+  node.endedAt = walk.now;
+  if (node.begun) {
+    scope.live--;
+    walk.activeNodes--;
+    walk.count("nodeEnded");
+  }
+  releaseSlot(walk, node);
+  walk.blobs.release(node);
+  walk.timers.drop(node);
+  node.inputs = undefined;
+  node.pendingOutputs = undefined;
+  for (const uri of node.writes ?? []) walk.writes.delete(uri);
+  node.writes = undefined;
+  node.request = undefined;
+  node.stopping = undefined;
+  if (node.inner !== undefined) leave(walk, node, node.inner);
+  releaseSources(walk, node);
+  // An arm's failure is its branch's, which follows at once.
+  if (node.failed && node.branch === undefined) {
+    scope.anyFailed = true;
+    if (scope.failedNode === "") scope.failedNode = node.id;
+  }
+  if (node !== scope.failureNode && scope.index.order.has(node.id)) scope.unsettled--;
+  if (node.terminal) tellDependents(walk, node);
+  if (node.branch !== undefined) walk.look(node.branch);
+  walk.lookAt(scope);
+}
+
+export function releaseSlot(walk: Walk, node: RuntimeNode): void {
+  if (!node.slot) return;
+  node.slot = false;
+  walk.slotsUsed--;
+}
+
+function tellDependents(walk: Walk, node: RuntimeNode): void {
+  const { scope } = node;
+  walk.scanAgain = true;
+  if (!walk.fullWalks) countDown(walk, node);
+  // Whatever ended the branch, no arm that did not run waits for it any more.
+  for (const id of armIds(node.model)) {
+    const arm = scope.nodes.get(id);
+    if (arm !== undefined && !arm.settled && !arm.begun) skip(walk, arm, false);
+  }
+}
+
+/** Those that wait for the node wait for one less; who waits for none is looked at. */
+function countDown(walk: Walk, node: RuntimeNode): void {
+  const { scope } = node;
+  for (const id of scope.index.dependents.get(node.id) ?? []) {
+    const dependent = scope.nodes.get(id);
+    if (dependent === undefined) continue;
+    dependent.unfinished--;
+    if (!node.succeeded) dependent.spoiled++;
+    if (dependent.unfinished === 0) walk.look(dependent);
+  }
+}
+
+/** The graph below a node is left behind with what its nodes held. */
+export function leave(walk: Walk, node: RuntimeNode, inner: Scope): void {
+  for (const below of inner.nodes.values()) {
+    dropOutputs(walk, below);
+    walk.timers.drop(below);
+    walk.dirty.delete(below);
+    if (below.inner !== undefined) leave(walk, below, below.inner);
+  }
+  walk.scopes.delete(inner);
+  node.inner = undefined;
+}

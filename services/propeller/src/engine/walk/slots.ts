@@ -1,0 +1,40 @@
+import type { RuntimeNode } from "../graph/runtime.js";
+import { hasRoom, takesSlot } from "../parallelism/decide.js";
+import type { Walk } from "./walk.js";
+
+/** Counts the node as begun, with a slot where its kind takes one. */
+export function begin(walk: Walk, node: RuntimeNode): void {
+  node.begun = true;
+  node.scope.live++;
+  walk.activeNodes++;
+  if (!takesSlot(node.model.target)) return;
+  node.slot = true;
+  walk.slotsUsed++;
+}
+
+/** Whether a ready node may begin now. */
+export function mayBegin(walk: Walk, node: RuntimeNode): boolean {
+  return !takesSlot(node.model.target) || hasRoom(walk.model.options.maxParallelism, walk.slotsUsed);
+}
+
+/** Puts a ready node on the list of those that wait for room. */
+export function waitForRoom(walk: Walk, node: RuntimeNode): void {
+  if (node.waits) return;
+  node.waits = true;
+  walk.waiting.push(node);
+}
+
+/**
+ * The next node that waited for room, first by its place in the graph, so that the
+ * choice does not depend on the order in which nodes became ready.
+ */
+export function nextWaiting(walk: Walk): RuntimeNode | undefined {
+  while (walk.waiting.size > 0 && hasRoom(walk.model.options.maxParallelism, walk.slotsUsed)) {
+    const node = walk.waiting.pop();
+    if (node === undefined) continue;
+    node.waits = false;
+    const open = node.scope.stage === "run" || (node.scope.stage === "handle" && node === node.scope.failureNode);
+    if (open && !node.begun && !node.settled) return node;
+  }
+  return undefined;
+}

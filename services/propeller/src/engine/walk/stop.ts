@@ -1,0 +1,119 @@
+import { NodePhase, TaskPhase } from "@flyte-ts/domain";
+import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { armIds, END_NODE, START_NODE } from "../graph/index-graph.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { changePhase } from "../status/update-phase.js";
+import { sendAbort } from "./attempt.js";
+import { begin } from "./slots.js";
+import { enterScope } from "./scope.js";
+import type { Walk } from "./walk.js";
+
+/** Nothing more begins in the graph, and what runs in it is stopped. */
+export function stopScope(walk: Walk, scope: Scope, reason: string): void {
+  scope.stage = "stop";
+  scope.stopReason = reason;
+  for (const node of scope.nodes.values()) {
+    if (node.begun && !node.settled) stopNode(walk, node, reason);
+    else if (node.presumed && !node.succeeded) stopFollowers(walk, node);
+  }
+  walk.lookAt(scope);
+}
+
+/** Stops whatever runs of a node. The node is looked at when that is done, or at once. */
+export function stopNode(walk: Walk, node: RuntimeNode, reason: string): void {
+  if (node.settled) return;
+  const again = node.stopping !== undefined;
+  node.stopping = reason;
+  if (again) return;
+  if (node.inner !== undefined) stopScope(walk, node.inner, reason);
+  else if (node.model.target.kind === "branch") stopArm(walk, node, reason);
+  else if (mayRun(node)) sendAbort(walk, node, "held");
+  walk.look(node);
+}
+
+/** An attempt may run: it was asked for by this process, or the status says so since before. */
+function mayRun(node: RuntimeNode): boolean {
+  if (node.request !== undefined) return node.request.desired !== DesiredState.ABORT;
+  const { phase } = node.status;
+  const runs = phase === NodePhase.Queued || phase === NodePhase.Running;
+  return runs && node.model.target.kind === "task" && node.pendingOutputs === undefined;
+}
+
+function stopArm(walk: Walk, branch: RuntimeNode, reason: string): void {
+  for (const id of armIds(branch.model)) {
+    const arm = branch.scope.nodes.get(id);
+    if (arm?.begun === true && !arm.settled) stopNode(walk, arm, reason);
+  }
+}
+
+/** Whether nothing of the node runs any more. */
+export function atRest(node: RuntimeNode): boolean {
+  if (node.request !== undefined) return false;
+  if (node.inner !== undefined) return node.inner.live === 0;
+  return armIds(node.model).every((id) => {
+    const arm = node.scope.nodes.get(id);
+    return arm === undefined || !arm.begun || arm.settled;
+  });
+}
+
+/**
+ * After a restart the status may be behind: nodes that followed an attempt's success
+ * may run although it does not say so. When such an attempt tells its success while
+ * everything is being stopped, all that may have followed it is stopped too. What
+ * turns out never to have run costs a message and an event.
+ */
+export function stopFollowers(walk: Walk, node: RuntimeNode): void {
+  const { scope } = node;
+  node.presumed = true;
+  if (scope.stage !== "stop") return;
+  for (const id of scope.index.dependents.get(node.id) ?? []) {
+    const follower = scope.nodes.get(id);
+    if (follower !== undefined && follower.branch === undefined && mayBeReady(follower)) mayHaveBegun(walk, follower);
+  }
+  // A branch ends well with its arm, a sub-workflow with its end node.
+  if (node.branch !== undefined) stopFollowers(walk, node.branch);
+  else if (node.id === END_NODE && scope.owner !== undefined) stopFollowers(walk, scope.owner);
+}
+
+function mayBeReady(node: RuntimeNode): boolean {
+  const { nodes, index } = node.scope;
+  return (index.upstream.get(node.id) ?? []).every((id) => {
+    const up = nodes.get(id);
+    return up !== undefined && (up.succeeded || up.presumed);
+  });
+}
+
+function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
+  if (node.begun || node.settled) return;
+  begin(walk, node);
+  node.unconfirmed = true;
+  node.stopping = node.scope.stopReason;
+  walk.setNode(node, changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }));
+  const { target } = node.model;
+  if (target.kind === "task") {
+    sendAbort(walk, node, "held");
+    return;
+  }
+  if (target.kind === "end") stopFollowers(walk, node);
+  if (target.kind === "subWorkflow") enterPossibly(walk, node, target.workflow);
+  for (const id of armIds(node.model)) {
+    const arm = node.scope.nodes.get(id);
+    if (arm !== undefined && mayBeReady(arm)) mayHaveBegun(walk, arm);
+  }
+  walk.look(node);
+}
+
+function enterPossibly(walk: Walk, node: RuntimeNode, reference: string): void {
+  const graph = walk.model.subWorkflows.get(reference);
+  if (graph === undefined) return;
+  const inner = enterScope(walk, graph, node);
+  inner.stage = "stop";
+  inner.stopReason = node.scope.stopReason;
+  const start = inner.nodes.get(START_NODE);
+  if (start !== undefined) stopFollowers(walk, start);
+}
+
+/** The attempt of a stopped task node was seen to end. */
+export function noteAborted(walk: Walk, node: RuntimeNode, now: string): void {
+  walk.setNode(node, { ...node.status, TaskNodeStatus: { ...node.status.TaskNodeStatus, phase: TaskPhase.Aborted, updAt: now } });
+}

@@ -1,0 +1,164 @@
+import { NodePhase } from "@flyte-ts/domain";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { deckUri, outputsUri } from "../data/paths.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { ABORTED_OUTSIDE, decideTaskEvent, type AttemptDecision } from "../handler/task.js";
+import { abortOfForgotten } from "../request/zombie.js";
+import { attemptStarted } from "../status/update-phase.js";
+import { toMillis } from "../time/rfc3339.js";
+import { arm, sendFinalize } from "./attempt.js";
+import { noteRetryable, retryAfter } from "./next-attempt.js";
+import { fitsInline, sizeOf } from "./outputs.js";
+import { abort, fail, succeed } from "./settle.js";
+import { noteAborted, stopFollowers } from "./stop.js";
+import type { Walk } from "./walk.js";
+
+// Clocks of two machines may differ by so much, ms, before an event minted "after" an attempt's end counts as a sign of life.
+const CLOCK_SLACK = 1000;
+
+/** Takes up what a plugin service tells of an attempt. Old, doubled and overtaken events change nothing. */
+export function takeTaskEvent(walk: Walk, told: TaskEvent): void {
+  const place = find(walk.root, told.nodePath);
+  const event = told.event;
+  if (place === undefined || event === undefined) {
+    walk.count("taskEventIgnored");
+    return;
+  }
+  const { node, exact } = place;
+  const sameNode = exact && event.parentNodeExecutionId?.nodeId === node.uniqueId;
+  if (sameNode && event.retryAttempt === node.attempt && node.request !== undefined) {
+    takeAttempt(walk, node, told);
+    return;
+  }
+  walk.count("taskEventIgnored");
+  const over = sameNode ? overSince(node, event.retryAttempt) : node.endedAt;
+  const minted = event.reportedAt === undefined ? 0 : timestampMs(event.reportedAt);
+  if (over === undefined || minted <= over + CLOCK_SLACK) return;
+  const stop = abortOfForgotten(told, walk.now);
+  if (stop !== undefined) walk.emit({ kind: "sendTask", request: stop });
+}
+
+/** Since when an attempt of the node has been over; undefined while it is not, or it never was. */
+function overSince(node: RuntimeNode, attempt: number): number | undefined {
+  if (node.settled) return node.endedAt;
+  if (!node.begun) return undefined;
+  return attempt < node.attempt || node.status.phase === NodePhase.RetryableFailure ? node.retriedAt : undefined;
+}
+
+/** The node on a path, or, where the graph below it is gone, the last node that is there. */
+function find(root: Scope, path: string): { readonly node: RuntimeNode; readonly exact: boolean } | undefined {
+  let scope: Scope | undefined = root;
+  let node: RuntimeNode | undefined;
+  for (const id of path.split("/")) {
+    if (scope === undefined) return node === undefined ? undefined : { node, exact: false };
+    node = scope.nodes.get(id);
+    if (node === undefined) return undefined;
+    scope = node.inner;
+  }
+  return node === undefined ? undefined : { node, exact: true };
+}
+
+function takeAttempt(walk: Walk, node: RuntimeNode, told: TaskEvent): void {
+  const decision = decideTaskEvent(told, node.status.TaskNodeStatus, toMillis(walk.now));
+  if (node.request !== undefined) node.request.heardAt = walk.now;
+  switch (decision.kind) {
+    case "ignore":
+      walk.count("taskEventIgnored");
+      return;
+    case "progress":
+      progress(walk, node, decision);
+      return;
+    case "succeed":
+      node.request = undefined;
+      attemptSucceeded(walk, node, decision);
+      return;
+    case "fail":
+      node.request = undefined;
+      attemptFailed(walk, node, decision);
+      return;
+    case "aborted":
+      node.request = undefined;
+      if (node.stopping === undefined) attemptFailed(walk, node, ABORTED);
+      else stopped(walk, node);
+      return;
+  }
+}
+
+const ABORTED: Extract<AttemptDecision, { kind: "fail" }> = {
+  kind: "fail",
+  error: ABORTED_OUTSIDE,
+  recoverable: true,
+  cleanup: false,
+  deckUri: "",
+};
+
+function progress(walk: Walk, node: RuntimeNode, { task }: Extract<AttemptDecision, { kind: "progress" }>): void {
+  if (node.request !== undefined) node.request.tries = 1;
+  const begins = node.attemptStartedAt === undefined && node.stopping === undefined;
+  const firstAttempt = node.status.startedAt === undefined;
+  const status = begins ? attemptStarted(node.status, walk.now) : node.status;
+  if (begins) node.attemptStartedAt = walk.now;
+  walk.setNode(node, { ...status, TaskNodeStatus: task });
+  if (begins && firstAttempt) walk.tellNode(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(walk, node) }, "now");
+  arm(walk, node);
+}
+
+/** A deck that the task is known to write can be read while it runs. */
+function liveDeck(walk: Walk, node: RuntimeNode): string | undefined {
+  return walk.templateOf(node)?.metadata?.generatesDeck === true ? deckUri(node.attemptDir) : undefined;
+}
+
+function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: deck }: Extract<AttemptDecision, { kind: "succeed" }>): void {
+  const uri = outputs.uri === "" ? outputsUri(node.attemptDir) : outputs.uri;
+  const stoppedFromAbove = isStoppedFromAbove(node);
+  const small = outputs.value !== undefined && fitsInline(walk, sizeOf(outputs.value));
+  if (outputs.value !== undefined && !small && !stoppedFromAbove) {
+    node.stopping = undefined;
+    const own = outputsUri(node.attemptDir);
+    node.pendingOutputs = { tellOutputs: true, deckUri: deck, uri: own };
+    node.writes = new Set([own]);
+    walk.writeBlob(node, own, outputs.value);
+    return;
+  }
+  walk.prompt = true;
+  const { unconfirmed } = node;
+  succeed(walk, node, { outputs: { value: small ? outputs.value : undefined, uri }, tellOutputs: true, deckUri: deck });
+  if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
+  if (unconfirmed) stopFollowers(walk, node);
+}
+
+function attemptFailed(
+  walk: Walk,
+  node: RuntimeNode,
+  { error, recoverable, cleanup, deckUri: deck }: Extract<AttemptDecision, { kind: "fail" }>,
+): void {
+  if (node.stopping !== undefined) {
+    stopped(walk, node);
+    return;
+  }
+  const decision = recoverable ? retryAfter(walk, node, error) : ({ retry: false, error } as const);
+  if (decision.retry) {
+    noteRetryable(walk, node, error, { ended: true, clean: cleanup });
+    return;
+  }
+  const remove = cleanup || walk.config.deleteResourcesOnFinalize;
+  if (remove) sendFinalize(walk, node, { attempt: node.attempt, remove });
+  fail(walk, node, decision.error, { deckUri: deck, attemptEnded: true });
+}
+
+/** The attempt of a node that is being stopped is over. */
+function stopped(walk: Walk, node: RuntimeNode): void {
+  if (!isStoppedFromAbove(node)) {
+    walk.look(node);
+    return;
+  }
+  noteAborted(walk, node, toMillis(walk.now));
+  abort(walk, node, node.stopping ?? "");
+}
+
+/** Stopped because of something else than its own deadlines. */
+function isStoppedFromAbove(node: RuntimeNode): boolean {
+  return node.scope.stage === "stop" || node.branch?.stopping !== undefined;
+}

@@ -1,0 +1,242 @@
+import { NodePhase, type WorkflowPhase } from "@flyte-ts/domain";
+import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { GraphModel, NodeStatus, WorkflowModel, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { EngineConfig } from "../config.js";
+import { executionDataDir } from "../data/paths.js";
+import { EventSequence } from "../event/sequence.js";
+import { nodeEvent, type NodeEventDetails } from "../event/node-event.js";
+import { workflowEvent, type WorkflowEventFacts } from "../event/workflow-event.js";
+import { Heap } from "../graph/heap.js";
+import { indexGraph, type GraphIndex } from "../graph/index-graph.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { TimerHeap } from "../time/timer-heap.js";
+import type { Effect, EngineMetric } from "../types.js";
+import type { BlobReads } from "./blob-reads.js";
+
+/** `held`: only once the status as of the end of this observation is durable. */
+export type Release = "now" | "held";
+
+/** Fields of the workflow's own status, without its nodes. */
+export type OwnStatus = Omit<WorkflowStatus, "nodeStatus">;
+
+/** A timer is for a node, a blob or the workflow itself. */
+export type TimerSubject = RuntimeNode | BlobTimer | WorkflowTimer;
+export interface BlobTimer {
+  readonly blob: string;
+}
+export interface WorkflowTimer {
+  readonly workflow: true;
+}
+
+export interface PendingWrite {
+  readonly node: RuntimeNode;
+  readonly literals: LiteralMap;
+  tries: number;
+  retryAt: number | undefined;
+}
+
+/**
+ * All that one running workflow is, and the steps that every part of the walk takes:
+ * change a status, tell an event, put something on the list of what to look at. The
+ * parts themselves are the functions in this folder.
+ */
+export class Walk {
+  /** ms; of the observation at hand. */
+  now = 0;
+  /** Counts observations. */
+  seq = 0;
+  /** Nodes that this observation makes ready may start before it is durable: an attempt's success did it, and tells itself again. */
+  prompt = false;
+  root!: Scope;
+  status: OwnStatus;
+  writtenStatus: OwnStatus;
+  revision = 0;
+  /** Revision that the last patch brought the resource to. */
+  takenRevision = 0;
+
+  /** Nodes and graphs to look at before the observation is done. */
+  readonly work: RuntimeNode[] = [];
+  readonly scopes = new Set<Scope>();
+  readonly dirty = new Set<RuntimeNode>();
+  /** Ready task nodes without a slot, in the order of their places in the graph. */
+  readonly waiting = new Heap<RuntimeNode>((a, b) => a.order < b.order);
+  slotsUsed = 0;
+  activeNodes = 0;
+  /** Nodes whose outputs the status holds by value. */
+  readonly retained = new Map<RuntimeNode, number>();
+  retainedBytes = 0;
+  readonly timers = new TimerHeap<TimerSubject>();
+  readonly workflowTimer: WorkflowTimer = { workflow: true };
+  blobs!: BlobReads;
+  readonly writes = new Map<string, PendingWrite>();
+  readonly blobTimers = new Map<string, BlobTimer>();
+
+  /** Tests: what becomes ready is found by walking the whole graph, never by counting. */
+  fullWalks = false;
+  /** Tests: something ended, so a full walk may find more. */
+  scanAgain = false;
+
+  /** Why everything is stopped from outside; undefined while it is not. */
+  aborting: string | undefined;
+  /** The resource says that the workflow runs, or will before anything is sent. */
+  startDurable = false;
+  startRevision = 0;
+  /** Admin refuses the execution's events, so nobody will record its end. */
+  refused = false;
+  /** ms; when the workflow ended, if this process saw it. */
+  endedAt: number | undefined;
+  republished = 0;
+  republishAt: number | undefined;
+  /** The end is recorded: labels and finalizer are to be changed. */
+  finishing: "no" | "asked" | "taken" = "no";
+
+  readonly #sequence = new EventSequence();
+  readonly #indexes = new Map<GraphModel, GraphIndex>();
+  #effects: Effect[] = [];
+  #held: number[] = [];
+  #changed = false;
+
+  constructor(
+    readonly model: WorkflowModel,
+    readonly config: EngineConfig,
+    status: WorkflowStatus,
+  ) {
+    const { nodeStatus: _, ...own } = status;
+    this.status = own;
+    this.writtenStatus = own;
+  }
+
+  get dataDir(): string {
+    return this.status.dataDir ?? executionDataDir(this.config.metadataPrefix, this.model.executionId);
+  }
+
+  indexOf(graph: GraphModel): GraphIndex {
+    let index = this.#indexes.get(graph);
+    if (index === undefined) {
+      index = indexGraph(graph);
+      this.#indexes.set(graph, index);
+    }
+    return index;
+  }
+
+  templateOf(node: RuntimeNode): TaskTemplate | undefined {
+    const { target } = node.model;
+    return target.kind === "task" ? this.model.tasks.get(target.task) : undefined;
+  }
+
+  // Changes
+
+  setNode(node: RuntimeNode, status: NodeStatus): void {
+    node.status = status;
+    this.dirty.add(node);
+    this.#changed = true;
+  }
+
+  setWorkflow(status: OwnStatus): void {
+    this.status = status;
+    this.#changed = true;
+  }
+
+  // Effects
+
+  emit(effect: Effect, release: Release = "now"): void {
+    if (release === "held") this.#held.push(this.#effects.length);
+    this.#effects.push(effect);
+  }
+
+  /** Has a blob written; the node goes on when all of its `writes` are done. */
+  writeBlob(node: RuntimeNode, uri: string, literals: LiteralMap): void {
+    this.writes.set(uri, { node, literals, tries: 0, retryAt: undefined });
+    this.emit({ kind: "writeOutputs", uri, outputs: literals });
+  }
+
+  count(metric: EngineMetric, labels?: Readonly<Record<string, string>>): void {
+    this.#effects.push(labels === undefined ? { kind: "count", metric } : { kind: "count", metric, labels });
+  }
+
+  tellNode(node: RuntimeNode, phase: NodeExecution_Phase, details: NodeEventDetails, release: Release): void {
+    const event = nodeEvent({
+      node,
+      phase,
+      details,
+      executionId: this.model.executionId,
+      producerId: this.config.producerId,
+      now: this.now,
+      sequence: this.#sequence.next(this.now),
+      targetEntity: this.templateOf(node)?.id,
+    });
+    this.emit({ kind: "publish", event }, release);
+  }
+
+  tellWorkflow(
+    phase: WorkflowPhase,
+    facts: Pick<WorkflowEventFacts, "occurredAt" | "error" | "outputUri" | "outputs">,
+    release: Release,
+  ): void {
+    const event = workflowEvent({
+      ...facts,
+      phase,
+      executionId: this.model.executionId,
+      producerId: this.config.producerId,
+      sequence: this.#sequence.next(this.now),
+    });
+    this.emit({ kind: "publish", event }, release);
+  }
+
+  // What to look at
+
+  look(node: RuntimeNode): void {
+    if (node.queued || node.settled) return;
+    node.queued = true;
+    this.work.push(node);
+  }
+
+  lookAt(scope: Scope): void {
+    this.scopes.add(scope);
+  }
+
+  // One observation
+
+  begin(now: number): void {
+    // A clock that steps back must not make phases begin before others that came first.
+    this.now = Math.max(this.now, now);
+    this.seq++;
+    this.prompt = false;
+  }
+
+  /** Gives the observation's effects out; those that are held wait for the revision that it made. */
+  end(): readonly Effect[] {
+    if (this.#changed) {
+      this.revision++;
+      this.#changed = false;
+    }
+    const effects = this.#effects;
+    for (const at of this.#held) {
+      const effect = effects[at];
+      if (effect?.kind === "sendTask" || effect?.kind === "publish" || effect?.kind === "finish") {
+        effects[at] = { ...effect, afterRevision: this.revision };
+      }
+    }
+    this.#effects = [];
+    this.#held = [];
+    return effects;
+  }
+}
+
+/** Whether a node is between its beginning and its end, as its status tells. */
+export function inFlight(status: NodeStatus): boolean {
+  switch (status.phase) {
+    case NodePhase.Queued:
+    case NodePhase.Running:
+    case NodePhase.Failing:
+    case NodePhase.Succeeding:
+    case NodePhase.RetryableFailure:
+    case NodePhase.TimingOut:
+    case NodePhase.DynamicRunning:
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,123 @@
+import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { executionDataDir, outputsUri } from "../data/paths.js";
+import { boundMessage } from "../failure/bound-message.js";
+import { END_NODE } from "../graph/index-graph.js";
+import { backoffDelay } from "../retry/backoff.js";
+import { fromRfc3339, toSeconds } from "../time/rfc3339.js";
+import { decodeOutputs, dropOutputs } from "./outputs.js";
+import type { OwnStatus, Release, Walk } from "./walk.js";
+
+// The workflow's own phases. Its terminal event is told once its status is durable, and again until admin has it.
+
+/** A new workflow runs; nothing is sent for it before the resource says so. */
+export function workflowStarts(walk: Walk): void {
+  const time = toSeconds(walk.now);
+  walk.setWorkflow({
+    ...walk.status,
+    phase: WorkflowPhase.Running,
+    startedAt: walk.status.startedAt ?? time,
+    lastUpdatedAt: time,
+    message: "Workflow Started",
+    dataDir: executionDataDir(walk.config.metadataPrefix, walk.model.executionId),
+    defVersion: 1,
+  });
+  walk.startRevision = walk.revision + 1;
+  walk.tellWorkflow(WorkflowPhase.Running, { occurredAt: walk.now }, "held");
+  walk.count("workflowStarted");
+}
+
+/** All nodes ended well: the outputs are what the end node collected. */
+export function workflowSucceeded(walk: Walk): void {
+  const end = walk.root.nodes.get(END_NODE);
+  const outputRef = end === undefined ? undefined : (end.status.outputUri ?? outputsUri(end.attemptDir));
+  walk.tellWorkflow(WorkflowPhase.Succeeding, { occurredAt: walk.now }, "now");
+  enter(walk, WorkflowPhase.Success, { outputRef });
+  tellEnd(walk, "held");
+}
+
+export function workflowFailing(walk: Walk, error: ExecutionErrorJson, failedNode: string): void {
+  enter(walk, WorkflowPhase.Failing, { error, ...(failedNode === "" ? {} : { failedNode }) });
+  walk.tellWorkflow(WorkflowPhase.Failing, { occurredAt: walk.now, error }, "held");
+}
+
+export function workflowHandlesFailure(walk: Walk): void {
+  enter(walk, WorkflowPhase.HandlingFailureNode, {});
+}
+
+/** Nothing runs any more: the end of an abort or of a failure. */
+export function workflowStopped(walk: Walk): void {
+  if (isTerminalWorkflow(walk.status.phase)) return;
+  walk.root.stage = "done";
+  if (walk.aborting !== undefined) enter(walk, WorkflowPhase.Aborted, {});
+  else enter(walk, WorkflowPhase.Failed, { error: walk.root.error ?? walk.status.error });
+  tellEnd(walk, "held");
+}
+
+function enter(walk: Walk, phase: WorkflowPhase, more: Partial<OwnStatus>): void {
+  const time = toSeconds(walk.now);
+  const { message: _, ...status } = walk.status;
+  const next: OwnStatus = { ...status, ...more, phase, lastUpdatedAt: time, startedAt: status.startedAt ?? time };
+  if (isTerminalWorkflow(phase)) {
+    next.stoppedAt ??= time;
+    walk.endedAt = walk.now;
+    walk.count("workflowEnded", { phase: String(phase) });
+  }
+  walk.setWorkflow(next);
+}
+
+/** The terminal event, as the status holds it; published again until it is recorded. */
+export function tellEnd(walk: Walk, release: Release): void {
+  const { phase, error, outputRef, stoppedAt } = walk.status;
+  walk.tellWorkflow(
+    phase as WorkflowPhase,
+    {
+      occurredAt: walk.endedAt ?? fromRfc3339(stoppedAt) ?? walk.now,
+      error: phase === WorkflowPhase.Failed ? (error ?? UNKNOWN) : undefined,
+      outputUri: phase === WorkflowPhase.Success ? outputRef : undefined,
+      outputs: phase === WorkflowPhase.Success ? endOutputs(walk) : undefined,
+    },
+    release,
+  );
+  walk.republishAt = walk.now + backoffDelay(walk.config.republish, walk.republished++, walk.config.random);
+  walk.timers.set(walk.workflowTimer, walk.republishAt);
+}
+
+const UNKNOWN: ExecutionErrorJson = { code: "UnknownError", message: "Unknown error", kind: "UNKNOWN" };
+
+function endOutputs(walk: Walk): LiteralMap | undefined {
+  const end = walk.root.nodes.get(END_NODE);
+  if (end?.outputs === undefined && end?.status.outputs !== undefined) end.outputs = decodeOutputs(end.status.outputs);
+  return end?.outputs;
+}
+
+/** The republishing timer. */
+export function endDue(walk: Walk): void {
+  if (walk.republishAt === undefined || walk.finishing !== "no" || !isTerminalWorkflow(walk.status.phase)) return;
+  if (walk.now >= walk.republishAt) tellEnd(walk, "now");
+  else walk.timers.set(walk.workflowTimer, walk.republishAt);
+}
+
+/** Admin has the end, or will never take it: the resource is marked and let go, reading as Go Flyte's does. */
+export function finishWorkflow(walk: Walk): void {
+  if (walk.finishing !== "no" || !isTerminalWorkflow(walk.status.phase)) return;
+  walk.finishing = "asked";
+  walk.republishAt = undefined;
+  for (const node of walk.retained.keys()) dropOutputs(walk, node);
+  const { abortReason: _a, failedNode: _f, eventSequence: _e, ...status } = walk.status;
+  walk.setWorkflow(status);
+  walk.emit({ kind: "finish", afterRevision: 0 }, "held");
+}
+
+/** Deletion was asked for. Returns whether there is something to stop first. */
+export function workflowAborts(walk: Walk, reason: string): boolean {
+  walk.aborting = reason;
+  if (walk.status.phase === WorkflowPhase.Ready) {
+    walk.setWorkflow({ ...walk.status, dataDir: walk.dataDir, defVersion: 1 });
+    workflowStopped(walk);
+    return false;
+  }
+  walk.setWorkflow({ ...walk.status, abortReason: boundMessage(reason, 1024) });
+  return true;
+}

@@ -1,0 +1,186 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { DesiredState, type TaskEvent, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { applyMergePatch, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
+import { createRun } from "../../engine/run.js";
+import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
+import { RunIo } from "../../shell-core/run-io.js";
+import { buildWorkflow, type WorkflowSpec } from "./workflow.js";
+
+export interface AnswerDetails {
+  readonly outputs?: LiteralMap;
+  readonly code?: string;
+  readonly message?: string;
+  readonly kind?: "USER" | "SYSTEM";
+  readonly recoverable?: boolean;
+  readonly cleanup?: boolean;
+  readonly version?: number;
+}
+
+/** The event by which a plugin service answers a request. */
+export function answer(request: TaskRequest, phase: keyof typeof TaskExecution_Phase, now: number, details: AnswerDetails = {}): TaskEvent {
+  const failed = phase === "FAILED";
+  return create(TaskEventSchema, {
+    workflowKey: request.workflowKey,
+    nodePath: request.nodePath,
+    event: {
+      taskId: request.id?.taskId,
+      parentNodeExecutionId: request.id?.nodeExecutionId,
+      retryAttempt: request.id?.retryAttempt ?? 0,
+      phase: TaskExecution_Phase[phase],
+      phaseVersion: details.version ?? 0,
+      occurredAt: timestampFromMs(now),
+      reportedAt: timestampFromMs(now),
+      taskType: request.template?.type ?? "",
+      metadata: { generatedName: request.generatedName },
+      outputResult: failed
+        ? {
+            case: "error",
+            value: { code: details.code ?? "Boom", message: details.message ?? "it broke", kind: details.kind === "SYSTEM" ? 2 : 1 },
+          }
+        : phase === "SUCCEEDED"
+          ? { case: "outputUri", value: `${request.outputPrefix}/outputs.pb` }
+          : { case: undefined },
+    },
+    ...(failed ? { failure: { recoverable: details.recoverable ?? true, cleanup: details.cleanup ?? false } } : {}),
+    outputs: details.outputs,
+  });
+}
+
+export interface SentTask {
+  readonly request: TaskRequest;
+  /** `path/attempt DESIRED`. */
+  readonly text: string;
+}
+
+/** A run by hand: writes are durable at once unless held back, what is sent and told is kept to be looked at. */
+export class Driver {
+  now = Date.parse("2026-11-21T10:00:00.250Z");
+  readonly sent: SentTask[] = [];
+  /** `node PHASE` or `workflow PHASE`, in order. */
+  readonly told: string[] = [];
+  readonly events: Extract<Effect, { kind: "publish" }>[] = [];
+  readonly reads: string[] = [];
+  readonly writes: string[] = [];
+  readonly #io: RunIo;
+  readonly run: WorkflowRun;
+  resource: { metadata: Record<string, unknown>; status: WorkflowStatus };
+  /** Writes wait for `flush`. */
+  slowWrites = false;
+  finished = false;
+
+  constructor(
+    readonly workflow: ParsedWorkflow,
+    config: Partial<EngineConfig> = {},
+    testing?: { readonly fullWalks: boolean },
+  ) {
+    const full: EngineConfig = { ...defaultEngineConfig(() => 0.5), ...config };
+    this.run = createRun({ workflow, config: full, now: this.now, ...(testing === undefined ? {} : { testing }) });
+    this.#io = new RunIo(this.run, workflow.resourceVersion);
+    this.resource = { metadata: { finalizers: [...workflow.finalizers], labels: {} }, status: structuredClone(workflow.status) };
+  }
+
+  static of(spec: WorkflowSpec, config: Partial<EngineConfig> = {}): Driver {
+    const driver = new Driver(buildWorkflow(spec), config);
+    driver.observe({ kind: "load" });
+    return driver;
+  }
+
+  observe(observation: Observation): void {
+    this.#perform(this.#io.admit(this.run.observe(observation, this.now)));
+    if (!this.slowWrites) this.flush();
+  }
+
+  flush(): void {
+    for (let write = this.#io.nextWrite(); write !== undefined; write = this.#io.nextWrite()) {
+      const patch = JSON.parse(JSON.stringify(write.patch)) as Parameters<typeof applyMergePatch>[1];
+      this.resource = applyMergePatch(this.resource as never, patch) as never;
+      const { revision, released } = this.#io.written("2");
+      this.#perform(released);
+      this.#perform(this.#io.admit(this.run.observe({ kind: "persisted", revision }, this.now)));
+    }
+  }
+
+  /** Time passes, with timers on the way. */
+  advance(ms: number): void {
+    const end = this.now + ms;
+    for (let next = this.run.wakeAt; next !== undefined && next <= end; next = this.run.wakeAt) {
+      this.now = Math.max(this.now, next);
+      this.observe({ kind: "timer" });
+    }
+    this.now = end;
+  }
+
+  /** Answers the last request for a node. */
+  reply(path: string, phase: keyof typeof TaskExecution_Phase, details: AnswerDetails = {}): void {
+    this.observe({ kind: "taskEvent", event: answer(this.request(path), phase, this.now, details) });
+  }
+
+  request(path: string): TaskRequest {
+    const found = this.sent.findLast(({ request }) => request.nodePath === path)?.request;
+    if (found === undefined) throw new Error(`nothing was sent for ${path}; sent: ${this.takeSentTexts().join(", ")}`);
+    return found;
+  }
+
+  /** What was sent since the last call. */
+  takeSent(): string[] {
+    const texts = this.sent.slice(this.#seen).map(({ text }) => text);
+    this.#seen = this.sent.length;
+    return texts;
+  }
+  #seen = 0;
+
+  takeSentTexts(): string[] {
+    return this.sent.map(({ text }) => text);
+  }
+
+  takeTold(): string[] {
+    return this.told.splice(0);
+  }
+
+  /** The resource as another process would read it. */
+  reread(config: Partial<EngineConfig> = {}, deletionRequested = false): Driver {
+    const status = JSON.parse(JSON.stringify(this.resource.status)) as WorkflowStatus;
+    const driver = new Driver({ ...this.workflow, status, deletionRequested }, config);
+    driver.now = this.now;
+    return driver;
+  }
+
+  #perform(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      switch (effect.kind) {
+        case "sendTask": {
+          const { request } = effect;
+          this.sent.push({ request, text: `${request.nodePath}/${request.id?.retryAttempt ?? 0} ${DesiredState[request.desired]}` });
+          break;
+        }
+        case "publish":
+          this.events.push(effect);
+          this.told.push(textOf(effect));
+          break;
+        case "readOutputs":
+        case "readLiteral":
+          this.reads.push(effect.uri);
+          break;
+        case "writeOutputs":
+          this.writes.push(effect.uri);
+          break;
+        case "finish":
+          this.finished = true;
+          break;
+        case "count":
+          break;
+      }
+    }
+  }
+}
+
+function textOf({ event }: Extract<Effect, { kind: "publish" }>): string {
+  const inner = event.event;
+  if (inner.case === "workflow") return `workflow ${WorkflowExecution_Phase[inner.value.phase]}`;
+  if (inner.case === "node") return `${inner.value.id?.nodeId ?? ""} ${NodeExecution_Phase[inner.value.phase]}`;
+  return "?";
+}

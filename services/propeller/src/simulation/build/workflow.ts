@@ -1,0 +1,258 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { BooleanExpressionSchema, ComparisonExpression_Operator } from "@flyte-ts/idl/flyteidl/core/condition_pb";
+import { IdentifierSchema, ResourceType, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { type Binding, BindingSchema, type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { ErrorSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import {
+  END_NODE,
+  FINALIZER,
+  START_NODE,
+  type GraphModel,
+  type NodeModel,
+  type NodeTarget,
+  type ParsedWorkflow,
+  type WorkflowModel,
+  type WorkflowStatus,
+} from "@flyte-ts/workflow-crd";
+import { boundNodes } from "../../engine/graph/index-graph.js";
+
+/** Where an input comes from: `node.var`, an input of the graph (`.var`), or a number. */
+export type Source = string | number;
+
+export interface TaskSpec {
+  readonly kind: "task";
+  readonly inputs?: Readonly<Record<string, Source>>;
+  readonly after?: readonly string[];
+  /** Attempts in all. */
+  readonly attempts?: number;
+  readonly timeoutMs?: number;
+  readonly activeMs?: number;
+  readonly type?: string;
+}
+export interface SubWorkflowSpec {
+  readonly kind: "sub";
+  readonly graph: string;
+  readonly inputs?: Readonly<Record<string, Source>>;
+  readonly after?: readonly string[];
+}
+export interface BranchSpec {
+  readonly kind: "branch";
+  /** Number that the arms' bounds are compared with. */
+  readonly on: Source;
+  /** Taken when the number is less than `below`; in this order. */
+  readonly arms: readonly { readonly below: number; readonly run: NodeSpec }[];
+  readonly otherwise?: NodeSpec;
+  readonly error?: string;
+  readonly after?: readonly string[];
+  readonly timeoutMs?: number;
+}
+export type NodeSpec = TaskSpec | SubWorkflowSpec | BranchSpec;
+
+export interface GraphSpec {
+  readonly nodes: Readonly<Record<string, NodeSpec>>;
+  readonly outputs?: Readonly<Record<string, Source>>;
+  readonly onFailure?: NodeSpec;
+  readonly finishExecutable?: boolean;
+}
+
+export interface WorkflowSpec {
+  readonly main: GraphSpec;
+  readonly graphs?: Readonly<Record<string, GraphSpec>>;
+  readonly inputs?: Readonly<Record<string, number>>;
+  readonly maxParallelism?: number;
+  readonly interruptible?: boolean;
+  readonly name?: string;
+}
+
+export function numbers(values: Readonly<Record<string, number>>): LiteralMap {
+  const literals = Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      {
+        value: {
+          case: "scalar" as const,
+          value: { value: { case: "primitive" as const, value: { value: { case: "integer" as const, value: BigInt(value) } } } },
+        },
+      },
+    ]),
+  );
+  return create(LiteralMapSchema, { literals });
+}
+
+/** A resource, parsed, as admin would have made it of a compiled workflow. */
+export function buildWorkflow(spec: WorkflowSpec, status: WorkflowStatus = { phase: 0 }): ParsedWorkflow {
+  const tasks = new Map<string, WorkflowModel["tasks"] extends ReadonlyMap<string, infer T> ? T : never>();
+  const name = spec.name ?? "exec";
+  const graphs = new Map<string, GraphModel>();
+  for (const [id, graph] of Object.entries(spec.graphs ?? {})) graphs.set(id, buildGraph(id, graph, tasks));
+  const model: WorkflowModel = {
+    key: `p-d/${name}`,
+    namespace: "p-d",
+    name,
+    uid: `uid-${name}`,
+    executionId: create(WorkflowExecutionIdentifierSchema, { project: "p", domain: "d", name }),
+    workflowId: create(IdentifierSchema, { resourceType: ResourceType.WORKFLOW, project: "p", domain: "d", name: "wf", version: "v1" }),
+    labels: { "execution-id": name },
+    annotations: {},
+    root: buildGraph("p:d:wf", spec.main, tasks),
+    subWorkflows: graphs,
+    tasks,
+    inputs: numbers(spec.inputs ?? {}),
+    acceptedAt: undefined,
+    options: {
+      maxParallelism: spec.maxParallelism ?? 0,
+      interruptible: undefined,
+      defaultInterruptible: spec.interruptible ?? false,
+      overwriteCache: false,
+      environment: [],
+      resourceDefaults: NONE,
+      resourceLimits: NONE,
+      securityContext: undefined,
+      serviceAccountName: "",
+      rawOutputPrefix: "",
+      consoleUrl: "",
+      recoveryExecution: undefined,
+    },
+  };
+  return { model, status, resourceVersion: "1", deletionRequested: false, finalizers: [FINALIZER] };
+}
+
+const NONE = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
+
+type Tasks = Map<string, ReturnType<typeof template>>;
+
+function buildGraph(id: string, spec: GraphSpec, tasks: Tasks): GraphModel {
+  const nodes = new Map<string, NodeModel>();
+  const upstream = new Map<string, readonly string[]>();
+  const downstream = new Map<string, string[]>();
+  const arms = new Set<string>();
+  nodes.set(START_NODE, node(START_NODE, { kind: "start" }, []));
+  const add = (nodeId: string, nodeSpec: NodeSpec): void => {
+    const built = buildNode(nodeId, nodeSpec, tasks);
+    nodes.set(nodeId, built);
+    upstream.set(nodeId, [...new Set([...boundNodes(built.inputBindings), ...(nodeSpec.after ?? [])])]);
+    if (nodeSpec.kind !== "branch") return;
+    for (const [armId, arm] of armsOf(nodeId, nodeSpec)) {
+      arms.add(armId);
+      add(armId, arm);
+    }
+  };
+  for (const [nodeId, nodeSpec] of Object.entries(spec.nodes)) add(nodeId, nodeSpec);
+  const outputBindings = bindings(spec.outputs ?? {});
+  nodes.set(END_NODE, node(END_NODE, { kind: "end" }, outputBindings));
+  connect({ nodes, upstream, downstream, arms });
+  return {
+    id,
+    nodes,
+    upstream,
+    downstream,
+    outputs: create(VariableMapSchema, {}),
+    outputBindings,
+    onFailure: spec.onFailure === undefined ? undefined : buildNode("fn0", spec.onFailure, tasks),
+    onFailurePolicy: spec.finishExecutable === true ? "FAIL_AFTER_EXECUTABLE_NODES_COMPLETE" : "FAIL_IMMEDIATELY",
+  };
+}
+
+interface Edges {
+  readonly nodes: ReadonlyMap<string, NodeModel>;
+  readonly upstream: Map<string, readonly string[]>;
+  readonly downstream: Map<string, string[]>;
+  readonly arms: ReadonlySet<string>;
+}
+
+/** Edges as the compiler makes them: from the start to what waits for nothing, from what nothing waits for to the end, none from or to a branch's arms. */
+function connect({ nodes, upstream, downstream, arms }: Edges): void {
+  for (const id of nodes.keys())
+    if (id !== START_NODE && id !== END_NODE && (upstream.get(id)?.length ?? 0) === 0) upstream.set(id, [START_NODE]);
+  for (const [id, ups] of upstream) if (!arms.has(id)) for (const up of ups) downstream.set(up, [...(downstream.get(up) ?? []), id]);
+  const end = nodes.get(END_NODE);
+  const leaves = [...nodes.keys()].filter((id) => id !== START_NODE && id !== END_NODE && !arms.has(id) && !downstream.has(id));
+  const last = [...new Set([...boundNodes(end?.inputBindings ?? []), ...leaves])];
+  upstream.set(END_NODE, last.length === 0 ? [START_NODE] : last);
+  for (const up of upstream.get(END_NODE) ?? []) downstream.set(up, [...(downstream.get(up) ?? []), END_NODE]);
+}
+
+function armsOf(id: string, spec: BranchSpec): [string, NodeSpec][] {
+  const all = [...spec.arms.map((arm) => arm.run), ...(spec.otherwise === undefined ? [] : [spec.otherwise])];
+  return all.map((arm, index) => [`${id}-n${index}`, arm]);
+}
+
+function buildNode(id: string, spec: NodeSpec, tasks: Tasks): NodeModel {
+  switch (spec.kind) {
+    case "task": {
+      const type = spec.type ?? "sim";
+      const key = `t-${id}-${type}`;
+      tasks.set(key, template(key, type));
+      const built = node(id, { kind: "task", task: key }, bindings(spec.inputs ?? {}));
+      return { ...built, minAttempts: spec.attempts, executionDeadlineMs: spec.timeoutMs, activeDeadlineMs: spec.activeMs };
+    }
+    case "sub":
+      return node(id, { kind: "subWorkflow", workflow: spec.graph }, bindings(spec.inputs ?? {}));
+    case "branch": {
+      const target: NodeTarget = {
+        kind: "branch",
+        branch: {
+          // oxlint-disable-next-line unicorn/no-thenable -- the model's name for what follows a condition
+          arms: spec.arms.map((arm, index) => ({ condition: lessThan(arm.below), then: `${id}-n${index}` })),
+          otherwise: spec.otherwise === undefined ? undefined : `${id}-n${spec.arms.length}`,
+          otherwiseError: spec.error === undefined ? undefined : create(ErrorSchema, { message: spec.error }),
+        },
+      };
+      return { ...node(id, target, bindings({ x: spec.on })), executionDeadlineMs: spec.timeoutMs };
+    }
+  }
+}
+
+function lessThan(bound: number) {
+  return create(BooleanExpressionSchema, {
+    expr: {
+      case: "comparison",
+      value: {
+        operator: ComparisonExpression_Operator.LT,
+        leftValue: { val: { case: "var", value: "x" } },
+        rightValue: { val: { case: "primitive", value: { value: { case: "integer", value: BigInt(bound) } } } },
+      },
+    },
+  });
+}
+
+function template(key: string, type: string) {
+  return create(TaskTemplateSchema, {
+    id: { resourceType: ResourceType.TASK, project: "p", domain: "d", name: key, version: "v1" },
+    type,
+  });
+}
+
+function node(id: string, target: NodeTarget, inputBindings: readonly Binding[]): NodeModel {
+  return {
+    id,
+    name: id,
+    target,
+    inputBindings,
+    minAttempts: undefined,
+    executionDeadlineMs: undefined,
+    activeDeadlineMs: undefined,
+    interruptible: undefined,
+    outputAliases: [],
+    resources: undefined,
+    extendedResources: undefined,
+    containerImage: "",
+    podTemplate: undefined,
+  };
+}
+
+type BindingValue = NonNullable<NonNullable<MessageInitShape<typeof BindingSchema>["binding"]>["value"]>;
+
+function bindings(inputs: Readonly<Record<string, Source>>): readonly Binding[] {
+  return Object.entries(inputs).map(([name, source]) => create(BindingSchema, { var: name, binding: { value: bound(source) } }));
+}
+
+function bound(source: Source): BindingValue {
+  if (typeof source === "number") {
+    return { case: "scalar", value: { value: { case: "primitive", value: { value: { case: "integer", value: BigInt(source) } } } } };
+  }
+  const [nodeId = "", variable = ""] = source.split(".");
+  return { case: "promise", value: { nodeId: nodeId === "" ? START_NODE : nodeId, var: variable } };
+}
