@@ -24,6 +24,7 @@ import {
 } from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "./config.js";
 import { launchPlanEntity } from "./launch-plan/list-entity.js";
@@ -287,6 +288,78 @@ describe("lists on PostgreSQL", () => {
       token = page.token;
     } while (token !== "");
     expect(seen).toEqual(["v0", "v1", "v2", "v3", "v4", "v5", "v6"]);
+  });
+});
+
+describe("whatever clients send", () => {
+  const declared = new Set<number>([Code.INVALID_ARGUMENT, Code.NOT_FOUND, Code.ALREADY_EXISTS]);
+  /** Undefined when the call succeeds or is refused as it may be. */
+  const undeclared = (call: Promise<unknown>) =>
+    call.then(
+      () => undefined,
+      (error: RpcError) => (declared.has(error.code) ? undefined : `${error.code} ${error.message}`),
+    );
+  const piece = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 12 }),
+    fc.constantFrom("\0", "'", "%", "..", "n".repeat(600), "é".repeat(300)),
+  );
+  const text = fc.array(piece, { maxLength: 3 }).map((parts) => parts.join(""));
+
+  test("no identifier breaks a call", async () => {
+    const run = fc.asyncProperty(text, text, fc.integer({ min: -1, max: 9 }), async (name, version, type) => {
+      const id = { resourceType: type as ResourceType, ...scope, name, version };
+      const task = { ...id, resourceType: ResourceType.TASK };
+      const calls = [
+        admin.createTask({ id: task, spec: { template: template({ type: name }) } }),
+        admin.getTask({ id }),
+        admin.getWorkflow({ id }),
+        admin.getLaunchPlan({ id: { ...id, project: name } }),
+        admin.updateLaunchPlan({ id, state: LaunchPlanState.ACTIVE }),
+        admin.getDescriptionEntity({ id }),
+        admin.getNamedEntity({ resourceType: id.resourceType, id: { ...scope, name } }),
+        admin.updateNamedEntity({ resourceType: ResourceType.TASK, id: { ...scope, name }, metadata: { description: version } }),
+        admin.listTasks({ id: { ...scope, name }, limit: 5, token: version }),
+        admin.listNamedEntities({ resourceType: id.resourceType, project: name, domain: version, limit: 5 }),
+        admin.getProject({ id: name }),
+        admin.registerProject({ project: { id: name, name: version, description: name, labels: { values: { [name]: version } } } }),
+        admin.getWorkflowAttributes({ ...scope, workflow: name, resourceType: type as MatchableResource }),
+      ];
+      expect(await Promise.all(calls.map(undeclared))).toEqual(calls.map(() => undefined));
+    });
+    await fc.assert(run, { numRuns: 150 });
+  });
+
+  test("no filter, sort key or token breaks a list", async () => {
+    const word = fc.constantFrom(
+      "name",
+      "state",
+      "created_at",
+      "id",
+      "workflow.name",
+      "closure",
+      "nosuch",
+      "task.name",
+      "schedule_type",
+      "-",
+    );
+    const value = fc.oneof(text, fc.constantFrom("1", "a;b", "2024-03-01", "99999999999999999999", "\\", "%\\"));
+    const term = fc.tuple(fc.constantFrom("eq", "ne", "gt", "lte", "contains", "not_like", "value_in", "value_not_in", "x"), word, value);
+    const filters = fc
+      .array(term, { maxLength: 3 })
+      .map((terms) => terms.map(([name, field, given]) => `${name}(${field},${given})`).join("+"));
+    const run = fc.asyncProperty(filters, word, fc.oneof(fc.constant(""), text), async (given, key, token) => {
+      const request = { limit: 5, filters: given, token, sortBy: { key, direction: 1 } };
+      const calls = [
+        admin.listLaunchPlans({ id: scope, ...request }),
+        admin.listTasks({ id: scope, ...request }),
+        admin.listProjects(request),
+        admin.listNamedEntities({ resourceType: ResourceType.TASK, ...scope, ...request }),
+        admin.listTaskIds({ ...scope, ...request }),
+        admin.listDescriptionEntities({ resourceType: ResourceType.TASK, id: { ...scope, name: "described" }, ...request }),
+      ];
+      expect(await Promise.all(calls.map(undeclared))).toEqual(calls.map(() => undefined));
+    });
+    await fc.assert(run, { numRuns: 200 });
   });
 });
 

@@ -8,7 +8,7 @@ import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
 import { type ConfigSource, configuredDefaults, mergeSettings, namesIdentity } from "../execution/merge-config.js";
-import { checkText } from "../identifier/check.js";
+import { checkName } from "../identifier/check.js";
 import { invalidArgument, missingArgument, notFound } from "../invalid.js";
 import { requireActive, requireActiveProject, requireProject } from "../project/require.js";
 import { type AttributeRow, type AttributeScope, findAttributes, storedAttributes } from "./resolve.js";
@@ -87,7 +87,7 @@ function workflowLevel({ db, config, clock }: Deps): Rpcs {
       if (attributes === undefined) throw missingArgument("attributes");
       const { project, domain, workflow, matchingAttributes } = attributes;
       await requireActiveProject({ db, config }, project, domain);
-      checkText(workflow, "name of the workflow");
+      checkName(workflow, "name of the workflow");
       const kind = kindOf(matchingAttributes);
       const scope = { project, domain, workflow };
       if (matchingAttributes) await storeAttributes(db, { kind, scope, attributes: matchingAttributes, now: clock() });
@@ -97,7 +97,7 @@ function workflowLevel({ db, config, clock }: Deps): Rpcs {
     /** Of this level, else of the next less specific one; the answer names the level that it is of. */
     async getWorkflowAttributes({ project, domain, workflow, resourceType: kind }) {
       await requireActiveProject({ db, config }, project, domain);
-      checkText(workflow, "name of the workflow");
+      checkName(workflow, "name of the workflow");
       const found = await findAttributes(db, kind, { project, domain, workflow });
       if (found === undefined) throw absent(kind, { project, domain, workflow });
       const { attributes: matchingAttributes, ...level } = found;
@@ -106,7 +106,7 @@ function workflowLevel({ db, config, clock }: Deps): Rpcs {
 
     async deleteWorkflowAttributes({ project, domain, workflow, resourceType: kind }) {
       await requireActiveProject({ db, config }, project, domain);
-      checkText(workflow, "name of the workflow");
+      checkName(workflow, "name of the workflow");
       await deleteAttributes(db, kind, { project, domain, workflow });
       return {};
     },

@@ -18,6 +18,15 @@ export function checkText(value: string, field: string): void {
   if (value.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
 }
 
+/** Longest part of an identifier, bytes of UTF-8: several of them together must fit into one entry of an index. */
+const MAX_NAME_BYTES = 512;
+
+/** A text that must be given and that rows are found by. */
+export function checkName(value: string, field: string): void {
+  checkText(value, field);
+  if (Buffer.byteLength(value) > MAX_NAME_BYTES) throw invalidArgument(`${field} cannot exceed ${MAX_NAME_BYTES} bytes`);
+}
+
 /**
  * Checks the identifier of one version of an entity: its resource type, and that all
  * its parts are given.
@@ -32,10 +41,10 @@ export function checkIdentifier(id: Identifier | undefined, expected?: ResourceT
         `expected ${resourceTypeName(expected).toLowerCase()} instead`,
     );
   }
-  checkText(id.project, "project");
-  checkText(id.domain, "domain");
-  checkText(id.name, "name");
-  checkText(id.version, "version");
+  checkName(id.project, "project");
+  checkName(id.domain, "domain");
+  checkName(id.name, "name");
+  checkName(id.version, "version");
 }
 
 /** Like {@link checkIdentifier} for reads, where an unspecified resource type is taken for the expected one. */
@@ -45,7 +54,7 @@ export function checkReadIdentifier(id: Identifier | undefined, expected: Resour
 
 export function checkNamedEntity(id: NamedEntityIdentifier | undefined): asserts id is NamedEntityIdentifier {
   if (id === undefined) throw missingArgument("id");
-  checkText(id.project, "project");
-  checkText(id.domain, "domain");
-  checkText(id.name, "name");
+  checkName(id.project, "project");
+  checkName(id.domain, "domain");
+  checkName(id.name, "name");
 }

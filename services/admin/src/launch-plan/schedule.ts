@@ -30,6 +30,10 @@ export function scheduleType(schedule: Schedule | undefined): "NONE" | "CRON" | 
 export function checkSchedule(schedule: Schedule | undefined, expected: ParameterMap): void {
   if (schedule === undefined || scheduleType(schedule) === "NONE") return;
   const kickoff = schedule.kickoffTimeInputArg;
+  const { ScheduleExpression: expression } = schedule;
+  if (`${kickoff}${expression.case === "cronSchedule" ? expression.value.offset : ""}`.includes("\0")) {
+    throw invalidArgument("invalid value for schedule: NUL characters are not allowed");
+  }
   for (const [name, parameter] of Object.entries(expected.parameters)) {
     if (parameter.behavior.case === "required" && parameter.behavior.value && name !== kickoff) {
       throw invalidArgument(`Cannot create a launch plan with a schedule if there is an unbound required input. [${name}] is required`);

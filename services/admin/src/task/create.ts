@@ -6,7 +6,7 @@ import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { AdminDeps } from "../deps.js";
 import { checkDescription, storeDescription } from "../description-entity/store.js";
 import { digestOf } from "../digest.js";
-import { checkIdentifier, checkText } from "../identifier/check.js";
+import { checkIdentifier, checkName, checkText } from "../identifier/check.js";
 import { alreadyExists, invalidArgument, missingArgument } from "../invalid.js";
 import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { requireActiveProject } from "../project/require.js";
@@ -66,7 +66,7 @@ export async function createTask(deps: Deps, { id, spec }: TaskCreateRequest): P
 
 /** Rules of contract §2.2 that need no compiler. */
 async function checkTemplate(deps: Deps, id: Identifier, template: TaskTemplate): Promise<void> {
-  checkText(template.type, "type");
+  checkName(template.type, "type");
   if (template.metadata === undefined) throw missingArgument("metadata");
   if (template.metadata.runtime !== undefined) checkText(template.metadata.runtime.version, "runtime version");
   if (template.interface === undefined) throw missingArgument("typed interface");
