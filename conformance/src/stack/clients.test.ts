@@ -1,0 +1,122 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitForEnd } from "./executions.js";
+import { registerShellWorkflow } from "./shell-tasks.js";
+import { type RunningStack, startStack } from "./stack-fixture.js";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+const example = join(root, "examples", "python", "example.py");
+const scope = { project: "flytesnacks", domain: "development" };
+const kubectlExists = spawnSync("kubectl", ["version", "--client"]).status === 0;
+
+let stack: RunningStack;
+let client: FlyteClient;
+let elsewhere: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
+  elsewhere = mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-"));
+}, 300_000);
+afterAll(async () => {
+  client.close();
+  rmSync(elsewhere, { recursive: true, force: true });
+  await stack.stop();
+}, 60_000);
+
+/** The environment's Python programs, in a folder that knows nothing of this repository. */
+function python(program: string, ...args: string[]): string {
+  const env = {
+    ...process.env,
+    PATH: `${stack.pythonBin}:${process.env.PATH}`,
+    FLYTE_PLATFORM_URL: `localhost:${stack.api}`,
+    FLYTE_PLATFORM_INSECURE: "true",
+  };
+  return execFileSync(join(stack.pythonBin, program), args, { cwd: elsewhere, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+function kubectl(...args: string[]): string {
+  return execFileSync("kubectl", ["--kubeconfig", stack.kubeconfig, "-n", "flytesnacks-development", ...args], { encoding: "utf8" });
+}
+
+describe("the training workflow, submitted by pyflyte", () => {
+  let name: string;
+
+  test("runs to its end", async () => {
+    const printed = python("pyflyte", "run", "--remote", example, "training_workflow", "--hyperparameters", '{"C": 0.4}');
+    name = /executions\/([a-z0-9-]+)/.exec(printed)?.[1] ?? "";
+    const execution = await waitForEnd(client, { ...scope, name }, 90_000);
+    expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0]).toBe("SUCCEEDED");
+  }, 120_000);
+
+  test("FlyteRemote fetches it, syncs its nodes and reads its outputs", () => {
+    const seen = JSON.parse(python("python", join(root, "conformance", "python", "read_execution.py"), `localhost:${stack.api}`, name)) as {
+      phase: number;
+      done: boolean;
+      successful: boolean;
+      nodes: Record<string, { tasks: number[]; outputs: string[] }>;
+      outputs: Record<string, number>;
+    };
+    expect(seen).toMatchObject({ phase: WorkflowExecution_Phase.SUCCEEDED, done: true, successful: true });
+    const ran = { tasks: [TaskExecution_Phase.SUCCEEDED], outputs: ["o0"] };
+    expect(seen.nodes).toMatchObject({ n0: ran, n1: ran, n2: ran });
+    expect(seen.outputs.accuracy).toBeGreaterThan(0.8);
+  }, 60_000);
+
+  test.runIf(kubectlExists)("kubectl shows the resource, its graph and its phases", () => {
+    expect(kubectl("get", "flyteworkflows.flyte.lyft.com")).toMatch(new RegExp(`^NAME +AGE\\s*\\n${name} +\\d+m?\\d*s`));
+    const resource = JSON.parse(kubectl("get", "flyteworkflows.flyte.lyft.com", name, "-o", "json")) as {
+      spec: { connections: Record<string, string[]> };
+      status: { phase: number; nodeStatus: Record<string, { phase: number }> };
+    };
+    expect(resource.spec.connections).toEqual({ "start-node": ["n0", "n2"], n0: ["n1"], n1: ["n2"], n2: ["end-node"] });
+    expect(Object.values(resource.status.nodeStatus).map(({ phase }) => phase)).toEqual([5, 5, 5, 5, 5]);
+    const described = kubectl("describe", "flyteworkflows.flyte.lyft.com", name);
+    expect(described).toMatch(/Connections:\s+n0:\s+n1/);
+    expect(described).toMatch(/Node Status:[\s\S]*n2:\s+Phase: +5/);
+  });
+
+  test.runIf(kubectlExists)("kubectl shows its pods and their logs", () => {
+    expect(kubectl("get", "pods")).toMatch(new RegExp(`${name}-n0-0 +0/1 +Completed +0`));
+    expect(kubectl("logs", `${name}-n0-0`)).toBeTypeOf("string");
+  });
+});
+
+test.runIf(kubectlExists)(
+  "a pod that is deleted by hand is a system failure: the attempt is made again",
+  async () => {
+    const launchPlan = await registerShellWorkflow(client, "deleted-by-hand", [
+      { id: "n0", script: 'echo "attempt $FLYTE_ATTEMPT_NUMBER runs"; [ "$FLYTE_ATTEMPT_NUMBER" = 1 ] || sleep 120', after: [] },
+    ]);
+    const id = { ...scope, name: "deletedbyhand" };
+    await client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {} }, inputs: {} });
+    const running = () => /Running/.test(kubectl("get", "pods"));
+    for (let waited = 0; !running() && waited < 30_000; waited += 200) await sleep(200);
+    kubectl("delete", "pod", "deletedbyhand-n0-0", "--wait=false");
+    const execution = await waitForEnd(client, id, 60_000);
+    expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0]).toBe("SUCCEEDED");
+    const nodeExecutionId = { executionId: execution.id, nodeId: "n0" };
+    const { taskExecutions } = await client.admin.listTaskExecutions({
+      nodeExecutionId,
+      limit: 10,
+      sortBy: { key: "created_at", direction: 1 },
+    });
+    const seen = taskExecutions.map(({ closure }) => [
+      TaskExecution_Phase[closure?.phase ?? 0],
+      closure?.outputResult.case === "error" ? `${closure.outputResult.value.kind}` : "",
+    ]);
+    expect(seen).toEqual([
+      ["FAILED", "2"],
+      ["SUCCEEDED", ""],
+    ]);
+    expect(kubectl("logs", "deletedbyhand-n0-1")).toContain("attempt 1 runs");
+  },
+  120_000,
+);
