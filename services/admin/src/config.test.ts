@@ -14,3 +14,13 @@ test("an empty configuration is Flyte's", () => {
 test("unknown keys are refused", () => {
   expect(adminConfigSchema.safeParse({ server: { prot: 1 } }).success).toBe(false);
 });
+
+test("without authentication the network is served only when that is said", () => {
+  const parse = (server: object) => adminConfigSchema.safeParse({ server });
+  expect(parse({ host: "127.0.0.2" }).success).toBe(true);
+  expect(parse({ host: "0.0.0.0" }).error?.issues[0]).toMatchObject({
+    path: ["server", "host"],
+    message: expect.stringContaining("openToNetwork"),
+  });
+  expect(parse({ host: "0.0.0.0", openToNetwork: true }).success).toBe(true);
+});

@@ -16,6 +16,8 @@ const clusterSchema = z.strictObject({
   weight: z.number().positive().default(1),
 });
 
+const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
+
 /** Admin's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */
 export const adminConfigSchema = z.strictObject({
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
@@ -32,6 +34,12 @@ export const adminConfigSchema = z.strictObject({
         .int()
         .positive()
         .default(4 * 1024 * 1024),
+      /** Callers are not asked who they are; beyond this machine that must be wanted. */
+      openToNetwork: z.boolean().default(false),
+    })
+    .refine(({ host, openToNetwork }) => openToNetwork || isLoopback(host), {
+      path: ["host"],
+      message: "there is no authentication, so only a loopback address is served unless openToNetwork is true",
     })
     .prefault({}),
   ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65535).default(10254) }).prefault({}),
