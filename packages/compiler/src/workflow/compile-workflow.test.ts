@@ -1,0 +1,345 @@
+import { equals } from "@bufbuild/protobuf";
+import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { describe, expect, it } from "vitest";
+import {
+  bind,
+  calls,
+  compiled,
+  downstreamOf,
+  errorsOf,
+  identifier,
+  int,
+  items,
+  launches,
+  launchPlan,
+  listOf,
+  type Node,
+  number,
+  promise,
+  runs,
+  sleeps,
+  task,
+  tasks,
+  text,
+  upstreamOf,
+  workflow,
+} from "../../test-data/template.js";
+import { compileWorkflow, formatCompileErrors, requirementsOf } from "../index.js";
+
+const step = (id: string, from: string, output = "o"): Node => ({ id, inputs: bind({ a: promise(from, output) }), target: runs("t") });
+const idle = (id: string, ...upstreamNodeIds: string[]): Node => ({ id, upstreamNodeIds, target: runs("z") });
+
+describe("the compiled graph", () => {
+  it("begins at the start node and ends at the end node", () => {
+    const template = workflow("w", {
+      inputs: { x: int },
+      outputs: { r: int },
+      bound: { r: promise("n1", "o") },
+      nodes: [step("n0", "", "x"), step("n1", "n0"), idle("n2")],
+    });
+    const primary = compiled(template);
+    expect(primary.template?.nodes.map(({ id }) => id)).toEqual(["start-node", "end-node", "n0", "n1", "n2"]);
+    expect(downstreamOf(primary)).toEqual({ "start-node": ["n0", "n2"], n0: ["n1"], n1: ["end-node"], n2: ["end-node"] });
+    expect(upstreamOf(primary)).toEqual({ n0: ["start-node"], n1: ["n0"], n2: ["start-node"], "end-node": ["n1", "n2"] });
+  });
+
+  it("gives the end node the workflow's outputs, and the start node's name to promises without one", () => {
+    const template = workflow("w", {
+      inputs: { x: int },
+      outputs: { r: int },
+      bound: { r: promise("", "x") },
+      nodes: [step("n0", "", "x")],
+    });
+    const nodes = compiled(template).template?.nodes ?? [];
+    expect(nodes[2]?.inputs[0]?.binding?.value).toMatchObject({ value: { nodeId: "start-node" } });
+    expect(nodes[1]?.inputs).toEqual(compiled(template).template?.outputs);
+    expect(nodes[1]?.inputs[0]?.binding?.value).toMatchObject({ value: { nodeId: "start-node" } });
+  });
+
+  it("joins upstream nodes that are named and those that are bound to, sorted", () => {
+    const template = workflow("w", {
+      nodes: [
+        idle("b"),
+        { id: "a", inputs: bind({ a: number(1) }), target: runs("t") },
+        { ...step("c", "a"), upstreamNodeIds: ["b", "a"] },
+      ],
+    });
+    const primary = compiled(template);
+    expect(upstreamOf(primary)["c"]).toEqual(["a", "b"]);
+    expect(primary.template?.nodes.at(-1)?.upstreamNodeIds).toEqual(["a", "b"]);
+  });
+
+  it("follows promises within lists", () => {
+    const template = workflow("w", {
+      nodes: [
+        { id: "n0", inputs: bind({ a: number(1) }), target: runs("t") },
+        { id: "n1", inputs: bind({ a: items(number(1), promise("n0", "o")) }), target: runs("list") },
+      ],
+    });
+    expect(upstreamOf(compiled(template))["n1"]).toEqual(["n0"]);
+  });
+
+  it("leaves its arguments as they are", () => {
+    const make = () => workflow("w", { inputs: { x: int }, nodes: [step("n1", "", "x"), idle("n2", "n1", "start-node")] });
+    const template = make();
+    compiled(template);
+    expect(equals(WorkflowTemplateSchema, template, make())).toBe(true);
+  });
+
+  it("keeps the first of two nodes with one id, and the start and end nodes its own", () => {
+    const template = workflow("w", { nodes: [idle("n0"), step("n0", "nowhere"), idle("start-node"), idle("end-node")] });
+    expect(compiled(template).template?.nodes.map(({ id }) => id)).toEqual(["start-node", "end-node", "n0"]);
+  });
+
+  it("is safe for ids and names that objects inherit", () => {
+    const odd = task("odd", { constructor: int }, { toString: int });
+    const template = workflow("w", {
+      nodes: [
+        { id: "__proto__", inputs: [{ var: "constructor", binding: number(1) }], target: runs("odd") },
+        { id: "constructor", inputs: bind({ a: promise("__proto__", "toString") }), target: runs("t") },
+      ],
+    });
+    const primary = compiled(template, { tasks: [...tasks, odd] });
+    expect(upstreamOf(primary)["constructor"]).toEqual(["__proto__"]);
+    expect(Object.keys(primary.connections?.upstream ?? {}).sort()).toEqual(["__proto__", "constructor", "end-node"]);
+  });
+});
+
+describe("faults of the graph", () => {
+  it.each<[string, Node[], string[]]>([
+    ["no nodes", [], ['NoNodesFound resource_type:WORKFLOW project:"p" domain:"d" name:"w" version:"v"']],
+    [
+      "a cycle that the start leads into",
+      [{ ...idle("n0", "n2"), upstreamNodeIds: ["n2", "start-node"] }, idle("n1", "n0"), idle("n2", "n1")],
+      ["CycleDetected start-node"],
+    ],
+    ["a cycle of its own", [idle("n0", "n1"), idle("n1", "n0")], ["UnreachableNodes start-node"]],
+    ["a node after itself", [idle("n0", "n0")], ["UnreachableNodes start-node"]],
+    ["a node after one that does not exist", [idle("n0", "ghost")], ["UnreachableNodes start-node"]],
+    ["a promise of a node that does not exist", [step("n0", "ghost")], ["NodeReferenceNotFound ghost", "ParameterNotBound n0"]],
+    ["a node without an id", [{ target: runs("z") }], ["ValueRequired <node>"]],
+    ["a node without a target", [{ id: "n0" }], ["ValueRequired n0"]],
+    ["a task node without a task", [{ id: "n0", target: { case: "taskNode", value: {} } }], ["ValueRequired n0"]],
+    ["a workflow node without a workflow", [{ id: "n0", target: { case: "workflowNode", value: {} } }], ["WorkflowReferenceNotFound n0"]],
+    ["a task that is not given", [{ id: "n0", target: runs("absent") }], ["TaskReferenceNotFound start-node"]],
+    ["a launch plan that is not given", [{ id: "n0", target: launches("absent") }], ["WorkflowReferenceNotFound start-node"]],
+    ["a sub-workflow that is not given", [{ id: "n0", target: calls("absent") }], ["WorkflowReferenceNotFound n0"]],
+  ])("%s", (_, nodes, errors) => expect(errorsOf(workflow("w", { nodes }))).toEqual(errors));
+
+  it("shows the way into a cycle", () => {
+    const template = workflow("w", { nodes: [idle("n9"), idle("n0", "n9", "n2"), idle("n1", "n0"), idle("n2", "n1")] });
+    const result = compileWorkflow({ template, subWorkflows: [], tasks, launchPlans: [] });
+    expect(result.ok ? "" : formatCompileErrors(result.errors)).toContain("[start-node>n9>n0>n1>n2>n0]");
+  });
+
+  it("are told all at once, sorted, in the layout that clients know", () => {
+    const template = workflow("w", { nodes: [{ id: "n1", target: runs("t") }, { id: "n0", target: runs("t") }, { id: "n2" }] });
+    const result = compileWorkflow({ template, subWorkflows: [], tasks, launchPlans: [] });
+    expect(result.ok ? "" : formatCompileErrors(result.errors)).toMatch(
+      /^Collected Errors: 3\n\tError 0: Code: ParameterNotBound, Node Id: n0, Description: .*\[a\].*\n\tError 1: Code: ParameterNotBound, Node Id: n1, .*\n\tError 2: Code: ValueRequired, Node Id: n2, Description: \[Target\].*\n$/,
+    );
+  });
+});
+
+describe("the workflow's interface", () => {
+  it.each<[string, Parameters<typeof workflow>[1], string[]]>([
+    ["an output that is not bound", { outputs: { r: int }, nodes: [idle("n0")] }, ["ParameterNotBound end-node"]],
+    ["a binding of no output", { bound: { r: number(1) }, nodes: [idle("n0")] }, ["VariableNameNotFound end-node"]],
+    ["an output of another type", { outputs: { r: text }, bound: { r: number(1) }, nodes: [idle("n0")] }, ["MismatchingTypes end-node"]],
+    ["an input that no node uses", { inputs: { x: int }, nodes: [idle("n0")] }, []],
+  ])("%s", (_, parts, errors) => expect(errorsOf(workflow("w", parts))).toEqual(errors));
+
+  it("needs types, and says so before anything else", () => {
+    const template = workflow("w", { inputs: { x: int }, nodes: [{ id: "n0" }] });
+    if (template.interface?.inputs?.variables["x"]) template.interface.inputs.variables["x"].type = undefined;
+    expect(errorsOf(template)).toEqual(["ValueRequired start-node"]);
+  });
+
+  it("is filled in where it is absent, in tasks too", () => {
+    const template = workflow("w", { nodes: [idle("n0")] });
+    template.interface = undefined;
+    const bare = task("z", {}, {});
+    if (bare.template) bare.template.interface = { $typeName: "flyteidl.core.TypedInterface" };
+    const result = compileWorkflow({ template, subWorkflows: [], tasks: [bare], launchPlans: [] });
+    expect(result).toMatchObject({
+      ok: true,
+      closure: {
+        primary: { template: { interface: { inputs: { variables: {} }, outputs: { variables: {} } } } },
+        tasks: [{ template: { interface: { inputs: { variables: {} }, outputs: { variables: {} } } } }],
+      },
+    });
+    expect(bare.template?.interface).toEqual({ $typeName: "flyteidl.core.TypedInterface" });
+  });
+});
+
+describe("the failure node", () => {
+  const failing = (failureNode: Node) => workflow("w", { inputs: { x: int }, nodes: [idle("n0")], failureNode });
+
+  it("has upstream nodes and no way to it", () => {
+    const primary = compiled(failing(step("fn", "", "x")));
+    expect(upstreamOf(primary)["fn"]).toEqual(["start-node"]);
+    expect(downstreamOf(primary)).toEqual({ "start-node": ["n0"], n0: ["end-node"] });
+    expect(primary.template?.failureNode?.inputs[0]?.binding?.value).toMatchObject({ value: { nodeId: "start-node" } });
+    expect(upstreamOf(compiled(failing(idle("fn"))))["fn"]).toBeUndefined();
+  });
+
+  it("is checked as other nodes are", () => {
+    expect(errorsOf(failing({ id: "fn", target: runs("t") }))).toEqual(["ParameterNotBound fn"]);
+    expect(errorsOf(failing({ id: "fn", target: runs("absent") }))).toEqual(["TaskReferenceNotFound start-node"]);
+  });
+});
+
+describe("launch plan nodes", () => {
+  const launchPlans = [launchPlan("lp", { x: int, y: int }, { defaults: ["y"], outputs: { r: int } })];
+  const node = (inputs: Parameters<typeof bind>[0]): Node => ({ id: "n0", inputs: bind(inputs), target: launches("lp") });
+
+  it.each<[string, Node, string[]]>([
+    ["need what is required", node({}), ["ParameterNotBound n0"]],
+    ["may leave defaults", node({ x: number(1) }), []],
+    ["may give defaults", node({ x: number(1), y: number(2) }), []],
+    ["may give nothing else", node({ x: number(1), z: number(2) }), ["VariableNameNotFound n0"]],
+    ["give values of the right type", node({ x: number(1), y: items() }), ["MismatchingBindings n0"]],
+  ])("%s", (_, n0, errors) => expect(errorsOf(workflow("w", { nodes: [n0] }), { launchPlans })).toEqual(errors));
+
+  it("may not give what is fixed", () => {
+    const fixed = launchPlan("lp", { x: int });
+    const fixedInputs = {
+      ...fixed.fixedInputs,
+      literals: { x: { $typeName: "flyteidl.core.Literal", value: { case: undefined }, hash: "", metadata: {} } },
+    } as const;
+    expect(errorsOf(workflow("w", { nodes: [node({})] }), { launchPlans: [{ ...fixed, fixedInputs }] })).toEqual([]);
+    expect(errorsOf(workflow("w", { nodes: [node({ x: number(1) })] }), { launchPlans: [{ ...fixed, fixedInputs }] })).toEqual([
+      "VariableNameNotFound n0",
+    ]);
+  });
+
+  it("give the workflow's outputs", () => {
+    const template = workflow("w", { outputs: { r: int }, bound: { r: promise("n0", "r") }, nodes: [node({ x: number(1) })] });
+    expect(errorsOf(template, { launchPlans })).toEqual([]);
+  });
+});
+
+describe("array nodes", () => {
+  const array = (inner: Node | undefined, rest: object = {}): Node["target"] => ({ case: "arrayNode", value: { node: inner, ...rest } });
+  const list = items(number(1), number(2));
+
+  it("have the interface of the inner node", () => {
+    const nodes: Node[] = [{ id: "n0", inputs: bind({ a: list }), target: array({ id: "sn", target: runs("list") }) }];
+    const template = workflow("w", { outputs: { r: listOf(int) }, bound: { r: promise("n0", "o") }, nodes });
+    const primary = compiled(template);
+    expect(primary.template?.nodes.map(({ id }) => id)).toEqual(["start-node", "end-node", "n0"]);
+    expect(upstreamOf(primary)).toEqual({ n0: ["start-node"], "end-node": ["n0"] });
+  });
+
+  it("need an inner node", () => {
+    expect(errorsOf(workflow("w", { nodes: [{ id: "n0", target: array(undefined) }] }))).toEqual(["ValueRequired "]);
+  });
+
+  it("take lists for single values only when asked, but for their bound inputs", () => {
+    const launchPlans = [launchPlan("lp", { x: int, y: int }, { defaults: ["y"], outputs: { r: int } })];
+    const target = array({ id: "sn", target: launches("lp") }, { isOriginalSubNodeInterface: true, boundInputs: ["y"] });
+    const template = workflow("w", {
+      outputs: { r: listOf(int) },
+      bound: { r: promise("n0", "r") },
+      nodes: [{ id: "n0", inputs: bind({ x: list, y: number(1) }), target }],
+    });
+    expect(errorsOf(template, { launchPlans })).toEqual(["MismatchingBindings n0", "MismatchingTypes end-node", "VariableNameNotFound n0"]);
+    expect(errorsOf(template, { launchPlans, wrapOriginalInterfaces: true })).toEqual([]);
+  });
+});
+
+describe("sub-workflows", () => {
+  const sub = workflow("sub", { inputs: { y: int }, outputs: { r: int }, bound: { r: promise("s0", "o") }, nodes: [step("s0", "", "y")] });
+  const middle = workflow("middle", { nodes: [{ id: "m0", inputs: bind({ y: number(1) }), target: calls("sub") }] });
+  const use = (name: string, inputs: Parameters<typeof bind>[0] = {}) =>
+    workflow("w", { nodes: [{ id: "n0", inputs: bind(inputs), target: calls(name) }] });
+
+  it("are compiled, those in use, in the order given", () => {
+    const unused = workflow("unused", { nodes: [idle("n0")] });
+    const result = compileWorkflow({ template: use("middle"), subWorkflows: [middle, unused, sub], tasks, launchPlans: [] });
+    const subWorkflows = result.ok ? result.closure.subWorkflows : [];
+    expect(subWorkflows.map(({ template }) => template?.id?.name)).toEqual(["middle", "sub"]);
+    expect(subWorkflows.map(downstreamOf)).toEqual([
+      { "start-node": ["m0"], m0: ["end-node"] },
+      { "start-node": ["s0"], s0: ["end-node"] },
+    ]);
+  });
+
+  it("bring the tasks that they use, each once, sorted, and no others", () => {
+    const result = compileWorkflow({ template: use("middle"), subWorkflows: [sub, middle], tasks: [...tasks, ...tasks], launchPlans: [] });
+    expect(result.ok ? result.closure.tasks.map(({ template }) => template?.id?.name) : []).toEqual(["t"]);
+  });
+
+  it.each<[string, Parameters<typeof errorsOf>, string[]]>([
+    [
+      "may be used from several places",
+      [workflow("w", { nodes: ["n0", "n1"].map((id) => ({ id, target: calls("middle") })) }), { subWorkflows: [middle, sub] }],
+      [],
+    ],
+    ["must be given, those of sub-workflows too", [use("middle"), { subWorkflows: [middle] }], ["WorkflowReferenceNotFound m0"]],
+    ["must be bound", [use("sub"), { subWorkflows: [sub] }], ["ParameterNotBound n0"]],
+    [
+      "must be given once",
+      [use("sub"), { subWorkflows: [sub, sub] }],
+      ['DuplicateId resource_type:WORKFLOW project:"p" domain:"d" name:"sub" version:"v"'],
+    ],
+    [
+      "are checked",
+      [use("bad"), { subWorkflows: [workflow("bad", { nodes: [{ id: "b0", target: runs("t") }] })] }],
+      ["ParameterNotBound b0"],
+    ],
+    ["are not checked when not in use", [workflow("w", { nodes: [idle("n0")] }), { subWorkflows: [workflow("bad", { nodes: [] })] }], []],
+    [
+      "may not use themselves",
+      [use("loop"), { subWorkflows: [workflow("loop", { nodes: [{ id: "l0", target: calls("loop") }] })] }],
+      ["CycleDetected l0"],
+    ],
+  ])("%s", (_, args, errors) => expect(errorsOf(...args)).toEqual(errors));
+
+  it("may use one another thousands deep", () => {
+    const chain = Array.from({ length: 5000 }, (_, i) =>
+      workflow(`s${i}`, { nodes: [i === 4999 ? { id: "n0", target: sleeps } : { id: "n0", target: calls(`s${i + 1}`) }] }),
+    );
+    expect(errorsOf(use("s0"), { subWorkflows: chain })).toEqual([]);
+    expect(requirementsOf(use("s0"), chain)).toEqual({ tasks: [], launchPlans: [], errors: [] });
+  });
+
+  it("are followed once, however many ways lead to them", () => {
+    const doubling = Array.from({ length: 60 }, (_, i) =>
+      workflow(`s${i}`, { nodes: ["n0", "n1"].map((id) => (i === 59 ? { id, target: runs("z") } : { id, target: calls(`s${i + 1}`) })) }),
+    );
+    expect(errorsOf(use("s0"), { subWorkflows: doubling })).toEqual([]);
+  });
+});
+
+describe("requirementsOf", () => {
+  it("lists what all nodes refer to, once and sorted", () => {
+    const branch: Node["target"] = {
+      case: "branchNode",
+      value: {
+        ifElse: {
+          case: { thenNode: { target: runs("b") } },
+          other: [{ thenNode: { target: runs("a") } }],
+          default: { case: "elseNode", value: { target: launches("l2") } },
+        },
+      },
+    };
+    const template = workflow("w", {
+      nodes: [
+        { id: "n0", target: branch },
+        { id: "n1", target: { case: "arrayNode", value: { node: { target: launches("l1") } } } },
+        { id: "n2", target: runs("b") },
+        { id: "n3", target: calls("sub") },
+        { id: "n4", target: calls("absent") },
+      ],
+      failureNode: { id: "fn", target: runs("f") },
+    });
+    const sub = workflow("sub", { nodes: [{ id: "s0", target: runs("c") }] });
+    expect(requirementsOf(template, [sub, workflow("unused", { nodes: [{ target: runs("x") }] })])).toEqual({
+      tasks: ["a", "b", "c", "f"].map((name) => identifier(1, name)),
+      launchPlans: ["l1", "l2"].map((name) => identifier(3, name)),
+      errors: [],
+    });
+    expect(requirementsOf(template, [sub, sub]).errors).toMatchObject([{ code: "DuplicateId" }]);
+  });
+});
