@@ -1,4 +1,5 @@
-import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
 /** Before every event. */
 export const NO_ORDER = -1n;

@@ -95,8 +95,15 @@ export function readTaskEvent(event: TaskExecutionEvent, beside: ValuesBeside, n
   const execution = node?.executionId;
   const task = event.taskId;
   const parts = [
-    ...[execution?.project ?? "", execution?.domain ?? "", execution?.name ?? "", node?.nodeId ?? ""],
-    ...[task?.project ?? "", task?.domain ?? "", task?.name ?? "", task?.version ?? "", String(event.retryAttempt)],
+    execution?.project ?? "",
+    execution?.domain ?? "",
+    execution?.name ?? "",
+    node?.nodeId ?? "",
+    task?.project ?? "",
+    task?.domain ?? "",
+    task?.name ?? "",
+    task?.version ?? "",
+    String(event.retryAttempt),
   ];
   const occurredAt = occurred(event);
   const { inputValue, outputResult } = event;

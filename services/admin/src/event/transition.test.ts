@@ -69,7 +69,7 @@ describe("task phases", () => {
   });
 
   test.each([Task.SUCCEEDED, Task.FAILED, Task.ABORTED])("%i is left no more", (phase) => {
-    for (const next of values(Task)) if (next !== phase) expect(judgeTask(at(phase), at(next, 9))).toBe<Verdict>("ended");
+    for (const next of values(Task).filter((other) => other !== phase)) expect(judgeTask(at(phase), at(next, 9))).toBe<Verdict>("ended");
     expect(judgeTask(at(phase), at(phase))).toBe<Verdict>("repeated");
     // A higher version of the end itself is still no news of an attempt that has ended.
     expect(judgeTask(at(phase), at(phase, 1))).toBe<Verdict>("ended");

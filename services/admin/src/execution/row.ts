@@ -40,9 +40,26 @@ export interface ExecutionRow {
 }
 
 export const executionColumns = [
-  ...["id", "execution_project", "execution_domain", "execution_name", "spec", "closure", "state", "state_changed_ns"],
-  ...["state_changed_by", "phase", "started_ns", "accepted_ns", "updated_ns", "ended_ns", "duration", "result", "output_uri", "error"],
-  ...["abort_cause", "abort_principal"],
+  "id",
+  "execution_project",
+  "execution_domain",
+  "execution_name",
+  "spec",
+  "closure",
+  "state",
+  "state_changed_ns",
+  "state_changed_by",
+  "phase",
+  "started_ns",
+  "accepted_ns",
+  "updated_ns",
+  "ended_ns",
+  "duration",
+  "result",
+  "output_uri",
+  "error",
+  "abort_cause",
+  "abort_principal",
 ]
   .map((name) => `executions.${name}`)
   .join(", ");

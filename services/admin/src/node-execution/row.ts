@@ -35,8 +35,24 @@ export interface NodeRow {
 }
 
 export const nodeColumns = [
-  ...["node_id", "retry_group", "spec_node_id", "is_parent", "is_dynamic", "is_array", "phase", "first_ns", "started_ns", "updated_ns"],
-  ...["ended_ns", "duration", "input_uri", "output_uri", "deck_uri", "dynamic_job_spec_uri", "error", "target"],
+  "node_id",
+  "retry_group",
+  "spec_node_id",
+  "is_parent",
+  "is_dynamic",
+  "is_array",
+  "phase",
+  "first_ns",
+  "started_ns",
+  "updated_ns",
+  "ended_ns",
+  "duration",
+  "input_uri",
+  "output_uri",
+  "deck_uri",
+  "dynamic_job_spec_uri",
+  "error",
+  "target",
 ]
   .map((name) => `node_executions.${name}`)
   .join(", ");

@@ -20,8 +20,15 @@ export async function findTaskExecution(db: Queryable, id: TaskId): Promise<Task
         AND task_executions.retry_attempt = $5 AND task_executions.project = $6 AND task_executions.domain = $7
         AND task_executions.name = $8 AND task_executions.version = $9`,
     values: [
-      ...[executionId.project, executionId.domain, executionId.name, nodeId, id.retryAttempt],
-      ...[task.project, task.domain, task.name, task.version],
+      executionId.project,
+      executionId.domain,
+      executionId.name,
+      nodeId,
+      id.retryAttempt,
+      task.project,
+      task.domain,
+      task.name,
+      task.version,
     ],
   });
   if (rows[0] === undefined) throw taskNotFound(id);

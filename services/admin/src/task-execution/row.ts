@@ -34,8 +34,21 @@ export interface TaskRow {
 }
 
 export const taskColumns = [
-  ...["id", "execution_id", "node_id", "project", "domain", "name", "version", "retry_attempt", "phase", "first_ns", "started_ns"],
-  ...["updated_ns", "ended_ns", "duration", "input_uri"],
+  "id",
+  "execution_id",
+  "node_id",
+  "project",
+  "domain",
+  "name",
+  "version",
+  "retry_attempt",
+  "phase",
+  "first_ns",
+  "started_ns",
+  "updated_ns",
+  "ended_ns",
+  "duration",
+  "input_uri",
 ]
   .map((name) => `task_executions.${name}`)
   .join(", ");

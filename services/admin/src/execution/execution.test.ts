@@ -1,0 +1,359 @@
+import { fileURLToPath } from "node:url";
+import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { BlobStore } from "@flyte-ts/blobstore";
+import { executionRecordedSubject, shardOf, WorkflowPhase } from "@flyte-ts/domain";
+import type { ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { ConcurrencyLimitBehavior } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { KubeError, type KubeObject, type ObjectName, type ResourceRef } from "@flyte-ts/kubernetes";
+import type { Bus } from "@flyte-ts/messaging";
+import { createPool, type Database } from "@flyte-ts/postgres";
+import {
+  type Channel,
+  Code,
+  createClient,
+  createRpcServer,
+  openChannel,
+  type RpcError,
+  type RpcServer,
+  type ServiceClient,
+} from "@flyte-ts/rpc";
+import { createLogger, Metrics } from "@flyte-ts/telemetry";
+import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { adminConfigSchema } from "../config.js";
+import type { LaunchKube } from "../launcher/launch.js";
+import { repairOnce } from "../launcher/repair.js";
+import { type Running, startLauncher } from "../launcher/start.js";
+import { seedProjects } from "../project/rpc.js";
+import { adminServices } from "../server.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const config = adminConfigSchema.parse({});
+const clock = () => new Date();
+
+/** A data plane that holds objects and nothing else; it can be down, and it can refuse. */
+class MemoryKube implements LaunchKube {
+  readonly objects = new Map<string, KubeObject & Record<string, unknown>>();
+  readonly namespaces = new Set<string>();
+  creates = 0;
+  down = false;
+  refuse: ((object: KubeObject) => KubeError | undefined) | undefined;
+
+  async create<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {
+    this.#answer();
+    const { namespace = "", name } = object.metadata;
+    if (ref.plural === "namespaces") {
+      if (this.namespaces.has(name)) throw new KubeError("", { status: 409, reason: "AlreadyExists" });
+      this.namespaces.add(name);
+      return object as T;
+    }
+    this.creates++;
+    const refusal = this.refuse?.(object);
+    if (refusal !== undefined) throw refusal;
+    if (!this.namespaces.has(namespace)) throw new KubeError("no namespace", { status: 404, reason: "NotFound" });
+    if (this.objects.has(`${namespace}/${name}`)) throw new KubeError("", { status: 409, reason: "AlreadyExists" });
+    this.objects.set(`${namespace}/${name}`, structuredClone(object) as KubeObject & Record<string, unknown>);
+    return object as T;
+  }
+
+  async get<T extends KubeObject>(_: ResourceRef, { namespace, name }: ObjectName): Promise<T | undefined> {
+    this.#answer();
+    return this.objects.get(`${namespace}/${name}`) as T | undefined;
+  }
+
+  async delete(_: ResourceRef, { namespace, name }: ObjectName): Promise<boolean> {
+    this.#answer();
+    const object = this.objects.get(`${namespace}/${name}`);
+    if (object !== undefined) object.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
+    return object !== undefined;
+  }
+
+  #answer(): void {
+    if (this.down) throw new KubeError("connection refused", { status: 0 });
+  }
+}
+
+const sent: { subject: string; data: Uint8Array }[] = [];
+const bus = { publishVolatile: (subject: string, data: Uint8Array) => sent.push({ subject, data }) } as unknown as Bus;
+let kube = new MemoryKube();
+const cluster = {
+  name: "one",
+  weight: 1,
+  get kube() {
+    return kube as never;
+  },
+};
+let postgres: ServerFixture;
+let db: Database;
+let server: RpcServer;
+let channel: Channel;
+let admin: ServiceClient<typeof AdminService>;
+
+beforeAll(async () => {
+  postgres = await postgresFixture();
+  db = createPool({ url: postgres.url, logger });
+  await db.migrate({ directory: fileURLToPath(new URL("../../migrations", import.meta.url)), logger });
+  const deps = { config, db, bus, blobs: {} as BlobStore, clusters: [cluster], logger, metrics: new Metrics(), clock, random: Math.random };
+  await seedProjects(deps);
+  server = createRpcServer({ logger, services: adminServices(deps, { version: "1", revision: "r", time: "t" }) });
+  const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
+  channel = openChannel({ endpoint: `127.0.0.1:${port}` });
+  admin = createClient({ channel, service: AdminService });
+  await admin.createTask({
+    id: id(ResourceType.TASK, "t"),
+    spec: {
+      template: {
+        type: "python-task",
+        metadata: {},
+        interface: { inputs: {}, outputs: {} },
+        target: { case: "container", value: { image: "i", args: ["a"] } },
+      },
+    },
+  });
+  const reference = {
+    case: "taskNode" as const,
+    value: { reference: { case: "referenceId" as const, value: id(ResourceType.TASK, "t") } },
+  };
+  await admin.createWorkflow({
+    id: id(ResourceType.WORKFLOW, "w"),
+    spec: {
+      template: {
+        id: id(ResourceType.WORKFLOW, "w"),
+        metadata: {},
+        metadataDefaults: {},
+        interface: { inputs: { variables: { x: { type: { type: { case: "simple", value: SimpleType.INTEGER } } } } }, outputs: {} },
+        nodes: [{ id: "n0", metadata: { name: "n0" }, target: reference }],
+      },
+    },
+  });
+  await createLaunchPlan("l");
+});
+afterAll(async () => {
+  channel.close();
+  await server.drain({ deadlineMs: 100 });
+  await db.close();
+  await postgres.stop();
+});
+beforeEach(() => {
+  kube = new MemoryKube();
+  sent.length = 0;
+});
+
+const scope = { project: "flytesnacks", domain: "development" };
+const id = (resourceType: ResourceType, name: string) => ({ resourceType, ...scope, name, version: "v1" });
+const createLaunchPlan = (name: string, spec: { concurrencyPolicy?: { max: number; behavior: ConcurrencyLimitBehavior } } = {}) =>
+  admin.createLaunchPlan({
+    id: id(ResourceType.LAUNCH_PLAN, name),
+    spec: { workflowId: id(ResourceType.WORKFLOW, "w"), entityMetadata: {}, ...spec },
+  });
+const integer = (value: bigint) => ({
+  value: {
+    case: "scalar" as const,
+    value: { value: { case: "primitive" as const, value: { value: { case: "integer" as const, value } } } },
+  },
+});
+const request = (name: string, change: { spec?: MessageInitShape<typeof ExecutionSpecSchema> } = {}) => ({
+  ...scope,
+  name,
+  spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "l") },
+  inputs: { literals: { x: integer(5n) } },
+  ...change,
+});
+const key = (name: string) => ({ ...scope, name });
+const outbox = async () =>
+  (
+    await db.query<{ action: string; execution_name: string }>({
+      text: "SELECT action, execution_name FROM execution_outbox o JOIN executions e ON e.id = o.execution_id ORDER BY o.id",
+    })
+  ).rows;
+const phaseOf = async (name: string) => Phase[(await admin.getExecution({ id: key(name) })).closure?.phase ?? 0];
+const clear = () => db.query({ text: "TRUNCATE executions, execution_outbox CASCADE" });
+
+describe("create", () => {
+  beforeEach(clear);
+
+  test("of many identical requests at once exactly one gets the name", async () => {
+    const results = await Promise.allSettled(Array.from({ length: 25 }, () => admin.createExecution(request("same"))));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const refusals = results.flatMap((result) => (result.status === "rejected" ? [(result.reason as RpcError).code] : []));
+    expect(refusals).toEqual(Array.from({ length: 24 }, () => Code.ALREADY_EXISTS));
+    expect(await outbox()).toEqual([{ action: "launch", execution_name: "same" }]);
+  });
+
+  test("nothing is stored when a tag comes twice", async () => {
+    const spec = { launchPlan: id(ResourceType.LAUNCH_PLAN, "l"), tags: ["a", "a"] };
+    await expect(admin.createExecution(request("tags", { spec }))).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
+    await expect(admin.getExecution({ id: key("tags") })).rejects.toMatchObject({ code: Code.NOT_FOUND });
+    expect(await outbox()).toEqual([]);
+  });
+
+  test("a launch plan's limit holds for requests that come at once", async () => {
+    await createLaunchPlan("limited", { concurrencyPolicy: { max: 3, behavior: ConcurrencyLimitBehavior.SKIP } });
+    const limited = (name: string) => request(name, { spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "limited") } });
+    const results = await Promise.allSettled(Array.from({ length: 12 }, (_, i) => admin.createExecution(limited(`limited-${i}`))));
+    const accepted = results.flatMap((result) => (result.status === "fulfilled" ? [result.value.id?.name ?? ""] : []));
+    expect(accepted).toHaveLength(3);
+    await admin.createWorkflowEvent({
+      event: { executionId: key(accepted[0] ?? ""), phase: Phase.SUCCEEDED, occurredAt: timestampFromMs(1) },
+    });
+    await admin.createExecution(limited("limited-next"));
+    await expect(admin.createExecution(limited("limited-late"))).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
+  });
+
+  test("inputs are kept by value, the caller's apart from the merged", async () => {
+    await admin.createExecution(request("inputs"));
+    const { fullInputs } = await admin.getExecutionData({ id: key("inputs") });
+    expect(fullInputs?.literals["x"]).toMatchObject(integer(5n));
+    await admin.relaunchExecution({ id: key("inputs"), name: "again" });
+    expect((await admin.getExecutionData({ id: key("again") })).fullInputs).toEqual(fullInputs);
+    expect((await admin.getExecution({ id: key("again") })).spec?.metadata?.referenceExecution?.name).toBe("inputs");
+  });
+
+  test("an execution that no data plane can take stands as failed and is not sent", async () => {
+    const spec = { launchPlan: id(ResourceType.LAUNCH_PLAN, "l"), annotations: { values: { "a b": "x" } } };
+    await admin.createExecution(request("refused", { spec }));
+    const { closure } = await admin.getExecution({ id: key("refused") });
+    expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "Internal" } } });
+    expect(await outbox()).toEqual([]);
+  });
+});
+
+describe("launcher", () => {
+  let launcher: Running;
+
+  beforeEach(async () => {
+    await clear();
+    launcher = await startLauncher({ config, db, blobs: {} as BlobStore, clusters: [cluster], clock, random: Math.random, logger });
+    return () => launcher.close();
+  });
+
+  test("makes the resource and its namespace, once", async () => {
+    const second = await startLauncher({ config, db, blobs: {} as BlobStore, clusters: [cluster], clock, random: Math.random, logger });
+    await Promise.all(Array.from({ length: 20 }, (_, i) => admin.createExecution(request(`e${i}`))));
+    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 10_000);
+    await second.close();
+    expect(kube.objects.size).toBe(20);
+    expect(kube.creates).toBe(20);
+    expect([...kube.namespaces]).toEqual(["flytesnacks-development"]);
+    expect(kube.objects.get("flytesnacks-development/e0")).toMatchObject({ kind: "FlyteWorkflow", executionId: { name: "e0" } });
+  });
+
+  test("loses nothing while the data plane is away", async () => {
+    kube.down = true;
+    await admin.createExecution(request("patient"));
+    await vi.waitFor(async () => {
+      const { rows } = await db.query<{ last_error: string }>({ text: "SELECT last_error FROM execution_outbox" });
+      expect(rows).toEqual([{ last_error: "connection refused" }]);
+    }, 5_000);
+    expect(await phaseOf("patient")).toBe("UNDEFINED");
+    kube.down = false;
+    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 10_000);
+    expect(kube.objects.has("flytesnacks-development/patient")).toBe(true);
+  }, 20_000);
+
+  test("ends what the data plane refuses, with the reason", async () => {
+    kube.refuse = () => new KubeError("spec is too odd", { status: 422, reason: "Invalid" });
+    await admin.createExecution(request("odd"));
+    await vi.waitFor(async () => expect(await phaseOf("odd")).toBe("FAILED"), 5_000);
+    const { closure } = await admin.getExecution({ id: key("odd") });
+    expect(closure?.outputResult.value).toMatchObject({ message: expect.stringContaining("spec is too odd") });
+    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 5_000);
+  });
+
+  test("terminate deletes the resource and leaves the end to the engine", async () => {
+    await admin.createExecution(request("abort"));
+    await vi.waitFor(() => expect(kube.objects.size).toBe(1), 5_000);
+    await admin.terminateExecution({ id: key("abort"), cause: "enough" });
+    await vi.waitFor(() => expect(kube.objects.get("flytesnacks-development/abort")?.metadata.deletionTimestamp).toBeDefined(), 5_000);
+    expect(await phaseOf("abort")).toBe("ABORTING");
+    await admin.createWorkflowEvent({
+      event: { executionId: key("abort"), phase: Phase.ABORTED, occurredAt: timestampFromMs(Date.now()) },
+    });
+    const { closure } = await admin.getExecution({ id: key("abort") });
+    expect(closure?.outputResult).toMatchObject({ case: "abortMetadata", value: { cause: "enough" } });
+    await expect(admin.terminateExecution({ id: key("abort") })).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
+  });
+
+  test("what is terminated before it was launched never is", async () => {
+    kube.down = true;
+    await admin.createExecution(request("never"));
+    await vi.waitFor(async () => {
+      expect((await db.query<{ last_error: string }>({ text: "SELECT last_error FROM execution_outbox" })).rows[0]?.last_error).not.toBe(
+        "",
+      );
+    }, 5_000);
+    await admin.terminateExecution({ id: key("never"), cause: "" });
+    kube.down = false;
+    await vi.waitFor(async () => expect(await phaseOf("never")).toBe("ABORTED"), 10_000);
+    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 5_000);
+    expect(kube.creates).toBe(0);
+  }, 20_000);
+});
+
+describe("repair", () => {
+  const deps = () => ({ db, bus, config, clock, logger, clusters: [{ ...cluster, kube }] });
+  const now = { quietMs: 0, limit: 10 };
+
+  beforeEach(clear);
+
+  test("an execution that nobody owes to its data plane is owed again", async () => {
+    await admin.createExecution(request("lost"));
+    await db.query({ text: "TRUNCATE execution_outbox" });
+    expect(await repairOnce(deps(), now)).toBe(1);
+    expect(await outbox()).toEqual([{ action: "launch", execution_name: "lost" }]);
+  });
+
+  test("an execution whose end was not heard takes it from the resource, and propeller is told", async () => {
+    await admin.createExecution(request("ended"));
+    kube.objects.set("flytesnacks-development/ended", {
+      metadata: { name: "ended" },
+      status: { phase: WorkflowPhase.Failed, error: { code: "C", message: "m", kind: "USER" } },
+    });
+    await repairOnce(deps(), now);
+    const { closure } = await admin.getExecution({ id: key("ended") });
+    expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "C", message: "m" } } });
+    expect(sent.map(({ subject, data }) => [subject, fromBinary(ExecutionRecordedSchema, data).workflowKey])).toEqual([
+      [executionRecordedSubject(shardOf("ended")), "flytesnacks-development/ended"],
+    ]);
+  });
+
+  test("an abort of which nothing is left is over", async () => {
+    await admin.createExecution(request("gone"));
+    await admin.terminateExecution({ id: key("gone"), cause: "c" });
+    await db.query({ text: "TRUNCATE execution_outbox" });
+    await repairOnce(deps(), now);
+    expect(await phaseOf("gone")).toBe("ABORTED");
+  });
+
+  test("what was looked at is not looked at again at once, and a data plane that is away changes nothing", async () => {
+    await admin.createExecution(request("quiet"));
+    await db.query({ text: "TRUNCATE execution_outbox" });
+    kube.down = true;
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(await repairOnce(deps(), { quietMs: 50, limit: 10 })).toBe(1);
+    expect(await repairOnce(deps(), { quietMs: 50, limit: 10 })).toBe(0);
+    expect(await outbox()).toEqual([]);
+  });
+});
+
+test("an abort stands against every later word but the end", async () => {
+  await clear();
+  await admin.createExecution(request("stands"));
+  await admin.terminateExecution({ id: key("stands"), cause: "first" });
+  const event = (phase: Phase) =>
+    admin.createWorkflowEvent({
+      event: create(WorkflowExecutionEventSchema, { executionId: key("stands"), phase, occurredAt: timestampFromMs(5) }),
+    });
+  await expect(event(Phase.RUNNING)).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
+  await admin.terminateExecution({ id: key("stands"), cause: "second" });
+  expect((await admin.getExecution({ id: key("stands") })).closure?.outputResult.value).toMatchObject({ cause: "second" });
+  await event(Phase.ABORTED);
+  expect(await phaseOf("stands")).toBe("ABORTED");
+});
