@@ -1,0 +1,62 @@
+import { createHash, createHmac } from "node:crypto";
+
+/** The scope of a signing key: it holds for one day, region and service. */
+export interface Scope {
+  /** `YYYYMMDD`. */
+  readonly day: string;
+  readonly region: string;
+  readonly service: string;
+}
+
+export function scopeText({ day, region, service }: Scope): string {
+  return `${day}/${region}/${service}/aws4_request`;
+}
+
+/** Key that signatures within a scope are made with (AWS Signature Version 4). */
+export function signingKey(secret: string, { day, region, service }: Scope): Buffer {
+  const step = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+  return step(step(step(step(`AWS4${secret}`, day), region), service), "aws4_request");
+}
+
+export function hmacHex(key: Buffer, text: string): string {
+  return createHmac("sha256", key).update(text).digest("hex");
+}
+
+export function sha256Hex(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** What of a request is signed. */
+export interface CanonicalInput {
+  readonly method: string;
+  /** Decoded. */
+  readonly path: string;
+  /** Decoded, without the signature. */
+  readonly query: readonly (readonly [name: string, value: string])[];
+  readonly headers: ReadonlyMap<string, string>;
+  /** Lower-case names, sorted. */
+  readonly signedHeaders: readonly string[];
+  readonly payloadHash: string;
+}
+
+/** The canonical form of a request, whose hash is signed. */
+export function canonicalRequest(input: CanonicalInput): string {
+  const query = input.query
+    .map(([name, value]) => [encode(name), encode(value)] as const)
+    .toSorted(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x < y ? -1 : x > y ? 1 : 0))
+    .map(([name, value]) => `${name}=${value}`)
+    .join("&");
+  const headers = input.signedHeaders.map((name) => `${name}:${(input.headers.get(name) ?? "").trim().replace(/\s+/g, " ")}\n`).join("");
+  const path = input.path.split("/").map(encode).join("/");
+  return [input.method, path, query, headers, input.signedHeaders.join(";"), input.payloadHash].join("\n");
+}
+
+/** Text that the signature is made over. */
+export function stringToSign(time: string, scope: Scope, canonical: string): string {
+  return ["AWS4-HMAC-SHA256", time, scopeText(scope), sha256Hex(canonical)].join("\n");
+}
+
+/** Percent form of everything but letters, digits and `-._~`, by UTF-8 bytes. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}

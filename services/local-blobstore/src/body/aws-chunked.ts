@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+import type { Authenticated } from "../auth/authenticate.js";
+import { hmacHex, scopeText, sha256Hex } from "../auth/signature.js";
+import { S3Error } from "../http/s3-error.js";
+
+const MAX_LINE = 4096;
+const MAX_TRAILERS = 16;
+const EMPTY_HASH = sha256Hex("");
+
+/** Forms of a body that comes in chunks with its own framing (`aws-chunked`). */
+const FORMS: Readonly<Record<string, { readonly signed: boolean }>> = {
+  "STREAMING-AWS4-HMAC-SHA256-PAYLOAD": { signed: true },
+  "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER": { signed: true },
+  "STREAMING-UNSIGNED-PAYLOAD-TRAILER": { signed: false },
+};
+
+export function isChunkedForm(payloadHash: string): boolean {
+  return Object.hasOwn(FORMS, payloadHash);
+}
+
+/**
+ * The content of a body in aws-chunked form. Signatures of chunks are checked as each
+ * ends, so nothing may be kept before the last piece came without an error. Headers
+ * that follow the content are added to `trailers`.
+ * @throws S3Error when the framing or a signature is wrong.
+ */
+export async function* decodeChunks(
+  source: AsyncIterable<Buffer>,
+  auth: Authenticated,
+  trailers: Map<string, string>,
+): AsyncGenerator<Buffer> {
+  const reader = new PieceReader(source);
+  const chain = FORMS[auth.payloadHash]?.signed === true ? new SignatureChain(auth) : undefined;
+  for (;;) {
+    const { size, signature } = parseChunkHead(await reader.line());
+    const hash = chain === undefined ? undefined : createHash("sha256");
+    for await (const piece of reader.take(size)) {
+      hash?.update(piece);
+      yield piece;
+    }
+    chain?.checkChunk(hash?.digest("hex") ?? EMPTY_HASH, signature);
+    if (size === 0) break;
+    if ((await reader.line()) !== "") throw new S3Error("IncompleteBody", "a chunk does not end where it should");
+  }
+  await readTrailers(reader, trailers, chain);
+}
+
+async function readTrailers(reader: PieceReader, trailers: Map<string, string>, chain: SignatureChain | undefined): Promise<void> {
+  let signature: string | undefined;
+  for (let count = 0; ; count++) {
+    const line = await reader.lineOrEnd();
+    if (line === undefined || line === "") break;
+    const colon = line.indexOf(":");
+    if (colon < 1 || count > MAX_TRAILERS) throw new S3Error("InvalidRequest", "the trailing headers are malformed");
+    const name = line.slice(0, colon).trim().toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    if (name === "x-amz-trailer-signature") signature = value;
+    else trailers.set(name, value);
+  }
+  if (chain !== undefined && trailers.size > 0) chain.checkTrailers(trailers, signature);
+}
+
+function parseChunkHead(line: string): { size: number; signature: string | undefined } {
+  const match = /^([0-9a-fA-F]{1,12})(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(line);
+  if (match === null) throw new S3Error("InvalidRequest", "the head of a chunk is malformed");
+  return { size: Number.parseInt(match[1] ?? "0", 16), signature: match[2] };
+}
+
+/** Each signature covers the one before, so that chunks cannot be dropped or reordered. */
+class SignatureChain {
+  readonly #auth: Authenticated;
+  #previous: string;
+
+  constructor(auth: Authenticated) {
+    this.#auth = auth;
+    this.#previous = auth.signature;
+  }
+
+  checkChunk(hash: string, signature: string | undefined): void {
+    this.#check(["AWS4-HMAC-SHA256-PAYLOAD", this.#auth.time, scopeText(this.#auth.scope), this.#previous, EMPTY_HASH, hash], signature);
+  }
+
+  checkTrailers(trailers: ReadonlyMap<string, string>, signature: string | undefined): void {
+    const text = [...trailers].map(([name, value]) => `${name}:${value}\n`).join("");
+    this.#check(["AWS4-HMAC-SHA256-TRAILER", this.#auth.time, scopeText(this.#auth.scope), this.#previous, sha256Hex(text)], signature);
+  }
+
+  #check(lines: readonly string[], signature: string | undefined): void {
+    if (hmacHex(this.#auth.key, lines.join("\n")) !== signature)
+      throw new S3Error("SignatureDoesNotMatch", "the signature of a chunk does not match");
+    this.#previous = signature;
+  }
+}
+
+/** Reads a stream by lines and by counts of bytes. */
+class PieceReader {
+  readonly #source: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** Text up to the next CRLF. */
+  async line(): Promise<string> {
+    const line = await this.lineOrEnd();
+    if (line === undefined) throw new S3Error("IncompleteBody");
+    return line;
+  }
+
+  /** As line; undefined when nothing is left. */
+  async lineOrEnd(): Promise<string | undefined> {
+    for (;;) {
+      const end = this.#rest.indexOf("\r\n");
+      if (end >= 0) {
+        const line = this.#rest.toString("latin1", 0, end);
+        this.#rest = this.#rest.subarray(end + 2);
+        return line;
+      }
+      if (this.#rest.length > MAX_LINE) throw new S3Error("InvalidRequest", "a line of the chunked body is too long");
+      const more = await this.#next();
+      if (more === undefined) {
+        if (this.#rest.length > 0) throw new S3Error("IncompleteBody");
+        return undefined;
+      }
+      this.#rest = Buffer.concat([this.#rest, more]);
+    }
+  }
+
+  /** The next `size` bytes, in pieces as they come. */
+  async *take(size: number): AsyncGenerator<Buffer> {
+    let left = size;
+    while (left > 0) {
+      const piece = this.#rest.length > 0 ? this.#rest : await this.#next();
+      if (piece === undefined) throw new S3Error("IncompleteBody");
+      const taken = piece.subarray(0, left);
+      this.#rest = piece.subarray(taken.length);
+      left -= taken.length;
+      yield taken;
+    }
+  }
+
+  async #next(): Promise<Buffer | undefined> {
+    const result = await this.#source.next();
+    return result.done === true ? undefined : result.value;
+  }
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from "node:http";
+import { S3Error } from "./s3-error.js";
+
+/** A request as the S3 protocol sees it. */
+export interface S3Request {
+  readonly method: string;
+  /** Empty for the service itself. */
+  readonly bucket: string;
+  /** Empty for a bucket. */
+  readonly key: string;
+  /** Path, decoded, with its first slash. */
+  readonly path: string;
+  /** Parameters in the order in which they came, decoded. */
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** Headers by lower-case name; several of one name joined with commas. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: IncomingMessage;
+  /** Tells a client that waits for it to send the body; call it before reading. */
+  readonly inviteBody: () => void;
+}
+
+/** @throws S3Error InvalidURI when the address is not valid UTF-8 in percent form. */
+export function readRequest(message: IncomingMessage, inviteBody: () => void): S3Request {
+  const url = message.url ?? "/";
+  const mark = url.indexOf("?");
+  const path = decode(mark < 0 ? url : url.slice(0, mark));
+  const slash = path.indexOf("/", 1);
+  return {
+    method: message.method ?? "GET",
+    bucket: slash < 0 ? path.slice(1) : path.slice(1, slash),
+    key: slash < 0 ? "" : path.slice(slash + 1),
+    path,
+    query: mark < 0 ? [] : parseQuery(url.slice(mark + 1)),
+    headers: joinedHeaders(message.rawHeaders),
+    body: message,
+    inviteBody,
+  };
+}
+
+/** Value of a parameter, undefined when it is not there; "" when it has no value. */
+export function parameter(request: S3Request, name: string): string | undefined {
+  return request.query.find(([each]) => each === name)?.[1];
+}
+
+function parseQuery(text: string): [string, string][] {
+  return text
+    .split("&")
+    .filter((part) => part !== "")
+    .map((part) => {
+      const equals = part.indexOf("=");
+      return equals < 0 ? [decode(part), ""] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))];
+    });
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new S3Error("InvalidURI");
+  }
+}
+
+function joinedHeaders(raw: readonly string[]): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = (raw[i] ?? "").toLowerCase();
+    const value = raw[i + 1] ?? "";
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return headers;
+}

@@ -1,0 +1,61 @@
+import { S3Error } from "../http/s3-error.js";
+import type { XmlElement } from "../http/xml.js";
+import { type Context, sendEmpty, sendXml } from "./context.js";
+
+/** ListBuckets. */
+export async function listBuckets(context: Context): Promise<void> {
+  const buckets = await context.store.buckets();
+  const elements = buckets.map(
+    ({ name, createdAt }): XmlElement => [
+      "Bucket",
+      [
+        ["Name", name],
+        ["CreationDate", createdAt.toISOString()],
+      ],
+    ],
+  );
+  sendXml(context, [
+    "ListAllMyBucketsResult",
+    [
+      [
+        "Owner",
+        [
+          ["ID", "local"],
+          ["DisplayName", "local"],
+        ],
+      ],
+      ["Buckets", elements],
+    ],
+  ]);
+}
+
+/** CreateBucket; the region that the body may ask for is this machine. */
+export async function createBucket(context: Context): Promise<void> {
+  const { bucket } = context.request;
+  if (!(await context.store.createBucket(bucket))) throw new S3Error("BucketAlreadyOwnedByYou");
+  sendEmpty(context, 200, { location: `/${bucket}` });
+}
+
+/** HeadBucket. */
+export function headBucket(context: Context): void {
+  context.store.requireBucket(context.request.bucket);
+  sendEmpty(context, 200, { "x-amz-bucket-region": context.auth.scope.region });
+}
+
+/** DeleteBucket. */
+export async function deleteBucket(context: Context): Promise<void> {
+  await context.store.deleteBucket(context.request.bucket);
+  sendEmpty(context, 204);
+}
+
+/** GetBucketLocation: the default region, which S3 writes as nothing. */
+export function bucketLocation(context: Context): void {
+  context.store.requireBucket(context.request.bucket);
+  sendXml(context, ["LocationConstraint", ""]);
+}
+
+/** GetBucketVersioning: there are no versions. */
+export function bucketVersioning(context: Context): void {
+  context.store.requireBucket(context.request.bucket);
+  sendXml(context, ["VersioningConfiguration", ""]);
+}

@@ -1,0 +1,47 @@
+import { S3Error } from "../http/s3-error.js";
+import { matchesEtag } from "../store/store.js";
+
+/** An object's state that conditions are held against. */
+export interface Versioned {
+  readonly etag: string;
+  readonly modifiedAt: Date;
+}
+
+/**
+ * Conditions of a read (RFC 9110 §13). `prefix` is that of their headers' names.
+ * @returns false when the reader has the object already.
+ * @throws S3Error PreconditionFailed.
+ */
+export function checkRead(headers: ReadonlyMap<string, string>, object: Versioned, prefix = ""): boolean {
+  const seconds = Math.floor(object.modifiedAt.getTime() / 1000) * 1000;
+  const time = (name: string): number => Date.parse(headers.get(prefix + name) ?? "");
+  const ifMatch = headers.get(`${prefix}if-match`);
+  if (ifMatch !== undefined) {
+    if (!matchesEtag(ifMatch, object.etag)) throw new S3Error("PreconditionFailed");
+  } else if (seconds > time("if-unmodified-since")) throw new S3Error("PreconditionFailed");
+  const ifNoneMatch = headers.get(`${prefix}if-none-match`);
+  if (ifNoneMatch !== undefined) return !matchesEtag(ifNoneMatch, object.etag);
+  return !(seconds <= time("if-modified-since"));
+}
+
+/** A part of an object, its last byte included. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The range that a reader asks for; undefined for all, also when the header is of a form
+ * that S3 does not know.
+ * @throws S3Error InvalidRange.
+ */
+export function readRange(header: string | undefined, size: number): ByteRange | undefined {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "");
+  const [, first = "", last = ""] = match ?? [];
+  if (match === null || first + last === "") return undefined;
+  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (first !== "" && last !== "" && Number(last) < start) return undefined;
+  if (start >= size || end < start) throw new S3Error("InvalidRange", undefined, { "content-range": `bytes */${size}` });
+  return { start, end };
+}

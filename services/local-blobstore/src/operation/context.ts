@@ -1,0 +1,28 @@
+import type { ServerResponse } from "node:http";
+import type { Authenticated } from "../auth/authenticate.js";
+import type { S3Request } from "../http/request.js";
+import { xmlDocument, type XmlElement } from "../http/xml.js";
+import type { Store } from "../store/store.js";
+import type { Uploads } from "../store/uploads.js";
+
+/** What an operation works with. */
+export interface Context {
+  readonly request: S3Request;
+  readonly auth: Authenticated;
+  readonly response: ServerResponse;
+  readonly store: Store;
+  readonly uploads: Uploads;
+}
+
+export function sendXml({ response }: Context, document: XmlElement, headers: Readonly<Record<string, string>> = {}): void {
+  const body = xmlDocument(document);
+  response.writeHead(200, { ...headers, "content-type": "application/xml", "content-length": Buffer.byteLength(body) }).end(body);
+}
+
+export function sendEmpty({ response }: Context, status: 200 | 204, headers: Readonly<Record<string, string>> = {}): void {
+  response.writeHead(status, status === 200 ? { ...headers, "content-length": 0 } : headers).end();
+}
+
+export function quoted(etag: string): string {
+  return `"${etag}"`;
+}

@@ -1,0 +1,48 @@
+import { parameter, type S3Request } from "../http/request.js";
+import { S3Error } from "../http/s3-error.js";
+import type { ObjectInfo, OpenObject } from "../store/object-file.js";
+import { quoted } from "./context.js";
+
+const META = "x-amz-meta-";
+const MAX_METADATA_BYTES = 8 * 1024;
+const KEPT = ["content-type", "cache-control", "content-disposition", "content-encoding", "content-language", "expires"] as const;
+
+/** Headers and metadata of a request that are kept with the object it puts. */
+export function keptHeaders({ headers }: S3Request): Pick<ObjectInfo, "headers" | "metadata"> {
+  const kept: Record<string, string> = {};
+  for (const name of KEPT) {
+    const value = name === "content-encoding" ? withoutChunking(headers.get(name)) : headers.get(name);
+    if (value !== undefined && value !== "") kept[name] = value;
+  }
+  const metadata: Record<string, string> = {};
+  let bytes = 0;
+  for (const [name, value] of headers) {
+    if (!name.startsWith(META)) continue;
+    bytes += name.length + value.length;
+    metadata[name.slice(META.length)] = value;
+  }
+  if (bytes > MAX_METADATA_BYTES) throw new S3Error("MetadataTooLarge");
+  return { headers: kept, metadata };
+}
+
+/** The framing of the request is no property of the object. */
+function withoutChunking(encoding: string | undefined): string | undefined {
+  return encoding
+    ?.split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "aws-chunked")
+    .join(",");
+}
+
+/** Headers that a reader of an object gets. */
+export function objectHeaders(request: S3Request, { info, modifiedAt }: OpenObject): Record<string, string> {
+  const headers: Record<string, string> = { "content-type": "binary/octet-stream", ...info.headers };
+  for (const name of KEPT) {
+    const override = parameter(request, `response-${name}`);
+    if (override !== undefined) headers[name] = override;
+  }
+  for (const [name, value] of Object.entries(info.metadata)) headers[`${META}${name}`] = value;
+  if (request.headers.get("x-amz-checksum-mode")?.toUpperCase() === "ENABLED" && !request.headers.has("range"))
+    Object.assign(headers, info.checksums);
+  return { ...headers, etag: quoted(info.etag), "last-modified": modifiedAt.toUTCString(), "accept-ranges": "bytes" };
+}

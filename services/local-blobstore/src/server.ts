@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Counter, Histogram, type Logger, type Metrics } from "@flyte-ts/telemetry";
+import { authenticate, type Credentials } from "./auth/authenticate.js";
+import { readRequest } from "./http/request.js";
+import { S3Error } from "./http/s3-error.js";
+import { xmlDocument } from "./http/xml.js";
+import { route } from "./operation/route.js";
+import { Store } from "./store/store.js";
+import { Uploads } from "./store/uploads.js";
+
+export interface BlobstoreOptions {
+  readonly dataDir: string;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly credentials: Credentials;
+  readonly buckets: readonly string[];
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: () => Date;
+}
+
+export interface Blobstore {
+  readonly port: number;
+  /** Takes no more requests and resolves when those under way are answered. */
+  close(): Promise<void>;
+}
+
+interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly inviteBody: () => void;
+}
+
+/** Serves the folder over the S3 protocol, with path-style addresses. */
+export async function startBlobstore(options: BlobstoreOptions): Promise<Blobstore> {
+  const store = await Store.open(options.dataDir);
+  const uploads = new Uploads(store.uploadsFolder, options.clock);
+  await uploads.removeAbandoned();
+  for (const bucket of options.buckets) await store.createBucket(bucket);
+  const durations = new Histogram({
+    name: "flyte_blobstore_request_duration_seconds",
+    help: "Time from a request's head to the end of its answer",
+    labelNames: ["operation"],
+    buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+    registers: [options.metrics],
+  });
+  const refusals = new Counter({
+    name: "flyte_blobstore_refusals_total",
+    help: "Requests that were not carried out, by S3 error code",
+    labelNames: ["code"],
+    registers: [options.metrics],
+  });
+
+  const handle = async ({ message, response, inviteBody }: Exchange): Promise<void> => {
+    const request = readRequest(message, inviteBody);
+    if (request.path === "/healthz" && ["GET", "HEAD"].includes(request.method)) {
+      response.writeHead(200, { "content-type": "text/plain", "content-length": 3 }).end("ok\n");
+      return;
+    }
+    if (request.method === "OPTIONS") {
+      response.writeHead(200, preflightHeaders(message)).end();
+      return;
+    }
+    const auth = authenticate(request, options.credentials, options.clock());
+    const context = { request, auth, response, store, uploads };
+    const operation = route(context);
+    const end = durations.startTimer({ operation: operation.name });
+    await operation.run(context);
+    end();
+  };
+
+  const refuse = (error: unknown, message: IncomingMessage, response: ServerResponse): void => {
+    const fields = { method: message.method, path: pathOnly(message.url) };
+    if (isGone(error)) {
+      options.logger.debug(fields, "client went away");
+      response.destroy();
+      return;
+    }
+    const refusal = asRefusal(error);
+    refusals.inc({ code: refusal.code });
+    if (refusal.status === 500 || refusal.status === 503) options.logger.error({ ...fields, error: String(error) }, "request failed");
+    else options.logger.debug({ ...fields, code: refusal.code, reason: refusal.message }, "request refused");
+    sendError(refusal, message, response);
+  };
+
+  const serve = (exchange: Exchange): void => {
+    const { message, response } = exchange;
+    response.setHeader("server", "flyte-ts");
+    response.setHeader("x-amz-request-id", randomBytes(8).toString("hex").toUpperCase());
+    // Requests carry their own signature and no cookie, so pages of any origin may make those that they hold.
+    response.setHeader("access-control-allow-origin", "*");
+    response.setHeader("access-control-expose-headers", "*");
+    handle(exchange).catch((error: unknown) => {
+      refuse(error, message, response);
+    });
+  };
+
+  // No limit on the time of a request: a large object over a slow line takes long.
+  const server = createServer({ maxHeaderSize: 32 * 1024, requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 75_000 });
+  server.on("request", (message, response) => {
+    serve({ message, response, inviteBody: () => undefined });
+  });
+  server.on("checkContinue", (message: IncomingMessage, response: ServerResponse) => {
+    serve({ message, response, inviteBody: () => response.writeContinue() });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+const DRAINED_BYTES = 16 * 1024 * 1024;
+const OUT_OF_RESOURCES = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"];
+
+/** The connection ended before the request or its answer did. */
+function isGone(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ERR_STREAM_PREMATURE_CLOSE" || code === "ECONNRESET" || code === "EPIPE";
+}
+
+function asRefusal(error: unknown): S3Error {
+  if (error instanceof S3Error) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (OUT_OF_RESOURCES.includes(code)) return new S3Error("SlowDown", `the server is out of resources: ${code}`);
+  return new S3Error("InternalError");
+}
+
+function sendError(refusal: S3Error, message: IncomingMessage, response: ServerResponse): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const requestId = String(response.getHeader("x-amz-request-id"));
+  const body = xmlDocument(
+    [
+      "Error",
+      [
+        ["Code", refusal.code],
+        ["Message", refusal.message],
+        ["Resource", pathOnly(message.url)],
+        ["RequestId", requestId],
+      ],
+    ],
+    "",
+  );
+  if (!message.complete) {
+    // A client that is sending may not read an answer before it is through, so a small rest is read; else the connection ends.
+    if (message.headers.expect === undefined && Number(message.headers["content-length"]) <= DRAINED_BYTES) message.resume();
+    else response.setHeader("connection", "close");
+  }
+  response.writeHead(refusal.status, { ...refusal.headers, "content-type": "application/xml", "content-length": Buffer.byteLength(body) });
+  response.end(message.method === "HEAD" ? undefined : body);
+}
+
+/** Without the query, which may hold a signature. */
+function pathOnly(url = ""): string {
+  return url.replace(/\?.*$/s, "");
+}
+
+function preflightHeaders(message: IncomingMessage): Record<string, string> {
+  return {
+    "access-control-allow-methods": "GET, HEAD, PUT, POST, DELETE",
+    "access-control-allow-headers": message.headers["access-control-request-headers"] ?? "*",
+    "access-control-max-age": "3600",
+    "content-length": "0",
+  };
+}

@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+
+/**
+ * How keys become paths. A key's parts between slashes become folders, its last part a
+ * file whose name ends with `~`, which no folder's does: so `a` and `a/b` can both be.
+ * Bytes outside a plain set are written `%XX`, an empty part `%`. A key with a part that
+ * would be too long for a file system stands under its hash in one folder of its own.
+ */
+export interface KeyPath {
+  /** Names of folders below the bucket's. */
+  readonly folders: readonly string[];
+  readonly file: string;
+  /** The name does not tell the key, so the object itself must. */
+  readonly hashed: boolean;
+}
+
+/** Folder of objects whose keys do not fit into names; no encoded part has this name. */
+export const HASHED_FOLDER = "%long";
+const FILE_END = "~";
+const MAX_NAME_BYTES = 240;
+const MAX_PATH_BYTES = 3000;
+
+export interface NameRules {
+  /** The file system takes `A` and `a` for one name. */
+  readonly foldsCase: boolean;
+}
+
+export function keyPath(key: string, rules: NameRules): KeyPath {
+  const parts = key.split("/").map((part) => encodePart(part, rules));
+  if (parts.some((part) => part.length > MAX_NAME_BYTES) || parts.join("/").length > MAX_PATH_BYTES) {
+    return { folders: [HASHED_FOLDER], file: `${createHash("sha256").update(key).digest("hex")}${FILE_END}`, hashed: true };
+  }
+  return { folders: parts.slice(0, -1), file: `${parts.at(-1) ?? ""}${FILE_END}`, hashed: false };
+}
+
+/** Part of a key that a folder's or file's name stands for; undefined for names that are none of ours. */
+export function decodeName(name: string): { readonly part: string; readonly kind: "folder" | "file" } | undefined {
+  const kind = name.endsWith(FILE_END) ? "file" : "folder";
+  const encoded = kind === "file" ? name.slice(0, -1) : name;
+  if (encoded === "%") return { part: "", kind };
+  if (!/^(?:[A-Za-z0-9._=,@+!()-]|%[0-9A-F]{2})+$/.test(encoded)) return undefined;
+  try {
+    return { part: decodeURIComponent(encoded), kind };
+  } catch {
+    return undefined;
+  }
+}
+
+function encodePart(part: string, { foldsCase }: NameRules): string {
+  if (part === "") return "%";
+  if (part === "." || part === "..") return part.replaceAll(".", "%2E");
+  const plain = foldsCase ? /[^a-z0-9._=,@+!()-]/u : /[^A-Za-z0-9._=,@+!()-]/u;
+  if (!plain.test(part)) return part;
+  let encoded = "";
+  for (const byte of Buffer.from(part)) {
+    const character = String.fromCharCode(byte);
+    encoded += plain.test(character) ? `%${byte.toString(16).toUpperCase().padStart(2, "0")}` : character;
+  }
+  return encoded;
+}
+
+/** Order of keys: that of their UTF-8 bytes. */
+export function compareKeys(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (x !== y) return utf8Rank(x) - utf8Rank(y);
+  }
+  return a.length - b.length;
+}
+
+/** Halves of surrogate pairs stand for characters above all others, though their numbers are lower than some. */
+function utf8Rank(codeUnit: number): number {
+  return codeUnit >= 0xd800 && codeUnit < 0xe000 ? codeUnit + 0x10000 : codeUnit;
+}

@@ -1,0 +1,101 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { S3Error } from "../http/s3-error.js";
+
+/** What is kept of an object beside its content. */
+export interface ObjectInfo {
+  /** Without quotes: the MD5 in hex, or, after a multipart upload, an MD5 of MD5s and the count of parts. */
+  readonly etag: string;
+  /** Headers that a reader gets back: content-type, cache-control and the like. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of the user (`x-amz-meta-*`), without the prefix. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** By header name. */
+  readonly checksums?: Readonly<Record<string, string>>;
+  /** The multipart upload that made the object. */
+  readonly uploadId?: string;
+  /** The key, where the file's name does not tell it. */
+  readonly key?: string;
+}
+
+/** An object that was opened for reading; it stays readable though it be replaced or deleted. */
+export interface OpenObject extends AsyncDisposable {
+  readonly info: ObjectInfo;
+  /** Bytes of content. */
+  readonly size: number;
+  readonly modifiedAt: Date;
+  readonly handle: FileHandle;
+  /** The whole content, when it is small. */
+  readonly content: Buffer | undefined;
+}
+
+// A file is the content, then the info as JSON, then the info's length and the magic: it becomes whole with one rename,
+// and the content can be streamed into it before its MD5 is known.
+const MAGIC = Buffer.from("FLYBLOB1");
+const FOOTER = 4 + MAGIC.length;
+const TAIL = 16 * 1024;
+
+/** What follows the content in the file. */
+export function encodeTail(info: ObjectInfo): Buffer {
+  const json = Buffer.from(JSON.stringify(info));
+  const footer = Buffer.alloc(4);
+  footer.writeUInt32BE(json.length);
+  return Buffer.concat([json, footer, MAGIC]);
+}
+
+/** @returns undefined when there is no file. @throws S3Error InternalError when the file is no object. */
+export async function openObject(path: string): Promise<OpenObject | undefined> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, "r");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  try {
+    return await readTail(path, handle);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function readTail(path: string, handle: FileHandle): Promise<OpenObject> {
+  const stat = await handle.stat();
+  let tail = await readAt(handle, { from: Math.max(0, stat.size - TAIL), to: stat.size });
+  if (tail.length < FOOTER || !tail.subarray(-MAGIC.length).equals(MAGIC)) throw broken(path);
+  const infoLength = tail.readUInt32BE(tail.length - FOOTER);
+  const size = stat.size - FOOTER - infoLength;
+  if (size < 0) throw broken(path);
+  if (tail.length < FOOTER + infoLength) tail = await readAt(handle, { from: size, to: stat.size });
+  const info = parseInfo(tail.toString("utf8", tail.length - FOOTER - infoLength, tail.length - FOOTER));
+  if (info === undefined) throw broken(path);
+  const content = tail.length === stat.size ? tail.subarray(0, size) : undefined;
+  return { info, size, modifiedAt: stat.mtime, handle, content, [Symbol.asyncDispose]: () => handle.close() };
+}
+
+async function readAt(handle: FileHandle, { from, to }: { from: number; to: number }): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(to - from);
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, from + length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}
+
+function parseInfo(json: string): ObjectInfo | undefined {
+  try {
+    return JSON.parse(json) as ObjectInfo;
+  } catch {
+    return undefined;
+  }
+}
+
+function broken(path: string): S3Error {
+  return new S3Error("InternalError", `the stored file ${path} is damaged`);
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}
