@@ -2,6 +2,8 @@
 
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from flytekit import task, workflow
 
@@ -27,8 +29,8 @@ def train_model(data: Rows, hyperparameters: dict) -> dict[str, float]:
     """Fits a logistic regression and tells how well it describes its own data."""
     features = [[value for name, value in row.items() if name != "target"] for row in data]
     target = [row["target"] for row in data]
-    model = LogisticRegression(max_iter=5000, **hyperparameters).fit(features, target)
-    return {"accuracy": float(model.score(features, target)), "iterations": float(model.n_iter_[0])}
+    model = make_pipeline(StandardScaler(), LogisticRegression(**hyperparameters)).fit(features, target)
+    return {"accuracy": float(model.score(features, target)), "iterations": float(model[-1].n_iter_[0])}
 
 
 @workflow
