@@ -1,4 +1,4 @@
-import { type Json, type KubeObject, at, isObject, listAt, textAt } from "../object/model.js";
+import { type Json, type KubeObject, at, isObject, listAt, show, textAt } from "../object/model.js";
 import type { PrinterColumn } from "./resource-type.js";
 
 type Cell = PrinterColumn["cell"];
@@ -98,7 +98,7 @@ function quotaText(quota: KubeObject, limits: boolean): string {
   const entries = Object.keys(hard)
     .filter((key) => key.startsWith("limits") === limits)
     .sort();
-  return entries.map((key) => `${key}: ${textAt(quota, "status", "used", key) ?? "0"}/${String(hard[key])}`).join(", ");
+  return entries.map((key) => `${key}: ${textAt(quota, "status", "used", key) ?? "0"}/${show(hard[key])}`).join(", ");
 }
 
 export const EVENT_COLUMNS = [
@@ -114,7 +114,7 @@ export const EVENT_COLUMNS = [
   ),
   column("Message", (o) => (textAt(o, "message") ?? "").trim()),
   column("First Seen", (o, now) => age(textAt(o, "firstTimestamp") ?? textAt(o, "eventTime"), now), 1),
-  column("Count", (o) => String(at(o, "count") ?? 1), 1),
+  column("Count", (o) => show(at(o, "count") ?? 1), 1),
   { ...NAME, priority: 1 },
 ];
 
@@ -130,6 +130,6 @@ function lastSeen(event: KubeObject): string | undefined {
 const labelText = (labels: Json | undefined) =>
   isObject(labels) && count(labels) > 0
     ? Object.entries(labels)
-        .map(([k, v]) => `${k}=${String(v)}`)
+        .map(([k, v]) => `${k}=${show(v)}`)
         .join(",")
     : "<none>";

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type KubeObject, at, isObject, listAt, textAt } from "../object/model.js";
+import { type Json, type JsonObject, type KubeObject, at, isObject, listAt, show, textAt } from "../object/model.js";
 import { parseQuantity } from "../object/quantity.js";
 import type { ObjectStore } from "../store/object-store.js";
 import { forbidden } from "./api-error.js";
@@ -65,9 +65,9 @@ function broken(container: Json, limit: Json): string[] {
     if (!isObject(bounds)) continue;
     for (const [name, value] of Object.entries(bounds)) {
       const asked = at(container, "resources", part, name);
-      if (asked === undefined) causes.push(`${word} ${name} usage per Container is ${String(value)}.  No ${verb} is specified`);
+      if (asked === undefined) causes.push(`${word} ${name} usage per Container is ${show(value)}.  No ${verb} is specified`);
       else if (bound === "min" ? parseQuantity(asked) < parseQuantity(value) : parseQuantity(asked) > parseQuantity(value)) {
-        causes.push(`${word} ${name} usage per Container is ${String(value)}, but ${verb} is ${String(asked)}`);
+        causes.push(`${word} ${name} usage per Container is ${show(value)}, but ${verb} is ${show(asked)}`);
       }
     }
   }

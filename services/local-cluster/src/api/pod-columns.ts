@@ -1,4 +1,4 @@
-import { type Json, type KubeObject, at, listAt, textAt } from "../object/model.js";
+import { type Json, type KubeObject, at, listAt, show, textAt } from "../object/model.js";
 import { AGE, age, NAME } from "./columns.js";
 import type { PrinterColumn } from "./resource-type.js";
 
@@ -66,7 +66,7 @@ function containerReason(container: Json): string | undefined {
   const reason = textAt(terminated, "reason");
   if (reason !== undefined && reason !== "") return reason;
   const signal = Number(at(terminated, "signal") ?? 0);
-  return signal === 0 ? `ExitCode:${String(at(terminated, "exitCode"))}` : `Signal:${signal}`;
+  return signal === 0 ? `ExitCode:${show(at(terminated, "exitCode"))}` : `Signal:${signal}`;
 }
 
 function initStatus(pod: KubeObject): string | undefined {

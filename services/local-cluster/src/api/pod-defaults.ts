@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type KubeObject, isObject, textAt } from "../object/model.js";
+import { type Json, type JsonObject, type KubeObject, isObject, show, textAt } from "../object/model.js";
 
 const TOLERATIONS: readonly JsonObject[] = ["not-ready", "unreachable"].map((state) => ({
   effect: "NoExecute",
@@ -113,5 +113,5 @@ export function qosClass(spec: JsonObject): string {
 function quantity(resources: JsonObject, part: "requests" | "limits", name: string): string | undefined {
   const list = resources[part];
   const value = isObject(list) ? list[name] : undefined;
-  return value === undefined || value === null || value === "0" || value === 0 ? undefined : String(value);
+  return value === undefined || value === null || value === "0" || value === 0 ? undefined : show(value);
 }

@@ -1,4 +1,4 @@
-import { type Json, type KubeObject, at, isObject, listAt, textAt } from "../object/model.js";
+import { type Json, type KubeObject, at, isObject, listAt, show, textAt } from "../object/model.js";
 import { equalJson } from "../object/merge-patch.js";
 import { parseQuantity, QuantityError } from "../object/quantity.js";
 import type { Cause } from "./api-error.js";
@@ -100,7 +100,7 @@ function checkResources(container: Json, field: string): Cause[] {
             invalidValue(
               `${field}.resources.requests`,
               value,
-              `must be less than or equal to ${name} limit of ${String(at(container, "resources", "limits", name))}`,
+              `must be less than or equal to ${name} limit of ${show(at(container, "resources", "limits", name))}`,
             ),
           );
       } catch (error) {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../object/model.js";
+import { type Json, type JsonObject, show } from "../object/model.js";
 import { ApiError } from "./api-error.js";
 
 /**
@@ -84,8 +84,8 @@ export function parseProtobuf(body: Buffer): JsonObject {
   for (const { field, value } of fields(body.subarray(4))) {
     if (field === 1 && Buffer.isBuffer(value)) {
       const type = readMessage(value, { 1: ["apiVersion", "string"], 2: ["kind", "string"] });
-      apiVersion = String(type["apiVersion"] ?? "");
-      kind = String(type["kind"] ?? "");
+      apiVersion = show(type["apiVersion"]);
+      kind = show(type["kind"]);
     } else if (field === 2 && Buffer.isBuffer(value)) raw = value;
   }
   const reader = KINDS[kind];
@@ -137,7 +137,7 @@ function readMessage(bytes: Buffer, reader: Reader): JsonObject {
     else if (typeof kind === "object" && "map" in kind) {
       if (!Buffer.isBuffer(value)) throw broken();
       const entry = readMessage(value, { 1: ["key", "string"], 2: ["value", kind.map] });
-      result[name] = { ...(result[name] as JsonObject | undefined), [String(entry["key"] ?? "")]: entry["value"] ?? "" };
+      result[name] = { ...(result[name] as JsonObject | undefined), [show(entry["key"])]: entry["value"] ?? "" };
     } else result[name] = readValue(value, kind);
   }
   // Go writes the empty string for what is not set.

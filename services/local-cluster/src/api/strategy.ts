@@ -1,4 +1,4 @@
-import { type KubeObject, type JsonObject, at, isObject, listAt, textAt } from "../object/model.js";
+import { type KubeObject, type JsonObject, at, isObject, listAt, show, textAt } from "../object/model.js";
 import { parseQuantity, QuantityError } from "../object/quantity.js";
 import type { Cause } from "./api-error.js";
 import { STORAGE } from "./built-in-types.js";
@@ -117,7 +117,7 @@ export function admit(context: ApiContext, type: ResourceType, object: KubeObjec
 function withStringData(secret: KubeObject): KubeObject {
   const { stringData, ...rest } = secret;
   if (!isObject(stringData)) return rest as KubeObject;
-  const encoded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value)).toString("base64")]);
+  const encoded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(show(value)).toString("base64")]);
   return {
     ...(rest as KubeObject),
     data: { ...(isObject(secret["data"]) ? secret["data"] : {}), ...(Object.fromEntries(encoded) as JsonObject) },

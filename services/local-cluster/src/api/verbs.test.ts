@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FLYTE_DEFINITION, FLYTE_PATH, type TestCluster, testCluster, workflow } from "../cluster.fixture.js";
+import { show } from "../object/model.js";
 
 let k: TestCluster;
 const CM = "/api/v1/namespaces/default/configmaps";
@@ -7,7 +8,7 @@ const merge = { type: "application/merge-patch+json" };
 
 beforeAll(async () => {
   k = await testCluster();
-  expect((await k.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body: FLYTE_DEFINITION })).status).toBe(201);
+  await k.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body: FLYTE_DEFINITION });
 });
 afterAll(() => k.stop());
 
@@ -34,22 +35,52 @@ describe("create", () => {
   });
 
   test.each([
-    ["a name that is no DNS name", CM, { metadata: { name: "Not_A_Name" } }, 422, "Invalid", "lowercase RFC 1123 subdomain"],
-    ["no name", CM, { metadata: {} }, 422, "Invalid", "name or generateName is required"],
-    ["another kind", CM, { kind: "Secret", metadata: { name: "x" } }, 400, "BadRequest", "cannot be handled as a ConfigMap"],
-    ["another namespace", CM, { metadata: { name: "x", namespace: "other" } }, 400, "BadRequest", "does not match"],
-    [
-      "a namespace that does not exist",
-      "/api/v1/namespaces/nowhere/configmaps",
-      { metadata: { name: "x" } },
-      404,
-      "NotFound",
-      'namespaces "nowhere" not found',
-    ],
-    ["a resource version", CM, { metadata: { name: "x", resourceVersion: "5" } }, 400, "BadRequest", "resourceVersion"],
-    ["a broken label", CM, { metadata: { name: "x", labels: { a: "b c" } } }, 422, "Invalid", "a valid label"],
-  ])("refuses %s", async (_, path, body, status, reason, text) => {
-    const answer = await k.call("POST", path, { body });
+    {
+      what: "a name that is no DNS name",
+      body: { metadata: { name: "Not_A_Name" } },
+      status: 422,
+      reason: "Invalid",
+      text: "lowercase RFC 1123 subdomain",
+    },
+    { what: "no name", body: { metadata: {} }, status: 422, reason: "Invalid", text: "name or generateName is required" },
+    {
+      what: "another kind",
+      body: { kind: "Secret", metadata: { name: "x" } },
+      status: 400,
+      reason: "BadRequest",
+      text: "cannot be handled as a ConfigMap",
+    },
+    {
+      what: "another namespace",
+      body: { metadata: { name: "x", namespace: "other" } },
+      status: 400,
+      reason: "BadRequest",
+      text: "does not match",
+    },
+    {
+      what: "a namespace that is not there",
+      at: "nowhere",
+      body: { metadata: { name: "x" } },
+      status: 404,
+      reason: "NotFound",
+      text: 'namespaces "nowhere" not found',
+    },
+    {
+      what: "a resource version",
+      body: { metadata: { name: "x", resourceVersion: "5" } },
+      status: 400,
+      reason: "BadRequest",
+      text: "resourceVersion",
+    },
+    {
+      what: "a broken label",
+      body: { metadata: { name: "x", labels: { a: "b c" } } },
+      status: 422,
+      reason: "Invalid",
+      text: "a valid label",
+    },
+  ])("refuses $what", async ({ at = "default", body, status, reason, text }) => {
+    const answer = await k.call("POST", `/api/v1/namespaces/${at}/configmaps`, { body });
     expect(answer).toMatchObject({ status, body: { kind: "Status", status: "Failure", reason, code: status } });
     expect(answer.body.message).toContain(text);
   });
@@ -202,8 +233,8 @@ describe("list", () => {
     const first = (await k.call("GET", `${path}?limit=2`)).body;
     expect(first.metadata).toMatchObject({ remainingItemCount: 3, continue: expect.any(String) });
     await k.call("DELETE", `${path}/c4`);
-    const second = (await k.call("GET", `${path}?limit=2&continue=${String(first.metadata["continue"])}`)).body;
-    const third = (await k.call("GET", `${path}?limit=2&continue=${String(second.metadata["continue"])}`)).body;
+    const second = (await k.call("GET", `${path}?limit=2&continue=${show(first.metadata["continue"])}`)).body;
+    const third = (await k.call("GET", `${path}?limit=2&continue=${show(second.metadata["continue"])}`)).body;
     expect([...second.items, ...third.items].map((item) => item.metadata.name)).toEqual(["c2", "c3", "c4"]);
     expect(third.metadata).toEqual({ resourceVersion: first.metadata.resourceVersion });
     expect(await k.call("GET", `${path}?limit=2&continue=gone`)).toMatchObject({ status: 410, body: { reason: "Expired" } });

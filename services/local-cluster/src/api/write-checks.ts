@@ -1,4 +1,4 @@
-import { type KubeObject, isObject } from "../object/model.js";
+import { type KubeObject, isObject, show } from "../object/model.js";
 import type { Stored } from "../store/stored.js";
 import { ApiError, badRequest, invalid } from "./api-error.js";
 import type { ApiContext, Target } from "./context.js";
@@ -11,10 +11,10 @@ export function readObject(body: unknown, { type, namespace }: Pick<Target, "typ
   if (!isObject(body)) throw badRequest("the body of the request must be an object");
   const expected = groupVersion(type);
   if (body["apiVersion"] !== undefined && body["apiVersion"] !== expected) {
-    throw badRequest(`the API version in the data (${String(body["apiVersion"])}) does not match the expected API version (${expected})`);
+    throw badRequest(`the API version in the data (${show(body["apiVersion"])}) does not match the expected API version (${expected})`);
   }
   if (body["kind"] !== undefined && body["kind"] !== type.kind) {
-    throw badRequest(`${String(body["kind"])} in version ${JSON.stringify(expected)} cannot be handled as a ${type.kind}`);
+    throw badRequest(`${show(body["kind"])} in version ${JSON.stringify(expected)} cannot be handled as a ${type.kind}`);
   }
   const given = body["metadata"];
   if (given !== undefined && given !== null && !isObject(given)) throw badRequest("metadata must be an object");

@@ -53,8 +53,8 @@ export class NamespaceController {
   #empty(namespace: KubeObject): void {
     const { name } = namespace.metadata;
     let left = 0;
-    for (const resource of [...this.#context.store.resources()]) {
-      for (const { object } of [...this.#context.store.within(resource, name)]) {
+    for (const resource of this.#context.store.resources()) {
+      for (const { object } of this.#context.store.within(resource, name)) {
         left++;
         deleteObject(this.#context, resource, { object, policy: "Background" });
       }

@@ -377,7 +377,7 @@ export class PodWorker {
 
   /** The pod is over: once no process is left, a deleted one leaves the store. */
   #finish(): void {
-    const purged = Promise.all(this.#containers.map(({ process }) => process?.purged));
+    const purged = Promise.all(this.#containers.flatMap(({ process }) => process?.purged ?? []));
     purged
       .then(() => {
         const pod = this.#pod();

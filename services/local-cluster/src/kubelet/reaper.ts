@@ -25,18 +25,19 @@ const SCAN_MS = 25;
  */
 export class Reaper {
   readonly #waiting = new Map<Prey, { resolve: () => void; scans: number }>();
-  #timer: NodeJS.Timeout | undefined;
+  #scheduled = false;
 
   /** Resolves when a look through all processes found none that fits. */
   purge(prey: Prey): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.set(prey, { resolve, scans: 0 });
-      this.#timer ??= setTimeout(() => this.#scan(), 0);
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      setImmediate(() => this.#scan());
     });
   }
 
   #scan(): void {
-    this.#timer = undefined;
     const found = new Set<Prey>();
     for (const name of readdirSync("/proc")) {
       const pid = Number(name);
@@ -51,7 +52,8 @@ export class Reaper {
       this.#waiting.delete(prey);
       resolve();
     }
-    if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.#scan(), SCAN_MS);
+    this.#scheduled = this.#waiting.size > 0;
+    if (this.#scheduled) setTimeout(() => this.#scan(), SCAN_MS);
   }
 
   #preyOf(pid: number): Prey[] {

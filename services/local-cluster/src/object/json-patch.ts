@@ -1,5 +1,5 @@
 import { equalJson } from "./merge-patch.js";
-import { type Json, isObject } from "./model.js";
+import { type Json, isObject, show } from "./model.js";
 
 /** An operation of RFC 6902 that cannot be applied. */
 export class JsonPatchError extends Error {
@@ -46,12 +46,12 @@ function apply(root: Mutable, operation: { readonly [key: string]: Json | undefi
 }
 
 function valueOf(operation: { readonly [key: string]: Json | undefined }): Mutable {
-  if (operation["value"] === undefined) throw new JsonPatchError(`operation ${String(operation["op"])} needs a value`);
+  if (operation["value"] === undefined) throw new JsonPatchError(`operation ${show(operation["op"])} needs a value`);
   return structuredClone(operation["value"]) as Mutable;
 }
 
 function pointer(path: Json | undefined): string[] {
-  if (typeof path !== "string" || (path !== "" && !path.startsWith("/"))) throw new JsonPatchError(`not a JSON pointer: ${String(path)}`);
+  if (typeof path !== "string" || (path !== "" && !path.startsWith("/"))) throw new JsonPatchError(`not a JSON pointer: ${show(path)}`);
   const parts = path
     .split("/")
     .slice(1)

@@ -56,6 +56,11 @@ export function textAt(value: Json | undefined, ...path: readonly string[]): str
   return typeof found === "string" ? found : undefined;
 }
 
+/** A value as a person reads it: texts as they are, the rest as JSON. */
+export function show(value: Json | undefined): string {
+  return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+}
+
 export function listAt(value: Json | undefined, ...path: readonly string[]): readonly Json[] {
   const found = at(value, ...path);
   return Array.isArray(found) ? (found as readonly Json[]) : [];

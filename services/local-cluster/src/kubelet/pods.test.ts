@@ -1,0 +1,390 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type TestCluster, testCluster } from "../cluster.fixture.js";
+import { at, type JsonObject, type KubeObject, listAt, textAt } from "../object/model.js";
+
+let k: TestCluster;
+const PODS = "/api/v1/namespaces/default/pods";
+
+beforeAll(async () => {
+  k = await testCluster({ podEnv: { FROM_CONFIG: "yes" }, podPath: ["/opt/made-up/bin"], allocatable: { cpu: 8 } });
+});
+afterAll(() => k.stop());
+
+const sh = (script: string, more: JsonObject = {}): JsonObject => ({
+  name: "main",
+  image: "local/image:1",
+  command: ["sh", "-c", script],
+  ...more,
+});
+
+async function run(name: string, spec: JsonObject): Promise<void> {
+  const answer = await k.call("POST", PODS, { body: { metadata: { name }, spec: { restartPolicy: "Never", ...spec } } });
+  expect(answer).toMatchObject({ status: 201 });
+}
+
+/** The pod's first state that fits. */
+async function until(name: string, fits: (pod: KubeObject) => boolean): Promise<KubeObject> {
+  const watching = k.watch(`${PODS}?watch=true&fieldSelector=metadata.name%3D${name}`);
+  try {
+    return (await watching.until(({ type, object }) => type !== "DELETED" && fits(object))).object;
+  } finally {
+    watching.stop();
+  }
+}
+
+const inPhase =
+  (...phases: string[]) =>
+  (pod: KubeObject) =>
+    phases.includes(textAt(pod, "status", "phase") ?? "");
+const ended = inPhase("Succeeded", "Failed");
+const state = (pod: KubeObject, index = 0) => at(listAt(pod, "status", "containerStatuses")[index], "state");
+const log = (name: string, query = "") => k.text(`${PODS}/${name}/log${query}`);
+
+async function gone(name: string): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if ((await k.call("GET", `${PODS}/${name}`)).status === 404) return;
+    await delay(25);
+  }
+  throw new Error(`${name} is still there`);
+}
+
+/** Processes whose command line or environment holds the text. */
+function processesWith(text: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function noProcessWith(text: string): Promise<void> {
+  for (let i = 0; i < 120 && processesWith(text).length > 0; i++) await delay(25);
+  expect(processesWith(text)).toEqual([]);
+}
+
+describe("a pod that ends", () => {
+  test("with 0 has succeeded", async () => {
+    await run("ok", {
+      containers: [sh("echo out; echo err >&2; echo $FROM_CONFIG $OWN $PATH", { env: [{ name: "OWN", value: "v-$(FROM_CONFIG)" }] })],
+    });
+    const pod = await until("ok", ended);
+    expect(pod).toMatchObject({
+      spec: { nodeName: "local" },
+      status: { phase: "Succeeded", podIP: "127.0.0.1", qosClass: "BestEffort", startTime: expect.any(String) },
+    });
+    expect(state(pod)).toMatchObject({
+      terminated: { exitCode: 0, reason: "Completed", startedAt: expect.any(String), finishedAt: expect.any(String) },
+    });
+    expect(listAt(pod, "status", "conditions").map((c) => [textAt(c, "type"), textAt(c, "status"), textAt(c, "reason")])).toEqual([
+      ["PodReadyToStartContainers", "False", undefined],
+      ["Initialized", "True", "PodCompleted"],
+      ["Ready", "False", "PodCompleted"],
+      ["ContainersReady", "False", "PodCompleted"],
+      ["PodScheduled", "True", undefined],
+    ]);
+    const lines = (await log("ok")).split("\n");
+    expect(lines.slice(0, 2)).toEqual(["out", "err"]);
+    expect(lines[2]).toMatch(/^yes v-\$\(FROM_CONFIG\) \/opt\/made-up\/bin:/);
+  });
+
+  test("with another code has failed, and says the end of its log", async () => {
+    await run("fails", { containers: [sh("echo some words; exit 3", { terminationMessagePolicy: "FallbackToLogsOnError" })] });
+    const pod = await until("fails", ended);
+    expect(pod).toMatchObject({ status: { phase: "Failed" } });
+    expect(state(pod)).toMatchObject({ terminated: { exitCode: 3, reason: "Error", message: "some words\n" } });
+  });
+
+  test("leaves a termination message", async () => {
+    await run("message", { containers: [sh('echo why > "$FLYTE_TS_TERMINATION_LOG"; exit 1')] });
+    expect(state(await until("message", ended))).toMatchObject({ terminated: { message: "why\n" } });
+  });
+
+  test("by a signal has 128 + its number", async () => {
+    await run("signal", {
+      containers: [
+        // `$$` is how a spec writes a dollar before a name.
+        sh("kill -9 $$$$"),
+      ],
+    });
+    expect(state(await until("signal", ended))).toMatchObject({ terminated: { exitCode: 137, reason: "Error" } });
+  });
+
+  test("takes what it left behind with it", async () => {
+    await run("daemon", { containers: [sh("setsid sleep 4711 & env -i sleep 4712 & env -i setsid sleep 4713 & exit 0")] });
+    await until("daemon", ended);
+    await noProcessWith("4711");
+    await noProcessWith("4712");
+    // One that leaves its session and clears its environment cannot be told from others; nothing is promised for it.
+    for (const pid of processesWith("4713")) process.kill(Number(pid));
+  });
+
+  test("over its memory limit is OOMKilled", async () => {
+    const script = "x = bytearray(b'1') * 120_000_000\nimport time\ntime.sleep(60)";
+    await run("oom", {
+      containers: [{ name: "main", image: "i", command: ["python3", "-c", script], resources: { limits: { memory: "60Mi" } } }],
+    });
+    const pod = await until("oom", ended);
+    expect(state(pod)).toMatchObject({ terminated: { exitCode: 137, reason: "OOMKilled" } });
+  });
+});
+
+describe("a pod that cannot start", () => {
+  test("for a name that is no image", async () => {
+    await run("bad-image", { containers: [{ ...sh("true"), image: "Not::AnImage" }] });
+    const pod = await until("bad-image", (p) => at(state(p), "waiting", "reason") === "InvalidImageName");
+    expect(state(pod)).toEqual({
+      waiting: {
+        reason: "InvalidImageName",
+        message:
+          'Failed to apply default image tag "Not::AnImage": couldn\'t parse image name "Not::AnImage": invalid reference format: repository name (library/Not) must be lowercase',
+      },
+    });
+    const unready = listAt(pod, "status", "conditions").find((c) => textAt(c, "type") === "ContainersReady");
+    expect(unready).toMatchObject({ status: "False", reason: "ContainersNotReady", message: "containers with unready status: [main]" });
+    expect(textAt(pod, "status", "phase")).toBe("Pending");
+  });
+
+  test("for an image that cannot be had", async () => {
+    await run("no-image", { containers: [{ ...sh("true"), image: "registry.invalid/a/b:1" }] });
+    await until("no-image", (p) => at(state(p), "waiting", "reason") === "ErrImagePull");
+    const pod = await until("no-image", (p) => at(state(p), "waiting", "reason") === "ImagePullBackOff");
+    expect(textAt(state(pod), "waiting", "message")).toContain('Back-off pulling image "registry.invalid/a/b:1": ErrImagePull:');
+    expect((await k.call("GET", `${PODS}/no-image/log`)).status).toBe(400);
+  });
+
+  test("for a missing secret, until there is one", async () => {
+    const env = [{ name: "S", valueFrom: { secretKeyRef: { name: "later", key: "k" } } }];
+    await run("config-error", { containers: [sh('test "$S" = value', { env })] });
+    const pod = await until("config-error", (p) => at(state(p), "waiting", "reason") === "CreateContainerConfigError");
+    expect(textAt(state(pod), "waiting", "message")).toBe('secret "later" not found');
+    await k.call("POST", "/api/v1/namespaces/default/secrets", { body: { metadata: { name: "later" }, stringData: { k: "value" } } });
+    expect(textAt(await until("config-error", ended), "status", "phase")).toBe("Succeeded");
+  });
+
+  test("for a command that is not there", async () => {
+    await run("no-command", { containers: [{ name: "main", image: "i", command: ["no-such-command"] }] });
+    expect(state(await until("no-command", ended))).toMatchObject({
+      terminated: {
+        exitCode: 128,
+        reason: "StartError",
+        message: expect.stringContaining('exec: "no-such-command": executable file not found in $PATH'),
+      },
+    });
+  });
+
+  test("for want of room, until another leaves", async () => {
+    const cpu = (n: string) => ({ resources: { requests: { cpu: n } } });
+    await run("big-1", { containers: [sh("sleep 600", cpu("5"))] });
+    await until("big-1", inPhase("Running"));
+    await run("big-2", { containers: [sh("true", cpu("5"))] });
+    const waiting = await until("big-2", (p) => listAt(p, "status", "conditions").length > 0);
+    expect(listAt(waiting, "status", "conditions")[0]).toMatchObject({
+      type: "PodScheduled",
+      status: "False",
+      reason: "Unschedulable",
+      message: expect.stringContaining("0/1 nodes are available: 1 Insufficient cpu."),
+    });
+    await k.call("DELETE", `${PODS}/big-1?gracePeriodSeconds=0`);
+    await until("big-2", inPhase("Succeeded"));
+  });
+});
+
+describe("several containers", () => {
+  test("init containers come first, in order", async () => {
+    const init = (name: string, script: string) => ({ ...sh(script), name, volumeMounts: [{ name: "v", mountPath: "/data" }] });
+    const read = 'cat "$FLYTE_TS_CONTAINER_ROOT/data/order"';
+    await run("inits", {
+      volumes: [{ name: "v", emptyDir: {} }],
+      initContainers: [
+        init("one", 'sleep 0.2; echo 1 >> "$FLYTE_TS_CONTAINER_ROOT/data/order"'),
+        init("two", 'echo 2 >> "$FLYTE_TS_CONTAINER_ROOT/data/order"'),
+      ],
+      containers: [{ ...sh(read), volumeMounts: [{ name: "v", mountPath: "/data" }] }],
+    });
+    const pod = await until("inits", ended);
+    expect(textAt(pod, "status", "phase")).toBe("Succeeded");
+    expect(await log("inits")).toBe("1\n2\n");
+    expect(listAt(pod, "status", "initContainerStatuses").map((s) => textAt(s, "state", "terminated", "reason"))).toEqual([
+      "Completed",
+      "Completed",
+    ]);
+  });
+
+  test("a failed init container fails the pod, and the others never start", async () => {
+    await run("init-fails", { initContainers: [{ ...sh("exit 5"), name: "one" }], containers: [sh("true")] });
+    const pod = await until("init-fails", ended);
+    expect(textAt(pod, "status", "phase")).toBe("Failed");
+    expect(state(pod)).toEqual({ waiting: { reason: "PodInitializing" } });
+  });
+
+  test("a sidecar starts before and ends after the main container", async () => {
+    const sidecar = {
+      ...sh('trap "echo stopped; exit 0" TERM; echo started; while :; do sleep 0.05; done'),
+      name: "side",
+      restartPolicy: "Always",
+    };
+    await run("sidecar", { initContainers: [sidecar], containers: [sh("sleep 0.3")] });
+    const pod = await until("sidecar", ended);
+    expect(textAt(pod, "status", "phase")).toBe("Succeeded");
+    expect(await log("sidecar", "?container=side")).toMatch(/^started\n(Terminated\n)?stopped\n$/);
+  });
+
+  test("the log of one of several must be named", async () => {
+    await run("two", {
+      containers: [
+        { ...sh("echo a"), name: "a" },
+        { ...sh("echo b; exit 1"), name: "b" },
+      ],
+    });
+    const pod = await until("two", ended);
+    expect(textAt(pod, "status", "phase")).toBe("Failed");
+    expect(await k.call("GET", `${PODS}/two/log`)).toMatchObject({
+      status: 400,
+      body: { message: "a container name must be specified for pod two, choose one of: [a b]" },
+    });
+    expect(await log("two", "?container=b")).toBe("b\n");
+    expect((await k.call("GET", `${PODS}/two/log?container=c`)).body.message).toBe("container c is not valid for pod two");
+  });
+});
+
+describe("restart policies", () => {
+  test("OnFailure starts again and keeps the last end and the log before", async () => {
+    await run("again", {
+      restartPolicy: "OnFailure",
+      containers: [sh('echo "run $(ls "$TMPDIR" | wc -l)"; if [ -e "$TMPDIR/x" ]; then exit 0; fi; touch "$TMPDIR/x"; exit 2')],
+    });
+    const pod = await until("again", ended);
+    expect(textAt(pod, "status", "phase")).toBe("Succeeded");
+    expect(listAt(pod, "status", "containerStatuses")[0]).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 2 } } });
+    expect(await log("again")).toBe("run 1\n");
+    expect(await log("again", "?previous=true")).toBe("run 0\n");
+  });
+
+  test("Always backs off after the second crash", async () => {
+    await run("crash", { restartPolicy: "Always", containers: [sh("exit 1")] });
+    const pod = await until("crash", (p) => at(state(p), "waiting", "reason") === "CrashLoopBackOff");
+    expect(listAt(pod, "status", "containerStatuses")[0]).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 1 } } });
+    expect(textAt(pod, "status", "phase")).toBe("Running");
+  });
+});
+
+describe("delete", () => {
+  test("asks the processes to end, then the object and the folder go", async () => {
+    await run("term", { containers: [sh('trap "exit 0" TERM; echo ready; while :; do sleep 0.05; done')] });
+    const running = await until("term", inPhase("Running"));
+    const deleted = await k.call("DELETE", `${PODS}/term`);
+    expect(deleted.body.metadata).toMatchObject({ deletionGracePeriodSeconds: 30, deletionTimestamp: expect.any(String) });
+    await gone("term");
+    const folder = join(k.folder, "pods", (running.metadata.uid ?? "").replaceAll("-", "").slice(0, 16));
+    for (let i = 0; i < 80 && readdirSync(join(k.folder, "pods")).some((name) => folder.endsWith(name)); i++) await delay(25);
+    expect(readdirSync(join(k.folder, "pods")).some((name) => folder.endsWith(name))).toBe(false);
+  });
+
+  test("kills those that do not listen, with their children, when the time is up", async () => {
+    await run("deaf", { containers: [sh('trap "" TERM; sleep 5711 & setsid sleep 5712 & echo ready; while :; do sleep 0.05; done')] });
+    await until("deaf", inPhase("Running"));
+    while (!(await log("deaf")).includes("ready")) await delay(20);
+    await k.call("DELETE", `${PODS}/deaf?gracePeriodSeconds=1`);
+    await gone("deaf");
+    await noProcessWith("5711");
+    await noProcessWith("5712");
+  });
+
+  test("with no grace at all the object goes at once, and the processes with it", async () => {
+    await run("force", { containers: [sh('trap "" TERM; sleep 6711')] });
+    await until("force", inPhase("Running"));
+    expect((await k.call("DELETE", `${PODS}/force`, { body: { gracePeriodSeconds: 0 } })).status).toBe(200);
+    expect((await k.call("GET", `${PODS}/force`)).status).toBe(404);
+    await noProcessWith("6711");
+  });
+
+  test("a finalizer keeps the object, ended", async () => {
+    await k.call("POST", PODS, {
+      body: { metadata: { name: "held", finalizers: ["a.b/c"] }, spec: { restartPolicy: "Never", containers: [sh("sleep 600")] } },
+    });
+    await until("held", inPhase("Running"));
+    await k.call("DELETE", `${PODS}/held?gracePeriodSeconds=2`);
+    const pod = await until("held", (p) => p.metadata.deletionGracePeriodSeconds === 0);
+    expect(state(pod)).toMatchObject({ terminated: { exitCode: 143 } });
+    await k.call("PATCH", `${PODS}/held`, { type: "application/merge-patch+json", body: { metadata: { finalizers: null } } });
+    await gone("held");
+  });
+
+  test("activeDeadlineSeconds ends a pod and says so", async () => {
+    await run("deadline", { activeDeadlineSeconds: 1, terminationGracePeriodSeconds: 0, containers: [sh("sleep 600")] });
+    const pod = await until("deadline", (p) => at(state(p), "terminated") !== undefined);
+    expect(pod).toMatchObject({ status: { phase: "Failed", reason: "DeadlineExceeded" } });
+  });
+});
+
+describe("what a container sees", () => {
+  test("secrets, config maps and fields, as variables and files", async () => {
+    await k.call("POST", "/api/v1/namespaces/default/secrets", { body: { metadata: { name: "group" }, stringData: { key: "s3cret" } } });
+    await k.call("POST", "/api/v1/namespaces/default/configmaps", { body: { metadata: { name: "settings" }, data: { A: "1", B: "2" } } });
+    const container = {
+      ...sh('cat "$FLYTE_SECRETS_DEFAULT_DIR/group/key"; echo; echo $P_A $P_B $NAME $LABEL $CPU; cat "$1"; pwd'),
+      env: [
+        { name: "FLYTE_SECRETS_DEFAULT_DIR", value: "/etc/flyte/secrets" },
+        { name: "NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+        { name: "LABEL", valueFrom: { fieldRef: { fieldPath: "metadata.labels['l']" } } },
+        { name: "CPU", valueFrom: { resourceFieldRef: { resource: "limits.cpu", divisor: "1m" } } },
+      ],
+      envFrom: [{ prefix: "P_", configMapRef: { name: "settings" } }],
+      args: ["sh", "/settings/b.txt"],
+      workingDir: "/root",
+      resources: { limits: { cpu: "250m" } },
+      volumeMounts: [
+        { name: "secret", mountPath: "/etc/flyte/secrets/group" },
+        { name: "map", mountPath: "/settings" },
+      ],
+    };
+    const volumes = [
+      { name: "secret", secret: { secretName: "group" } },
+      { name: "map", configMap: { name: "settings", items: [{ key: "B", path: "b.txt" }] } },
+    ];
+    await k.call("POST", PODS, {
+      body: { metadata: { name: "sees", labels: { l: "x" } }, spec: { restartPolicy: "Never", containers: [container], volumes } },
+    });
+    await until("sees", ended);
+    expect((await log("sees")).split("\n")).toEqual(["s3cret", "1 2 sees x 250", expect.stringMatching(/^2\/.*\/root\/main\/root$/), ""]);
+  });
+});
+
+describe("logs", () => {
+  test("are followed while they grow, and end with the container", async () => {
+    await run("follow", { containers: [sh("for i in 1 2 3 4; do echo $i; sleep 0.1; done")] });
+    await until("follow", inPhase("Running"));
+    expect(await log("follow", "?follow=true")).toBe("1\n2\n3\n4\n");
+    expect(await log("follow", "?tailLines=2")).toBe("3\n4\n");
+    expect(await log("follow", "?limitBytes=3")).toBe("1\n2");
+    for (const line of (await log("follow", "?timestamps=true")).trimEnd().split("\n"))
+      expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{9}Z \d$/);
+  });
+});
+
+test("events tell the story of a pod", async () => {
+  await run("story", { containers: [sh("true")] });
+  await until("story", ended);
+  const { body } = await k.call("GET", "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Dstory");
+  expect(body.items.map((e) => [e["type"], e["reason"], e["message"]])).toEqual([
+    ["Normal", "Scheduled", "Successfully assigned default/story to local"],
+    ["Normal", "Pulled", 'Container image "local/image:1" already present on machine'],
+    ["Normal", "Created", "Created container: main"],
+    ["Normal", "Started", "Started container main"],
+  ]);
+  const other = await k.call(
+    "GET",
+    "/apis/events.k8s.io/v1/namespaces/default/events?fieldSelector=metadata.name%3D" + (body.items[1]?.metadata.name ?? ""),
+  );
+  expect(other.body.items[0]).toMatchObject({
+    regarding: { name: "story" },
+    note: 'Container image "local/image:1" already present on machine',
+    deprecatedCount: 1,
+  });
+});
