@@ -40,6 +40,8 @@ export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: Stac
   const ops = (name: string) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
   const blobEndpoint = `http://127.0.0.1:${endpoints.blobs}`;
   const s3 = { endpoint: blobEndpoint, region: "us-east-1", accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
+  // Without a dashboard: the log as the cluster's API shows it, readable in a browser of this machine.
+  const podLog = `http://127.0.0.1:${endpoints.cluster}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
   const nats = { url: endpoints.natsUrl };
   const kubernetes = { kubeconfig: folders.kubeconfig };
   return [

@@ -16,7 +16,7 @@ import { nextToken } from "../list/token.js";
 import { loadTasks } from "../task-execution/store.js";
 import { taskKey } from "../task-execution/task-key.js";
 import { nodeExecutionEntity } from "./list-entity.js";
-import { nodeColumns, nodeExecutionOf, type NodeRow } from "./row.js";
+import { listedNodeColumns, nodeExecutionOf, type NodeRow } from "./row.js";
 
 type List = MessageInitShape<typeof NodeExecutionListSchema>;
 
@@ -56,7 +56,7 @@ export async function listNodeExecutionsForTask(db: Queryable, request: NodeExec
 
 async function page(db: Queryable, executionId: WorkflowExecutionIdentifier, request: ListRequest): Promise<List> {
   const plan = planList(nodeExecutionEntity, request);
-  const { rows } = await db.query<NodeRow>(selectPage(nodeExecutionEntity, plan, nodeColumns));
+  const { rows } = await db.query<NodeRow>(selectPage(nodeExecutionEntity, plan, listedNodeColumns));
   return {
     nodeExecutions: rows.map((row) => nodeExecutionOf(row, { executionId, errorBytes: LIST_ERROR_BYTES })),
     token: nextToken(plan, rows.length),

@@ -57,6 +57,13 @@ export const nodeColumns = [
   .map((name) => `node_executions.${name}`)
   .join(", ");
 
+/** As lists tell it: whatever has children is a parent, so that clients which walk a list find them (branches say nothing of it in events). */
+export const listedNodeColumns = nodeColumns.replace(
+  "node_executions.is_parent",
+  `(node_executions.is_parent OR EXISTS (SELECT 1 FROM node_executions child
+    WHERE child.execution_id = node_executions.execution_id AND child.parent_node_id = node_executions.node_id)) AS is_parent`,
+);
+
 export interface NodeOptions {
   readonly executionId: WorkflowExecutionIdentifier;
   /** Longest error message, bytes; absent: whole. */
