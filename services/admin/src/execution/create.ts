@@ -154,6 +154,7 @@ async function prepare(
     launchPlanId: what.launchPlanRowId,
     launchPlanName: isTask ? "" : (launchPlan.id?.name ?? ""),
     workflowId: what.workflowRowId,
+    workflowName: workflow.name,
     taskId: what.taskRowId,
     launchEntity: isTask ? "task" : "launch_plan",
     mode: inherited.metadata.mode,

@@ -10,6 +10,7 @@ export interface NewExecution {
   readonly launchPlanId: bigint | undefined;
   readonly launchPlanName: string;
   readonly workflowId: bigint;
+  readonly workflowName: string;
   readonly taskId: bigint | undefined;
   readonly launchEntity: "launch_plan" | "task";
   readonly mode: number;
@@ -69,15 +70,16 @@ export async function insertExecution(tx: Queryable, execution: NewExecution): P
     failure?.bytes ?? null,
     failure?.kind ?? null,
     failure?.code ?? null,
+    execution.workflowName,
   ];
   const { rows } = await tx.query<{ id: bigint }>({
     name: "insert-execution",
     text: `INSERT INTO executions (execution_project, execution_domain, execution_name, launch_plan_id, launch_plan_name, workflow_id,
         task_id, launch_entity, mode, principal, cluster, source_execution_id, parent_node_execution_id, spec, inputs, user_inputs,
         inputs_uri, user_inputs_uri, closure, launch, accepted_ns, updated_ns, state_changed_ns, state_changed_by, phase, result, error,
-        error_kind, error_code)
+        error_kind, error_code, workflow_name)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $21, $10, $22, $23,
-        $24, $25, $26)
+        $24, $25, $26, $27)
       ON CONFLICT DO NOTHING RETURNING id`,
     values,
   });

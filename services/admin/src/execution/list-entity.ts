@@ -46,13 +46,19 @@ export const executionEntity: EntityDescription = {
   prefix: "execution",
   key: "id",
   related: {
+    // The names stand in the row, too: so one index has them in the order of time.
     launch_plan: {
       kind: "join",
       table: "launch_plans",
       on: "launch_plans.id = executions.launch_plan_id",
-      columns: launchPlanEntity.columns,
+      columns: { ...launchPlanEntity.columns, name: { type: "text", sql: "executions.launch_plan_name" } },
     },
-    workflow: { kind: "join", table: "workflows", on: "workflows.id = executions.workflow_id", columns: workflowEntity.columns },
+    workflow: {
+      kind: "join",
+      table: "workflows",
+      on: "workflows.id = executions.workflow_id",
+      columns: { ...workflowEntity.columns, name: { type: "text", sql: "executions.workflow_name" } },
+    },
     task: { kind: "join", table: "tasks", on: "tasks.id = executions.task_id", columns: taskEntity.columns },
     admin_tag: tags,
     execution_tag: tags,

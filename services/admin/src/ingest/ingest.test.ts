@@ -60,6 +60,7 @@ async function newExecution(): Promise<[string, bigint]> {
     launchPlanId: undefined,
     launchPlanName: "l",
     workflowId: 1n,
+    workflowName: "w",
     taskId: undefined,
     launchEntity: "launch_plan",
     mode: 0,
