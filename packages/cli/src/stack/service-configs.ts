@@ -100,7 +100,14 @@ export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: Stac
     {
       name: "plugin-pod",
       program: program("plugins/pod"),
-      config: { logLevel, ops: ops("plugin-pod"), nats, kubernetes, storage: { s3 } },
+      config: {
+        logLevel,
+        ops: ops("plugin-pod"),
+        nats,
+        kubernetes,
+        storage: { s3 },
+        logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
+      },
     },
     { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats } },
   ];
