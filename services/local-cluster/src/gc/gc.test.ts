@@ -28,14 +28,14 @@ const create = async (name: string, more: JsonObject = {}) =>
 const owned = async (name: string, owners: readonly KubeObject[], more: JsonObject = {}) =>
   k.call("POST", CM, { body: { metadata: { name, ownerReferences: owners.map(owner), ...more } } });
 
-async function status(path: string, wanted: number): Promise<void> {
+/** The status of the path, once it is the wanted one or time is up. */
+async function settled(path: string, wanted: number): Promise<number> {
   let seen = 0;
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < 100 && seen !== wanted; i++) {
+    if (i > 0) await delay(10);
     seen = (await k.call("GET", path)).status;
-    if (seen === wanted) return;
-    await delay(10);
   }
-  expect([path, seen]).toEqual([path, wanted]);
+  return seen;
 }
 
 test("what an owner leaves behind is deleted, through several levels", async () => {
@@ -44,8 +44,8 @@ test("what an owner leaves behind is deleted, through several levels", async () 
   const child = (await k.call("GET", `${CM}/child`)).body;
   await owned("grandchild", [child]);
   await k.call("DELETE", `${FLYTE_PATH}/top`);
-  await status(`${CM}/child`, 404);
-  await status(`${CM}/grandchild`, 404);
+  expect(await settled(`${CM}/child`, 404)).toBe(404);
+  expect(await settled(`${CM}/grandchild`, 404)).toBe(404);
 });
 
 test("an object lives as long as one of its owners", async () => {
@@ -55,23 +55,23 @@ test("an object lives as long as one of its owners", async () => {
   for (let i = 0; i < 100 && (await k.call("GET", `${CM}/both`)).body.metadata.ownerReferences?.length !== 1; i++) await delay(10);
   expect((await k.call("GET", `${CM}/both`)).body.metadata.ownerReferences).toEqual([owner(b)]);
   await k.call("DELETE", `${FLYTE_PATH}/b`);
-  await status(`${CM}/both`, 404);
+  expect(await settled(`${CM}/both`, 404)).toBe(404);
 });
 
 test("an owner that never was, or is of another namespace, is none", async () => {
   await owned("stray", [{ ...(await create("real")), metadata: { name: "ghost", uid: "00000000-0000-0000-0000-000000000000" } }]);
-  await status(`${CM}/stray`, 404);
+  expect(await settled(`${CM}/stray`, 404)).toBe(404);
   await k.call("POST", "/api/v1/namespaces", { body: { metadata: { name: "elsewhere" } } });
   const real = (await k.call("GET", `${FLYTE_PATH}/real`)).body;
   await k.call("POST", "/api/v1/namespaces/elsewhere/configmaps", { body: { metadata: { name: "far", ownerReferences: [owner(real)] } } });
-  await status("/api/v1/namespaces/elsewhere/configmaps/far", 404);
+  expect(await settled("/api/v1/namespaces/elsewhere/configmaps/far", 404)).toBe(404);
 });
 
 test("orphaned dependents stay", async () => {
   const parent = await create("parent");
   await owned("orphan", [parent]);
   await k.call("DELETE", `${FLYTE_PATH}/parent`, { body: { propagationPolicy: "Orphan" } });
-  await status(`${FLYTE_PATH}/parent`, 404);
+  expect(await settled(`${FLYTE_PATH}/parent`, 404)).toBe(404);
   expect((await k.call("GET", `${CM}/orphan`)).body.metadata.ownerReferences).toBeUndefined();
 });
 
@@ -83,19 +83,19 @@ test("in the foreground the owner goes last", async () => {
   for (let i = 0; i < 100 && (await k.call("GET", `${CM}/slow`)).body.metadata.deletionTimestamp === undefined; i++) await delay(10);
   expect((await k.call("GET", `${FLYTE_PATH}/front`)).status).toBe(200);
   await k.call("PATCH", `${CM}/slow`, { type: "application/merge-patch+json", body: { metadata: { finalizers: null } } });
-  await status(`${CM}/slow`, 404);
-  await status(`${FLYTE_PATH}/front`, 404);
+  expect(await settled(`${CM}/slow`, 404)).toBe(404);
+  expect(await settled(`${FLYTE_PATH}/front`, 404)).toBe(404);
 });
 
 test("a namespace takes everything in it along, takes nothing new, and waits for finalizers", async () => {
   await k.call("POST", "/api/v1/namespaces", { body: { metadata: { name: "doomed" } } });
   const path = "/api/v1/namespaces/doomed/configmaps";
-  await status("/api/v1/namespaces/doomed/serviceaccounts/default", 200);
+  expect(await settled("/api/v1/namespaces/doomed/serviceaccounts/default", 200)).toBe(200);
   await k.call("POST", path, { body: { metadata: { name: "plain" } } });
   await k.call("POST", path, { body: { metadata: { name: "held", finalizers: ["a.b/c"] } } });
   const deleted = await k.call("DELETE", "/api/v1/namespaces/doomed");
   expect(deleted.body["status"]).toEqual({ phase: "Terminating" });
-  await status(`${path}/plain`, 404);
+  expect(await settled(`${path}/plain`, 404)).toBe(404);
   expect(await k.call("POST", path, { body: { metadata: { name: "late" } } })).toMatchObject({
     status: 403,
     body: {
@@ -105,14 +105,14 @@ test("a namespace takes everything in it along, takes nothing new, and waits for
     },
   });
   await k.call("PATCH", `${path}/held`, { type: "application/merge-patch+json", body: { metadata: { finalizers: null } } });
-  await status("/api/v1/namespaces/doomed", 404);
+  expect(await settled("/api/v1/namespaces/doomed", 404)).toBe(404);
 });
 
 test("a definition takes its objects along", async () => {
   await create("instance");
   await k.call("DELETE", `${CRDS}/flyteworkflows.flyte.lyft.com`);
-  await status(`${CRDS}/flyteworkflows.flyte.lyft.com`, 404);
-  await status(FLYTE_PATH, 404);
+  expect(await settled(`${CRDS}/flyteworkflows.flyte.lyft.com`, 404)).toBe(404);
+  expect(await settled(FLYTE_PATH, 404)).toBe(404);
   await k.call("POST", CRDS, { body: FLYTE_DEFINITION });
   expect((await k.call("GET", FLYTE_PATH)).body.items).toEqual([]);
 });

@@ -58,6 +58,7 @@ function mergeKey(field: string, items: readonly Json[]): string | undefined {
 function mergeList(target: Json | undefined, patch: readonly Json[], field: string): Json {
   const current = Array.isArray(target) ? (target as readonly Json[]) : [];
   if (UNITED.has(field)) return [...current, ...patch.filter((value) => !current.some((old) => equalJson(old, value)))];
+  if (patch.length === 0 && (MERGE_KEYS[field]?.length ?? 0) > 0) return current;
   const key = mergeKey(field, patch);
   if (key === undefined || patch.some((item) => isObject(item) && item["$patch"] === "replace")) {
     return patch.filter((item) => !(isObject(item) && item["$patch"] === "replace"));
