@@ -14,8 +14,9 @@ export async function findTaskExecution(db: Queryable, id: TaskId): Promise<Task
   const task = id.taskId;
   const { rows } = await db.query<TaskRow & TaskValuesRow>({
     name: "find-task-execution",
-    // An attempt whose event brought no values of its own has those of its node.
-    text: `SELECT ${taskColumns}, COALESCE(task_executions.inputs, n.inputs) AS inputs, task_executions.outputs, task_executions.output_uri
+    // An attempt whose events brought no values, but the address of its node's, has those of its node.
+    text: `SELECT ${taskColumns}, task_executions.outputs, task_executions.output_uri,
+        COALESCE(task_executions.inputs, CASE WHEN n.input_uri = task_executions.input_uri THEN n.inputs END) AS inputs
       FROM executions e JOIN task_executions ON task_executions.execution_id = e.id
         LEFT JOIN node_executions n ON n.execution_id = e.id AND n.node_id = task_executions.node_id
       WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND task_executions.node_id = $4
