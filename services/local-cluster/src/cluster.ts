@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Logger } from "@flyte-ts/telemetry";
+import { type Logger, Metrics } from "@flyte-ts/telemetry";
 import { STORAGE } from "./api/built-in-types.js";
 import type { ApiContext } from "./api/context.js";
 import { createHandler } from "./api/handler.js";
@@ -23,6 +23,7 @@ import { storeLookup } from "./kubelet/pod-worker.js";
 import { Reaper } from "./kubelet/reaper.js";
 import { Scheduler } from "./kubelet/scheduler.js";
 import { at, type KubeObject, listAt, textAt, withMeta } from "./object/model.js";
+import { registerMetrics } from "./metrics.js";
 import { writeKubeconfig } from "./kubeconfig.js";
 import { openStore } from "./store/persistent-store.js";
 
@@ -105,7 +106,9 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
   const loopback = /^(localhost|127\.|::1$)/.test(config.host);
   if (!loopback && token === undefined)
     throw new Error(`host ${config.host} is not loopback: set access: token, since whoever reaches the port can start processes`);
+  const metrics = new Metrics();
   const handler = createHandler({
+    metrics,
     context,
     access: { token, loopback },
     maxRequestBytes: config.maxRequestBytes,
@@ -117,6 +120,7 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
       ),
     onError,
   });
+  registerMetrics(metrics, { store, watches: () => handler.watches, pods: () => kubelet.workers });
   const server = await startServer(handler, config);
   const kubeconfig = config.kubeconfig ?? join(config.dataDir, "kubeconfig");
   writeKubeconfig(kubeconfig, { host: config.host, port: server.port, token });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse as parseYaml } from "yaml";
+import type { Metrics } from "@flyte-ts/telemetry";
 import type { JsonObject } from "../object/model.js";
 import type { Stored } from "../store/stored.js";
 import { type AccessRules, checkAccess } from "./access.js";
@@ -10,7 +11,7 @@ import { discover } from "./discovery.js";
 import { Lister } from "./list.js";
 import { OPENAPI_V2, OPENAPI_V2_PROTOBUF, openApi } from "./openapi.js";
 import { patch, PATCH_TYPES } from "./patch.js";
-import { deleteOptions, remove } from "./remove.js";
+import { applyRemoval, deleteOptions, remove } from "./remove.js";
 import { parseProtobuf, PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 import { encodeList, encodeOne, parseBody, type Representation, representationOf } from "./representation.js";
 import { readBody } from "./request-body.js";
@@ -28,12 +29,15 @@ export interface HandlerOptions {
   readonly notReady: () => string | undefined;
   /** Serves a pod's log. */
   readonly podLog: (pod: Stored, query: URLSearchParams, response: ServerResponse) => Promise<void>;
+  readonly metrics: Metrics;
   /** An error that is not the client's. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Watches that are open. */
+  readonly watches: number;
   /** Ends the watches. */
   close(): void;
 }
@@ -59,6 +63,10 @@ export function createHandler(options: HandlerOptions): Handler {
     const query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
     const rawPath = mark < 0 ? url : url.slice(0, mark);
     if (sendHealth(rawPath, response)) return;
+    if (rawPath === "/metrics") {
+      response.writeHead(200, { "content-type": options.metrics.contentType }).end(await options.metrics.metrics());
+      return;
+    }
     const path = checkAccess(request, rawPath.length > 1 && rawPath.endsWith("/") ? rawPath.slice(0, -1) : rawPath, options.access);
     await serveApi({ request, response, path, query });
   };
@@ -119,10 +127,13 @@ export function createHandler(options: HandlerOptions): Handler {
         const chosen = deleteOptions(value, query);
         for (const { object } of page.items) {
           const one = { ...target, namespace: object.metadata.namespace, name: object.metadata.name };
-          await remove(context, one, chosen).catch((error: unknown) => {
+          try {
+            applyRemoval(context, one, chosen);
+          } catch (error) {
             if (!(error instanceof ApiError && error.code === 404)) throw error;
-          });
+          }
         }
+        await context.store.durable();
         return sendText(response, 200, encodeList(page.items, { type: target.type, representation, now: context.now(), meta: page.meta }));
       }
       default:
@@ -207,6 +218,9 @@ export function createHandler(options: HandlerOptions): Handler {
           response.setHeader("connection", "close");
         sendJson(response, shown.code, shown.toStatus());
       });
+    },
+    get watches() {
+      return watcher.count;
     },
     close: () => watcher.closeAll(),
   };

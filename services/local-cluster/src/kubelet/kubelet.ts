@@ -9,7 +9,7 @@ import { PodWorker, type WorkerDeps } from "./pod-worker.js";
 import { treeMemory } from "./process-memory.js";
 import type { Scheduler } from "./scheduler.js";
 
-export interface KubeletOptions extends WorkerDeps {
+export interface KubeletOptions extends Omit<WorkerDeps, "onSettled"> {
   readonly scheduler: Scheduler;
   readonly enforceMemory: boolean;
 }
@@ -60,9 +60,9 @@ export class Kubelet {
     if (textAt(pod, "spec", "nodeName") !== this.#options.settings.nodeName) return;
     let worker = this.#workers.get(uid);
     if (worker === undefined) {
-      // A pod that ended before has nothing left to run.
-      if (isEnded(pod)) return;
-      worker = new PodWorker(this.#options, pod);
+      // A pod that has ended needs a worker only to leave, if a crash kept it from that.
+      if (isEnded(pod) && pod.metadata.deletionTimestamp === undefined) return;
+      worker = new PodWorker({ ...this.#options, onSettled: () => this.#workers.delete(uid) }, pod);
       this.#workers.set(uid, worker);
     }
     worker.wake();

@@ -29,6 +29,8 @@ export interface WorkerDeps {
   readonly podsFolder: string;
   readonly maxLogBytes: number;
   readonly logger: Logger;
+  /** The pod has ended, nothing of it is left running, and nobody deletes it: the worker is done. */
+  readonly onSettled: () => void;
 }
 
 /** Missing secrets and config maps are looked for this often, ms. */
@@ -225,8 +227,8 @@ export class PodWorker {
         spec.name,
       );
       this.#note(pod, { type: "Normal", reason: "Created", message: `Created container: ${spec.name}` }, spec.name);
+      const last = container.run;
       container.blocked = undefined;
-      container.previous = container.run;
       if (plan.unrunnable !== undefined) {
         noteCause(run, { reason: "StartError", message: plan.unrunnable });
         writeExit(run, 128);
@@ -243,26 +245,31 @@ export class PodWorker {
         this.wake();
         return;
       }
-      container.run = { state: "running", attempt, startedAt: context.now() };
+      const startedAt = context.now();
       container.process = ContainerProcess.launch(
         { podUid: this.uid, container: spec.name, run, ...plan },
         {
           ...this.#handlers(container, run),
           onFailure: (error) => {
-            container.run = container.previous;
+            container.run = last;
             container.process = undefined;
             this.#block(pod, container, { reason: "CreateContainerError", message: error.message });
             this.wake();
           },
         },
       );
+      container.previous = last;
+      container.run = { state: "running", attempt, startedAt };
       this.#clocks.set(spec.name, new LogClock(run, this.#deps.maxLogBytes));
       this.#note(pod, { type: "Normal", reason: "Started", message: `Started container ${spec.name}` }, spec.name);
     } catch (error) {
       if (error instanceof ContainerConfigError)
         this.#block(pod, container, { reason: "CreateContainerConfigError", message: error.message });
-      else if (error instanceof NoCommandError) this.#block(pod, container, { reason: "CreateContainerError", message: error.message });
-      else throw error;
+      else {
+        if (!(error instanceof NoCommandError))
+          this.#deps.logger.warn({ pod: this.#place.name, error: String(error) }, "container could not be created");
+        this.#block(pod, container, { reason: "CreateContainerError", message: error instanceof Error ? error.message : String(error) });
+      }
     }
   }
 
@@ -381,7 +388,8 @@ export class PodWorker {
     purged
       .then(() => {
         const pod = this.#pod();
-        if (this.#stopped || pod?.metadata.deletionTimestamp === undefined) return;
+        if (this.#stopped || pod === undefined) return;
+        if (pod.metadata.deletionTimestamp === undefined) return this.#deps.onSettled();
         const ready = withMeta(pod, { deletionGracePeriodSeconds: 0 });
         if (isDone(ready)) this.#deps.context.store.remove(this.#place);
         else this.#deps.context.store.put(STORAGE.pods, ready);

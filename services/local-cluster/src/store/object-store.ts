@@ -69,6 +69,10 @@ export class ObjectStore {
     return this.#tables.get(resource)?.within(namespace) ?? [];
   }
 
+  count(resource: string): number {
+    return this.#tables.get(resource)?.size ?? 0;
+  }
+
   resources(): Iterable<string> {
     return this.#tables.keys();
   }
