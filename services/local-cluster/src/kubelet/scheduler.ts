@@ -1,4 +1,4 @@
-import { type JsonObject, type KubeObject, isObject, listAt, textAt } from "../object/model.js";
+import { at, type JsonObject, type KubeObject, isObject, listAt, textAt } from "../object/model.js";
 import type { StoreEvent } from "../store/history.js";
 import { STORAGE } from "../api/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
@@ -15,6 +15,21 @@ export interface SchedulerOptions {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+interface Waiting {
+  readonly namespace: string;
+  readonly name: string;
+  /** All that decides whether it fits. */
+  readonly wish: string;
+  /** The last refusal. */
+  told: string | undefined;
+}
+
+function wishOf(pod: KubeObject): string {
+  const spec = pod["spec"];
+  const selectors = [at(spec, "nodeSelector"), at(spec, "affinity", "nodeAffinity"), at(spec, "volumes"), at(spec, "schedulingGates")];
+  return JSON.stringify([[...podResources(pod, "requests")].map(([name, amount]) => [name, String(amount)]), ...selectors]);
+}
+
 /** Places pods on the one node, oldest first, as long as their requests fit. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -22,7 +37,7 @@ export class Scheduler {
   readonly #holding = new Map<string, Amounts>();
   readonly #used: Amounts = new Map();
   /** Pods that wait for a place, in order of arrival. */
-  readonly #waiting = new Map<string, { readonly namespace: string; readonly name: string }>();
+  readonly #waiting = new Map<string, Waiting>();
   #scheduled = false;
 
   constructor(options: SchedulerOptions) {
@@ -34,12 +49,13 @@ export class Scheduler {
     const pod = stored.object;
     const { uid = "", name, namespace = "" } = pod.metadata;
     const nodeName = textAt(pod, "spec", "nodeName") ?? "";
-    const gone = type === "DELETED";
-    if (!gone && !isEnded(pod) && nodeName === this.#options.nodeName) this.#hold(uid, pod);
-    else if (this.#holding.has(uid)) this.#release(uid);
-    if (gone || nodeName !== "" || pod.metadata.deletionTimestamp !== undefined) this.#waiting.delete(uid);
+    const gone = type === "DELETED" || isEnded(pod);
+    if (gone) this.#release(uid);
+    else if (nodeName === this.#options.nodeName) this.#hold(uid, pod);
+    // An event from before the binding may come after it; a place once given is kept.
+    if (gone || nodeName !== "" || pod.metadata.deletionTimestamp !== undefined || this.#holding.has(uid)) this.#waiting.delete(uid);
     else if (!this.#waiting.has(uid)) {
-      this.#waiting.set(uid, { namespace, name });
+      this.#waiting.set(uid, { namespace, name, wish: wishOf(pod), told: undefined });
       this.#wake();
     }
   }
@@ -52,6 +68,7 @@ export class Scheduler {
   }
 
   #release(uid: string): void {
+    if (!this.#holding.has(uid)) return;
     for (const [name, amount] of this.#holding.get(uid) ?? []) this.#used.set(name, (this.#used.get(name) ?? 0n) - amount);
     this.#holding.delete(uid);
     if (this.#waiting.size > 0) this.#wake();
@@ -62,14 +79,22 @@ export class Scheduler {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      for (const [uid, place] of this.#waiting) this.#place(uid, place);
+      // Pods that ask for the same get the same answer in one pass, which keeps long queues cheap.
+      const refused = new Map<string, string>();
+      for (const [uid, waiting] of this.#waiting) {
+        const known = refused.get(waiting.wish);
+        if (known !== undefined && known === waiting.told) continue;
+        waiting.told = this.#place(uid, waiting);
+        if (waiting.told !== undefined) refused.set(waiting.wish, waiting.told);
+      }
     });
   }
 
-  #place(uid: string, { namespace, name }: { namespace: string; name: string }): void {
+  /** Binds the pod, or answers why not. */
+  #place(uid: string, { namespace, name, told }: Waiting): string | undefined {
     const { context, allocatable, labels, nodeName, events } = this.#options;
     const pod = context.store.get({ resource: STORAGE.pods, namespace, name })?.object;
-    if (pod?.metadata.uid !== uid || listAt(pod, "spec", "schedulingGates").length > 0) return;
+    if (pod?.metadata.uid !== uid || listAt(pod, "spec", "schedulingGates").length > 0) return undefined;
     const requests = podResources(pod, "requests");
     const space: NodeSpace = { allocatable, labels, used: this.#used, pods: this.#holding.size };
     const why = whyUnschedulable(pod, requests, space);
@@ -80,10 +105,10 @@ export class Scheduler {
         phase: "Pending",
         conditions: [this.#condition(pod, { status: "False", reason: "Unschedulable", message: why })],
       };
-      if (textAt(listAt(pod, "status", "conditions")[0], "message") === why) return;
+      if (told === why || textAt(listAt(pod, "status", "conditions")[0], "message") === why) return why;
       context.store.put(STORAGE.pods, { ...pod, status: next });
       events.recordScheduling(pod, { type: "Warning", reason: "FailedScheduling", message: why, action: "Scheduling" });
-      return;
+      return why;
     }
     this.#waiting.delete(uid);
     this.#hold(uid, pod);
@@ -99,6 +124,7 @@ export class Scheduler {
       message: `Successfully assigned ${namespace}/${name} to ${nodeName}`,
       action: "Binding",
     });
+    return undefined;
   }
 
   #condition(pod: KubeObject, verdict: { status: "True" | "False"; reason?: string; message?: string }): JsonObject {
