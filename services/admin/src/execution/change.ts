@@ -1,11 +1,14 @@
 import type { Database, Queryable } from "@flyte-ts/postgres";
+import { Code, RpcError } from "@flyte-ts/rpc";
 import type { WorkflowState } from "../event/workflow-state.js";
 import { executionNotFound } from "./identifier.js";
 import { type ExecutionName, findExecutionState, saveExecutionStates, type StoredExecutionState } from "./state.js";
 
-/** Another writer came first, again and again. */
-export class TooManyConflicts extends Error {
-  override readonly name = "TooManyConflicts";
+/** Another writer came first, again and again; the caller may try once more. */
+export class TooManyConflicts extends RpcError {
+  constructor(message: string) {
+    super(Code.ABORTED, message);
+  }
 }
 
 const ATTEMPTS = 20;

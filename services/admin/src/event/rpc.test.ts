@@ -1,0 +1,197 @@
+import { fileURLToPath } from "node:url";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { BlobStore } from "@flyte-ts/blobstore";
+import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
+import {
+  NodeExecution_Phase as Node,
+  TaskExecution_Phase as Task,
+  WorkflowExecution_Phase as Workflow,
+} from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import type { NodeExecutionEventSchema, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { Bus } from "@flyte-ts/messaging";
+import { createPool, type Database } from "@flyte-ts/postgres";
+import type { RpcError } from "@flyte-ts/rpc";
+import { type Channel, Code, createClient, createRpcServer, openChannel, type RpcServer, type ServiceClient } from "@flyte-ts/rpc";
+import { createLogger, Metrics } from "@flyte-ts/telemetry";
+import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { adminConfigSchema } from "../config.js";
+import { insertExecution } from "../execution/insert.js";
+import { adminServices } from "../server.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const bus = { publishVolatile: () => undefined } as unknown as Bus;
+let postgres: ServerFixture;
+let db: Database;
+let server: RpcServer;
+let channel: Channel;
+let admin: ServiceClient<typeof AdminService>;
+let data: ServiceClient<typeof DataProxyService>;
+let signals: ServiceClient<typeof SignalService>;
+let name: string;
+let count = 0;
+
+beforeAll(async () => {
+  postgres = await postgresFixture();
+  db = createPool({ url: postgres.url, logger });
+  await db.migrate({ directory: fileURLToPath(new URL("../../migrations", import.meta.url)), logger });
+  const config = adminConfigSchema.parse({});
+  const deps = {
+    config,
+    db,
+    bus,
+    blobs: {} as BlobStore,
+    clusters: [],
+    logger,
+    metrics: new Metrics(),
+    clock: () => new Date(),
+    random: Math.random,
+  };
+  server = createRpcServer({ logger, services: adminServices(deps, { version: "1", revision: "r", time: "t" }) });
+  const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
+  channel = openChannel({ endpoint: `127.0.0.1:${port}` });
+  admin = createClient({ channel, service: AdminService });
+  data = createClient({ channel, service: DataProxyService });
+  signals = createClient({ channel, service: SignalService });
+});
+afterAll(async () => {
+  channel.close();
+  await server.drain({ deadlineMs: 100 });
+  await db.close();
+  await postgres.stop();
+});
+beforeEach(async () => {
+  name = `e${count++}`;
+  const empty = new Uint8Array();
+  await insertExecution(db, {
+    project: "p",
+    domain: "d",
+    name,
+    launchPlanId: undefined,
+    launchPlanName: "l",
+    workflowId: 1n,
+    workflowName: "w",
+    taskId: undefined,
+    launchEntity: "launch_plan",
+    mode: 0,
+    principal: "",
+    cluster: "",
+    sourceExecutionId: undefined,
+    parentNodeExecutionId: undefined,
+    spec: empty,
+    inputs: empty,
+    userInputs: empty,
+    inputsUri: "",
+    userInputsUri: "",
+    closure: empty,
+    launchSettings: "{}",
+    acceptedAt: 1n,
+    failure: undefined,
+    labels: {},
+    tags: [],
+  });
+});
+
+const executionId = () => ({ project: "p", domain: "d", name });
+const nodeId = (id = "n0") => ({ nodeId: id, executionId: executionId() });
+const taskId = { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "t", version: "v" };
+const at = timestampFromMs(1_700_000_000_000);
+const values = create(LiteralMapSchema, {
+  literals: { o: { value: { case: "scalar", value: { value: { case: "noneType", value: {} } } } } },
+});
+
+const node = (phase: Node, more: MessageInitShape<typeof NodeExecutionEventSchema> = {}) =>
+  admin.createNodeEvent({ event: { id: nodeId(), phase, occurredAt: at, ...more } as MessageInitShape<typeof NodeExecutionEventSchema> });
+const task = (phase: Task, more: MessageInitShape<typeof TaskExecutionEventSchema> = {}) =>
+  admin.createTaskEvent({
+    event: { taskId, parentNodeExecutionId: nodeId(), phase, occurredAt: at, ...more } as MessageInitShape<typeof TaskExecutionEventSchema>,
+  });
+
+/** Codes of what failed, in order. */
+const codes = async (calls: readonly Promise<unknown>[]) =>
+  (await Promise.allSettled(calls)).flatMap((call) => (call.status === "rejected" ? [(call.reason as RpcError).code] : []));
+
+test("of many reports of one phase at once one is recorded and the others are told so", async () => {
+  const calls = Array.from({ length: 12 }, () => node(Node.RUNNING));
+  expect(await codes(calls)).toEqual(Array.from({ length: 11 }, () => Code.ALREADY_EXISTS));
+  await task(Task.QUEUED);
+  const updates = Array.from({ length: 12 }, (_, phaseVersion) => task(Task.RUNNING, { phaseVersion, reason: `r${phaseVersion}` }));
+  const refused = await codes(updates);
+  const { closure } = await admin.getTaskExecution({ id: { taskId, nodeExecutionId: nodeId(), retryAttempt: 0 } });
+  expect(closure?.reasons).toHaveLength(12 - refused.length);
+  expect(refused.every((code) => code === Code.ALREADY_EXISTS)).toBe(true);
+});
+
+test("what has ended stays, and the caller learns in which phase", async () => {
+  const report = (phase: Workflow) => admin.createWorkflowEvent({ event: { executionId: executionId(), phase, occurredAt: at } });
+  await report(Workflow.SUCCEEDED);
+  const error = await report(Workflow.FAILED).then(
+    () => undefined,
+    (reason: unknown) => reason as RpcError,
+  );
+  expect(error?.code).toBe(Code.FAILED_PRECONDITION);
+  expect(error?.findDetails(EventFailureReasonSchema)).toMatchObject([
+    { reason: { case: "alreadyInTerminalState", value: { currentPhase: "SUCCEEDED" } } },
+  ]);
+});
+
+test("events for what does not exist are refused", async () => {
+  expect(await codes([task(Task.RUNNING), node(Node.RUNNING, { parentNodeMetadata: { nodeId: "nobody" } })])).toEqual([
+    Code.NOT_FOUND,
+    Code.NOT_FOUND,
+  ]);
+  name = "nobody";
+  expect(await codes([node(Node.RUNNING), task(Task.RUNNING)])).toEqual([Code.NOT_FOUND, Code.NOT_FOUND]);
+});
+
+test("values inside events are kept and served by flyte:// addresses", async () => {
+  await node(Node.RUNNING, { inputValue: { case: "inputData", value: values } });
+  await node(Node.SUCCEEDED, { outputResult: { case: "outputData", value: values } });
+  const found = await admin.getNodeExecutionData({ id: nodeId() });
+  expect([found.fullInputs, found.fullOutputs]).toEqual([values, values]);
+  expect((await data.getData({ flyteUrl: found.flyteUrls?.outputs ?? "" })).data).toEqual({ case: "literalMap", value: values });
+  expect((await data.getData({ flyteUrl: `${found.flyteUrls?.inputs}/o` })).data).toEqual({ case: "literal", value: values.literals["o"] });
+  const { closure, inputUri } = await admin.getNodeExecution({ id: nodeId() });
+  expect(inputUri).toBe(`s3://my-s3-bucket/metadata/p/d/${name}/n0/offloaded_inputs`);
+  expect(closure?.outputResult.value).toBe(`s3://my-s3-bucket/metadata/p/d/${name}/n0/offloaded_outputs`);
+});
+
+test("children are listed under their node, and long errors are cut in lists alone", async () => {
+  await node(Node.RUNNING, { isParent: true });
+  const message = "é".repeat(200);
+  await node(Node.FAILED, {
+    id: nodeId("n0-0-s"),
+    parentNodeMetadata: { nodeId: "n0" },
+    outputResult: { case: "error", value: { message } },
+  });
+  const list = (uniqueParentId: string) => admin.listNodeExecutions({ workflowExecutionId: executionId(), uniqueParentId, limit: 10 });
+  expect((await list("")).nodeExecutions.map(({ id }) => id?.nodeId)).toEqual(["n0"]);
+  const [child] = (await list("n0")).nodeExecutions;
+  expect(child?.closure?.outputResult.value).toMatchObject({ message: "é".repeat(50) });
+  expect((await admin.getNodeExecution({ id: nodeId("n0-0-s") })).closure?.outputResult.value).toMatchObject({ message });
+});
+
+test("a signal has one type, and its value fits it", async () => {
+  const id = { signalId: "s", executionId: executionId() };
+  const type = (simple: SimpleType) => ({ type: { case: "simple" as const, value: simple } });
+  const integer = (value: bigint) => ({
+    value: {
+      case: "scalar" as const,
+      value: { value: { case: "primitive" as const, value: { value: { case: "integer" as const, value } } } },
+    },
+  });
+  expect(await codes([signals.setSignal({ id, value: integer(1n) })])).toEqual([Code.INVALID_ARGUMENT]);
+  const made = await Promise.all(Array.from({ length: 5 }, () => signals.getOrCreateSignal({ id, type: type(SimpleType.INTEGER) })));
+  expect(made.every(({ value }) => value === undefined)).toBe(true);
+  expect(await codes([signals.getOrCreateSignal({ id, type: type(SimpleType.STRING) })])).toEqual([Code.ALREADY_EXISTS]);
+  await signals.setSignal({ id, value: integer(1n) });
+  await signals.setSignal({ id, value: integer(2n) });
+  expect((await signals.listSignals({ workflowExecutionId: executionId(), limit: 10 })).signals).toMatchObject([{ value: integer(2n) }]);
+});
