@@ -296,6 +296,14 @@ describe("sub-workflows", () => {
     ],
   ])("%s", (_, args, errors) => expect(errorsOf(...args)).toEqual(errors));
 
+  it("are named, from the one that is met again, where they use themselves", () => {
+    const loop = ["a", "b", "c"].map((name, i) =>
+      workflow(name, { nodes: [{ id: `${name}0`, target: calls(["b", "c", "b"][i] as string) }] }),
+    );
+    const result = compileWorkflow({ template: use("a"), subWorkflows: loop, tasks, launchPlans: [] });
+    expect(result.ok ? "" : formatCompileErrors(result.errors)).toContain("Node Id: c0, Description: The graph runs in a circle [b>c>b].");
+  });
+
   it("may use one another thousands deep", () => {
     const chain = Array.from({ length: 5000 }, (_, i) =>
       workflow(`s${i}`, { nodes: [i === 4999 ? { id: "n0", target: sleeps } : { id: "n0", target: calls(`s${i + 1}`) }] }),

@@ -105,6 +105,16 @@ describe("literalFitsType", () => {
     expect(literalFitsType(withEmpty, list(union(list(int), list(text))))).toBe(true);
   });
 
+  it("takes blobs of several formats for a list of any format, also within a union", () => {
+    const blob = (format: string) => scalar({ case: "blob", value: { metadata: { type: { format } } } });
+    const anyBlob = create(LiteralTypeSchema, { type: { case: "blob", value: {} } });
+    const blobs = collectionLiteral([blob("csv"), blob("png")]);
+    expect(literalFitsType(blobs, list(anyBlob))).toBe(true);
+    expect(literalFitsType(blobs, union(text, list(anyBlob), list(int)))).toBe(true);
+    expect(literalFitsType(blobs, union(list(anyBlob), list(anyBlob)))).toBe(false);
+    expect(literalFitsType(blobs, union(list(int), text))).toBe(false);
+  });
+
   it("fits nothing without a value, and nothing beyond the limit of nesting", () => {
     expect(literalFitsType(create(LiteralSchema), int)).toBe(false);
     let literal = integerLiteral(1);

@@ -126,6 +126,9 @@ describe("castable", () => {
         [dataset("", ["x", int], ["y", list(text)]), dataset("", ["y", list(text)]), true],
         [dataset("", ["y", list(text)]), dataset("", ["y", list(int)]), false],
         [none, dataset(""), true],
+        [int, dataset(""), false],
+        [int, schema(), false],
+        [blob("parquet"), dataset("parquet"), false],
       ]),
     ).toEqual([]);
   });
