@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 // Packages are tested from their sources (the "source" condition of each exports map), so a stale build can never pass.
-const conditions = ["source", "module", "node", "development|production"];
+// Without "module": it leads to files of dependencies that only bundlers can read.
+const conditions = ["source", "node", "development|production"];
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },

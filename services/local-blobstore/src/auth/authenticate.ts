@@ -62,9 +62,13 @@ interface Claim {
 
 const AUTHORIZATION = /^AWS4-HMAC-SHA256\s+Credential=([^,\s]+)\s*,\s*SignedHeaders=([^,\s]+)\s*,\s*Signature=([0-9a-f]{64})\s*$/;
 
-function headerClaim({ headers }: S3Request, now: Date): Claim {
+function headerClaim({ headers, query }: S3Request, now: Date): Claim {
   const authorization = headers.get("authorization");
-  if (authorization === undefined) throw new S3Error("AccessDenied", "the request is not signed");
+  if (authorization === undefined) {
+    const version2 = query.some(([name]) => name === "AWSAccessKeyId");
+    if (version2) throw new S3Error("InvalidRequest", `signatures of version 2 are not accepted, sign with version 4 (${ALGORITHM})`);
+    throw new S3Error("AccessDenied", "the request is not signed");
+  }
   if (!authorization.startsWith(ALGORITHM)) throw new S3Error("InvalidRequest", `only signatures of ${ALGORITHM} are accepted`);
   const [, credential, signedHeaders = "", signature = ""] = AUTHORIZATION.exec(authorization) ?? [];
   if (credential === undefined) throw new S3Error("AuthorizationHeaderMalformed");

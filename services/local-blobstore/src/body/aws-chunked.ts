@@ -31,18 +31,23 @@ export async function* decodeChunks(
 ): AsyncGenerator<Buffer> {
   const reader = new PieceReader(source);
   const chain = FORMS[auth.payloadHash]?.signed === true ? new SignatureChain(auth) : undefined;
-  for (;;) {
-    const { size, signature } = parseChunkHead(await reader.line());
-    const hash = chain === undefined ? undefined : createHash("sha256");
-    for await (const piece of reader.take(size)) {
-      hash?.update(piece);
-      yield piece;
+  try {
+    for (;;) {
+      const { size, signature } = parseChunkHead(await reader.line());
+      const hash = chain === undefined ? undefined : createHash("sha256");
+      for await (const piece of reader.take(size)) {
+        hash?.update(piece);
+        yield piece;
+      }
+      chain?.checkChunk(hash?.digest("hex") ?? EMPTY_HASH, signature);
+      if (size === 0) break;
+      if ((await reader.line()) !== "") throw new S3Error("IncompleteBody", "a chunk does not end where it should");
     }
-    chain?.checkChunk(hash?.digest("hex") ?? EMPTY_HASH, signature);
-    if (size === 0) break;
-    if ((await reader.line()) !== "") throw new S3Error("IncompleteBody", "a chunk does not end where it should");
+    await readTrailers(reader, trailers, chain);
+  } finally {
+    // Or the source stays held, and nobody can read on past the error.
+    await reader.release();
   }
-  await readTrailers(reader, trailers, chain);
 }
 
 async function readTrailers(reader: PieceReader, trailers: Map<string, string>, chain: SignatureChain | undefined): Promise<void> {
@@ -138,6 +143,10 @@ class PieceReader {
       left -= taken.length;
       yield taken;
     }
+  }
+
+  async release(): Promise<void> {
+    await this.#source.return?.();
   }
 
   async #next(): Promise<Buffer | undefined> {

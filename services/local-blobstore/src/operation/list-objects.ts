@@ -100,7 +100,7 @@ async function keyElements(items: readonly Extract<Listed, { kind: "key" }>[], e
   const elements: XmlElement[] = [];
   for (let from = 0; from < items.length; from += AT_ONCE) {
     const read = items.slice(from, from + AT_ONCE).map(async ({ key, path }): Promise<XmlElement | undefined> => {
-      await using object = await openObject(path);
+      await using object = await openObject(path).catch(unlessDamaged);
       if (object === undefined) return undefined;
       return [
         "Contents",
@@ -117,6 +117,11 @@ async function keyElements(items: readonly Extract<Listed, { kind: "key" }>[], e
     elements.push(...(await Promise.all(read)).filter((element) => element !== undefined));
   }
   return elements;
+}
+
+/** One damaged file must not hide all others; reading it tells of the damage. */
+function unlessDamaged(error: unknown): undefined {
+  if (!(error instanceof S3Error)) throw error;
 }
 
 function maxKeys(request: S3Request): number {

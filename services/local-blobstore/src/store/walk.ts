@@ -36,7 +36,8 @@ export async function* walk(options: WalkOptions): AsyncGenerator<Listed> {
   }
 }
 
-function textOf(item: Listed): string {
+/** What an item stands at in the order. */
+export function textOf(item: Listed): string {
   return item.kind === "key" ? item.key : item.prefix;
 }
 

@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { childText, parseXml, xmlDocument } from "./xml.js";
+
+test("a document is read with namespaces, attributes, comments, entities and CDATA", () => {
+  const node = parseXml(
+    '\ufeff<?xml version="1.0"?>\n<!-- x --><d:Delete xmlns:d="http://x/" a=\'1\'><Object><Key>a&lt;&amp;&#233;&#x1F600;<![CDATA[<b>]]></Key></Object><Quiet/></d:Delete>\n',
+  );
+  expect(node?.name).toBe("Delete");
+  expect(node?.children.map((child) => child.name)).toEqual(["Object", "Quiet"]);
+  expect(node?.children[0] && childText(node.children[0], "Key")).toBe("a<&é😀<b>");
+});
+
+test.each([
+  "",
+  "text",
+  "<a>",
+  "<a></b>",
+  "<a/><b/>",
+  "<a><b></a></b>",
+  "<a",
+  "</a>",
+  "x<a/>",
+  '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>',
+  "<a>".repeat(50) + "</a>".repeat(50),
+])("%s is refused", (text) => {
+  expect(parseXml(text)).toBeUndefined();
+});
+
+test("any text that is written is read", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const node = parseXml(
+        xmlDocument([
+          "A",
+          [
+            ["B", text],
+            ["C", [["D", 1]]],
+          ],
+        ]),
+      );
+      expect(node && childText(node, "B")).toBe(text);
+    }),
+  );
+});
+
+test("any text is read or refused, soon", () => {
+  const piece = fc.constantFrom(
+    "<",
+    ">",
+    "</",
+    "<a",
+    "<a>",
+    "</a>",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?",
+    "?>",
+    "&",
+    ";",
+    "=",
+    '"',
+    " x='y'",
+    "a",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      const node = parseXml(pieces.join(""));
+      expect(node === undefined || typeof node.name === "string").toBe(true);
+    }),
+    { numRuns: 1000 },
+  );
+  expect(parseXml("<a ".repeat(100_000))).toBeUndefined();
+});
