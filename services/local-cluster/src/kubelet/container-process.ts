@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { CONTAINER_MARK, kill, POD_MARK, type Reaper } from "./reaper.js";
 import { isAlive, readClaim, readExit, type RunFolder } from "./run-folder.js";
-import { RUNNER_SCRIPT } from "./runner-script.js";
+import { commandHasBegun, RUNNER_NAME, RUNNER_SCRIPT } from "./runner-script.js";
 
 export interface Ended {
   readonly exitCode: number;
@@ -27,6 +27,8 @@ interface Handlers {
 
 /** How often a process that this service did not start itself is looked at, ms. */
 const POLL_MS = 100;
+/** How often it is looked whether a command that is to end has begun, ms. */
+const BEGIN_MS = 10;
 
 /** The processes of one run of a container. */
 export class ContainerProcess {
@@ -56,7 +58,7 @@ export class ContainerProcess {
   static launch(launch: Launch, handlers: Handlers & { readonly onFailure: (error: Error) => void }): ContainerProcess {
     const started = new ContainerProcess(launch, handlers);
     const environment = Object.fromEntries([...launch.environment, [POD_MARK, launch.podUid], [CONTAINER_MARK, started.#mark.container]]);
-    const child = spawn("/bin/sh", ["-c", RUNNER_SCRIPT, "flyte-ts-runner", launch.run.path, ...launch.command], {
+    const child = spawn("/bin/sh", ["-c", RUNNER_SCRIPT, RUNNER_NAME, launch.run.path, ...launch.command], {
       cwd: launch.directory,
       env: environment,
       stdio: "ignore",
@@ -96,8 +98,9 @@ export class ContainerProcess {
     if (this.#ended || this.#pid === undefined) return;
     const killAt = this.#handlers.now() + graceMs;
     if (killAt >= this.#killAt) return;
-    if (this.#killAt === Number.POSITIVE_INFINITY && graceMs > 0) kill(-this.#pid, "SIGTERM");
+    const first = this.#killAt === Number.POSITIVE_INFINITY;
     this.#killAt = killAt;
+    if (first && graceMs > 0) this.#terminate();
     clearTimeout(this.#killTimer);
     if (graceMs <= 0) this.#kill();
     else this.#killTimer = setTimeout(() => this.#kill(), graceMs);
@@ -108,6 +111,16 @@ export class ContainerProcess {
     this.#detached = true;
     clearTimeout(this.#killTimer);
     clearInterval(this.#poll);
+  }
+
+  /**
+   * Sends SIGTERM once the command has taken the place of the runner's child:
+   * before that the runner would take note of the signal and start the command all the same.
+   */
+  #terminate(): void {
+    if (this.#ended || this.#detached || this.#pid === undefined) return;
+    if (commandHasBegun(this.#pid)) kill(-this.#pid, "SIGTERM");
+    else setTimeout(() => this.#terminate(), BEGIN_MS);
   }
 
   #kill(): void {

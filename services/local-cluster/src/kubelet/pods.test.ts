@@ -287,6 +287,18 @@ describe("delete", () => {
     expect(readdirSync(join(k.folder, "pods")).some((name) => folder.endsWith(name))).toBe(false);
   });
 
+  test("a pod that is deleted while it starts hears of it", async () => {
+    const names = Array.from({ length: 10 }, (_, i) => `early-${i}`);
+    const start = async (name: string, i: number) => {
+      await run(name, { containers: [sh("sleep 600")] });
+      await until(name, inPhase("Running"));
+      await delay(i / 2);
+      await k.call("DELETE", `${PODS}/${name}`);
+      return isGone(name);
+    };
+    expect(await Promise.all(names.map(start))).toEqual(names.map(() => true));
+  });
+
   test("kills those that do not listen, with their children, when the time is up", async () => {
     await run("deaf", { containers: [sh('trap "" TERM; sleep 5711 & setsid sleep 5712 & echo ready; while :; do sleep 0.05; done')] });
     await until("deaf", inPhase("Running"));

@@ -1,3 +1,8 @@
+import { readFileSync } from "node:fs";
+
+/** Stands in the command line of runners, and of their children until these become the command. */
+export const RUNNER_NAME = "flyte-ts-runner";
+
 /**
  * The process that stands between this service and a container's command, so
  * that a container outlives the service and its exit code is not lost. It is the
@@ -24,3 +29,16 @@ code=$?
 echo "$code" > "$run/exit"
 exit "$code"
 `;
+
+/** Whether the runner's command runs; true where the machine cannot say. */
+export function commandHasBegun(runnerPid: number): boolean {
+  try {
+    const children = readFileSync(`/proc/${runnerPid}/task/${runnerPid}/children`, "latin1").trim();
+    return (
+      children !== "" &&
+      children.split(" ").every((pid) => !readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0").includes(RUNNER_NAME))
+    );
+  } catch {
+    return true;
+  }
+}
