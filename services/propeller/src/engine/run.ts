@@ -159,7 +159,7 @@ class Run implements WorkflowRun {
 
   #timer(): void {
     const walk = this.#walk;
-    for (const subject of walk.timers.due(walk.now)) {
+    for (const subject of walk.timers.takeDue(walk.now)) {
       if (subject instanceof RuntimeNode) nodeDue(walk, subject);
       else if ("blob" in subject) blobDue(walk, subject);
       else endDue(walk);

@@ -30,13 +30,15 @@ export class TimerHeap<T extends object> {
     this.#earliest.delete(subject);
   }
 
-  /** Takes out what is due at `now`, each subject once. */
-  *due(now: number): Generator<T> {
+  /** Takes out what is due at `now`, each subject once; what is set meanwhile comes with the next call. */
+  takeDue(now: number): T[] {
+    const due: T[] = [];
     for (let top = this.#heap.peek(); top !== undefined && top.at <= now; top = this.#heap.peek()) {
       this.#heap.pop();
       if (this.#earliest.get(top.subject) !== top.at) continue;
       this.#earliest.delete(top.subject);
-      yield top.subject;
+      due.push(top.subject);
     }
+    return due;
   }
 }

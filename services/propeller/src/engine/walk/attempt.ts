@@ -86,5 +86,6 @@ export function timeFacts(node: RuntimeNode): { queuedAt: number | undefined; at
 }
 
 export function retryTimeOf(node: RuntimeNode): number | undefined {
-  return node.status.phase === NodePhase.RetryableFailure && node.request === undefined ? fromRfc3339(node.status.retryAt) : undefined;
+  const waits = node.status.phase === NodePhase.RetryableFailure && node.request === undefined && node.stopping === undefined;
+  return waits ? fromRfc3339(node.status.retryAt) : undefined;
 }

@@ -18,7 +18,7 @@ export function nodeDue(walk: Walk, node: RuntimeNode): void {
     if (timeout !== undefined) expire(walk, node, timeout);
   }
   const retryAt = retryTimeOf(node);
-  if (retryAt !== undefined && retryAt <= walk.now && node.stopping === undefined) startRetry(walk, node);
+  if (retryAt !== undefined && retryAt <= walk.now) startRetry(walk, node);
   const again = resendAt(walk, node);
   if (again !== undefined && again <= walk.now) resend(walk, node);
   arm(walk, node);

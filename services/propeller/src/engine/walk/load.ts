@@ -2,7 +2,7 @@ import { isTerminalNode, isTerminalWorkflow, nodeEventPhase, NodePhase, TaskPhas
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { fromRfc3339, latestOf } from "../time/rfc3339.js";
-import { arm, sendAbort } from "./attempt.js";
+import { arm } from "./attempt.js";
 import { decodeOutputs, releaseSources } from "./outputs.js";
 import { addFailureNode, enterScope } from "./scope.js";
 import { tellAgain } from "./settle.js";
@@ -22,7 +22,10 @@ export function restore(walk: Walk, status: WorkflowStatus): void {
   if (status.error !== undefined) root.error = status.error;
   if (status.failedNode !== undefined) root.failedNode = status.failedNode;
   if (status.phase === WorkflowPhase.Failing) root.stage = "stop";
-  else if (status.phase === WorkflowPhase.HandlingFailureNode) root.stage = "handle";
+  else if (status.phase === WorkflowPhase.HandlingFailureNode) {
+    root.stage = "handle";
+    if (root.failureNode === undefined && root.graph.onFailure !== undefined) addFailureNode(root, root.graph.onFailure);
+  }
   else if (isTerminalWorkflow(status.phase)) root.stage = "done";
 }
 
@@ -151,12 +154,10 @@ function forgetStopped(walk: Walk, node: RuntimeNode): void {
   walk.slotsUsed--;
 }
 
+/** Its deadline stopped it before the restart. */
 function stopAgain(walk: Walk, node: RuntimeNode): void {
-  if (node.model.target.kind === "task") {
-    node.stopping = node.status.message ?? "";
-    sendAbort(walk, node, "held");
-  } else stopNode(walk, node, node.status.message ?? "");
-  walk.look(node);
+  stopNode(walk, node, node.status.message ?? "");
+  arm(walk, node);
 }
 
 /** Ends that are younger than the window before the last change; admin repairs what was lost earlier. */

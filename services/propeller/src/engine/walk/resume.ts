@@ -1,10 +1,11 @@
 import { NodePhase } from "@flyte-ts/domain";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { decideBegin } from "../handler/begin.js";
+import { changePhase } from "../status/update-phase.js";
 import { sendRun } from "./attempt.js";
 import { apply } from "./begin.js";
 import { inputsOf, sizeOf } from "./outputs.js";
-import { fail } from "./settle.js";
+import { stopNode } from "./stop.js";
 import type { Walk } from "./walk.js";
 
 /**
@@ -19,7 +20,9 @@ export function resume(walk: Walk, node: RuntimeNode): void {
     if (bound.kind === "waiting") return;
     walk.blobs.release(node);
     if (bound.kind === "error") {
-      fail(walk, node, bound.error);
+      // An attempt from before a restart may run; it goes first.
+      walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message: bound.error.message, error: bound.error, now: walk.now }));
+      stopNode(walk, node, bound.error.message);
       return;
     }
     node.inputs = bound.inputs;

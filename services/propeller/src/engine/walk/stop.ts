@@ -31,12 +31,13 @@ export function stopNode(walk: Walk, node: RuntimeNode, reason: string): void {
   walk.look(node);
 }
 
-/** An attempt may run: it was asked for by this process, or the status says so since before. */
+/** An attempt may run: it was asked for by this process, or the status tells of one from before. */
 function mayRun(node: RuntimeNode): boolean {
   if (node.request !== undefined) return node.request.desired !== DesiredState.ABORT;
-  const { phase } = node.status;
-  const runs = phase === NodePhase.Queued || phase === NodePhase.Running;
-  return runs && node.model.target.kind === "task" && node.pendingOutputs === undefined;
+  const { phase, retryAt } = node.status;
+  if (node.model.target.kind !== "task" || node.pendingOutputs !== undefined) return false;
+  // With a time for the next attempt, the last one has ended.
+  return phase !== NodePhase.NotYetStarted && retryAt === undefined;
 }
 
 function stopArm(walk: Walk, branch: RuntimeNode, reason: string): void {

@@ -1,54 +1,12 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { DesiredState, type TaskEvent, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { NodeExecution_Phase, type TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { applyMergePatch, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
 import { createRun } from "../../engine/run.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
 import { RunIo } from "../../shell-core/run-io.js";
+import { answer, type AnswerDetails } from "./answer.js";
 import { buildWorkflow, type WorkflowSpec } from "./workflow.js";
-
-export interface AnswerDetails {
-  readonly outputs?: LiteralMap;
-  readonly code?: string;
-  readonly message?: string;
-  readonly kind?: "USER" | "SYSTEM";
-  readonly recoverable?: boolean;
-  readonly cleanup?: boolean;
-  readonly version?: number;
-}
-
-/** The event by which a plugin service answers a request. */
-export function answer(request: TaskRequest, phase: keyof typeof TaskExecution_Phase, now: number, details: AnswerDetails = {}): TaskEvent {
-  const failed = phase === "FAILED";
-  return create(TaskEventSchema, {
-    workflowKey: request.workflowKey,
-    nodePath: request.nodePath,
-    event: {
-      taskId: request.id?.taskId,
-      parentNodeExecutionId: request.id?.nodeExecutionId,
-      retryAttempt: request.id?.retryAttempt ?? 0,
-      phase: TaskExecution_Phase[phase],
-      phaseVersion: details.version ?? 0,
-      occurredAt: timestampFromMs(now),
-      reportedAt: timestampFromMs(now),
-      taskType: request.template?.type ?? "",
-      metadata: { generatedName: request.generatedName },
-      outputResult: failed
-        ? {
-            case: "error",
-            value: { code: details.code ?? "Boom", message: details.message ?? "it broke", kind: details.kind === "SYSTEM" ? 2 : 1 },
-          }
-        : phase === "SUCCEEDED"
-          ? { case: "outputUri", value: `${request.outputPrefix}/outputs.pb` }
-          : { case: undefined },
-    },
-    ...(failed ? { failure: { recoverable: details.recoverable ?? true, cleanup: details.cleanup ?? false } } : {}),
-    outputs: details.outputs,
-  });
-}
 
 export interface SentTask {
   readonly request: TaskRequest;
@@ -116,7 +74,7 @@ export class Driver {
 
   /** Answers the last request for a node. */
   reply(path: string, phase: keyof typeof TaskExecution_Phase, details: AnswerDetails = {}): void {
-    this.observe({ kind: "taskEvent", event: answer(this.request(path), phase, this.now, details) });
+    this.observe({ kind: "taskEvent", event: answer(this.request(path), phase, { now: this.now, details }) });
   }
 
   request(path: string): TaskRequest {

@@ -1,0 +1,90 @@
+import type { BranchSpec, GraphSpec, NodeSpec, Source, TaskSpec, WorkflowSpec } from "./build/workflow.js";
+import type { Random } from "./random.js";
+
+/** A workflow of a random shape: chains, fans, diamonds, branches, sub-workflows, failure nodes, retries, deadlines, both policies. */
+export function randomWorkflow(random: Random): WorkflowSpec {
+  const graphs: Record<string, GraphSpec> = {};
+  const subs = random.int(3);
+  for (let i = 0; i < subs; i++) graphs[`sub${i}`] = randomGraph(random, { graphs: Object.keys(graphs), nodes: 1 + random.int(4) });
+  const main = randomGraph(random, { graphs: Object.keys(graphs), nodes: 1 + random.int(8) });
+  return {
+    main,
+    graphs,
+    inputs: { a: random.int(10) },
+    maxParallelism: random.chance(0.4) ? 1 + random.int(3) : 0,
+    interruptible: random.chance(0.2),
+  };
+}
+
+interface GraphLimits {
+  readonly graphs: readonly string[];
+  readonly nodes: number;
+}
+
+function randomGraph(random: Random, { graphs, nodes }: GraphLimits): GraphSpec {
+  const made: Record<string, NodeSpec> = {};
+  // How often a node takes from the last one made: from fans to chains.
+  const chained = random.next();
+  for (let i = 0; i < nodes; i++) {
+    const ids = Object.keys(made);
+    const source = (): Source => {
+      if (ids.length === 0 || random.chance(0.2)) return ".a";
+      return `${random.chance(chained) ? (ids.at(-1) ?? "") : random.pick(ids)}.o0`;
+    };
+    made[`n${i}`] = randomNode(random, { graphs, source, after: ids.length > 0 && random.chance(0.2) ? [random.pick(ids)] : [] });
+  }
+  const last = Object.keys(made).at(-1) ?? "";
+  return {
+    nodes: made,
+    outputs: { o0: `${last}.o0` },
+    finishExecutable: random.chance(0.3),
+    ...(random.chance(0.3) ? { onFailure: failureNode(random, graphs) } : {}),
+  };
+}
+
+function failureNode(random: Random, graphs: readonly string[]): NodeSpec {
+  if (graphs.length > 0 && random.chance(0.3)) return { kind: "sub", graph: random.pick(graphs), inputs: { a: ".a" } };
+  return { kind: "task", inputs: { a: ".a", err: 0 }, timeoutMs: 60_000, activeMs: 200_000 };
+}
+
+interface NodeParts {
+  readonly graphs: readonly string[];
+  readonly source: () => Source;
+  readonly after: readonly string[];
+}
+
+function randomNode(random: Random, { graphs, source, after }: NodeParts): NodeSpec {
+  const kind = random.next();
+  if (kind < 0.15) return { ...randomBranch(random, { graphs, source }), after };
+  if (kind < 0.35 && graphs.length > 0) return { kind: "sub", graph: random.pick(graphs), inputs: { a: source() }, after };
+  return { ...randomTask(random, source), after };
+}
+
+function randomTask(random: Random, source: () => Source): TaskSpec {
+  const inputs: Record<string, Source> = { a: source() };
+  if (random.chance(0.4)) inputs["b"] = source();
+  return {
+    kind: "task",
+    inputs,
+    ...(random.chance(0.4) ? { attempts: 1 + random.int(3) } : {}),
+    // Every node has an end in view, so that a hanging attempt does not hang the execution.
+    timeoutMs: random.chance(0.2) ? 1_000 : 120_000,
+    activeMs: random.chance(0.1) ? 3_000 : 400_000,
+  };
+}
+
+function randomBranch(random: Random, { graphs, source }: Omit<NodeParts, "after">): BranchSpec {
+  const arm = (): NodeSpec =>
+    graphs.length > 0 && random.chance(0.25)
+      ? { kind: "sub", graph: random.pick(graphs), inputs: { a: source() } }
+      : randomTask(random, source);
+  const arms = [{ below: 3 + random.int(4), run: arm() }];
+  if (random.chance(0.5)) arms.push({ below: 8, run: arm() });
+  return {
+    kind: "branch",
+    on: source(),
+    arms,
+    ...(random.chance(0.8) ? { otherwise: arm() } : { error: "no arm" }),
+    ...(random.chance(0.2) ? { timeoutMs: 5_000 } : {}),
+  };
+}

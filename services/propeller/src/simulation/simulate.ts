@@ -1,0 +1,340 @@
+import { create } from "@bufbuild/protobuf";
+import { workflowEventPhase } from "@flyte-ts/domain";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { defaultEngineConfig, type EngineConfig } from "../engine/config.js";
+import type { Effect } from "../engine/types.js";
+import { answer } from "./build/answer.js";
+import { buildWorkflow, numbers, type WorkflowSpec } from "./build/workflow.js";
+import { backwardSteps, type Invariant, type Violation } from "./invariants.js";
+import { Random } from "./random.js";
+import { randomWorkflow } from "./random-workflow.js";
+import { Admin } from "./world/admin.js";
+import { Stream } from "./world/bus.js";
+import { Cluster, type Outcome, type Pod } from "./world/cluster.js";
+import { type Faults, NO_FAULTS, randomFaults } from "./world/faults.js";
+import { PluginService } from "./world/plugin-service.js";
+import { Propeller, type ShellBug } from "./world/propeller.js";
+import { ResourceStore } from "./world/resource-store.js";
+import { Schedule } from "./world/schedule.js";
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** A deliberate mistake. */
+  readonly bug?: ShellBug | "pluginLeavesAborted";
+  readonly workflow?: WorkflowSpec;
+  /** Collect what happens, as text. */
+  readonly trace?: boolean;
+}
+
+export interface SimulationResult {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly trace: readonly string[];
+  readonly steps: number;
+  readonly crashes: number;
+  readonly reloads: number;
+  readonly repairs: number;
+  readonly phase: string;
+}
+
+/** The unfair part of the schedule ends then, ms. */
+const FAIR_FROM = 180_000;
+/** By then every execution must have ended, ms. */
+const PATIENCE = 4 * 3_600_000;
+
+const MOST_STEPS = 100_000;
+
+/** One world, one execution, from a seed. */
+export function simulate(options: SimulationOptions): SimulationResult {
+  return new Simulation(options).run();
+}
+
+class Simulation {
+  readonly #random: Random;
+  readonly #schedule = new Schedule();
+  readonly #faults: Faults;
+  readonly #violations: Violation[] = [];
+  readonly #trace: string[] = [];
+  readonly #spec: WorkflowSpec;
+  readonly #store: ResourceStore;
+  readonly #admin: Admin;
+  readonly #cluster: Cluster;
+  readonly #propeller: Propeller;
+  readonly #zombies = new Set<string>();
+  readonly #terminalTold = new Set<number>();
+  readonly #clean: boolean;
+
+  constructor(private readonly options: SimulationOptions) {
+    const random = new Random(options.seed);
+    this.#random = random;
+    this.#spec = options.workflow ?? randomWorkflow(random);
+    this.#clean = options.bug === undefined && random.chance(0.15);
+    this.#faults = this.#clean ? { ...NO_FAULTS, busDelay: 50, busDouble: 0.1 } : randomFaults(random);
+    const schedule = this.#schedule;
+    const faults = this.#faults;
+    const workflow = buildWorkflow(this.#spec);
+    this.#store = new ResourceStore((before, after) => this.#changed(before.status, after?.status));
+    const requests = new Stream<TaskRequest>(schedule, random, faults);
+    const events = new Stream<ExecutionEvent>(schedule, random, faults);
+    const blobs = new Map<string, LiteralMap>();
+    const fates = new Random(options.seed * 7919 + 1);
+    const outcomes = new Map<string, Outcome>();
+    this.#cluster = new Cluster({
+      schedule,
+      random,
+      faults,
+      longest: random.pick([200, 2_000, 20_000]),
+      outcomeOf: (node, attempt) => {
+        const key = `${node}/${attempt}`;
+        const outcome = outcomes.get(key) ?? randomOutcome(fates);
+        outcomes.set(key, outcome);
+        return outcome;
+      },
+      onStart: (pod, others) => this.#podStarts(pod, others),
+    });
+    this.#admin = new Admin({
+      schedule,
+      resource: () => this.#store.current,
+      repairs: !this.#clean,
+      recorded: (phase) => {
+        if (!random.chance(faults.busLoss * 3)) schedule.after(random.between(1, 20), () => this.#propeller.takeRecorded(phase));
+      },
+      branchOf,
+    });
+    events.consume((event) => {
+      this.#admin.take(event);
+      return true;
+    });
+    // Propeller and admin have a consumer each on the stream of task events.
+    const toPropeller = new Stream<TaskEvent>(schedule, random, faults);
+    const toAdmin = new Stream<TaskEvent>(schedule, random, { ...faults });
+    const publishTask = (event: TaskEvent): void => {
+      if (this.#random.chance(faults.busLoss)) return;
+      this.#note(() => `event ${event.nodePath}/${event.event?.retryAttempt ?? 0} ${event.event?.phase ?? 0}`);
+      toPropeller.publish(event);
+      toAdmin.publish(event);
+    };
+    toAdmin.consume((event) => {
+      this.#admin.takeTask(event);
+      return true;
+    });
+    new PluginService({
+      schedule,
+      random,
+      faults,
+      cluster: this.#cluster,
+      requests,
+      events: publishTask,
+      leavesAborted: options.bug === "pluginLeavesAborted",
+      writeBlob: (uri, value) => blobs.set(uri, value),
+      outputsOf: (request) => ({ value: outputsOf(request), inline: hash(request.generatedName) % 3 !== 0 }),
+    });
+    this.#propeller = new Propeller({
+      schedule,
+      random,
+      faults,
+      store: this.#store,
+      parse: (resource) => ({
+        ...workflow,
+        status: JSON.parse(JSON.stringify(resource.status)) as WorkflowStatus,
+        resourceVersion: String(resource.resourceVersion),
+        deletionRequested: resource.deletionRequested,
+        finalizers: resource.finalizers,
+      }),
+      config: this.#config(),
+      requests,
+      events,
+      blobs,
+      onEffect: (effect) => this.#effect(effect),
+      bug: options.bug === "pluginLeavesAborted" ? undefined : options.bug,
+      testing: { fullWalks: random.chance(0.1) },
+      fabricate: (request) => answer(request, "ABORTED", { now: schedule.now }),
+    });
+    toPropeller.consume((event) => this.#propeller.takeTaskEvent(event));
+    this.#plan();
+  }
+
+  #config(): EngineConfig {
+    const random = this.#random;
+    return {
+      ...defaultEngineConfig(random.next),
+      inlineLimit: random.chance(0.2) ? 8 : 8_192,
+      inlineBudget: random.chance(0.2) ? 16 : 131_072,
+      retryBackoff: { initial: random.pick([0, 100, 1_000]), factor: 2, max: 10_000, jitter: 0.5 },
+      abandonUnanswered: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  /** What happens besides: an abort, others' writes, resyncs, repairs, and the end of the unfair part. */
+  #plan(): void {
+    const { after } = { after: this.#schedule.after.bind(this.#schedule) };
+    const random = this.#random;
+    if (random.chance(0.4)) {
+      after(random.between(0, random.pick([50, 1_000, 10_000, 60_000])), () => {
+        if (this.#admin.terminal) return;
+        this.#note(() => "user aborts");
+        this.#store.requestDeletion();
+        this.#watch();
+      });
+    }
+    const foreign = (): void => {
+      if (random.chance(this.#faults.foreignWrite)) this.#store.touch();
+      if (this.#schedule.elapsed < FAIR_FROM) after(1_000, foreign);
+    };
+    foreign();
+    const periodic = (): void => {
+      this.#propeller.resync();
+      this.#watch();
+      if (!this.#over()) after(60_000, periodic);
+    };
+    after(60_000, periodic);
+    after(FAIR_FROM, () => Object.assign(this.#faults, NO_FAULTS));
+  }
+
+  /** Watch events come late, and may come twice. */
+  #watch(): void {
+    const delay = (): number => this.#random.between(1, Math.max(12, this.#faults.busDelay));
+    this.#schedule.after(delay(), () => this.#propeller.takeWatch());
+    if (this.#random.chance(this.#faults.busDouble)) this.#schedule.after(delay(), () => this.#propeller.takeWatch());
+  }
+
+  run(): SimulationResult {
+    const end = this.#schedule.start + PATIENCE;
+    try {
+      while (!this.#over() && this.#schedule.step(end)) if (this.#stuck()) break;
+      // What is under way arrives; whoever still runs has time to be stopped.
+      const quiet = this.#schedule.now + Math.max(0, FAIR_FROM - this.#schedule.elapsed) + 300_000;
+      while (this.#schedule.step(quiet)) if (this.#stuck()) break;
+    } catch (error) {
+      this.#violate("everyExecutionEnds", `the process fails: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    }
+    this.#judge();
+    return {
+      seed: this.options.seed,
+      violations: this.#violations,
+      trace: this.#trace,
+      steps: this.#schedule.steps,
+      crashes: this.#propeller.crashes,
+      reloads: this.#propeller.reloads,
+      repairs: this.#admin.repairs,
+      phase: WorkflowExecution_Phase[this.#admin.phase] ?? "",
+    };
+  }
+
+  /** More goes wrong than is worth telling, or things go round and round. */
+  #stuck(): boolean {
+    return this.#violations.length > 20 || this.#schedule.steps > MOST_STEPS;
+  }
+
+  #last() {
+    return this.#store.current ?? this.#store.history.at(-1);
+  }
+
+  #over(): boolean {
+    return this.#store.current === undefined || this.#store.current.labels["termination-status"] !== undefined;
+  }
+
+  #judge(): void {
+    const last = this.#last();
+    if (!this.#over() || last === undefined) {
+      this.#violate(
+        "everyExecutionEnds",
+        `still in phase ${last?.status.phase ?? -1} after ${this.#schedule.elapsed} ms: ${JSON.stringify(last?.status.nodeStatus).slice(0, 600)}`,
+      );
+      return;
+    }
+    for (const pod of this.#cluster.running) this.#violate("noOrphans", `pod ${pod.key} runs after the end`);
+    for (const text of this.#admin.complaints(last.status)) this.#violate("nothingLost", text);
+    const wanted = workflowEventPhase(last.status.phase);
+    const told = [...this.#terminalTold].map((phase) => WorkflowExecution_Phase[phase]);
+    if (this.#terminalTold.size !== 1 || !this.#terminalTold.has(wanted)) {
+      this.#violate("oneTerminalEvent", `told ${told.join(", ") || "nothing"}, the resource says ${WorkflowExecution_Phase[wanted]}`);
+    }
+  }
+
+  #changed(before: WorkflowStatus, after: WorkflowStatus | undefined): void {
+    if (after === undefined) return;
+    this.#note(() => `written ${JSON.stringify(after)}`);
+    for (const text of backwardSteps(before, after)) this.#violate("phasesForward", text);
+  }
+
+  #effect(effect: Effect): void {
+    if (effect.kind === "sendTask") {
+      const { request } = effect;
+      this.#note(() => `send ${request.nodePath}/${request.id?.retryAttempt ?? 0} ${request.desired}`);
+    }
+    if (effect.kind === "finish" && !this.#admin.terminal) this.#violate("nothingLost", "finished before admin has the end");
+    if (effect.kind !== "publish") return;
+    const { event } = effect.event;
+    this.#note(
+      () =>
+        `tell ${event.case === "node" ? `${event.value.id?.nodeId ?? ""} ${event.value.phase}` : `workflow ${event.value?.phase ?? 0}`}`,
+    );
+    if (event.case !== "workflow" || !TERMINAL.has(event.value.phase)) return;
+    this.#terminalTold.add(event.value.phase);
+    const durable = workflowEventPhase(this.#last()?.status.phase ?? 0);
+    if (durable !== event.value.phase) {
+      this.#violate(
+        "oneTerminalEvent",
+        `told ${WorkflowExecution_Phase[event.value.phase]} while the resource says ${WorkflowExecution_Phase[durable]}`,
+      );
+    }
+  }
+
+  #podStarts(pod: Pod, others: readonly Pod[]): void {
+    this.#note(() => `pod ${pod.key} starts, ${pod.outcome.kind}`);
+    const newer = others.some((other) => other.attempt > pod.attempt);
+    if (newer) {
+      // An attempt that is over was begun again by a plugin service without memory; it must be stopped, see noOrphans.
+      this.#zombies.add(pod.key);
+      return;
+    }
+    for (const other of others) {
+      if (other.state !== "ended" && !this.#zombies.has(other.key))
+        this.#violate("oneLivePod", `pod ${pod.key} starts while ${other.key} is ${other.state}`);
+    }
+  }
+
+  #violate(invariant: Invariant, text: string): void {
+    this.#note(() => `VIOLATION ${invariant}: ${text}`);
+    this.#violations.push({ invariant, text });
+  }
+
+  #note(text: () => string): void {
+    if (this.options.trace === true) this.#trace.push(`${String(this.#schedule.elapsed.toFixed(1)).padStart(9)} ${text()}`);
+  }
+}
+
+const TERMINAL: ReadonlySet<number> = new Set([
+  WorkflowExecution_Phase.SUCCEEDED,
+  WorkflowExecution_Phase.FAILED,
+  WorkflowExecution_Phase.ABORTED,
+  WorkflowExecution_Phase.TIMED_OUT,
+]);
+
+function randomOutcome(random: Random): Outcome {
+  const fate = random.next();
+  if (fate < 0.75) return { kind: "succeeds" };
+  if (fate < 0.8) return { kind: "hangs" };
+  return { kind: "fails", recoverable: random.chance(0.7), system: random.chance(0.4), cleanup: random.chance(0.3) };
+}
+
+/** A task's output: a number that depends on which task it is. */
+function outputsOf(request: TaskRequest): LiteralMap {
+  return request.id === undefined ? create(LiteralMapSchema) : numbers({ o0: hash(request.id.nodeExecutionId?.nodeId ?? "") % 10 });
+}
+
+function hash(text: string): number {
+  let value = 7;
+  for (let i = 0; i < text.length; i++) value = (Math.imul(value, 31) + text.charCodeAt(i)) >>> 0;
+  return value;
+}
+
+/** The branch that a node is an arm of: the builder names arms for it. */
+function branchOf(id: string): string | undefined {
+  return /^(.+)-n\d+$/.exec(id)?.[1];
+}

@@ -1,0 +1,51 @@
+import type { Random } from "../random.js";
+
+/** How badly the world behaves, as probabilities; all become 0 when the fair part of the schedule begins. */
+export interface Faults {
+  /** A message that was said to be stored is lost. */
+  busLoss: number;
+  busDouble: number;
+  /** Longest delay of a message, ms; different delays reorder messages. */
+  busDelay: number;
+  /** Propeller's process ends, at any step that it takes. */
+  propellerCrash: number;
+  pluginCrash: number;
+  /** A write of the status takes place but its answer is lost, or the other way round. */
+  writeUnknown: number;
+  /** Somebody else changes the resource. */
+  foreignWrite: number;
+  staleRead: number;
+  blobError: number;
+  /** A running pod is removed by someone. */
+  podRemoved: number;
+}
+
+export const NO_FAULTS: Faults = {
+  busLoss: 0,
+  busDouble: 0,
+  busDelay: 5,
+  propellerCrash: 0,
+  pluginCrash: 0,
+  writeUnknown: 0,
+  foreignWrite: 0,
+  staleRead: 0,
+  blobError: 0,
+  podRemoved: 0,
+};
+
+/** Each kind of fault is there in about half of the worlds, so that many worlds have only a few kinds. */
+export function randomFaults(random: Random): Faults {
+  const some = (most: number): number => (random.chance(0.5) ? random.between(0, most) : 0);
+  return {
+    busLoss: some(0.15),
+    busDouble: some(0.3),
+    busDelay: random.pick([2, 20, 200, 3_000]),
+    propellerCrash: some(0.03),
+    pluginCrash: some(0.03),
+    writeUnknown: some(0.2),
+    foreignWrite: some(0.1),
+    staleRead: some(0.2),
+    blobError: some(0.3),
+    podRemoved: some(0.2),
+  };
+}

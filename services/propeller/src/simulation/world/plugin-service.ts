@@ -1,0 +1,178 @@
+import { isTerminalTaskEvent } from "@flyte-ts/domain";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { DesiredState, type TaskEvent, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { answer, type AnswerDetails } from "../build/answer.js";
+import type { Random } from "../random.js";
+import type { Stream } from "./bus.js";
+import type { Cluster, Pod } from "./cluster.js";
+import type { Faults } from "./faults.js";
+import type { Schedule } from "./schedule.js";
+
+type Phase = keyof typeof TaskExecution_Phase;
+
+/** What the process remembers of an attempt. */
+interface Memory {
+  request: TaskRequest;
+  desired: DesiredState;
+  told: TaskEvent | undefined;
+}
+
+export interface PluginOptions {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly cluster: Cluster;
+  readonly events: (event: TaskEvent) => void;
+  readonly requests: Stream<TaskRequest>;
+  /** Outputs of an attempt; by value, or only in the blob store. */
+  readonly outputsOf: (request: TaskRequest) => { readonly value: LiteralMap; readonly inline: boolean };
+  readonly writeBlob: (uri: string, value: LiteralMap) => void;
+  /** Planted: answers ABORT without stopping anything. */
+  readonly leavesAborted: boolean;
+}
+
+const ORDER: Partial<Record<TaskExecution_Phase, number>> = {
+  [TaskExecution_Phase.QUEUED]: 1,
+  [TaskExecution_Phase.INITIALIZING]: 2,
+  [TaskExecution_Phase.RUNNING]: 3,
+  [TaskExecution_Phase.SUCCEEDED]: 4,
+  [TaskExecution_Phase.FAILED]: 4,
+  [TaskExecution_Phase.ABORTED]: 4,
+};
+
+/** A plugin service as the protocol wants it: it reconciles, forgets all when it ends, and then knows only what pods tell. */
+export class PluginService {
+  #memory = new Map<string, Memory>();
+  #up = true;
+  #epoch = 0;
+
+  constructor(private readonly options: PluginOptions) {
+    options.requests.consume((request) => this.#take(request));
+    options.cluster.onChange = (pod) => this.#podChanged(pod);
+  }
+
+  #take(request: TaskRequest): boolean {
+    if (!this.#up) return false;
+    if (this.options.random.chance(this.options.faults.pluginCrash)) {
+      this.#crash();
+      return false;
+    }
+    this.#carryOut(request);
+    if (!this.options.random.chance(this.options.faults.pluginCrash)) return true;
+    // It ends after the work and before the acknowledgement: the request comes again.
+    this.#crash();
+    return false;
+  }
+
+  #crash(): void {
+    this.#up = false;
+    this.#memory = new Map();
+    this.#epoch++;
+    this.options.schedule.after(this.options.random.between(10, 20_000), () => {
+      this.#up = true;
+    });
+  }
+
+  #carryOut(request: TaskRequest): void {
+    const key = request.generatedName;
+    const memory = this.#memory.get(key) ?? { request, desired: DesiredState.RUN, told: undefined };
+    this.#memory.set(key, memory);
+    if (request.desired < memory.desired) {
+      this.#repeat(memory);
+      return;
+    }
+    memory.request = request;
+    memory.desired = request.desired;
+    switch (request.desired) {
+      case DesiredState.RUN:
+        this.#run(memory);
+        return;
+      case DesiredState.ABORT:
+        this.#abort(memory);
+        return;
+      default:
+        if (request.deleteResources) this.options.cluster.remove(key);
+        return;
+    }
+  }
+
+  #run(memory: Memory): void {
+    const { request } = memory;
+    const { cluster } = this.options;
+    const pod = cluster.pods.get(request.generatedName);
+    if (memory.told !== undefined && isTerminalTaskEvent(memory.told.event?.phase ?? 0)) this.#repeat(memory);
+    else if (pod !== undefined) this.#tellPod(memory, pod);
+    else if (memory.told !== undefined || request.knownPhase === TaskExecution_Phase.RUNNING) this.#tell(memory, "FAILED", REMOVED);
+    else {
+      cluster.start(request.generatedName, request.id?.nodeExecutionId?.nodeId ?? "", request.id?.retryAttempt ?? 0);
+      this.#tell(memory, "QUEUED");
+    }
+  }
+
+  #abort(memory: Memory): void {
+    const { cluster, leavesAborted } = this.options;
+    const key = memory.request.generatedName;
+    const pod = cluster.pods.get(key);
+    if (memory.told !== undefined && isTerminalTaskEvent(memory.told.event?.phase ?? 0)) this.#repeat(memory);
+    else if (pod?.state === "ended") this.#tellPod(memory, pod);
+    else if (pod === undefined || leavesAborted) this.#tell(memory, "ABORTED");
+    else {
+      const epoch = this.#epoch;
+      cluster.kill(key, () => {
+        if (epoch === this.#epoch) this.#tell(memory, "ABORTED");
+      });
+    }
+  }
+
+  #podChanged(pod: Pod): void {
+    const memory = this.#memory.get(pod.key);
+    if (!this.#up || memory === undefined || memory.desired !== DesiredState.RUN) return;
+    if (this.options.cluster.pods.get(pod.key) === pod) this.#tellPod(memory, pod);
+    else this.#tell(memory, "FAILED", REMOVED);
+  }
+
+  #tellPod(memory: Memory, pod: Pod): void {
+    if (pod.state === "pending") this.#tell(memory, "QUEUED");
+    else if (pod.state === "live") this.#tell(memory, "RUNNING");
+    else this.#tellEnd(memory, pod);
+  }
+
+  #tellEnd(memory: Memory, { outcome }: Pod): void {
+    switch (outcome.kind) {
+      case "succeeds": {
+        const { value, inline } = this.options.outputsOf(memory.request);
+        if (!inline) this.options.writeBlob(`${memory.request.outputPrefix}/outputs.pb`, value);
+        this.#tell(memory, "SUCCEEDED", inline ? { outputs: value } : {});
+        return;
+      }
+      case "fails":
+        this.#tell(memory, "FAILED", {
+          recoverable: outcome.recoverable,
+          cleanup: outcome.cleanup,
+          kind: outcome.system ? "SYSTEM" : "USER",
+          code: "TaskFailed",
+        });
+        return;
+      case "hangs":
+        return;
+    }
+  }
+
+  #tell(memory: Memory, phase: Phase, details: AnswerDetails = {}): void {
+    const before = ORDER[memory.told?.event?.phase ?? 0] ?? 0;
+    const order = ORDER[TaskExecution_Phase[phase]] ?? 0;
+    if (order < before || (order === before && memory.told !== undefined)) {
+      this.#repeat(memory);
+      return;
+    }
+    memory.told = answer(memory.request, phase, { now: this.options.schedule.now, details });
+    this.options.events(memory.told);
+  }
+
+  #repeat(memory: Memory): void {
+    if (memory.told !== undefined) this.options.events(memory.told);
+  }
+}
+
+const REMOVED: AnswerDetails = { recoverable: true, kind: "SYSTEM", code: "ResourceDeletedExternally", message: "resource not found" };

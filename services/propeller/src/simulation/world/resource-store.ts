@@ -1,0 +1,58 @@
+import { applyMergePatch, FINALIZER, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { ResourcePatch } from "../../engine/types.js";
+
+export interface Resource {
+  readonly resourceVersion: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly finalizers: readonly string[];
+  readonly deletionRequested: boolean;
+  readonly status: WorkflowStatus;
+}
+
+export type WriteResult = { readonly kind: "ok"; readonly resource: Resource } | { readonly kind: "conflict" } | { readonly kind: "gone" };
+
+type Json = Parameters<typeof applyMergePatch>[1];
+
+/** The FlyteWorkflow resource in a Kubernetes API: versions, finalizers, deletion. */
+export class ResourceStore {
+  current: Resource | undefined;
+  /** Every version that there was. */
+  readonly history: Resource[] = [];
+
+  constructor(private readonly onChange: (before: Resource, after: Resource | undefined) => void) {
+    this.current = { resourceVersion: 1, labels: {}, finalizers: [FINALIZER], deletionRequested: false, status: { phase: 0 } };
+    this.history.push(this.current);
+  }
+
+  /** A patch that applies to `version` only; without it, to whatever is there. */
+  patch(patch: ResourcePatch, version: number | undefined): WriteResult {
+    const before = this.current;
+    if (before === undefined) return { kind: "gone" };
+    if (version !== undefined && before.resourceVersion !== version) return { kind: "conflict" };
+    const sent = JSON.parse(JSON.stringify(patch)) as {
+      status: Json;
+      metadata?: { labels?: Record<string, string>; finalizers?: string[] | null };
+    };
+    const status = applyMergePatch(before.status as unknown as Json, sent.status) as unknown as WorkflowStatus;
+    const finalizers = sent.metadata?.finalizers === undefined ? before.finalizers : (sent.metadata.finalizers ?? []);
+    return this.#put(before, { ...before, status, finalizers, labels: { ...before.labels, ...sent.metadata?.labels } });
+  }
+
+  /** Somebody changes something that is not ours. */
+  touch(): void {
+    if (this.current !== undefined) this.#put(this.current, { ...this.current, labels: { ...this.current.labels, touched: "true" } });
+  }
+
+  requestDeletion(): void {
+    if (this.current !== undefined) this.#put(this.current, { ...this.current, deletionRequested: true });
+  }
+
+  #put(before: Resource, next: Resource): WriteResult {
+    const after = { ...next, resourceVersion: before.resourceVersion + 1 };
+    const gone = after.deletionRequested && after.finalizers.length === 0;
+    this.current = gone ? undefined : after;
+    this.history.push(after);
+    this.onChange(before, after);
+    return { kind: "ok", resource: after };
+  }
+}

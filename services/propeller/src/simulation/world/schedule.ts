@@ -1,0 +1,35 @@
+import { Heap } from "../../engine/graph/heap.js";
+
+interface Entry {
+  readonly at: number;
+  readonly order: number;
+  readonly action: () => void;
+}
+
+/** Time of the simulated world: it stands still while something happens, and jumps to what comes next. */
+export class Schedule {
+  now = Date.parse("2026-11-21T10:00:00Z");
+  readonly start = this.now;
+  steps = 0;
+  #order = 0;
+  readonly #heap = new Heap<Entry>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
+
+  after(delayMs: number, action: () => void): void {
+    this.#heap.push({ at: this.now + Math.max(0, delayMs), order: this.#order++, action });
+  }
+
+  get elapsed(): number {
+    return this.now - this.start;
+  }
+
+  /** Does the next thing. Returns false when nothing is left or `until` is reached. */
+  step(until: number): boolean {
+    const next = this.#heap.peek();
+    if (next === undefined || next.at > until) return false;
+    this.#heap.pop();
+    this.now = next.at;
+    this.steps++;
+    next.action();
+    return true;
+  }
+}
