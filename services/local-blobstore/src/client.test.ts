@@ -140,3 +140,21 @@ test("signed addresses carry the address that clients outside reach", async () =
   expect(url).toMatch(/^https:\/\/blobs\.example\.com\/bucket\/k\?/);
   outside.close();
 });
+
+test("a server that closes answers what is under way, and does not wait for clients that would go on", async () => {
+  const own = await serverFixture();
+  const client = createBlobStore({ s3: { ...config(), endpoint: `http://127.0.0.1:${own.port}` } });
+  let last = 0;
+  const writers = Array.from({ length: 4 }, async (_, writer) => {
+    for (let i = 0; ; i++) {
+      await client.put(`s3://bucket/${writer}/${i}`, randomBytes(50_000));
+      last++;
+    }
+  });
+  while (last < 20) await new Promise((resolve) => setTimeout(resolve, 5));
+  await own.close();
+  const ended = await Promise.allSettled(writers);
+  expect(ended.map((each) => each.status === "rejected" && each.reason instanceof BlobUnavailable)).toEqual([true, true, true, true]);
+  client.close();
+  await stop(await serverFixture(own.folder));
+});

@@ -86,8 +86,14 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     sendError(refusal, message, response);
   };
 
+  let closing = false;
   const serve = (exchange: Exchange): void => {
     const { message, response } = exchange;
+    // A client that sends one request after another would keep its connection, and this server, up for ever.
+    if (closing) response.setHeader("connection", "close");
+    response.once("close", () => {
+      if (closing) server.closeIdleConnections();
+    });
     response.setHeader("server", "flyte-ts");
     response.setHeader("x-amz-request-id", randomBytes(8).toString("hex").toUpperCase());
     // Requests carry their own signature and no cookie, so pages of any origin may make those that they hold.
@@ -114,6 +120,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
+        closing = true;
         server.close(() => resolve());
         server.closeIdleConnections();
       }),
