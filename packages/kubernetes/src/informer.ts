@@ -116,10 +116,11 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
   }
 
   async #watch(): Promise<number> {
-    const { client, ref, namespace, labelSelector } = this.options;
+    const { client, ref, namespace, labelSelector, metadataOnly } = this.options;
     const stream = client.watch<T>(ref, {
       namespace,
       labelSelector,
+      metadataOnly,
       resourceVersion: this.#resourceVersion as string,
       signal: this.#abort.signal,
     });

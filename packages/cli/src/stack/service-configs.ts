@@ -68,6 +68,8 @@ export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: Stac
         dataDir: folders.cluster,
         kubeconfig: folders.kubeconfig,
         podPath: [pythonBin],
+        // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
+        podsOnStop: "kill",
         podEnv: { FLYTE_AWS_ENDPOINT: blobEndpoint, FLYTE_AWS_ACCESS_KEY_ID: ACCESS_KEY, FLYTE_AWS_SECRET_ACCESS_KEY: SECRET_KEY },
       },
     },

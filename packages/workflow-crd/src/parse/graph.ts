@@ -27,7 +27,7 @@ export function parseGraph(graph: Field, known: Known): GraphModel {
   return {
     id: graph.at("id").string(),
     nodes,
-    ...parseEdges(graph, nodes),
+    ...parseEdges(graph, nodes, onFailure?.id),
     outputs: graph.at("outputs").message(VariableMapSchema),
     outputBindings: graph
       .at("outputBindings")
@@ -40,28 +40,37 @@ export function parseGraph(graph: Field, known: Known): GraphModel {
 
 type Edges = Map<string, readonly string[]>;
 
-function parseEdges(graph: Field, nodes: ReadonlyMap<string, NodeModel>): Pick<GraphModel, "upstream" | "downstream"> {
+/** Edges of the failure node are left out: it runs when the graph has failed, not when its upstreams are done. */
+function parseEdges(
+  graph: Field,
+  nodes: ReadonlyMap<string, NodeModel>,
+  failureNode: string | undefined,
+): Pick<GraphModel, "upstream" | "downstream"> {
   const edges = graph.at("edges");
-  let downstream = edges.absent ? new Map() : parseIdLists(edges.at("downstream"), nodes);
-  let upstream = edges.absent ? new Map() : parseIdLists(edges.at("upstream"), nodes);
+  let downstream = edges.absent ? new Map() : parseIdLists(edges.at("downstream"), nodes, failureNode);
+  let upstream = edges.absent ? new Map() : parseIdLists(edges.at("upstream"), nodes, failureNode);
   if (downstream.size === 0 && upstream.size === 0) {
     // Resources of old Flyte have only the one direction.
-    downstream = parseIdLists(graph.at("connections"), nodes);
+    downstream = parseIdLists(graph.at("connections"), nodes, failureNode);
     upstream = reversed(downstream);
   }
   return { upstream, downstream };
 }
 
-function parseIdLists(lists: Field, nodes: ReadonlyMap<string, NodeModel>): Edges {
+function parseIdLists(lists: Field, nodes: ReadonlyMap<string, NodeModel>, failureNode: string | undefined): Edges {
   const edges: Edges = new Map();
   for (const [from, list] of lists.entries()) {
+    if (from === failureNode) continue;
     if (!nodes.has(from)) throw list.error("there is no such node");
     const ids = list.items().map((item) => {
       const id = item.string();
-      if (!nodes.has(id)) throw item.error(`there is no node ${JSON.stringify(id)}`);
+      if (id !== failureNode && !nodes.has(id)) throw item.error(`there is no node ${JSON.stringify(id)}`);
       return id;
     });
-    edges.set(from, ids);
+    edges.set(
+      from,
+      ids.filter((id) => id !== failureNode),
+    );
   }
   return edges;
 }

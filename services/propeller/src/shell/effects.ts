@@ -61,7 +61,7 @@ export class Effects {
           .writeOutputs(effect.uri, effect.outputs)
           .then((error) => observe(key, { kind: "outputsWritten", uri: effect.uri, ...(error === undefined ? {} : { error }) }));
       case "count":
-        metrics.transitions.inc({ what: effect.metric, ...effect.labels });
+        metrics.transitions.inc({ what: effect.metric, detail: Object.values(effect.labels ?? {}).join(" ") });
         return undefined;
       case "finish":
         return undefined;

@@ -29,7 +29,8 @@ export function createMetrics(): PropellerMetrics {
     transitions: new Counter({
       name: "flyte_propeller_transitions_total",
       help: "What the engine decided, by kind.",
-      labelNames: ["what", "phase", "kind", "reason", "cause"],
+      // One label for all that a decision says of itself: a metric must never be able to fail a round.
+      labelNames: ["what", "detail"],
       registers,
     }),
     effectErrors: new Counter({
