@@ -60,8 +60,13 @@ for (const file of readdirSync(join(records, "golden")).filter(
     unexplained++;
     continue;
   }
-  // Tracebacks name the folder of the Python that ran the task.
-  const read = (path: string): unknown => JSON.parse(readFileSync(path, "utf8").replace(/[^\s"\\]+(?=\/lib\/python3\.\d+\/)/g, "<PYTHON>"));
+  // Tracebacks name the folders of the Python and of the code that ran.
+  const read = (path: string): unknown =>
+    JSON.parse(
+      readFileSync(path, "utf8")
+        .replace(/[^\s"\\]+(?=\/workflows\/[a-z_]+\.py)/g, "<CODE>")
+        .replace(/[^\s"\\]+(?=\/lib\/python3\.\d+\/)/g, "<PYTHON>"),
+    );
   const all = differences(read(join(records, "golden", file)), read(join(folder, file)));
   const open = all.filter((difference) => accepted(list, name, difference) === undefined);
   console.log(`${open.length === 0 ? "agrees  " : "DIFFERS "} ${name} (${all.length - open.length} accepted, ${open.length} not)`);
