@@ -155,6 +155,10 @@ describe("retries", () => {
     expect(next.takeSent()).toEqual([]);
     next.advance(200);
     expect(next.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+    const last = next.reread();
+    last.observe({ kind: "load" });
+    // The clean-up before the attempt may have been lost.
+    expect(last.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
   });
 });
 

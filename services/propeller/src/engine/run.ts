@@ -12,13 +12,10 @@ import { look } from "./walk/look.js";
 import { scan } from "./walk/scan.js";
 import { failScope, stepScope } from "./walk/scope-step.js";
 import { nextWaiting } from "./walk/slots.js";
-import { stopScope } from "./walk/stop.js";
+import { ABORT_REASON, stopScope } from "./walk/stop.js";
 import { takeTaskEvent } from "./walk/task-event.js";
 import { Walk } from "./walk/walk.js";
 import { endDue, finishWorkflow, workflowAborts, workflowStarts } from "./walk/workflow.js";
-
-/** What Go Flyte says of nodes that an abort stops. */
-const ABORT_REASON = "Workflow aborted.";
 
 /**
  * Takes up a workflow as it stands in its resource. The first observation must be

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
-import { workflowEventPhase } from "@flyte-ts/domain";
+import { isTerminalTaskEvent, workflowEventPhase } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { DesiredState, type TaskEvent, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { defaultEngineConfig, type EngineConfig } from "../engine/config.js";
 import type { Effect } from "../engine/types.js";
@@ -65,6 +65,10 @@ class Simulation {
   readonly #cluster: Cluster;
   readonly #propeller: Propeller;
   readonly #zombies = new Set<string>();
+  /** Attempts whose end was told. */
+  readonly #ended = new Set<string>();
+  /** The newest attempt of each node that was asked to run. */
+  readonly #asked = new Map<string, number>();
   readonly #terminalTold = new Set<number>();
   readonly #clean: boolean;
 
@@ -113,6 +117,7 @@ class Simulation {
     const toPropeller = new Stream<TaskEvent>(schedule, random, faults);
     const toAdmin = new Stream<TaskEvent>(schedule, random, { ...faults });
     const publishTask = (event: TaskEvent): void => {
+      if (isTerminalTaskEvent(event.event?.phase ?? 0)) this.#ended.add(event.event?.metadata?.generatedName ?? "");
       if (this.#random.chance(faults.busLoss)) return;
       this.#note(() => `event ${event.nodePath}/${event.event?.retryAttempt ?? 0} ${event.event?.phase ?? 0}`);
       toPropeller.publish(event);
@@ -263,8 +268,11 @@ class Simulation {
   }
 
   #effect(effect: Effect): void {
+    if (effect.kind === "readOutputs" || effect.kind === "writeOutputs") this.#note(() => `${effect.kind} ${effect.uri}`);
     if (effect.kind === "sendTask") {
       const { request } = effect;
+      const node = request.id?.nodeExecutionId?.nodeId ?? "";
+      if (request.desired === DesiredState.RUN) this.#asked.set(node, Math.max(this.#asked.get(node) ?? 0, request.id?.retryAttempt ?? 0));
       this.#note(() => `send ${request.nodePath}/${request.id?.retryAttempt ?? 0} ${request.desired}`);
     }
     if (effect.kind === "finish" && !this.#admin.terminal) this.#violate("nothingLost", "finished before admin has the end");
@@ -287,9 +295,8 @@ class Simulation {
 
   #podStarts(pod: Pod, others: readonly Pod[]): void {
     this.#note(() => `pod ${pod.key} starts, ${pod.outcome.kind}`);
-    const newer = others.some((other) => other.attempt > pod.attempt);
-    if (newer) {
-      // An attempt that is over was begun again by a plugin service without memory; it must be stopped, see noOrphans.
+    if ((this.#asked.get(pod.node) ?? 0) > pod.attempt || this.#ended.has(pod.key)) {
+      // A plugin service without memory began an attempt that is over, for a request that came late; it must be stopped, see noOrphans.
       this.#zombies.add(pod.key);
       return;
     }

@@ -134,6 +134,8 @@ export class RuntimeNode {
   endedAt: number | undefined;
   /** ms; when the last attempt gave way to the present one. */
   retriedAt: number | undefined;
+  /** ms, by the clock of the plugin service; when the end of the last ended attempt was told. */
+  endToldAt: number | undefined;
 
   #uniqueId: string | undefined;
   #uniqueFor = -1;
@@ -158,6 +160,7 @@ export class RuntimeNode {
     this.attemptStartedAt = undefined;
     this.endedAt = undefined;
     this.retriedAt = undefined;
+    this.endToldAt = undefined;
   }
 
   get id(): string {

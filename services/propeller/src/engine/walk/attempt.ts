@@ -75,6 +75,8 @@ export function deadlineOf(walk: Walk, node: RuntimeNode): number | undefined {
   const { phase } = node.status;
   if (node.stopping !== undefined || (phase !== NodePhase.Queued && phase !== NodePhase.Running && phase !== NodePhase.RetryableFailure))
     return undefined;
+  // What has ended and is only being written down is not late any more.
+  if (node.pendingOutputs !== undefined) return undefined;
   if (node.model.target.kind === "start" || node.model.target.kind === "end") return undefined;
   return nextDeadline(deadlinesOf(node.model, walk.config), timeFacts(node));
 }

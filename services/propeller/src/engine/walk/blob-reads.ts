@@ -86,6 +86,11 @@ export class BlobReads {
     return ask(read.kind, uri);
   }
 
+  /** ms; when a failed read is to be tried again. */
+  retryAt(uri: string): number | undefined {
+    return this.#reads.get(uri)?.retryAt;
+  }
+
   /** `node` waits no more: blobs that nobody else waits for are forgotten. */
   release(node: RuntimeNode): void {
     for (const uri of node.waitingFor ?? []) {

@@ -44,6 +44,8 @@ export function blobDue(walk: Walk, { blob: uri }: BlobTimer): void {
   }
   const effect = walk.blobs.again(uri, walk.now);
   if (effect !== undefined) walk.emit(effect);
+  // A second failure may have put a retry off since the timer was set.
+  for (const later of [write?.retryAt, walk.blobs.retryAt(uri)]) if (later !== undefined) walk.timers.set(timerOf(walk, uri), later);
 }
 
 /** The one timer subject of a blob. */

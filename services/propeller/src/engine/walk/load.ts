@@ -5,9 +5,9 @@ import { fromRfc3339, latestOf } from "../time/rfc3339.js";
 import { arm } from "./attempt.js";
 import { decodeOutputs, releaseSources } from "./outputs.js";
 import { addFailureNode, enterScope } from "./scope.js";
-import { tellAgain } from "./settle.js";
+import { releaseSlot, tellAborted, tellAgain } from "./settle.js";
 import { begin } from "./slots.js";
-import { stopNode, stopScope } from "./stop.js";
+import { ABORT_REASON, INNER_REASON, ROOT_REASON, stopNode, stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
 import { tellEnd } from "./workflow.js";
 
@@ -25,8 +25,7 @@ export function restore(walk: Walk, status: WorkflowStatus): void {
   else if (status.phase === WorkflowPhase.HandlingFailureNode) {
     root.stage = "handle";
     if (root.failureNode === undefined && root.graph.onFailure !== undefined) addFailureNode(root, root.graph.onFailure);
-  }
-  else if (isTerminalWorkflow(status.phase)) root.stage = "done";
+  } else if (isTerminalWorkflow(status.phase)) root.stage = "done";
 }
 
 function restoreScope(walk: Walk, scope: Scope, statuses: Statuses): void {
@@ -94,14 +93,15 @@ const FAILING = 2;
 /** After `restore`: asks again for what runs, or for its stop, and tells again what may not have been told. */
 export function revive(walk: Walk): void {
   if (isTerminalWorkflow(walk.status.phase)) {
-    if (walk.finishing === "no") tellEnd(walk, "held");
+    forgetAllStopped(walk, walk.root, walk.status.phase === WorkflowPhase.Aborted ? ABORT_REASON : ROOT_REASON);
     tellRecentEnds(walk);
+    if (walk.finishing === "no") tellEnd(walk, "held");
     return;
   }
   if (walk.startDurable) walk.tellWorkflow(walk.status.phase as WorkflowPhase, tellFacts(walk), "now");
   reviveScope(walk, walk.root);
   tellRecentEnds(walk);
-  if (walk.root.stage === "stop") stopScope(walk, walk.root, "Some node execution failed, auto-abort.");
+  if (walk.root.stage === "stop") stopScope(walk, walk.root, ROOT_REASON);
 }
 
 function tellFacts(walk: Walk) {
@@ -110,13 +110,21 @@ function tellFacts(walk: Walk) {
 }
 
 function reviveScope(walk: Walk, scope: Scope): void {
+  // The failure node runs, so all others have stopped.
+  if (scope.stage === "handle") forgetAllStopped(walk, scope, scope.owner === undefined ? ROOT_REASON : INNER_REASON);
   for (const node of scope.nodes.values()) {
     if (node.settled || !node.begun) continue;
+    if (node.branch?.settled === true) {
+      // Its branch was stopped, and has ended otherwise.
+      if (node.inner !== undefined) forgetAllStopped(walk, node.inner, INNER_REASON);
+      forgetStopped(walk, node);
+      continue;
+    }
     if (node.inner !== undefined) reviveScope(walk, node.inner);
     walk.tellNode(node, nodeEventPhase(node.status.phase === NodePhase.Queued ? NodePhase.Queued : NodePhase.Running), {}, "now");
     reviveNode(walk, node);
   }
-  if (scope.owner !== undefined && scope.stage === "stop") stopScope(walk, scope, "subworkflow failed");
+  if (scope.owner !== undefined && scope.stage === "stop") stopScope(walk, scope, INNER_REASON);
   walk.lookAt(scope);
 }
 
@@ -142,16 +150,24 @@ function reviveNode(walk: Walk, node: RuntimeNode): void {
   walk.look(node);
 }
 
-/** It was stopped from above, and its end is told already. */
+/** Nodes that were stopped stay in the phase that they had; what the status tells of their graph says that they have ended. */
+function forgetAllStopped(walk: Walk, scope: Scope, reason: string): void {
+  for (const node of scope.nodes.values()) {
+    if (node.settled || !node.begun || node === scope.failureNode) continue;
+    if (node.inner !== undefined) forgetAllStopped(walk, node.inner, reason);
+    tellAborted(walk, node, reason, "now");
+    forgetStopped(walk, node);
+  }
+}
+
+/** It was stopped from above. */
 function forgetStopped(walk: Walk, node: RuntimeNode): void {
   node.settled = true;
   node.endedAt = fromRfc3339(node.status.TaskNodeStatus?.updAt);
   node.scope.live--;
-  node.scope.unsettled--;
+  if (node !== node.scope.failureNode) node.scope.unsettled--;
   walk.activeNodes--;
-  if (!node.slot) return;
-  node.slot = false;
-  walk.slotsUsed--;
+  releaseSlot(walk, node);
 }
 
 /** Its deadline stopped it before the restart. */

@@ -47,6 +47,7 @@ export function startRetry(walk: Walk, node: RuntimeNode): void {
   resetArms(walk, node);
   node.retriedAt ??= walk.now;
   node.attemptStartedAt = undefined;
+  node.unconfirmed = false;
   const ended = node.attempt;
   walk.setNode(node, nextAttempt(node.status, walk.now));
   sendFinalize(walk, node, { attempt: ended, remove: true });

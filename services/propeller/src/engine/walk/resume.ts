@@ -2,7 +2,7 @@ import { NodePhase } from "@flyte-ts/domain";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { decideBegin } from "../handler/begin.js";
 import { changePhase } from "../status/update-phase.js";
-import { sendRun } from "./attempt.js";
+import { sendFinalize, sendRun } from "./attempt.js";
 import { apply } from "./begin.js";
 import { inputsOf, sizeOf } from "./outputs.js";
 import { stopNode } from "./stop.js";
@@ -21,7 +21,10 @@ export function resume(walk: Walk, node: RuntimeNode): void {
     walk.blobs.release(node);
     if (bound.kind === "error") {
       // An attempt from before a restart may run; it goes first.
-      walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message: bound.error.message, error: bound.error, now: walk.now }));
+      walk.setNode(
+        node,
+        changePhase(node.status, { phase: NodePhase.Failing, message: bound.error.message, error: bound.error, now: walk.now }),
+      );
       stopNode(walk, node, bound.error.message);
       return;
     }
@@ -29,6 +32,9 @@ export function resume(walk: Walk, node: RuntimeNode): void {
     // What is too large for a message was written before the node was queued.
     node.inputsWritten = sizeOf(bound.inputs) > walk.config.inlineLimit;
   }
-  if (node.model.target.kind === "task") sendRun(walk, node, "held");
-  else apply(walk, node, decideBegin(node, node.inputs, walk.model));
+  if (node.model.target.kind === "task") {
+    // The last attempt's clean-up may have been lost with the process that wrote down its end.
+    if (node.unconfirmed && node.attempt > 0) sendFinalize(walk, node, { attempt: node.attempt - 1, remove: true });
+    sendRun(walk, node, "held");
+  } else apply(walk, node, decideBegin(node, node.inputs, walk.model));
 }

@@ -2,12 +2,9 @@ import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { lastFailure } from "../failure/last-failure.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { addFailureNode } from "./scope.js";
-import { stopScope } from "./stop.js";
+import { INNER_REASON, ROOT_REASON, stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
 import { workflowFailing, workflowHandlesFailure, workflowStopped, workflowSucceeded } from "./workflow.js";
-
-const ROOT_REASON = "Some node execution failed, auto-abort.";
-const INNER_REASON = "subworkflow failed";
 
 /** Looks at a graph as a whole: whether it has come to its end, fails, has stopped, or has handled its failure. */
 export function stepScope(walk: Walk, scope: Scope): void {
@@ -78,6 +75,8 @@ function stepStopped(walk: Walk, scope: Scope): void {
     return;
   }
   scope.stage = "handle";
+  // An attempt's success may have brought it about, but would not do so again once the failure is known.
+  walk.prompt = false;
   if (owner === undefined) workflowHandlesFailure(walk);
   walk.look(scope.failureNode ?? addFailureNode(scope, model));
 }

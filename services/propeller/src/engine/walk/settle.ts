@@ -8,7 +8,7 @@ import type { NodeOutputs } from "../handler/decision.js";
 import { rawOutputsOf } from "../request/task-request.js";
 import { changePhase } from "../status/update-phase.js";
 import { dropOutputs, releaseSources, retainOutputs } from "./outputs.js";
-import type { Walk } from "./walk.js";
+import type { Release, Walk } from "./walk.js";
 
 export interface Success {
   readonly outputs: NodeOutputs | undefined;
@@ -63,8 +63,12 @@ export function skip(walk: Walk, node: RuntimeNode, told: boolean): void {
 export function abort(walk: Walk, node: RuntimeNode, reason: string): void {
   // Nobody was told of a node that waited for its inputs.
   const told = node.status.phase !== NodePhase.NotYetStarted;
-  if (told) walk.tellNode(node, NodeExecution_Phase.ABORTED, { error: { code: "NodeAborted", message: reason } }, "held");
+  if (told) tellAborted(walk, node, reason, "held");
   settle(walk, node);
+}
+
+export function tellAborted(walk: Walk, node: RuntimeNode, reason: string, release: Release): void {
+  walk.tellNode(node, NodeExecution_Phase.ABORTED, { error: { code: "NodeAborted", message: reason } }, release);
 }
 
 /** Tells again how a node stands; for nodes whose last event may have been lost with the process. */

@@ -8,6 +8,11 @@ import { begin } from "./slots.js";
 import { enterScope } from "./scope.js";
 import type { Walk } from "./walk.js";
 
+// Reasons that users see on nodes that were stopped; the words are Go Flyte's.
+export const ABORT_REASON = "Workflow aborted.";
+export const ROOT_REASON = "Some node execution failed, auto-abort.";
+export const INNER_REASON = "subworkflow failed";
+
 /** Nothing more begins in the graph, and what runs in it is stopped. */
 export function stopScope(walk: Walk, scope: Scope, reason: string): void {
   scope.stage = "stop";

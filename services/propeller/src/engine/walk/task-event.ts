@@ -1,6 +1,6 @@
-import { NodePhase } from "@flyte-ts/domain";
+import { isTerminalTaskEvent, NodePhase } from "@flyte-ts/domain";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { deckUri, outputsUri } from "../data/paths.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
@@ -14,9 +14,6 @@ import { fitsInline, sizeOf } from "./outputs.js";
 import { abort, fail, succeed } from "./settle.js";
 import { noteAborted, stopFollowers } from "./stop.js";
 import type { Walk } from "./walk.js";
-
-// Clocks of two machines may differ by so much, ms, before an event minted "after" an attempt's end counts as a sign of life.
-const CLOCK_SLACK = 1000;
 
 /** Takes up what a plugin service tells of an attempt. Old, doubled and overtaken events change nothing. */
 export function takeTaskEvent(walk: Walk, told: TaskEvent): void {
@@ -34,17 +31,20 @@ export function takeTaskEvent(walk: Walk, told: TaskEvent): void {
   }
   walk.count("taskEventIgnored");
   const over = sameNode ? overSince(node, event.retryAttempt) : node.endedAt;
-  const minted = event.reportedAt === undefined ? 0 : timestampMs(event.reportedAt);
-  if (over === undefined || minted <= over + CLOCK_SLACK) return;
+  if (over === undefined || mintedAt(told) <= over) return;
   const stop = abortOfForgotten(told, walk.now);
   if (stop !== undefined) walk.emit({ kind: "sendTask", request: stop });
 }
 
 /** Since when an attempt of the node has been over; undefined while it is not, or it never was. */
 function overSince(node: RuntimeNode, attempt: number): number | undefined {
-  if (node.settled) return node.endedAt;
+  if (node.settled) return node.endToldAt ?? node.endedAt;
   if (!node.begun) return undefined;
-  return attempt < node.attempt || node.status.phase === NodePhase.RetryableFailure ? node.retriedAt : undefined;
+  return attempt < node.attempt || node.status.phase === NodePhase.RetryableFailure ? (node.endToldAt ?? node.retriedAt) : undefined;
+}
+
+function mintedAt({ event }: TaskEvent): number {
+  return event?.reportedAt === undefined ? 0 : timestampMs(event.reportedAt);
 }
 
 /** The node on a path, or, where the graph below it is gone, the last node that is there. */
@@ -63,6 +63,7 @@ function find(root: Scope, path: string): { readonly node: RuntimeNode; readonly
 function takeAttempt(walk: Walk, node: RuntimeNode, told: TaskEvent): void {
   const decision = decideTaskEvent(told, node.status.TaskNodeStatus, toMillis(walk.now));
   if (node.request !== undefined) node.request.heardAt = walk.now;
+  if (isTerminalTaskEvent(told.event?.phase ?? TaskExecution_Phase.UNDEFINED)) node.endToldAt = mintedAt(told);
   switch (decision.kind) {
     case "ignore":
       walk.count("taskEventIgnored");
