@@ -21,9 +21,10 @@ def is_even(n: int) -> bool:
 @workflow
 def collatz_step(n: int) -> int:
     """One step of the Collatz sequence."""
+    even = is_even(n=n)
     return (
         conditional("parity")
-        .if_(is_even(n=n).is_true())
+        .if_(even.is_true())
         .then(half(n=n))
         .else_()
         .then(triple_plus_one(n=n))

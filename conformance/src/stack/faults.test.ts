@@ -48,7 +48,7 @@ test.each(rounds)(
     const name = `f${round}x${Date.now().toString(36)}`;
     const id = { project: launchPlan.project, domain: launchPlan.domain, name };
     await insist(() => client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {} }, inputs: {} }));
-    await sleep(random() * 2_500);
+    await sleep(random() * 1_600);
     for (const pid of stack.pids(part)) process.kill(pid, "SIGKILL");
     const execution = await waitForEnd(client, id, 120_000);
     expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0], `seed ${seed}`).toBe("SUCCEEDED");
