@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { acceptedProbe, readReport } from "./probe-report.js";
+
+const DIFFERING = `DIFF infra/15-garbage [/flyteidl.service.AdminService/GetTask]
+    code: INVALID_ARGUMENT want INTERNAL (message: 'x')
+    … 1 more
+DIFF list/02 [GET /api/v1/projects]
+    response.projects: 1 items, want 2
+`;
+
+test("differing cases are read with what differs, and the count of all", () => {
+  expect(
+    readReport(`${DIFFERING}\ninfra: 26/27\nlist: 1/2\nTOTAL 29 cases, 2 differ, 27 agree, 3 with loosely different messages\n`),
+  ).toEqual({
+    total: 29,
+    differing: [
+      {
+        id: "infra/15-garbage",
+        lines: ["[/flyteidl.service.AdminService/GetTask]", "code: INVALID_ARGUMENT want INTERNAL (message: 'x')", "… 1 more"],
+      },
+      { id: "list/02", lines: ["[GET /api/v1/projects]", "response.projects: 1 items, want 2"] },
+    ],
+  });
+});
+
+test("a run without its end, or whose count is another than that of the cases, has no total", () => {
+  expect(readReport(DIFFERING).total).toBeUndefined();
+  expect(readReport(`${DIFFERING}\nTOTAL 29 cases, 3 differ, 26 agree, 0 with loosely different messages\n`).total).toBeUndefined();
+});
+
+test("an accepted case is named by its whole id", () => {
+  const list = [{ case: "infra/1[56]-.*", reason: "because" }];
+  expect(acceptedProbe(list, "infra/15-garbage")).toBe("because");
+  expect(acceptedProbe(list, "my-infra/15-garbage")).toBeUndefined();
+  expect(acceptedProbe(list, "infra/17-x")).toBeUndefined();
+});

@@ -1,0 +1,39 @@
+/** Cases whose answer may differ from the record, and why it is right that they do. */
+export interface AcceptedProbe {
+  /** Regular expression over the whole case id. */
+  readonly case: string;
+  readonly reason: string;
+}
+
+export interface DifferingCase {
+  readonly id: string;
+  /** The lines that tell what differs. */
+  readonly lines: readonly string[];
+}
+
+export interface ProbeReport {
+  /** How many cases were compared; undefined when the driver did not come to its end. */
+  readonly total: number | undefined;
+  readonly differing: readonly DifferingCase[];
+}
+
+/** Reads what `probe.py --compare` printed. */
+export function readReport(text: string): ProbeReport {
+  const differing: { id: string; lines: string[] }[] = [];
+  let total: number | undefined;
+  let inCase = false;
+  for (const line of text.split("\n")) {
+    const start = /^DIFF (\S+) (.*)$/.exec(line);
+    if (start) differing.push({ id: start[1] as string, lines: [start[2] as string] });
+    else if (inCase && line.startsWith("    ")) differing.at(-1)?.lines.push(line.trim());
+    inCase = start !== null || (inCase && line.startsWith("    "));
+    const end = /^TOTAL (\d+) cases, (\d+) differ/.exec(line);
+    if (end && Number(end[2]) === differing.length) total = Number(end[1]);
+  }
+  return { total, differing };
+}
+
+/** The reason why a case may differ, or undefined. */
+export function acceptedProbe(list: readonly AcceptedProbe[], id: string): string | undefined {
+  return list.find((entry) => new RegExp(`^(?:${entry.case})$`).test(id))?.reason;
+}
