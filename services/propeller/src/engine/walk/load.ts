@@ -98,6 +98,7 @@ export function revive(walk: Walk): void {
     if (walk.finishing === "no") tellEnd(walk, "held");
     return;
   }
+  forgetWhatStopped(walk, walk.root);
   if (walk.startDurable) walk.tellWorkflow(walk.status.phase as WorkflowPhase, tellFacts(walk), "now");
   reviveScope(walk, walk.root);
   tellRecentEnds(walk);
@@ -110,16 +111,8 @@ function tellFacts(walk: Walk) {
 }
 
 function reviveScope(walk: Walk, scope: Scope): void {
-  // The failure node runs, so all others have stopped.
-  if (scope.stage === "handle") forgetAllStopped(walk, scope, scope.owner === undefined ? ROOT_REASON : INNER_REASON);
   for (const node of scope.nodes.values()) {
     if (node.settled || !node.begun) continue;
-    if (node.branch?.settled === true) {
-      // Its branch was stopped, and has ended otherwise.
-      if (node.inner !== undefined) forgetAllStopped(walk, node.inner, INNER_REASON);
-      forgetStopped(walk, node);
-      continue;
-    }
     if (node.inner !== undefined) reviveScope(walk, node.inner);
     walk.tellNode(node, nodeEventPhase(node.status.phase === NodePhase.Queued ? NodePhase.Queued : NodePhase.Running), {}, "now");
     reviveNode(walk, node);
@@ -130,10 +123,6 @@ function reviveScope(walk: Walk, scope: Scope): void {
 
 function reviveNode(walk: Walk, node: RuntimeNode): void {
   const { status } = node;
-  if (status.TaskNodeStatus?.phase === TaskPhase.Aborted && status.phase !== NodePhase.RetryableFailure) {
-    forgetStopped(walk, node);
-    return;
-  }
   switch (status.phase) {
     case NodePhase.Failing:
     case NodePhase.TimingOut:
@@ -148,6 +137,24 @@ function reviveNode(walk: Walk, node: RuntimeNode): void {
   }
   arm(walk, node);
   walk.look(node);
+}
+
+/** Nodes that the status shows as under way although they were stopped, and are told to have stopped. */
+function forgetWhatStopped(walk: Walk, scope: Scope): void {
+  // While the failure node runs, all others have stopped.
+  if (scope.stage === "handle") forgetAllStopped(walk, scope, scope.owner === undefined ? ROOT_REASON : INNER_REASON);
+  for (const node of scope.nodes.values()) {
+    if (node.settled || !node.begun) continue;
+    const { status } = node;
+    const aborted = status.TaskNodeStatus?.phase === TaskPhase.Aborted && status.phase !== NodePhase.RetryableFailure;
+    // An arm that was stopped with its branch, which has ended otherwise.
+    const left = node.branch?.settled === true;
+    if (node.inner !== undefined) {
+      if (left) forgetAllStopped(walk, node.inner, INNER_REASON);
+      else forgetWhatStopped(walk, node.inner);
+    }
+    if (aborted || left) forgetStopped(walk, node);
+  }
 }
 
 /** Nodes that were stopped stay in the phase that they had; what the status tells of their graph says that they have ended. */

@@ -74,11 +74,18 @@ export function stopFollowers(walk: Walk, node: RuntimeNode): void {
   if (scope.stage !== "stop") return;
   for (const id of scope.index.dependents.get(node.id) ?? []) {
     const follower = scope.nodes.get(id);
-    if (follower !== undefined && follower.branch === undefined && mayBeReady(follower)) mayHaveBegun(walk, follower);
+    if (follower !== undefined && mayBeTaken(follower) && mayBeReady(follower)) mayHaveBegun(walk, follower);
   }
   // A branch ends well with its arm, a sub-workflow with its end node.
   if (node.branch !== undefined) stopFollowers(walk, node.branch);
   else if (node.id === END_NODE && scope.owner !== undefined) stopFollowers(walk, scope.owner);
+}
+
+/** Of arms, the chosen one, or any while the choice is not known. */
+function mayBeTaken({ id, branch }: RuntimeNode): boolean {
+  if (branch === undefined) return true;
+  const chosen = branch.status.branchStatus?.finalNodeId;
+  return branch.begun && (chosen === undefined || chosen === id);
 }
 
 function mayBeReady(node: RuntimeNode): boolean {

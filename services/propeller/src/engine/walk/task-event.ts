@@ -25,7 +25,7 @@ export function takeTaskEvent(walk: Walk, told: TaskEvent): void {
   }
   const { node, exact } = place;
   const sameNode = exact && event.parentNodeExecutionId?.nodeId === node.uniqueId;
-  if (sameNode && event.retryAttempt === node.attempt && node.request !== undefined) {
+  if (sameNode && event.retryAttempt === node.attempt && node.request !== undefined && !node.settled) {
     takeAttempt(walk, node, told);
     return;
   }
