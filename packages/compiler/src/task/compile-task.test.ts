@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type ContainerSchema, type K8sPodSchema, Resources_ResourceName, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { describe, expect, it } from "vitest";
-import { identifier, int } from "../../test-data/template.js";
+import { identifier, int } from "../template.fixture.js";
 import { compileTask } from "./compile-task.js";
 import { isQuantity } from "./quantity.js";
 

@@ -32,7 +32,7 @@ import {
   upstreamOf,
   word,
   workflow,
-} from "../../test-data/template.js";
+} from "../template.fixture.js";
 import { compileTask, compileWorkflow, requirementsOf } from "../index.js";
 
 /** One node: which nodes it waits for, and whether its input is bound. */

@@ -25,7 +25,7 @@ import {
   upstreamOf,
   word,
   workflow,
-} from "../../test-data/template.js";
+} from "../template.fixture.js";
 import { compileWorkflow, formatCompileErrors } from "../index.js";
 
 const source: Types = {

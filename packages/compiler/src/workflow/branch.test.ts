@@ -21,7 +21,7 @@ import {
   upstreamOf,
   word,
   workflow,
-} from "../../test-data/template.js";
+} from "../template.fixture.js";
 
 const arm = (id: string, name = "t"): Node => ({ id, inputs: bind({ a: name === "text" ? word("x") : number(1) }), target: runs(name) });
 const branch = (target: Node["target"], inputs: Parameters<typeof bind>[0] = { c: number(1) }): Node => ({

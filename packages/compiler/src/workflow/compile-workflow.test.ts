@@ -23,7 +23,7 @@ import {
   text,
   upstreamOf,
   workflow,
-} from "../../test-data/template.js";
+} from "../template.fixture.js";
 import { compileWorkflow, formatCompileErrors, requirementsOf } from "../index.js";
 
 const step = (id: string, from: string, output = "o"): Node => ({ id, inputs: bind({ a: promise(from, output) }), target: runs("t") });

@@ -12,7 +12,7 @@ import {
   type WorkflowTemplate,
   WorkflowTemplateSchema,
 } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import { compileWorkflow, type LaunchPlanInterface, type WorkflowSource } from "../src/index.js";
+import { compileWorkflow, type LaunchPlanInterface, type WorkflowSource } from "./index.js";
 
 export type Node = Extract<MessageInitShape<typeof NodeSchema>, { $typeName?: undefined }>;
 export type Data = MessageInitShape<typeof BindingDataSchema>;
