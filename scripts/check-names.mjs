@@ -21,9 +21,9 @@ for (const file of files) {
     continue; // Deleted, not yet committed.
   }
   if (/^export \* /m.test(text)) problems.push(`${file}: star export; name every export`);
-  if (basename(file) === "index.ts" && !/\/src\/index\.ts$/.test(file)) problems.push(`${file}: an index below a package's root`);
+  if (basename(file) === "index.ts" && !file.endsWith("/src/index.ts")) problems.push(`${file}: an index below a package's root`);
   const lines = text.split("\n").length;
-  if (lines > LONGEST && !/\.test\.ts$/.test(file)) problems.push(`${file}: ${lines} lines; more than ${LONGEST}`);
+  if (lines > LONGEST && !file.endsWith(".test.ts")) problems.push(`${file}: ${lines} lines; more than ${LONGEST}`);
 }
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);

@@ -60,7 +60,7 @@ function differences(expected, actual) {
   const wanted = files(expected);
   const found = files(actual);
   const lines = [];
-  for (const path of [...new Set([...wanted, ...found])].sort()) {
+  for (const path of [...new Set([...wanted, ...found])].sort((a, b) => (a < b ? -1 : 1))) {
     if (!found.has(path)) lines.push(`  missing    ${path}`);
     else if (!wanted.has(path)) lines.push(`  extra      ${path}`);
     else if (!readFileSync(join(expected, path)).equals(readFileSync(join(actual, path)))) lines.push(`  different  ${path}`);
@@ -71,5 +71,7 @@ function differences(expected, actual) {
 function files(folder) {
   if (!existsSync(folder)) return new Set();
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return new Set(entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name))));
+  return new Set(
+    entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name))),
+  );
 }

@@ -30,9 +30,7 @@ export function ensureInstalled() {
   const installed = join(root, "node_modules", ".package-lock.json");
   const wanted = join(root, "package-lock.json");
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
-  step("installing dependencies (npm ci)", () =>
-    quietly("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]),
-  );
+  step("installing dependencies (npm ci)", () => quietly("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]));
 }
 
 export function ensureBuilt() {

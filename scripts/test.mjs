@@ -10,7 +10,11 @@ ensureBuilt();
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-report-"));
 const report = join(folder, "report.json");
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-const { status } = spawnSync("vitest", ["run", ...reporters, ...process.argv.slice(2)], { cwd: root, stdio: "inherit", env: environment() });
+const { status } = spawnSync("vitest", ["run", ...reporters, ...process.argv.slice(2)], {
+  cwd: root,
+  stdio: "inherit",
+  env: environment(),
+});
 const { numPassedTests: passed = 0, numFailedTests = 0, numFailedTestSuites = 0 } = read();
 rmSync(folder, { recursive: true, force: true });
 // A file that does not even load fails no test, yet it is a failure.

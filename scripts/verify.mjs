@@ -6,7 +6,13 @@ import { ensureBuilt, ensureInstalled, environment, root } from "./prepare.mjs";
 ensureInstalled();
 ensureBuilt();
 const verdicts = checks();
-const tests = spawnSync("npm", ["test"], { cwd: root, env: environment(), stdio: ["ignore", "pipe", "inherit"], encoding: "utf8", maxBuffer: 256 << 20 });
+const tests = spawnSync("npm", ["test"], {
+  cwd: root,
+  env: environment(),
+  stdio: ["ignore", "pipe", "inherit"],
+  encoding: "utf8",
+  maxBuffer: 256 << 20,
+});
 process.stdout.write(tests.stdout ?? "");
 const counted = /tests: (\d+) passed, (\d+) failed\s*$/.exec(tests.stdout ?? "");
 const passed = verdicts.filter(Boolean).length + Number(counted?.[1] ?? 0);
