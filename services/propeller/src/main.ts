@@ -9,6 +9,7 @@ import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
 import { ensureCluster } from "./shell/ensure-cluster.js";
 import { Leadership } from "./shell/leadership.js";
+import { WorkflowLoader } from "./shell/load-workflow.js";
 import { createMetrics, registerGauges } from "./shell/metrics.js";
 import { OutputsStore } from "./shell/outputs-store.js";
 
@@ -22,13 +23,15 @@ let notReady: string | undefined = "starting";
 const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, notReady: () => notReady ?? bus.problem() });
 const bus = await connectBus({ url: config.nats.url, name: "propeller", logger });
 
+const blobs = createBlobStore({ s3: storage.s3 });
 const leadership = new Leadership({
   bus,
   logger,
   controller: {
     client,
     bus,
-    outputs: new OutputsStore(createBlobStore({ s3: storage.s3 })),
+    outputs: new OutputsStore(blobs),
+    loader: new WorkflowLoader(client, blobs),
     engine: {
       ...defaultEngineConfig(Math.random),
       metadataPrefix: storage.metadataPrefix,

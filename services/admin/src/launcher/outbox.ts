@@ -22,15 +22,16 @@ interface Row {
 export async function takeEntries(db: Queryable, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
   const { rows } = await db.query<Row>({
     name: "take-outbox",
-    text: `UPDATE execution_outbox o SET available_at = now() + $2 * interval '1 millisecond', attempts = o.attempts + 1
-      FROM (
+    // Materialised: a plan that evaluates the choice once per row would take more than the limit.
+    text: `WITH taken AS MATERIALIZED (
         SELECT id FROM execution_outbox due
         WHERE available_at <= now() AND (action = 'launch' OR NOT EXISTS (
           SELECT 1 FROM execution_outbox launch WHERE launch.execution_id = due.execution_id AND launch.action = 'launch'
         ))
         ORDER BY available_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
-      ) taken
-      WHERE o.id = taken.id RETURNING o.id, o.execution_id, o.action, o.attempts`,
+      )
+      UPDATE execution_outbox o SET available_at = now() + $2 * interval '1 millisecond', attempts = o.attempts + 1
+      FROM taken WHERE o.id = taken.id RETURNING o.id, o.execution_id, o.action, o.attempts`,
     values: [limit, leaseMs],
   });
   return rows.map((row) => ({ id: row.id, executionId: row.execution_id, action: row.action, attempts: row.attempts }));

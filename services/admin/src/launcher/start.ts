@@ -65,7 +65,8 @@ class Launcher {
       const free = IN_FLIGHT - this.#working.size;
       const entries = free > 0 ? await this.#take(free) : [];
       for (const entry of entries) this.#start(entry);
-      if (entries.length < free || free === 0) await this.#pause();
+      // Every turn waits for something: the database or a reason to go on.
+      if (entries.length < free || free <= 0) await this.#pause();
     }
     await Promise.all(this.#working);
   }

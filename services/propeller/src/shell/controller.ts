@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, parseFlyteWorkflow } from "@flyte-ts/workflow-crd";
+import { WorkflowPhase } from "@flyte-ts/domain";
+import {
+  FLYTE_WORKFLOW_RESOURCE,
+  NOT_TERMINATED_SELECTOR,
+  type ParsedWorkflow,
+  terminatedLabels,
+  WorkflowFormatError,
+} from "@flyte-ts/workflow-crd";
 import {
   createInformer,
   type Informer,
@@ -17,6 +24,7 @@ import type { Effect, Observation } from "../engine/types.js";
 import { RunIo, type StatusWrite } from "../shell-core/run-io.js";
 import type { ActiveRun } from "./active-run.js";
 import { Effects } from "./effects.js";
+import type { WorkflowLoader } from "./load-workflow.js";
 import type { PropellerMetrics } from "./metrics.js";
 import type { OutputsStore } from "./outputs-store.js";
 import type { Bus } from "@flyte-ts/messaging";
@@ -25,6 +33,7 @@ export interface ControllerOptions {
   readonly client: KubeClient;
   readonly bus: Pick<Bus, "publish">;
   readonly outputs: OutputsStore;
+  readonly loader: WorkflowLoader;
   readonly engine: EngineConfig;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
@@ -175,24 +184,46 @@ export class Controller {
 
   /** Reads the resource and walks it once. */
   async #load(key: string): Promise<ActiveRun | undefined> {
-    const slash = key.indexOf("/");
-    const resource = await this.options.client.get(FLYTE_WORKFLOW_RESOURCE, { namespace: key.slice(0, slash), name: key.slice(slash + 1) });
-    if (resource === undefined) {
+    let workflow: ParsedWorkflow | undefined;
+    try {
+      workflow = await this.options.loader.load(objectName(key));
+    } catch (error) {
+      if (!(error instanceof WorkflowFormatError)) throw error;
+      await this.#giveUp(key, error);
+    }
+    if (workflow === undefined) {
       this.#forget(key);
       return undefined;
     }
-    const workflow = parseFlyteWorkflow(resource);
     const now = this.options.now();
     const run = createRun({ workflow, config: this.options.engine, now });
     const active: ActiveRun = {
       run,
       io: new RunIo(run, workflow.resourceVersion),
-      inbox: [{ kind: "load" }, ...(this.#early.get(key) ?? [])],
+      inbox: this.#early.get(key) ?? [],
       resyncAt: this.#nextResync(now),
     };
     this.#early.delete(key);
     this.#runs.set(key, active);
+    this.#decide(active, { kind: "load" });
     return active;
+  }
+
+  /** Ends a workflow whose resource can never be read: admin takes its end from the resource. */
+  async #giveUp(key: string, error: WorkflowFormatError): Promise<void> {
+    this.options.logger.error({ key, error: error.message }, "workflow cannot be read, it fails");
+    const now = new Date(this.options.now());
+    const failure = {
+      code: "BadWorkflowSpecification",
+      message: `the resource of the execution cannot be read: ${error.message}`,
+      kind: "SYSTEM",
+    };
+    const body = {
+      metadata: { labels: terminatedLabels(now), finalizers: null },
+      status: { phase: WorkflowPhase.Failed, stoppedAt: now.toISOString(), message: failure.message, error: failure },
+    };
+    await this.options.client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
+    this.#finished.add(key);
   }
 
   #decide(active: ActiveRun, observation: Observation): void {
@@ -220,12 +251,10 @@ export class Controller {
   }
 
   async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {
-    const slash = key.indexOf("/");
-    const name = { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
     const body = { ...write.patch, metadata: { ...write.patch.metadata, resourceVersion: write.resourceVersion } };
     const end = this.options.metrics.statusWrites.startTimer();
     try {
-      const written = await this.options.client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...name, body, metadataOnly: true });
+      const written = await this.options.client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
       end({ outcome: "ok" });
       this.#failures.delete(key);
       if (this.#runs.get(key) !== active) return;
@@ -259,4 +288,10 @@ export class Controller {
   #nextResync(now: number): number {
     return now + this.options.resyncMs * (0.75 + this.options.random() / 2);
   }
+}
+
+/** The object that a key names. */
+function objectName(key: string): { readonly namespace: string; readonly name: string } {
+  const slash = key.indexOf("/");
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
