@@ -75,6 +75,19 @@ export { protoText } from "./type/proto-text.js";
 export { isNoneType, simpleType } from "./type/simple.js";
 export { typeToText } from "./type/text.js";
 
+// Quantities and durations
+export {
+  canonicalQuantity,
+  compareQuantities,
+  divideUp,
+  isQuantity,
+  isZeroQuantity,
+  parseQuantity,
+  QuantityError,
+  type Quantity,
+} from "./quantity/quantity.js";
+export { goDuration, nanosecondsOf, parseGoDuration } from "./duration/go-duration.js";
+
 // Literals
 export {
   MSGPACK_TAG,

@@ -50,4 +50,3 @@ export type { ExecutionErrorJson, NodeStatus, TaskNodeStatus, WorkflowStatus } f
 export { applyMergePatch, mergePatch } from "./merge-patch.js";
 
 // Kubernetes quantities
-export { canonicalQuantity, isZeroQuantity } from "./quantity.js";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { canonicalQuantity, goDuration, isZeroQuantity, parseGoDuration } from "@flyte-ts/domain";
 import { PluginOverride_MissingPluginBehavior, PluginOverrideSchema } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { RawOutputDataConfigSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
@@ -11,11 +12,9 @@ import { expect, test } from "vitest";
 import type { BuildInput } from "./build/input.js";
 import { withResources } from "./build/task-resources.js";
 import { buildFlyteWorkflow } from "./build/workflow.js";
-import { goDuration, parseGoDuration } from "./duration.js";
 import type { BranchModel } from "./model.js";
 import type { FlyteWorkflowResource } from "./resource.js";
 import { parseFlyteWorkflow } from "./parse/workflow.js";
-import { canonicalQuantity, isZeroQuantity } from "./quantity.js";
 
 interface Texts {
   quantities: { text: string; canonical?: string; zero?: boolean }[];
@@ -185,7 +184,7 @@ test.each(texts.quantities.filter((quantity) => quantity.canonical !== undefined
 
 test.each(texts.durations)("duration $text", ({ nanoseconds, text }) => {
   expect(goDuration(BigInt(nanoseconds))).toBe(text);
-  expect(parseGoDuration(text)).toBeCloseTo(Number(nanoseconds) / 1e6, 6);
+  expect(Number(parseGoDuration(text)) / 1e6).toBeCloseTo(Number(nanoseconds) / 1e6, 6);
 });
 
 test.each(texts.resources)("resources $request/$limit under $platformDefault/$platformLimit", (v) => {

@@ -1,10 +1,10 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { isQuantity } from "@flyte-ts/domain";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type ContainerSchema, type K8sPodSchema, Resources_ResourceName, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { describe, expect, it } from "vitest";
 import { identifier, int } from "../template.fixture.js";
 import { compileTask } from "./compile-task.js";
-import { isQuantity } from "./quantity.js";
 
 type Init = Extract<MessageInitShape<typeof TaskTemplateSchema>, { $typeName?: undefined }>;
 const template = (init: Init) => create(TaskTemplateSchema, { id: identifier(ResourceType.TASK, "t"), ...init });

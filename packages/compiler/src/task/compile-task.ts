@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { nestsDeeperThan } from "@flyte-ts/domain";
+import { isQuantity, nestsDeeperThan } from "@flyte-ts/domain";
 import { type CompiledTask, CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import {
   type Container,
@@ -12,7 +12,6 @@ import type { CompileErrors } from "../error/compile-error.js";
 import { invalidValue, unrecognizedValue, valueRequired } from "../error/errors.js";
 import { MAX_OBJECT_NESTING, tooDeep } from "../nesting.js";
 import { podSpecFaults } from "./pod-spec.js";
-import { isQuantity } from "./quantity.js";
 
 export type TaskCompilation =
   | { readonly ok: true; readonly compiled: CompiledTask }

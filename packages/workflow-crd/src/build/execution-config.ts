@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { ResourceQuantities } from "../model.js";
-import { quantityOrZero } from "../quantity.js";
+import { quantityOrZero } from "./quantity-or-zero.js";
 import type { BuildInput } from "./input.js";
 import { plainJson } from "./proto-json.js";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { identifierKey } from "@flyte-ts/domain";
+import { canonicalQuantity, goDuration, identifierKey, isZeroQuantity } from "@flyte-ts/domain";
 import { BooleanExpressionSchema } from "@flyte-ts/idl/flyteidl/core/condition_pb";
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -24,8 +24,6 @@ import {
   type TaskNodeOverrides,
   type WorkflowNode,
 } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import { goDuration } from "../duration.js";
-import { canonicalQuantity, isZeroQuantity } from "../quantity.js";
 import { WorkflowBuildError } from "./build-error.js";
 import { plainJson, protoJson } from "./proto-json.js";
 

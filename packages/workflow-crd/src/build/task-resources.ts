@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
+import { compareQuantities } from "@flyte-ts/domain";
 import { ResourcesSchema, Resources_ResourceName as Name, type Resources, type TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { ResourceQuantities } from "../model.js";
-import { compareQuantities, quantityOrZero } from "../quantity.js";
+import { quantityOrZero } from "./quantity-or-zero.js";
 
 /** What the platform gives to containers that do not say it, and what it gives at most. */
 export interface PlatformResources {

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { parseGoDuration } from "@flyte-ts/domain";
 import { BooleanExpressionSchema } from "@flyte-ts/idl/flyteidl/core/condition_pb";
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -19,7 +20,6 @@ import {
   type ArrayNode,
   type GateNode,
 } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import { parseGoDuration } from "../duration.js";
 import type { BranchModel, NodeModel, NodeTarget } from "../model.js";
 import type { Field } from "./read.js";
 
@@ -117,11 +117,13 @@ function parseArray(array: Field): ArrayNode {
   return message;
 }
 
+const milliseconds = (nanoseconds: bigint | undefined) => (nanoseconds === undefined ? undefined : Number(nanoseconds) / 1e6);
+
 /** Milliseconds; a deadline of zero is none. */
 function parseDeadline(field: Field): number | undefined {
   if (field.absent) return undefined;
   // Go's metav1.Duration is text; numbers, in nanoseconds, are what a bare time.Duration would be.
-  const ms = typeof field.value === "number" ? field.number() / 1e6 : parseGoDuration(field.string());
+  const ms = typeof field.value === "number" ? field.number() / 1e6 : milliseconds(parseGoDuration(field.string()));
   if (ms === undefined) throw field.error(`must be a duration as 1h2m3.5s, is ${JSON.stringify(field.value)}`);
   return ms > 0 ? ms : undefined;
 }

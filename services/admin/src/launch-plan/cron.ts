@@ -1,4 +1,4 @@
-import { parseGoDuration } from "../list/duration.js";
+import { parseGoDuration } from "@flyte-ts/domain";
 
 interface Field {
   readonly name: string;

@@ -1,3 +1,4 @@
+import { parseQuantity, type Quantity } from "@flyte-ts/domain";
 import { MatchableResource, type TaskResourceSpec } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type Container, type Resources_ResourceEntry, Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
@@ -5,7 +6,7 @@ import { type AttributeScope, resolveAttributes } from "../attributes/resolve.js
 import type { AdminDeps } from "../deps.js";
 import { identifierText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
-import { isWhole, parseQuantity, type Quantity, wholeUnits } from "./quantity.js";
+import { isWhole, wholeUnits } from "./whole-units.js";
 
 /** Kubernetes quantities as texts; empty where there is none. */
 export interface ResourceTexts {
@@ -119,7 +120,7 @@ function quantities(entries: readonly Resources_ResourceEntry[], id: Identifier,
 function platformLimit(limits: ResourceTexts, name: Resources_ResourceName): { text: string; quantity: Quantity } | undefined {
   const text = limitText(limits, name);
   const quantity = parseQuantity(text);
-  return quantity === undefined || quantity.numerator === 0n ? undefined : { text, quantity };
+  return quantity === undefined || quantity.nanos === 0n ? undefined : { text, quantity };
 }
 
 function limitText(limits: ResourceTexts, name: Resources_ResourceName): string {

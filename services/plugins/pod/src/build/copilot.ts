@@ -1,9 +1,9 @@
 import { toBinary } from "@bufbuild/protobuf";
+import { canonicalQuantity } from "@flyte-ts/domain";
 import { TypedInterfaceSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type DataLoadingConfig, DataLoadingConfig_LiteralMapFormat } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Container, PodSpec, Volume, VolumeMount } from "../kube/pod-types.js";
-import { canonicalQuantity } from "./quantity.js";
 import { storageSize } from "./resources.js";
 
 export interface CopilotConfig {

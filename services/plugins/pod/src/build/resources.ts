@@ -1,8 +1,8 @@
+import { canonicalQuantity, compareQuantities, isZeroQuantity } from "@flyte-ts/domain";
 import { type Resources, type Resources_ResourceEntry, Resources_ResourceName as Name } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { ResourceSet } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ResourceRequirements } from "../kube/pod-types.js";
 import { BadSpecification } from "./bad-specification.js";
-import { canonicalQuantity, compareQuantities, isZeroQuantity } from "./quantity.js";
 
 type Quantities = Record<string, string>;
 
@@ -112,7 +112,7 @@ function atMost(value: string | undefined, most: string | undefined): string | u
 }
 
 function nonZero(value: string | undefined): string | undefined {
-  return isZeroQuantity(value) ? undefined : value;
+  return value === undefined || value === "" || isZeroQuantity(value) ? undefined : value;
 }
 
 function given(key: string, value: string | undefined): string | undefined {
@@ -121,7 +121,7 @@ function given(key: string, value: string | undefined): string | undefined {
 
 function isZero(key: string, value: string): boolean {
   try {
-    return isZeroQuantity(value);
+    return value === "" || isZeroQuantity(value);
   } catch (cause) {
     throw new BadSpecification(`resources.${key}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }

@@ -1,7 +1,7 @@
+import { canonicalQuantity } from "@flyte-ts/domain";
 import type { SharedMemory } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { PodSpec } from "../kube/pod-types.js";
 import { BadSpecification } from "./bad-specification.js";
-import { canonicalQuantity } from "./quantity.js";
 
 /** Mounts memory as a folder into the primary container. @throws BadSpecification */
 export function withSharedMemory(spec: PodSpec, memory: SharedMemory | undefined, primaryContainer: string): PodSpec {

@@ -1,3 +1,4 @@
+import { goDuration } from "@flyte-ts/domain";
 import { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ContainerStatus, Pod, PodCondition } from "../kube/pod-types.js";
 import type { Decision, GracePeriods } from "./decision.js";
@@ -85,7 +86,5 @@ function withPendingTimeout(decision: Decision, { since, now, limitMs }: { since
 
 /** As Go prints durations of whole seconds: 3m0s, 30s, 0s. */
 function duration(ms: number): string {
-  const seconds = Math.round(ms / 1_000);
-  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)];
-  return `${hours > 0 ? `${hours}h` : ""}${seconds >= 60 ? `${minutes}m` : ""}${seconds % 60}s`;
+  return goDuration(BigInt(Math.round(ms / 1_000)) * 1_000_000_000n);
 }

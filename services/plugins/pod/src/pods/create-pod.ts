@@ -1,11 +1,10 @@
-import { TemplateError } from "@flyte-ts/domain";
+import { QuantityError, TemplateError } from "@flyte-ts/domain";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { isAlreadyExists, type KubeClient, PODS } from "@flyte-ts/kubernetes";
 import { NotYet, PermanentFailure } from "@flyte-ts/task-plugin";
 import { BadSpecification } from "../build/bad-specification.js";
 import { buildPod, type PodConfig } from "../build/build-pod.js";
 import { prepare, type PrepareParts } from "../build/prepare.js";
-import { QuantityError } from "../build/quantity.js";
 import type { Pod } from "../kube/pod-types.js";
 import { ATTEMPT_ANNOTATION, encodeAttempt } from "./attempt-record.js";
 import { ownPod } from "./ownership.js";

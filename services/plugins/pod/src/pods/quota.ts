@@ -1,4 +1,4 @@
-import { compareQuantities } from "../build/quantity.js";
+import { compareQuantities } from "@flyte-ts/domain";
 
 /** Whether a refusal to create a pod says that a quota is used up. */
 export function isQuotaRefusal(message: string): boolean {
