@@ -1,10 +1,27 @@
+// Only this part of the domain: the rest brings the protocol's schemas, which a cluster has no use for.
+import { divideUp, parseQuantity as parse } from "@flyte-ts/domain/quantity";
+
 /** A resource quantity that does not parse. */
 export class QuantityError extends Error {
   override readonly name = "QuantityError";
 }
 
-const PATTERN = /^([+-]?(?:\d+\.?\d*|\.\d+))(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d+)?$/;
-const THOUSANDTHS: Readonly<Record<string, bigint>> = {
+/**
+ * A Kubernetes quantity in thousandths, rounded up: "500m" → 500n, "2" → 2000n,
+ * "1Ki" → 1024000n.
+ *
+ * @throws QuantityError
+ */
+export function parseQuantity(value: unknown): bigint {
+  const text = typeof value === "number" ? String(value) : value;
+  const quantity = typeof text === "string" ? parse(text) : undefined;
+  if (quantity === undefined) {
+    throw new QuantityError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+  }
+  return divideUp(quantity.nanos, 1_000_000n);
+}
+
+const SIZES: Readonly<Record<string, bigint>> = {
   k: 1_000n,
   M: 1_000_000n,
   G: 1_000_000_000n,
@@ -19,41 +36,6 @@ const THOUSANDTHS: Readonly<Record<string, bigint>> = {
   Ei: 1n << 60n,
 };
 
-/**
- * A Kubernetes quantity in thousandths, rounded up: "500m" → 500n, "2" → 2000n,
- * "1Ki" → 1024000n.
- *
- * @throws QuantityError
- */
-export function parseQuantity(value: unknown): bigint {
-  const text = typeof value === "number" ? String(value) : value;
-  const parts = typeof text === "string" ? PATTERN.exec(text) : null;
-  if (parts === null) {
-    throw new QuantityError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
-  }
-  const [, number = "0", suffix = ""] = parts;
-  const negative = number.startsWith("-");
-  const [whole = "0", fraction = ""] = number.replace(/^[+-]/, "").split(".");
-  // Nine decimals are kept, down to "n"; then rounded up to thousandths.
-  const nano = BigInt(`${whole || "0"}${fraction.padEnd(9, "0").slice(0, 9)}`) * scale(suffix).up;
-  const per = 1_000_000n * scale(suffix).down;
-  const thousandths = (nano + per - 1n) / per;
-  return negative ? -thousandths : thousandths;
-}
-
-function scale(suffix: string): { up: bigint; down: bigint } {
-  const up = THOUSANDTHS[suffix];
-  if (up !== undefined) return { up, down: 1n };
-  if (suffix === "m") return { up: 1n, down: 1_000n };
-  if (suffix === "u") return { up: 1n, down: 1_000_000n };
-  if (suffix === "n") return { up: 1n, down: 1_000_000_000n };
-  if (/^[eE]/.test(suffix)) {
-    const power = Number(suffix.slice(1));
-    return power >= 0 ? { up: 10n ** BigInt(power), down: 1n } : { up: 1n, down: 10n ** BigInt(-power) };
-  }
-  return { up: 1n, down: 1n };
-}
-
 /** Thousandths as a quantity; `binary` prefers Ki, Mi, Gi. */
 export function formatQuantity(thousandths: bigint, binary = false): string {
   if (thousandths % 1000n !== 0n) return `${thousandths}m`;
@@ -61,7 +43,7 @@ export function formatQuantity(thousandths: bigint, binary = false): string {
   if (whole === 0n) return "0";
   const units = binary ? ["Ei", "Pi", "Ti", "Gi", "Mi", "Ki"] : ["E", "P", "T", "G", "M", "k"];
   for (const unit of units) {
-    const size = THOUSANDTHS[unit] as bigint;
+    const size = SIZES[unit] as bigint;
     if (whole % size === 0n) return `${whole / size}${unit}`;
   }
   return String(whole);
