@@ -47,6 +47,4 @@ export type {
 export type { ExecutionErrorJson, NodeStatus, TaskNodeStatus, WorkflowStatus } from "./status.js";
 
 // Patches
-export { applyMergePatch, mergePatch } from "./merge-patch.js";
-
-// Kubernetes quantities
+export { applyMergePatch } from "./merge-patch.js";

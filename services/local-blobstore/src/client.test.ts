@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { BlobError, BlobTooLarge, BlobUnavailable, createBlobStore, type BlobStore } from "@flyte-ts/blobstore";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ServerFixture, serverFixture, stop } from "./harness/server-fixture.js";
+import { type ServerFixture, serverFixture, stop } from "./server.fixture.js";
 
 // The blob store client of all services, over the AWS SDK, against this server.
 let server: ServerFixture;

@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ServerFixture, serverFixture, stop } from "./harness/server-fixture.js";
-import { exchange, send, sign, type TestRequest } from "./harness/signed-request.js";
+import { type ServerFixture, serverFixture, stop } from "./server.fixture.js";
+import { exchange, send, sign, type TestRequest } from "./signed-request.fixture.js";
 
 let server: ServerFixture;
 const request = (of: TestRequest) => send(server.port, of);

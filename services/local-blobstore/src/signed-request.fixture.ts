@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { request } from "node:http";
-import { canonicalRequest, hmacHex, type Scope, signingKey, stringToSign } from "../auth/signature.js";
+import { canonicalRequest, hmacHex, type Scope, signingKey, stringToSign } from "./auth/signature.js";
 
 /** A request that a test makes, signed in its headers. */
 export interface TestRequest {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
-import { startBlobstore, type Blobstore } from "../server.js";
+import { startBlobstore, type Blobstore } from "./server.js";
 
 /** A server of its own over a new folder, with a clock that the test may move. */
 export interface ServerFixture extends Blobstore {
