@@ -60,6 +60,8 @@ export class PodAttempts {
   readonly #queue: WorkQueue;
   readonly #reader: PodStatusReader;
   readonly #departures: Departures;
+  /** Being created: what the watch sees of them is told after the submission. */
+  readonly #creating = new Set<string>();
   /** Created here and not yet seen by the watch. */
   readonly #created = new Map<string, { readonly pod: Pod; readonly at: number }>();
   /** Requests of pods that carry no record. */
@@ -103,11 +105,17 @@ export class PodAttempts {
 
   async reconcile(request: TaskRequest): Promise<TaskStatus> {
     await this.#synced();
-    const pod = await this.#findOrCreate(request);
+    const { pod, created } = await this.#findOrCreate(request);
     if (readAttempt(pod) === undefined) this.#adopted.set(attemptKey(request), attemptRecord(request));
+    const submitted = { phase: "QUEUED", reason: "task submitted to K8s", pluginState: SUBMITTED } as const;
+    if (created) {
+      // The submission is told first, whatever the watch has seen meanwhile: that comes right after.
+      this.#queue.addAt(attemptKey(request), this.#now() + 1);
+      return submitted;
+    }
     const { status, recheckAt } = await this.#reader.read(pod, request);
     if (recheckAt !== undefined) this.#queue.addAt(attemptKey(request), recheckAt.getTime());
-    return status ?? { phase: "QUEUED", reason: "task submitted to K8s", pluginState: SUBMITTED };
+    return status ?? submitted;
   }
 
   /** The pod is asked for from Kubernetes itself: the cache may lag behind a creation. */
@@ -136,20 +144,25 @@ export class PodAttempts {
     await this.#delete(request, known?.metadata.uid);
   }
 
-  async #findOrCreate(request: TaskRequest): Promise<Pod> {
+  async #findOrCreate(request: TaskRequest): Promise<{ readonly pod: Pod; readonly created: boolean }> {
     const key = attemptKey(request);
     const known = this.#informer?.get(key);
-    if (known !== undefined) return ownPod(known, request);
+    if (known !== undefined) return { pod: ownPod(known, request), created: false };
     const created = this.#created.get(key);
-    if (created !== undefined && this.#now() - created.at < WATCH_LAG_MS) return created.pod;
+    if (created !== undefined && this.#now() - created.at < WATCH_LAG_MS) return { pod: created.pod, created: false };
     if (created !== undefined || this.#lost.has(key) || wasSubmitted(request)) {
       const found = await this.#fetch(request);
       if (found === undefined) throw deletedExternally(request);
-      return ownPod(found, request);
+      return { pod: ownPod(found, request), created: false };
     }
-    const pod = await createPod(request, this.parts);
-    if (this.#informer?.get(key) === undefined) this.#created.set(key, { pod: slimPod(pod), at: this.#now() });
-    return pod;
+    this.#creating.add(key);
+    try {
+      const pod = await createPod(request, this.parts);
+      if (this.#informer?.get(key) === undefined) this.#created.set(key, { pod: slimPod(pod), at: this.#now() });
+      return { pod, created: true };
+    } finally {
+      this.#creating.delete(key);
+    }
   }
 
   /** A change of a pod, from the watch. */
@@ -173,7 +186,7 @@ export class PodAttempts {
 
   /** Tells what a pod's change means. */
   async #observe(key: string): Promise<void> {
-    if (this.#over.get(key)) return;
+    if (this.#over.get(key) || this.#creating.has(key)) return;
     const pod = this.#informer?.get(key);
     const lost = this.#lost.get(key);
     const request = this.#requestOf(key, pod ?? lost);

@@ -45,13 +45,21 @@ export class PodStatusReader {
     const decision = this.decide(pod);
     if (decision.kind === "waiting") return { status: undefined };
     const logs = logLinks(links, { pod, request, now });
+    const whilePending = logs.filter(({ ShowWhilePending }) => ShowWhilePending);
     if (decision.kind === "progress") {
       const { phase, reason, occurredAt, recheckAt } = decision;
-      const shown = phase === "RUNNING" ? logs : logs.filter(({ ShowWhilePending }) => ShowWhilePending);
+      const shown = phase === "RUNNING" ? logs : whilePending;
       const times = { ...(reason === undefined ? {} : { reason }), ...(occurredAt === undefined ? {} : { occurredAt }) };
       return { status: { phase, logs: shown, pluginState: SUBMITTED, ...times }, recheckAt };
     }
-    const status: EndedStatus = { ...(await this.#end(decision, request)), logs, pluginState: SUBMITTED, occurredAt: decision.occurredAt };
+    // A pod that never got to run has no log to link to.
+    const shown = pod.status?.phase === "Pending" ? whilePending : logs;
+    const status: EndedStatus = {
+      ...(await this.#end(decision, request)),
+      logs: shown,
+      pluginState: SUBMITTED,
+      occurredAt: decision.occurredAt,
+    };
     this.#ends.set(key, { uid: pod.metadata.uid, status });
     return { status };
   }
