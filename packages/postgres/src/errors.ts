@@ -10,6 +10,11 @@ export function isTransactionConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "40001" || error.code === "40P01");
 }
 
+/** Whether a text was refused because it holds a NUL character, which PostgreSQL cannot store. */
+export function isUnstorableText(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === "22021" || error.code === "22P05");
+}
+
 /** Whether the database could not be reached or is going down: nothing is wrong with the request. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(08|57P|53)/.test(error.code ?? "");

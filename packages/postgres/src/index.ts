@@ -1,3 +1,3 @@
 export { createPool, CommitUnknown, type Database, type PoolOptions, type Query, type Queryable, type Result } from "./database.js";
 export { MigrationError, type MigrateOptions } from "./migrate.js";
-export { isTransactionConflict, isUnavailable, isUniqueViolation } from "./errors.js";
+export { isTransactionConflict, isUnavailable, isUniqueViolation, isUnstorableText } from "./errors.js";

@@ -3,7 +3,7 @@ import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
-import { CommitUnknown, isUnavailable } from "@flyte-ts/postgres";
+import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
 import { Code, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
 import { attributeRpcs } from "./attributes/rpc.js";
 import type { AdminDeps } from "./deps.js";
@@ -46,7 +46,10 @@ export function adminServices(deps: AdminDeps, build: Build): ServedService[] {
   ];
 }
 
-/** Lets callers know that a call may be tried again when the database could not be reached; all calls are idempotent. */
+/**
+ * Lets callers know that a call may be tried again when the database could not be reached; all calls are idempotent.
+ * A NUL character that no check has named by its field is the caller's fault all the same.
+ */
 export const databaseTrouble: Interceptor = async ({ context }, next) => {
   try {
     return await next(context);
@@ -54,6 +57,7 @@ export const databaseTrouble: Interceptor = async ({ context }, next) => {
     if (isUnavailable(cause) || cause instanceof CommitUnknown) {
       throw new RpcError(Code.UNAVAILABLE, "the database cannot be reached, try again", { cause });
     }
+    if (isUnstorableText(cause)) throw new RpcError(Code.INVALID_ARGUMENT, "invalid text: NUL characters are not allowed", { cause });
     throw cause;
   }
 };

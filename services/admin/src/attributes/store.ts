@@ -1,4 +1,4 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary, toJson } from "@bufbuild/protobuf";
 import {
   MatchableResource,
   type MatchingAttributes,
@@ -8,6 +8,7 @@ import {
 import type { Database, Queryable } from "@flyte-ts/postgres";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
+import { refuseNul } from "../nul.js";
 import type { AttributeScope } from "./resolve.js";
 
 /** Of the rows that match, the one of the highest priority holds. Contract §2.5.9. */
@@ -51,8 +52,13 @@ interface NewAttributes {
   readonly now: Date;
 }
 
-/** Sets the attributes of exactly this scope; plugin overrides are added to those that are there, by task type. */
+/**
+ * Sets the attributes of exactly this scope; plugin overrides are added to those that are there, by task type.
+ *
+ * @throws RpcError INVALID_ARGUMENT for a NUL character, with which no execution under them could be stored.
+ */
 export async function storeAttributes(db: Database, { kind, scope, attributes, now }: NewAttributes): Promise<void> {
+  refuseNul(toJson(MatchingAttributesSchema, attributes, { useProtoFieldName: true }), "matching_attributes");
   const key = keyOf(kind, scope);
   await db.transaction(async (tx) => {
     const merged = kind === MatchableResource.PLUGIN_OVERRIDE ? await withExistingOverrides(tx, key, attributes) : attributes;

@@ -11,6 +11,7 @@ import {
   type WorkflowExecutionIdentifier,
   WorkflowExecutionIdentifierSchema,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { refuseNul } from "../nul.js";
 import type { PlatformResources } from "../task/resources.js";
 
 /** What was settled when an execution was accepted, kept with its row so that its resource can be made at any time. */
@@ -31,6 +32,7 @@ interface Stored extends JsonObject {
   recovers: JsonValue;
 }
 
+/** @throws RpcError INVALID_ARGUMENT for a NUL character in one of them. */
 export function encodeLaunchSettings(settings: LaunchSettings): string {
   const stored: Stored = {
     workflow: toJson(IdentifierSchema, settings.workflow),
@@ -39,6 +41,7 @@ export function encodeLaunchSettings(settings: LaunchSettings): string {
     pluginOverrides: settings.pluginOverrides.map((override) => toJson(PluginOverrideSchema, override)),
     recovers: settings.recovers === undefined ? null : toJson(WorkflowExecutionIdentifierSchema, settings.recovers),
   };
+  refuseNul(stored, "spec");
   return JSON.stringify(stored);
 }
 

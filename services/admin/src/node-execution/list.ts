@@ -11,6 +11,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { findExecutionId } from "../execution/find.js";
 import { checkExecutionId, checkTaskId, nodeNotFound, taskNotFound } from "../execution/identifier.js";
 import { LIST_ERROR_BYTES } from "../execution/row.js";
+import { checkText } from "../identifier/check.js";
 import { type Condition, type ListRequest, planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 import { loadTasks } from "../task-execution/store.js";
@@ -27,6 +28,7 @@ export async function listNodeExecutions(db: Queryable, request: NodeExecutionLi
   const list = { rpc: "ListNodeExecutions", limit, token, filters, sortBy };
   planList(nodeExecutionEntity, list);
   const rowId = await findExecutionId(db, executionId);
+  if (uniqueParentId !== "") checkText(uniqueParentId, "unique_parent_id");
   if (uniqueParentId !== "") await requireNode(db, rowId, create(NodeExecutionIdentifierSchema, { nodeId: uniqueParentId, executionId }));
   if (rowId === undefined) return {};
   const within: Condition =
