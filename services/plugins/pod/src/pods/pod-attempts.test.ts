@@ -122,6 +122,22 @@ describe("an attempt's pod", () => {
     expect(last()?.event?.metadata?.pluginIdentifier).toBe("container");
   });
 
+  it("is told as submitted first, though the watch saw it run before its creation was answered", async () => {
+    const create = world.cluster.create.bind(world.cluster);
+    world.cluster.create = async (ref, object) => {
+      const pod = await create(ref, object);
+      run();
+      await settle();
+      return pod as never;
+    };
+    await send(DesiredState.RUN);
+    await clock.advance(10);
+    expect(told()).toEqual([
+      ["QUEUED", "task submitted to K8s"],
+      ["RUNNING", ""],
+    ]);
+  });
+
   it("has its inputs written before it exists, unless they are written", async () => {
     await send(DesiredState.RUN);
     const written = world.store.blobs.get(podRequest().inputUri);
