@@ -127,6 +127,10 @@ export class RuntimeNode {
   unconfirmed = false;
   /** It may have come to a good end before this process loaded the workflow, and others may have followed. */
   presumed = false;
+  /** It became ready by such a node's end and could not begin at once: before the restart it may have. */
+  maybeBegun = false;
+  /** ms; when a sign of life of an attempt that is over was last answered. */
+  zombieAt = 0;
 
   /** ms, exact while this process lives, else read from the status. */
   queuedAt: number | undefined;
@@ -156,6 +160,7 @@ export class RuntimeNode {
     this.readySeq = -1;
     this.unconfirmed = false;
     this.presumed = false;
+    this.maybeBegun = false;
     this.queuedAt = undefined;
     this.attemptStartedAt = undefined;
     this.endedAt = undefined;

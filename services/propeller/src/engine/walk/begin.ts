@@ -52,7 +52,10 @@ export function prepare(walk: Walk, node: RuntimeNode): void {
     return;
   }
   const bound = inputsOf(walk, node);
-  if (bound.kind === "waiting") return;
+  if (bound.kind === "waiting") {
+    node.maybeBegun ||= walk.doubt;
+    return;
+  }
   walk.blobs.release(node);
   if (bound.kind === "error") {
     walk.count("bindingFailed");

@@ -7,7 +7,7 @@ import { scheduleRetry } from "./next-attempt.js";
 import { dropOutputs } from "./outputs.js";
 import { resume } from "./resume.js";
 import { abort, fail, succeed, timeOut } from "./settle.js";
-import { atRest } from "./stop.js";
+import { atRest, stopFollowers } from "./stop.js";
 import type { Walk } from "./walk.js";
 
 /** Looks at one node: the only place where a node goes on. */
@@ -44,6 +44,7 @@ function lookAtStopping(walk: Walk, node: RuntimeNode): void {
   if (node.pendingOutputs !== undefined) {
     const { uri, tellOutputs } = node.pendingOutputs;
     succeed(walk, node, { outputs: { value: undefined, uri }, tellOutputs });
+    if (node.unconfirmed) stopFollowers(walk, node);
     return;
   }
   const arm = takenArm(node);

@@ -20,6 +20,7 @@ export interface Success {
 /** A node's good end: outputs kept for its consumers, those that wait for it looked at. */
 export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, deckUri }: Success): void {
   const status = changePhase(node.status, { phase: NodePhase.Succeeded, now: walk.now });
+  walk.doubt ||= node.unconfirmed;
   const told = tellOutputs && outputs !== undefined;
   const details = {
     outputUri: told ? (outputs.value === undefined && outputs.uri !== "" ? outputs.uri : outputsUri(node.attemptDir)) : undefined,

@@ -19,6 +19,7 @@ export function mayBegin(walk: Walk, node: RuntimeNode): boolean {
 
 /** Puts a ready node on the list of those that wait for room. */
 export function waitForRoom(walk: Walk, node: RuntimeNode): void {
+  node.maybeBegun ||= walk.doubt;
   if (node.waits) return;
   node.waits = true;
   walk.waiting.push(node);

@@ -3,7 +3,7 @@ import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { armIds, END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
-import { sendAbort } from "./attempt.js";
+import { sendAbort, sendStray } from "./attempt.js";
 import { begin } from "./slots.js";
 import { enterScope } from "./scope.js";
 import type { Walk } from "./walk.js";
@@ -18,7 +18,8 @@ export function stopScope(walk: Walk, scope: Scope, reason: string): void {
   scope.stage = "stop";
   scope.stopReason = reason;
   for (const node of scope.nodes.values()) {
-    if (node.begun && !node.settled) stopNode(walk, node, reason);
+    if (node.maybeBegun && !node.settled && node.status.phase === NodePhase.NotYetStarted) mayHaveBegun(walk, node);
+    else if (node.begun && !node.settled) stopNode(walk, node, reason);
     else if (node.presumed && !node.succeeded) stopFollowers(walk, node);
   }
   walk.lookAt(scope);
@@ -71,6 +72,11 @@ export function atRest(node: RuntimeNode): boolean {
 export function stopFollowers(walk: Walk, node: RuntimeNode): void {
   const { scope } = node;
   node.presumed = true;
+  for (const id of scope.index.dependents.get(node.id) ?? []) {
+    const follower = scope.nodes.get(id);
+    // An arm whose branch has ended meanwhile; nobody waits for it any more.
+    if (follower?.settled === true && !follower.begun && follower.branch !== undefined) sendStray(walk, follower);
+  }
   if (scope.stage !== "stop") return;
   for (const id of scope.index.dependents.get(node.id) ?? []) {
     const follower = scope.nodes.get(id);
@@ -97,8 +103,9 @@ function mayBeReady(node: RuntimeNode): boolean {
 }
 
 function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
-  if (node.begun || node.settled) return;
-  begin(walk, node);
+  if (node.settled || node.unconfirmed) return;
+  if (!node.begun) begin(walk, node);
+  walk.blobs.release(node);
   node.unconfirmed = true;
   node.stopping = node.scope.stopReason;
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }));

@@ -15,6 +15,9 @@ import { abort, fail, succeed } from "./settle.js";
 import { noteAborted, stopFollowers } from "./stop.js";
 import type { Walk } from "./walk.js";
 
+// Least time, ms, between two answers to signs of life of one node's attempts: an answer must never be what calls forth the next event.
+const ZOMBIE_PAUSE = 5_000;
+
 /** Takes up what a plugin service tells of an attempt. Old, doubled and overtaken events change nothing. */
 export function takeTaskEvent(walk: Walk, told: TaskEvent): void {
   const place = find(walk.root, told.nodePath);
@@ -31,7 +34,8 @@ export function takeTaskEvent(walk: Walk, told: TaskEvent): void {
   }
   walk.count("taskEventIgnored");
   const over = sameNode ? overSince(node, event.retryAttempt) : node.endedAt;
-  if (over === undefined || mintedAt(told) <= over) return;
+  if (over === undefined || mintedAt(told) <= over || walk.now < node.zombieAt + ZOMBIE_PAUSE) return;
+  node.zombieAt = walk.now;
   const stop = abortOfForgotten(told, walk.now);
   if (stop !== undefined) walk.emit({ kind: "sendTask", request: stop });
 }
@@ -123,8 +127,8 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
     walk.writeBlob(node, own, outputs.value);
     return;
   }
-  walk.prompt = true;
   const { unconfirmed } = node;
+  walk.prompt = true;
   succeed(walk, node, { outputs: { value: small ? outputs.value : undefined, uri }, tellOutputs: true, deckUri: deck });
   if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
   if (unconfirmed) stopFollowers(walk, node);

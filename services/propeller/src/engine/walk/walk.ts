@@ -49,6 +49,8 @@ export class Walk {
   seq = 0;
   /** Nodes that this observation makes ready may start before it is durable: an attempt's success did it, and tells itself again. */
   prompt = false;
+  /** What this observation makes ready may have begun before a restart, see RuntimeNode.unconfirmed. */
+  doubt = false;
   root!: Scope;
   status: OwnStatus;
   writtenStatus: OwnStatus;
@@ -204,6 +206,7 @@ export class Walk {
     this.now = Math.max(this.now, now);
     this.seq++;
     this.prompt = false;
+    this.doubt = false;
   }
 
   /** Gives the observation's effects out; those that are held wait for the revision that it made. */

@@ -49,6 +49,7 @@ export class PluginService {
 
   constructor(private readonly options: PluginOptions) {
     options.requests.consume((request) => this.#take(request));
+    this.#heartbeat();
     options.cluster.onChange = (pod) => this.#podChanged(pod);
   }
 
@@ -63,6 +64,24 @@ export class PluginService {
     // It ends after the work and before the acknowledgement: the request comes again.
     this.#crash();
     return false;
+  }
+
+  /** What runs is told again now and then: the message that told of it may have been lost. */
+  #heartbeat(): void {
+    this.options.schedule.after(100_000, () => {
+      for (const memory of this.#memory.values())
+        if (this.#up && this.options.cluster.pods.get(memory.request.generatedName)?.state === "live") this.#alive(memory);
+      this.#heartbeat();
+    });
+  }
+
+  #alive(memory: Memory): void {
+    this.options.events(answer(memory.request, "RUNNING", { now: this.options.schedule.now, details: { version: 1 } }));
+  }
+
+  /** Somebody here knows of the attempt and would tell of it. */
+  knows(key: string): boolean {
+    return this.#memory.has(key);
   }
 
   #crash(): void {
@@ -92,6 +111,7 @@ export class PluginService {
         this.#abort(memory);
         return;
       default:
+        memory.told = undefined;
         if (request.deleteResources) this.options.cluster.remove(key);
         return;
     }

@@ -47,6 +47,8 @@ export interface PropellerOptions {
 interface Active {
   readonly io: RunIo;
   readonly key: string;
+  /** Of the resource, as far as this process knows. */
+  version: number;
 }
 
 /** Propeller's process: the real engine and the real rules of writing, over simulated I/O; it may end at any step. */
@@ -77,9 +79,13 @@ export class Propeller {
     if (this.#up) this.#observe({ kind: "recorded", phase });
   }
 
-  /** The watch tells that the resource has changed. */
-  takeWatch(): void {
+  /** The watch tells of the resource. A run that was loaded from an old version is loaded again. */
+  takeWatch(version: number): void {
     if (!this.#up || this.#done) return;
+    if (this.#active !== undefined && this.#active.io.idle && version > this.#active.version) {
+      this.#reload();
+      return;
+    }
     if (this.options.store.current?.deletionRequested === true) this.#observe({ kind: "abort" });
   }
 
@@ -114,7 +120,7 @@ export class Propeller {
       if (resource === undefined || resource.labels["termination-status"] !== undefined) return;
       const { config, testing, parse } = this.options;
       const run = createRun({ workflow: parse(resource), config, now: schedule.now, testing });
-      this.#active = { io: new RunIo(run, String(resource.resourceVersion)), key: run.key };
+      this.#active = { io: new RunIo(run, String(resource.resourceVersion)), key: run.key, version: resource.resourceVersion };
       const early = this.#early;
       this.#early = [];
       for (const observation of [{ kind: "load" } as const, ...early]) this.#observe(observation);
@@ -187,6 +193,7 @@ export class Propeller {
 
   #written(active: Active, version: number): void {
     const { revision, released } = active.io.written(String(version));
+    active.version = version;
     this.#perform(active, this.options.bug === "effectsBeforeWrites" ? [] : released);
     if (this.#active === active) this.#observe({ kind: "persisted", revision });
   }
