@@ -18,15 +18,19 @@ export interface WorkflowFact {
   readonly error?: ErrorFact | undefined;
 }
 
-/** What one node event tells. */
-export interface NodeFact {
-  readonly phase: NodeExecution_Phase;
+/** What the events of nodes and of task attempts have in common. */
+export interface ProgressFact {
   readonly occurredAt: bigint;
   readonly reportedAt: bigint;
   readonly inputUri: string;
   readonly inputs?: Uint8Array | undefined;
   readonly outputUri?: string | undefined;
   readonly outputs?: Uint8Array | undefined;
+}
+
+/** What one node event tells. */
+export interface NodeFact extends ProgressFact {
+  readonly phase: NodeExecution_Phase;
   readonly error?: ErrorFact | undefined;
   readonly deckUri: string;
   readonly target?: NodeTargetFact | undefined;
@@ -54,15 +58,9 @@ export interface NodeTargetFact {
 }
 
 /** What one event of a task attempt tells for the row; the rest is read from the event when it is wanted. */
-export interface TaskFact {
+export interface TaskFact extends ProgressFact {
   readonly phase: TaskExecution_Phase;
   readonly phaseVersion: number;
-  readonly occurredAt: bigint;
-  readonly reportedAt: bigint;
-  readonly inputUri: string;
-  readonly inputs?: Uint8Array | undefined;
-  readonly outputUri?: string | undefined;
-  readonly outputs?: Uint8Array | undefined;
   /** event.TaskExecutionEvent without values, encoded. */
   readonly event: Uint8Array;
 }

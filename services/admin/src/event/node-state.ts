@@ -2,26 +2,15 @@ import { isTerminalNodeEvent } from "@flyte-ts/domain";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ErrorFact, NodeFact, NodeTargetFact } from "./facts.js";
 import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
+import { foldProgress, noProgress, type Progress } from "./progress.js";
 
 /**
  * What events have told of a node so far. Of what is large (inputs, outputs, error, target,
  * dynamicWorkflow) a state that was read from the database holds nothing, and undefined
  * means there: as before.
  */
-export interface NodeState {
+export interface NodeState extends Progress {
   readonly phase: NodeExecution_Phase;
-  readonly phaseOrder: bigint;
-  /** When the earliest event occurred. */
-  readonly firstAt: bigint;
-  readonly firstOrder: bigint;
-  readonly startedAt: bigint | undefined;
-  readonly startedOrder: bigint;
-  readonly updatedAt: bigint;
-  readonly endedAt: bigint | undefined;
-  readonly inputUri: string;
-  readonly inputs: Uint8Array | undefined;
-  readonly outputUri: string;
-  readonly outputs: Uint8Array | undefined;
   readonly error: ErrorFact | undefined;
   readonly deckUri: string;
   readonly target: NodeTargetFact | undefined;
@@ -39,11 +28,6 @@ export interface NodeState {
   readonly isArray: boolean;
 }
 
-/** The order that puts an event behind all that the row holds. */
-export function nextNodeOrder(state: NodeState | undefined): bigint {
-  return state === undefined ? 0n : state.phaseOrder + 1n;
-}
-
 /** Adds one event; the same promise as foldWorkflow gives. */
 export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bigint): NodeState {
   const before = state ?? emptyNode(fact);
@@ -52,23 +36,12 @@ export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bi
   if (state !== undefined && ends && ended) return before;
   const moves = !ended && (ends || order > before.phaseOrder);
   const starts = fact.phase === NodeExecution_Phase.RUNNING && order > before.startedOrder;
-  const first = order < before.firstOrder || before.firstOrder === NO_ORDER;
   // A child execution never changes once it is told.
   const targetOrder = fact.target?.isExecution === true ? TERMINAL_ORDER : order;
   const retargets = fact.target !== undefined && targetOrder > before.targetOrder;
   return {
     phase: moves ? fact.phase : before.phase,
-    phaseOrder: order > before.phaseOrder ? order : before.phaseOrder,
-    firstAt: first ? fact.occurredAt : before.firstAt,
-    firstOrder: first ? order : before.firstOrder,
-    startedAt: starts ? fact.occurredAt : before.startedAt,
-    startedOrder: starts ? order : before.startedOrder,
-    updatedAt: moves ? fact.reportedAt : before.updatedAt,
-    endedAt: ends ? fact.occurredAt : before.endedAt,
-    inputUri: before.inputUri || fact.inputUri,
-    inputs: before.inputs ?? fact.inputs,
-    outputUri: ends ? (fact.outputUri ?? "") : before.outputUri,
-    outputs: ends ? fact.outputs : before.outputs,
+    ...foldProgress(before, fact, { order, moves, starts, ends }),
     error: ends ? fact.error : before.error,
     // The deck is told with the start and, for good, with the end.
     deckUri: ends || (starts && !ended) ? fact.deckUri : before.deckUri,
@@ -91,17 +64,7 @@ export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bi
 function emptyNode(fact: NodeFact): NodeState {
   return {
     phase: NodeExecution_Phase.UNDEFINED,
-    phaseOrder: NO_ORDER,
-    firstAt: fact.occurredAt,
-    firstOrder: NO_ORDER,
-    startedAt: undefined,
-    startedOrder: NO_ORDER,
-    updatedAt: fact.reportedAt,
-    endedAt: undefined,
-    inputUri: "",
-    inputs: undefined,
-    outputUri: "",
-    outputs: undefined,
+    ...noProgress(fact),
     error: undefined,
     deckUri: "",
     target: undefined,

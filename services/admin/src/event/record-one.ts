@@ -19,12 +19,13 @@ import { publishRecorded } from "../ingest/recorded.js";
 import { alreadyExists, notFound } from "../invalid.js";
 import { loadNodes, type NodeKey, nodeKeyText, saveNodes } from "../node-execution/store.js";
 import { appendTaskEvents, loadTasks, saveTasks, type TaskKey, taskKeyText } from "../task-execution/store.js";
-import { foldNode, nextNodeOrder } from "./node-state.js";
+import { foldNode } from "./node-state.js";
 import { offloadNames } from "./offload-names.js";
 import { nodePhaseName, taskPhaseName, workflowPhaseName } from "./phase-name.js";
+import { nextOrder } from "./progress.js";
 import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "./read.js";
 import { alreadyEnded, checkProducer, reading } from "./refuse.js";
-import { foldTask, nextTaskOrder } from "./task-state.js";
+import { foldTask } from "./task-state.js";
 import { judgeNode, judgeTask, judgeWorkflow } from "./transition.js";
 import { foldWorkflow, nextWorkflowOrder } from "./workflow-state.js";
 
@@ -79,7 +80,7 @@ export async function recordNodeEvent(deps: EventDeps, id: NodeId, event: NodeEx
       // Clients have always been told the phase of the event here, not the node's.
       if (verdict !== "apply") throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${nodeIdText(id)}`, to);
     }
-    const state = foldNode(stored?.state, fact, nextNodeOrder(stored?.state));
+    const state = foldNode(stored?.state, fact, nextOrder(stored?.state));
     const saved = await saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
     if (saved.size === 1) return;
   }
@@ -123,7 +124,7 @@ export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskEx
       // Clients have always been told the phase of the event here, not the attempt's.
       if (verdict !== "apply") throw alreadyEnded(`invalid phase change from ${from} to ${to} for task execution ${taskIdText(id)}`, to);
     }
-    const order = nextTaskOrder(stored?.state);
+    const order = nextOrder(stored?.state);
     const folded = foldTask(stored?.state, fact, order);
     // By RPC a version of 0 has never set back the version that was recorded, in whatever phase.
     const state = { ...folded, phaseVersion: folded.phaseVersion || (stored?.state.phaseVersion ?? 0) };

@@ -21,3 +21,10 @@ export type Item =
  * - `unrecordable`: the database will never take it.
  */
 export type Outcome = "recorded" | "waits" | "unrecordable";
+
+/** An item whose execution is known by number, with its place in the batch. */
+export interface Placed<T extends Item = Item> {
+  readonly index: number;
+  readonly executionId: bigint;
+  readonly item: T;
+}

@@ -3,7 +3,7 @@ import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionName } from "../execution/state.js";
 import type { ExecutionIds } from "./execution-ids.js";
-import type { Item, Outcome } from "./item.js";
+import type { Item, Outcome, Placed } from "./item.js";
 import { recordNodes } from "./record-nodes.js";
 import { recordTasks } from "./record-tasks.js";
 import { recordWorkflows } from "./record-workflows.js";
@@ -20,13 +20,6 @@ export interface BatchResult {
   readonly outcomes: readonly Outcome[];
   /** Executions that a terminal event was told of, with the phase that stands. */
   readonly ended: readonly { readonly execution: ExecutionName; readonly phase: WorkflowExecution_Phase }[];
-}
-
-/** An item whose execution is known by number. */
-export interface Placed<T extends Item = Item> {
-  readonly index: number;
-  readonly executionId: bigint;
-  readonly item: T;
 }
 
 type OfKind<Kind extends Item["kind"]> = Placed<Extract<Item, { kind: Kind }>>;

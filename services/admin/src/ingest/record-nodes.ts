@@ -3,8 +3,7 @@ import { foldNode, type NodeState } from "../event/node-state.js";
 import { TooManyConflicts } from "../execution/change.js";
 import { loadNodes, type NodeWrite, nodeKeyText, saveNodes } from "../node-execution/store.js";
 import { groupBy } from "./group-by.js";
-import type { Item } from "./item.js";
-import type { Placed } from "./record-batch.js";
+import type { Item, Placed } from "./item.js";
 
 type NodeItem = Placed<Extract<Item, { kind: "node" }>>;
 

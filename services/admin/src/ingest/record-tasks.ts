@@ -11,8 +11,7 @@ import {
   type TaskWrite,
 } from "../task-execution/store.js";
 import { groupBy, type NonEmpty } from "./group-by.js";
-import type { Item } from "./item.js";
-import type { Placed } from "./record-batch.js";
+import type { Item, Placed } from "./item.js";
 
 type TaskItem = Placed<Extract<Item, { kind: "task" }>>;
 type Group = NonEmpty<TaskItem>;

@@ -3,8 +3,7 @@ import { foldWorkflow, type WorkflowState } from "../event/workflow-state.js";
 import { loadExecutionStates, saveExecutionStates } from "../execution/state.js";
 import { TooManyConflicts } from "../execution/change.js";
 import { groupBy } from "./group-by.js";
-import type { Item } from "./item.js";
-import type { Placed } from "./record-batch.js";
+import type { Item, Placed } from "./item.js";
 
 type WorkflowItem = Placed<Extract<Item, { kind: "workflow" }>>;
 

@@ -1,4 +1,4 @@
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { type EntityDescription, versionedColumns } from "../list/entity.js";
 import { workflowEntity } from "../workflow/list-entity.js";
 
 /** What ListLaunchPlans can filter and sort by. */
@@ -7,11 +7,7 @@ export const launchPlanEntity: EntityDescription = {
   table: "launch_plans",
   key: "id",
   columns: {
-    ...baseColumns,
-    project: { type: "text" },
-    domain: { type: "text" },
-    name: { type: "text" },
-    version: { type: "text" },
+    ...versionedColumns,
     spec: { type: "bytes" },
     workflow_id: { type: "int8" },
     closure: { type: "bytes" },

@@ -72,6 +72,15 @@ export const baseColumns = {
   deleted_at: { type: "timestamp", sql: "NULL::timestamptz" },
 } as const satisfies Record<string, Column>;
 
+/** Columns that every table of registered versions has. */
+export const versionedColumns = {
+  ...baseColumns,
+  project: { type: "text" },
+  domain: { type: "text" },
+  name: { type: "text" },
+  version: { type: "text" },
+} as const satisfies Record<string, Column>;
+
 /** SQL text of a column. */
 export function columnSql(table: ColumnTable, name: string): string {
   return table.columns[name]?.sql ?? `${table.table}.${name}`;

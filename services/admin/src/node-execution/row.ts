@@ -10,7 +10,7 @@ import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { NodeExecutionIdentifierSchema, type WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { cutText } from "@flyte-ts/rpc";
 import { nodePhaseOf } from "../event/phase-name.js";
-import { durationOf, timestampOf } from "../event/time.js";
+import { setTimes } from "../event/progress-columns.js";
 
 /** What clients see of a node, as the table has it. */
 export interface NodeRow {
@@ -88,10 +88,7 @@ export function nodeExecutionOf(row: NodeRow, { executionId, errorBytes }: NodeO
 function closureOf(row: NodeRow, errorBytes: number | undefined): NodeExecutionClosure {
   const closure = row.target === null ? create(NodeExecutionClosureSchema) : fromBinary(NodeExecutionClosureSchema, row.target);
   closure.phase = nodePhaseOf(row.phase);
-  closure.createdAt = timestampOf(row.first_ns);
-  closure.updatedAt = timestampOf(row.updated_ns);
-  if (row.started_ns !== null) closure.startedAt = timestampOf(row.started_ns);
-  if (row.started_ns !== null && row.ended_ns !== null) closure.duration = durationOf(row.duration);
+  setTimes(closure, row);
   closure.deckUri = row.deck_uri;
   closure.dynamicJobSpecUri = row.dynamic_job_spec_uri;
   if (row.output_uri !== "") closure.outputResult = { case: "outputUri", value: row.output_uri };

@@ -2,7 +2,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { upsert, type WrittenColumn } from "../event/columns.js";
 import type { NodeState } from "../event/node-state.js";
 import { nodePhaseName, nodePhaseOf } from "../event/phase-name.js";
-import { elapsed } from "../event/workflow-state.js";
+import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../event/progress-columns.js";
 
 export interface NodeKey {
   readonly executionId: bigint;
@@ -22,20 +22,11 @@ export interface NodeWrite extends NodeKey {
 
 export const nodeKeyText = ({ executionId, nodeId }: NodeKey): string => `${executionId}/${nodeId}`;
 
-interface Row {
+interface Row extends ProgressRow {
   execution_id: bigint;
   node_id: string;
   revision: number;
   phase: string;
-  phase_order: bigint;
-  first_ns: bigint;
-  first_order: bigint;
-  started_ns: bigint | null;
-  started_order: bigint;
-  updated_ns: bigint;
-  ended_ns: bigint | null;
-  input_uri: string;
-  output_uri: string;
   deck_uri: string;
   dynamic_job_spec_uri: string;
   cache_status: string | null;
@@ -54,9 +45,9 @@ interface Row {
 export async function loadNodes(db: Queryable, keys: readonly NodeKey[]): Promise<Map<string, StoredNode>> {
   const { rows } = await db.query<Row>({
     name: "load-nodes",
-    text: `SELECT n.execution_id, n.node_id, n.revision, n.phase, n.phase_order, n.first_ns, n.first_order, n.started_ns, n.started_order,
-        n.updated_ns, n.ended_ns, n.input_uri, n.output_uri, n.deck_uri, n.dynamic_job_spec_uri, n.cache_status, n.target_order,
-        n.parent_node_id, n.parent_task_key, n.retry_group, n.spec_node_id, n.event_version, n.is_parent, n.is_dynamic, n.is_array
+    text: `SELECT n.execution_id, n.node_id, n.revision, n.phase, ${selectProgress("n")}, n.deck_uri,
+        n.dynamic_job_spec_uri, n.cache_status, n.target_order, n.parent_node_id, n.parent_task_key, n.retry_group,
+        n.spec_node_id, n.event_version, n.is_parent, n.is_dynamic, n.is_array
       FROM unnest($1::bigint[], $2::text[]) AS key (execution_id, node_id)
       JOIN node_executions n ON n.execution_id = key.execution_id AND n.node_id = key.node_id`,
     values: [keys.map(({ executionId }) => executionId), keys.map(({ nodeId }) => nodeId)],
@@ -69,17 +60,7 @@ function stored(row: Row): StoredNode {
     revision: row.revision,
     state: {
       phase: nodePhaseOf(row.phase),
-      phaseOrder: row.phase_order,
-      firstAt: row.first_ns,
-      firstOrder: row.first_order,
-      startedAt: row.started_ns ?? undefined,
-      startedOrder: row.started_order,
-      updatedAt: row.updated_ns,
-      endedAt: row.ended_ns ?? undefined,
-      inputUri: row.input_uri,
-      inputs: undefined,
-      outputUri: row.output_uri,
-      outputs: undefined,
+      ...storedProgress(row),
       error: undefined,
       deckUri: row.deck_uri,
       target: undefined,
@@ -104,16 +85,7 @@ const columns: readonly WrittenColumn<NodeWrite>[] = [
   { name: "node_id", type: "text", value: (row) => row.nodeId, update: "key" },
   { name: "revision", type: "integer", value: (row) => row.revision, update: "set" },
   { name: "phase", type: "text", value: ({ state }) => nodePhaseName(state.phase), update: "set" },
-  { name: "phase_order", type: "bigint", value: ({ state }) => state.phaseOrder, update: "set" },
-  { name: "first_ns", type: "bigint", value: ({ state }) => state.firstAt, update: "set" },
-  { name: "first_order", type: "bigint", value: ({ state }) => state.firstOrder, update: "set" },
-  { name: "started_ns", type: "bigint", value: ({ state }) => state.startedAt ?? null, update: "set" },
-  { name: "started_order", type: "bigint", value: ({ state }) => state.startedOrder, update: "set" },
-  { name: "updated_ns", type: "bigint", value: ({ state }) => state.updatedAt, update: "set" },
-  { name: "ended_ns", type: "bigint", value: ({ state }) => state.endedAt ?? null, update: "set" },
-  { name: "duration", type: "bigint", value: ({ state }) => elapsed(state), update: "set" },
-  { name: "input_uri", type: "text", value: ({ state }) => state.inputUri, update: "set" },
-  { name: "output_uri", type: "text", value: ({ state }) => state.outputUri, update: "set" },
+  ...progressColumns,
   { name: "deck_uri", type: "text", value: ({ state }) => state.deckUri, update: "set" },
   { name: "dynamic_job_spec_uri", type: "text", value: ({ state }) => state.dynamicJobSpecUri, update: "set" },
   { name: "error", type: "bytea", value: ({ state }) => state.error?.bytes ?? null, update: "keep" },
@@ -122,8 +94,6 @@ const columns: readonly WrittenColumn<NodeWrite>[] = [
   { name: "cache_status", type: "text", value: ({ state }) => state.cacheStatus ?? null, update: "set" },
   { name: "target", type: "bytea", value: ({ state }) => state.target?.bytes ?? null, update: "keep" },
   { name: "target_order", type: "bigint", value: ({ state }) => state.targetOrder, update: "set" },
-  { name: "inputs", type: "bytea", value: ({ state }) => state.inputs ?? null, update: "keep" },
-  { name: "outputs", type: "bytea", value: ({ state }) => state.outputs ?? null, update: "keep" },
   { name: "dynamic_workflow", type: "bytea", value: ({ state }) => state.dynamicWorkflow ?? null, update: "keep" },
   { name: "parent_node_id", type: "text", value: ({ state }) => state.parentNodeId ?? null, update: "set" },
   { name: "parent_task_key", type: "text", value: ({ state }) => state.parentTaskKey ?? null, update: "set" },

@@ -10,7 +10,7 @@ import {
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { taskPhaseOf } from "../event/phase-name.js";
-import { durationOf, timestampOf } from "../event/time.js";
+import { setTimes } from "../event/progress-columns.js";
 import { assembleClosure } from "./closure.js";
 import { taskKey } from "./task-key.js";
 
@@ -73,10 +73,7 @@ export async function taskExecutionsOf(
 
 function withRow(closure: TaskExecutionClosure, row: TaskRow): TaskExecutionClosure {
   closure.phase = taskPhaseOf(row.phase);
-  closure.createdAt = timestampOf(row.first_ns);
-  closure.updatedAt = timestampOf(row.updated_ns);
-  if (row.started_ns !== null) closure.startedAt = timestampOf(row.started_ns);
-  if (row.started_ns !== null && row.ended_ns !== null) closure.duration = durationOf(row.duration);
+  setTimes(closure, row);
   return closure;
 }
 

@@ -2,8 +2,8 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { upsert, type WrittenColumn } from "../event/columns.js";
 import { taskPhaseName, taskPhaseOf } from "../event/phase-name.js";
+import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../event/progress-columns.js";
 import type { TaskState } from "../event/task-state.js";
-import { elapsed } from "../event/workflow-state.js";
 
 export interface TaskKey {
   readonly executionId: bigint;
@@ -33,30 +33,21 @@ export interface TaskEventWrite {
 export const taskKeyText = ({ executionId, nodeId, task, retryAttempt }: TaskKey): string =>
   [executionId, nodeId, task.project, task.domain, task.name, task.version, retryAttempt].join("\n");
 
-interface Row {
+interface Row extends ProgressRow {
   place: bigint;
   has_node: boolean;
   id: bigint | null;
   revision: number;
   phase: string;
   phase_version: bigint;
-  phase_order: bigint;
-  first_ns: bigint;
-  first_order: bigint;
-  started_ns: bigint | null;
-  started_order: bigint;
-  updated_ns: bigint;
-  ended_ns: bigint | null;
-  input_uri: string;
-  output_uri: string;
 }
 
 /** For each key, in their order: the row, undefined where there is none yet, or `no-node` where its node has no row either. */
 export async function loadTasks(db: Queryable, keys: readonly TaskKey[]): Promise<readonly (StoredTask | "no-node" | undefined)[]> {
   const { rows } = await db.query<Row>({
     name: "load-tasks",
-    text: `SELECT key.place, n.node_id IS NOT NULL AS has_node, t.id, t.revision, t.phase, t.phase_version, t.phase_order, t.first_ns,
-        t.first_order, t.started_ns, t.started_order, t.updated_ns, t.ended_ns, t.input_uri, t.output_uri
+    text: `SELECT key.place, n.node_id IS NOT NULL AS has_node, t.id, t.revision, t.phase, t.phase_version,
+        ${selectProgress("t")}
       FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
         WITH ORDINALITY AS key (execution_id, node_id, project, domain, name, version, retry_attempt, place)
       LEFT JOIN node_executions n ON n.execution_id = key.execution_id AND n.node_id = key.node_id
@@ -87,17 +78,7 @@ function stored(row: Row, rowId: bigint): StoredTask {
     state: {
       phase: taskPhaseOf(row.phase),
       phaseVersion: Number(row.phase_version),
-      phaseOrder: row.phase_order,
-      firstAt: row.first_ns,
-      firstOrder: row.first_order,
-      startedAt: row.started_ns ?? undefined,
-      startedOrder: row.started_order,
-      updatedAt: row.updated_ns,
-      endedAt: row.ended_ns ?? undefined,
-      inputUri: row.input_uri,
-      inputs: undefined,
-      outputUri: row.output_uri,
-      outputs: undefined,
+      ...storedProgress(row),
     },
   };
 }
@@ -113,18 +94,7 @@ const columns: readonly WrittenColumn<TaskWrite>[] = [
   { name: "revision", type: "integer", value: (row) => row.revision, update: "set" },
   { name: "phase", type: "text", value: ({ state }) => taskPhaseName(state.phase), update: "set" },
   { name: "phase_version", type: "bigint", value: ({ state }) => state.phaseVersion, update: "set" },
-  { name: "phase_order", type: "bigint", value: ({ state }) => state.phaseOrder, update: "set" },
-  { name: "first_ns", type: "bigint", value: ({ state }) => state.firstAt, update: "set" },
-  { name: "first_order", type: "bigint", value: ({ state }) => state.firstOrder, update: "set" },
-  { name: "started_ns", type: "bigint", value: ({ state }) => state.startedAt ?? null, update: "set" },
-  { name: "started_order", type: "bigint", value: ({ state }) => state.startedOrder, update: "set" },
-  { name: "updated_ns", type: "bigint", value: ({ state }) => state.updatedAt, update: "set" },
-  { name: "ended_ns", type: "bigint", value: ({ state }) => state.endedAt ?? null, update: "set" },
-  { name: "duration", type: "bigint", value: ({ state }) => elapsed(state), update: "set" },
-  { name: "input_uri", type: "text", value: ({ state }) => state.inputUri, update: "set" },
-  { name: "output_uri", type: "text", value: ({ state }) => state.outputUri, update: "set" },
-  { name: "inputs", type: "bytea", value: ({ state }) => state.inputs ?? null, update: "keep" },
-  { name: "outputs", type: "bytea", value: ({ state }) => state.outputs ?? null, update: "keep" },
+  ...progressColumns,
 ];
 
 const write = upsert("task_executions", columns, "id, execution_id, node_id, project, domain, name, version, retry_attempt");

@@ -1,4 +1,4 @@
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { type EntityDescription, versionedColumns } from "../list/entity.js";
 
 /** What ListTasks can filter and sort by. */
 export const taskEntity: EntityDescription = {
@@ -6,11 +6,7 @@ export const taskEntity: EntityDescription = {
   table: "tasks",
   key: "id",
   columns: {
-    ...baseColumns,
-    project: { type: "text" },
-    domain: { type: "text" },
-    name: { type: "text" },
-    version: { type: "text" },
+    ...versionedColumns,
     type: { type: "text" },
     short_description: { type: "text" },
     closure: { type: "bytes" },

@@ -1,4 +1,4 @@
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { type EntityDescription, versionedColumns } from "../list/entity.js";
 
 /** What ListWorkflows can filter and sort by. */
 export const workflowEntity: EntityDescription = {
@@ -6,11 +6,7 @@ export const workflowEntity: EntityDescription = {
   table: "workflows",
   key: "id",
   columns: {
-    ...baseColumns,
-    project: { type: "text" },
-    domain: { type: "text" },
-    name: { type: "text" },
-    version: { type: "text" },
+    ...versionedColumns,
     typed_interface: { type: "bytes" },
     // Closures stand in the row; the column of the original that named their place stays nameable.
     remote_closure_identifier: { type: "text", sql: "''::text" },

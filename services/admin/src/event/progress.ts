@@ -1,0 +1,66 @@
+import type { ProgressFact } from "./facts.js";
+import { NO_ORDER } from "./order.js";
+
+/** What events have told so far of something that runs: what nodes and task attempts have in common. */
+export interface Progress {
+  readonly phaseOrder: bigint;
+  /** When the earliest event occurred. */
+  readonly firstAt: bigint;
+  readonly firstOrder: bigint;
+  readonly startedAt: bigint | undefined;
+  readonly startedOrder: bigint;
+  readonly updatedAt: bigint;
+  readonly endedAt: bigint | undefined;
+  readonly inputUri: string;
+  readonly inputs: Uint8Array | undefined;
+  readonly outputUri: string;
+  readonly outputs: Uint8Array | undefined;
+}
+
+/** What an event does to a state. */
+export interface Step {
+  readonly order: bigint;
+  /** Its phase becomes the state's. */
+  readonly moves: boolean;
+  readonly starts: boolean;
+  readonly ends: boolean;
+}
+
+/** The order that puts an event behind all that the row holds. */
+export function nextOrder(state: Progress | undefined): bigint {
+  return state === undefined ? 0n : state.phaseOrder + 1n;
+}
+
+export function foldProgress(before: Progress, fact: ProgressFact, { order, moves, starts, ends }: Step): Progress {
+  const first = before.firstOrder === NO_ORDER || order < before.firstOrder;
+  return {
+    phaseOrder: order > before.phaseOrder ? order : before.phaseOrder,
+    firstAt: first ? fact.occurredAt : before.firstAt,
+    firstOrder: first ? order : before.firstOrder,
+    startedAt: starts ? fact.occurredAt : before.startedAt,
+    startedOrder: starts ? order : before.startedOrder,
+    updatedAt: moves ? fact.reportedAt : before.updatedAt,
+    endedAt: ends ? fact.occurredAt : before.endedAt,
+    inputUri: before.inputUri || fact.inputUri,
+    inputs: before.inputs ?? fact.inputs,
+    outputUri: ends ? (fact.outputUri ?? "") : before.outputUri,
+    outputs: ends ? fact.outputs : before.outputs,
+  };
+}
+
+/** Before the first event. */
+export function noProgress(fact: ProgressFact): Progress {
+  return {
+    phaseOrder: NO_ORDER,
+    firstAt: fact.occurredAt,
+    firstOrder: NO_ORDER,
+    startedAt: undefined,
+    startedOrder: NO_ORDER,
+    updatedAt: fact.reportedAt,
+    endedAt: undefined,
+    inputUri: "",
+    inputs: undefined,
+    outputUri: "",
+    outputs: undefined,
+  };
+}
