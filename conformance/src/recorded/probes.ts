@@ -22,9 +22,9 @@ const listFile = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "a
 const list = JSON.parse(readFileSync(listFile, "utf8")) as AcceptedProbe[];
 const python = cachedPython();
 
-const admin = await startAdmin();
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+const admin = await startAdmin();
 let printed: string;
 try {
   const endpoint = `localhost:${admin.api}`;
@@ -66,7 +66,8 @@ function run(args: readonly string[]): Promise<string> {
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;
     });
-    child.once("error", failed);
+    // Interrupted: the answer has no end, which is told below.
+    child.once("error", (error) => (interrupted.signal.aborted ? done(text) : failed(error)));
     child.once("close", () => done(text));
   });
 }

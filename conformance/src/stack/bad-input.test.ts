@@ -1,0 +1,301 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, codeName, createFlyteClient, type FlyteClient, RpcError } from "@flyte-ts/client";
+import { Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
+import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
+import {
+  executionRequest,
+  goodInputs,
+  goodRequests,
+  id,
+  integerOf,
+  launchPlanRequest,
+  scope,
+  taskRequest,
+  textOf,
+  workflowRequest,
+} from "./good-requests.js";
+import { type KnownNames, randomRequest, seededRandom } from "./random-request.js";
+import { openWire, type Wire } from "./wire.js";
+
+const ARCHIVED = "put-away";
+/** The random requests have a project of their own, for they may archive it. */
+const PROJECT = "randomland";
+const RANDOM: KnownNames = { project: PROJECT, id: PROJECT, domain: "development", name: "known", version: "v1", node_id: "n0" };
+const RANDOM_REQUESTS = Number(process.env.RANDOM_REQUESTS ?? 1_000);
+const SEED = Number(process.env.RANDOM_SEED ?? 20_261_121);
+
+let admin: RunningAdmin;
+let client: FlyteClient;
+let wire: Wire;
+beforeAll(async () => {
+  admin = await startAdmin();
+  client = createFlyteClient({ endpoint: `127.0.0.1:${admin.api}` });
+  wire = openWire(admin.api);
+  for (const project of [ARCHIVED, PROJECT]) await client.admin.registerProject({ project: { id: project, name: project } });
+  await client.admin.updateProject({ id: ARCHIVED, name: ARCHIVED, state: Project_ProjectState.ARCHIVED });
+  for (const project of [scope.project, PROJECT]) await registerAll(project);
+});
+afterAll(async () => {
+  wire.close();
+  client.close();
+  await admin.stop();
+});
+
+async function registerAll(project: string): Promise<void> {
+  await client.admin.createTask(taskRequest(id(ResourceType.TASK, { project })));
+  await client.admin.createWorkflow(workflowRequest(id(ResourceType.WORKFLOW, { project }), { n0: [] }));
+  await client.admin.createLaunchPlan(launchPlanRequest(id(ResourceType.LAUNCH_PLAN, { project })));
+  await client.admin.createExecution(executionRequest("known", { project }));
+}
+
+async function failureOf(call: Promise<unknown>): Promise<{ code: string; message: string }> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof RpcError) return { code: codeName(error.code), message: error.message };
+    throw error;
+  }
+  return { code: "OK", message: "" };
+}
+
+const list = (changes: object) => client.admin.listTasks({ id: scope, limit: 10, ...changes });
+const named = (name: string, project = scope.project) => client.admin.createTask(taskRequest(id(ResourceType.TASK, { name, project })));
+/** What is asked for, the code, and what its message names. */
+const BAD: readonly [string, () => Promise<unknown>, keyof typeof Code, RegExp][] = [
+  [
+    "an input of the wrong type",
+    () => client.admin.createExecution(executionRequest("e1", { inputs: { literals: { a: textOf("1") } } })),
+    "INVALID_ARGUMENT",
+    /\ba\b.*INTEGER.*STRING/,
+  ],
+  ["a missing input", () => client.admin.createExecution(executionRequest("e1", { inputs: {} })), "INVALID_ARGUMENT", /\ba\b.*missing/],
+  [
+    "an input that nobody asked for",
+    () => client.admin.createExecution(executionRequest("e1", { inputs: { literals: { ...goodInputs.literals, zz: integerOf(1n) } } })),
+    "INVALID_ARGUMENT",
+    /\bzz\b/,
+  ],
+  [
+    "an unknown launch plan",
+    () =>
+      client.admin.createExecution(
+        executionRequest("e1", { spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, { name: "nosuch" }), metadata: {} } }),
+      ),
+    "NOT_FOUND",
+    /LAUNCH_PLAN.*nosuch/,
+  ],
+  [
+    "an unknown workflow",
+    () =>
+      client.admin.createLaunchPlan({
+        id: id(ResourceType.LAUNCH_PLAN, { name: "lp1" }),
+        spec: { workflowId: id(ResourceType.WORKFLOW, { name: "nosuch" }) },
+      }),
+    "NOT_FOUND",
+    /WORKFLOW.*nosuch/,
+  ],
+  [
+    "an unknown workflow to read",
+    () => client.admin.getWorkflow({ id: id(ResourceType.WORKFLOW, { name: "nosuch" }) }),
+    "NOT_FOUND",
+    /WORKFLOW.*nosuch/,
+  ],
+  ["an unknown project", () => named("t1", "nosuch"), "INVALID_ARGUMENT", /project.*nosuch/],
+  ["an archived project", () => named("t1", ARCHIVED), "INVALID_ARGUMENT", /project.*put-away.*not active/],
+  ["a filter without parentheses", () => list({ filters: "name=a" }), "INVALID_ARGUMENT", /filter/],
+  ["a filter by no column", () => list({ filters: "eq(nosuch,a)" }), "INVALID_ARGUMENT", /filters.*nosuch/],
+  ["a filter with an unknown function", () => list({ filters: "like(name,a)" }), "INVALID_ARGUMENT", /filter.*like/],
+  [
+    "SQL in the column of a filter",
+    () => list({ filters: "eq(name = '' OR 1=1; DROP TABLE tasks; --,a)" }),
+    "INVALID_ARGUMENT",
+    /filters.*DROP TABLE/,
+  ],
+  [
+    "SQL in a sort key",
+    () => list({ sortBy: { key: "name; DROP TABLE tasks; --", direction: 1 } }),
+    "INVALID_ARGUMENT",
+    /sort.*DROP TABLE/,
+  ],
+  ["a bad execution name", () => client.admin.createExecution(executionRequest("No_Such!")), "INVALID_ARGUMENT", /name.*No_Such!/],
+  ["a name of a NUL", () => named("a\0b"), "INVALID_ARGUMENT", /name/],
+  [
+    "a bad project id",
+    () => client.admin.registerProject({ project: { id: "Not A Name", name: "x" } }),
+    "INVALID_ARGUMENT",
+    /(project|id).*Not A Name/,
+  ],
+  [
+    "a missing version",
+    () => client.admin.createTask(taskRequest(create(IdentifierSchema, { ...scope, resourceType: ResourceType.TASK, name: "t1" }))),
+    "INVALID_ARGUMENT",
+    /version/,
+  ],
+  ["a limit of 0", () => list({ limit: 0 }), "INVALID_ARGUMENT", /limit/],
+  ["a token of another world", () => list({ token: "nosuch" }), "INVALID_ARGUMENT", /token/],
+  [
+    "a workflow in a circle",
+    () => client.admin.createWorkflow(workflowRequest(id(ResourceType.WORKFLOW, { name: "circle" }), { n0: ["n1"], n1: ["n0"] })),
+    "INVALID_ARGUMENT",
+    /n0>n1>n0/,
+  ],
+  [
+    "a message of 5 MB",
+    () => client.admin.createExecution(executionRequest("e1", { inputs: { literals: { a: textOf("x".repeat(5_000_000)) } } })),
+    "RESOURCE_EXHAUSTED",
+    /larger|exceeds|max/,
+  ],
+];
+
+test.each(BAD)("%s is told apart", async (_, call, code, message) => {
+  expect(await failureOf(call())).toEqual({ code, message: expect.stringMatching(message) as string });
+});
+
+test("NUL characters are told apart wherever they stand", async () => {
+  const resources = { target: { case: "taskResourceAttributes" as const, value: { defaults: { cpu: "1\0" } } } };
+  const attributes = { ...scope, matchingAttributes: resources };
+  const refused = (field: string) => ({ code: "INVALID_ARGUMENT", message: expect.stringContaining(field) as string });
+  expect(await failureOf(client.admin.updateProjectDomainAttributes({ attributes }))).toEqual(refused("matching_attributes"));
+  const nodes = { workflowExecutionId: { ...scope, name: "known" }, limit: 10, uniqueParentId: "a\0b" };
+  expect(await failureOf(client.admin.listNodeExecutions(nodes))).toEqual(refused("unique_parent_id"));
+  const spec = { launchPlan: id(ResourceType.LAUNCH_PLAN), metadata: {}, envs: { values: [{ key: "A", value: "\0" }] } };
+  expect(await failureOf(client.admin.createExecution(executionRequest("e1", { spec })))).toEqual(refused("envs"));
+  const tagged = { launchPlan: id(ResourceType.LAUNCH_PLAN), metadata: {}, tags: ["\0"] };
+  expect(await failureOf(client.admin.createExecution(executionRequest("e1", { spec: tagged })))).toEqual(refused("NUL"));
+});
+
+test("SQL in the value of a filter is a value like another", async () => {
+  const { tasks } = await list({ filters: "eq(name,' OR 1=1 --)" });
+  expect(tasks).toEqual([]);
+  expect((await list({})).tasks).toHaveLength(1);
+});
+
+describe("what no client library would send", () => {
+  const getProject = "/flyteidl.service.AdminService/GetProject";
+  test.each([
+    ["invalid UTF-8", getProject, "0a02fffe", Code.INVALID_ARGUMENT],
+    ["a cut-off message", getProject, "0a50", Code.INVALID_ARGUMENT],
+    ["an unknown method", "/flyteidl.service.AdminService/NoSuch", "", Code.UNIMPLEMENTED],
+  ])("%s over gRPC", async (_, path, hex, code) => {
+    const answer = await wire.grpc(path, Buffer.from(hex, "hex"));
+    expect(codeName(answer.code as Code)).toBe(codeName(code));
+    expect(answer.message).toMatch(/ProjectGetRequest|NoSuch/);
+  });
+
+  const tasks = "/api/v1/tasks/flytesnacks/development";
+  const REST: readonly [string, Parameters<Wire["rest"]>[0], Code, RegExp][] = [
+    [
+      "invalid UTF-8",
+      { method: "POST", path: "/api/v1/tasks", body: Buffer.from('{"id":{"name":"\xff"}}', "latin1") },
+      Code.INVALID_ARGUMENT,
+      /TaskCreateRequest.*utf-8/,
+    ],
+    ["broken JSON", { method: "POST", path: "/api/v1/tasks", body: '{"id":' }, Code.INVALID_ARGUMENT, /TaskCreateRequest.*JSON/],
+    ["a number for a name", { method: "POST", path: "/api/v1/tasks", body: '{"id":{"name":7}}' }, Code.INVALID_ARGUMENT, /name/],
+    ["a limit that is no number", { method: "GET", path: `${tasks}?limit=many` }, Code.INVALID_ARGUMENT, /limit.*many/],
+    [
+      "a body of 5 MB",
+      { method: "POST", path: "/api/v1/tasks", body: `{"id":{"name":"${"x".repeat(5_000_000)}"}}` },
+      Code.RESOURCE_EXHAUSTED,
+      /larger than 4194304/,
+    ],
+    [
+      "SQL in a sort key",
+      { method: "GET", path: `${tasks}?limit=1&sort_by.key=name%3B%20DROP%20TABLE%20tasks` },
+      Code.INVALID_ARGUMENT,
+      /sort key.*DROP TABLE/,
+    ],
+  ];
+  test.each(REST)("%s over REST", async (_, request, code, message) => {
+    expect(await wire.rest(request)).toEqual({ code, message: expect.stringMatching(message) as string });
+  });
+});
+
+test(`${RANDOM_REQUESTS} random requests from seed ${SEED}: nothing is unknown or internal, and the server serves on`, async () => {
+  const random = seededRandom(SEED);
+  const before = admin.residentBytes();
+  const seen = new Map<string, number>();
+  const wrong: string[] = [];
+  let running = "known";
+  const options = {
+    services: [AdminService, DataProxyService, SignalService],
+    known: RANDOM,
+    samples: goodRequests(PROJECT, () => running),
+    random,
+  };
+  for (let index = 0; index < RANDOM_REQUESTS; index++) {
+    if (index % 50 === 0) {
+      await client.admin.updateProject({ id: PROJECT, name: "random", state: Project_ProjectState.ACTIVE });
+      running = `running${index}`;
+      await client.admin.createExecution(executionRequest(running, { project: PROJECT }));
+    }
+    const request = randomRequest(options);
+    const { transport, method, path, body } = request;
+    const answer = transport === "grpc" ? await wire.grpc(path, body) : await wire.rest({ method, path, body });
+    const code = codeName(answer.code as Code);
+    seen.set(code, (seen.get(code) ?? 0) + 1);
+    if (answer.code === Code.UNKNOWN || answer.code === Code.INTERNAL || answer.code === Code.UNAVAILABLE) {
+      wrong.push(`#${index} ${transport} ${method} ${path} ${Buffer.from(body).toString("base64")}: ${code} ${answer.message}`);
+    }
+  }
+  if (process.env.RANDOM_REQUESTS !== undefined) console.log(Object.fromEntries(seen), `${(admin.residentBytes() - before) >> 20} MiB`);
+  const logged = admin.log().filter((line) => /"level":"(error|fatal)"/.test(line));
+  // A few of them tell enough.
+  expect([...wrong.slice(0, 5), ...logged.slice(0, 5)]).toEqual([]);
+  // Requests that all fail at the first check would prove little.
+  for (const code of ["OK", "INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS"]) expect(seen.get(code), code).toBeGreaterThan(0);
+
+  expect(admin.residentBytes() - before).toBeLessThan(512 * 1024 * 1024);
+  await client.admin.createExecution(executionRequest("afterwards"));
+  const { spec } = await client.admin.getExecution({ id: { ...scope, name: "afterwards" } });
+  expect(spec?.launchPlan?.name).toBe("known");
+}, 600_000);
+
+describe("the same create from four clients at once", () => {
+  let clients: FlyteClient[];
+  beforeAll(async () => {
+    clients = Array.from({ length: 4 }, () => createFlyteClient({ endpoint: `127.0.0.1:${admin.api}` }));
+    await Promise.all(clients.map((each) => each.ready(10_000)));
+  });
+  afterAll(() => clients.forEach((each) => each.close()));
+
+  const again = { name: "four-times" };
+  const launchPlan = { id: id(ResourceType.LAUNCH_PLAN, again), spec: { workflowId: id(ResourceType.WORKFLOW), entityMetadata: {} } };
+  const named = { ...scope, ...again };
+  test.each<[string, (each: FlyteClient) => Promise<unknown>, () => Promise<readonly unknown[]>]>([
+    [
+      "project",
+      (each) => each.admin.registerProject({ project: { id: again.name, name: "x" } }),
+      async () => (await client.admin.listProjects({ filters: `eq(identifier,${again.name})` })).projects,
+    ],
+    [
+      "task",
+      (each) => each.admin.createTask(taskRequest(id(ResourceType.TASK, again))),
+      async () => (await client.admin.listTasks({ id: named, limit: 10 })).tasks,
+    ],
+    [
+      "workflow",
+      (each) => each.admin.createWorkflow(workflowRequest(id(ResourceType.WORKFLOW, again), { n0: [] })),
+      async () => (await client.admin.listWorkflows({ id: named, limit: 10 })).workflows,
+    ],
+    [
+      "launch plan",
+      (each) => each.admin.createLaunchPlan(launchPlan),
+      async () => (await client.admin.listLaunchPlans({ id: named, limit: 10 })).launchPlans,
+    ],
+    [
+      "execution",
+      (each) => each.admin.createExecution(executionRequest("fourtimes")),
+      async () => (await client.admin.listExecutions({ id: scope, limit: 10, filters: "eq(execution_name,fourtimes)" })).executions,
+    ],
+  ])("%s: one is made, the others hear that it exists", async (_, make, found) => {
+    const codes = (await Promise.all(clients.map((each) => failureOf(make(each))))).map(({ code }) => code);
+    expect(codes.sort()).toEqual(["ALREADY_EXISTS", "ALREADY_EXISTS", "ALREADY_EXISTS", "OK"]);
+    expect(await found()).toHaveLength(1);
+  });
+});

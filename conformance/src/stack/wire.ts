@@ -1,0 +1,76 @@
+import { request as httpRequest } from "node:http";
+import { connect } from "node:http2";
+
+/** How a request ended: by gRPC's code, whichever protocol carried it. */
+export interface WireAnswer {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** Sends what a well-behaved client never would: bytes as they are, no encoding of its own. */
+export interface Wire {
+  /** A unary gRPC call with these bytes as its message. */
+  grpc(path: string, message: Uint8Array): Promise<WireAnswer>;
+  /** An HTTP/1.1 request; a failure without a code in its body counts as what its status says. */
+  rest(request: { readonly method: string; readonly path: string; readonly body?: string | Uint8Array }): Promise<WireAnswer>;
+  close(): void;
+}
+
+const PATIENCE_MS = 30_000;
+
+export function openWire(port: number): Wire {
+  const session = connect(`http://127.0.0.1:${port}`);
+  return {
+    grpc: (path, message) =>
+      new Promise((resolve, reject) => {
+        const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" });
+        let seen: Record<string, string | undefined> = {};
+        const keep = (headers: object) => {
+          seen = { ...seen, ...headers };
+        };
+        stream.on("response", keep);
+        stream.on("trailers", keep);
+        stream.setTimeout(PATIENCE_MS, () => stream.destroy(new Error(`${path} was not answered`)));
+        stream.once("error", reject);
+        stream.once("close", () => {
+          const code = seen["grpc-status"];
+          if (code === undefined) reject(new Error(`${path} ended without a status`));
+          else resolve({ code: Number(code), message: decodeURIComponent(seen["grpc-message"] ?? "") });
+        });
+        stream.resume();
+        const head = Buffer.alloc(5);
+        head.writeUInt32BE(message.length, 1);
+        stream.end(Buffer.concat([head, message]));
+      }),
+    rest: ({ method, path, body }) =>
+      new Promise((resolve, reject) => {
+        const headers = {
+          "content-type": "application/json",
+          ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) }),
+        };
+        const request = httpRequest({ host: "127.0.0.1", port, method, path, headers }, (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => {
+            text += chunk;
+          });
+          response.once("error", reject);
+          response.once("end", () => resolve(restAnswer(response.statusCode ?? 0, text)));
+        });
+        request.setTimeout(PATIENCE_MS, () => request.destroy(new Error(`${method} ${path} was not answered`)));
+        request.once("error", reject);
+        request.end(body);
+      }),
+    close: () => session.close(),
+  };
+}
+
+function restAnswer(status: number, text: string): WireAnswer {
+  if (status < 400) return { code: 0, message: "" };
+  try {
+    const { code, message } = JSON.parse(text) as { code?: unknown; message?: unknown };
+    if (typeof code === "number") return { code, message: String(message) };
+  } catch {
+    // Not an error of an RPC.
+  }
+  return { code: status < 500 ? 3 : 13, message: `${status} ${text}` };
+}
