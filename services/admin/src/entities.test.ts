@@ -1,6 +1,4 @@
-import { fileURLToPath } from "node:url";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import type { BlobStore } from "@flyte-ts/blobstore";
 import type { SortSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
@@ -9,62 +7,39 @@ import { CreateWorkflowFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/
 import { type IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import type { Bus } from "@flyte-ts/messaging";
-import { createPool, type Database } from "@flyte-ts/postgres";
-import {
-  type Channel,
-  Code,
-  createClient,
-  createRpcServer,
-  openChannel,
-  RpcError,
-  type RpcServer,
-  type ServiceClient,
-} from "@flyte-ts/rpc";
-import { createLogger, Metrics } from "@flyte-ts/telemetry";
-import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { Database } from "@flyte-ts/postgres";
+import { Code, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "./config.js";
+import { type AdminDatabase, adminDatabase } from "./database.fixture.js";
 import { launchPlanEntity } from "./launch-plan/list-entity.js";
 import type { Column, EntityDescription } from "./list/entity.js";
 import { namedEntityEntity } from "./named-entity/list-entity.js";
 import { projectEntity } from "./project/list-entity.js";
 import { seedProjects } from "./project/rpc.js";
-import { adminServices, databaseTrouble } from "./server.js";
+import { type ServedAdmin, serveAdmin } from "./served-admin.fixture.js";
+import { databaseTrouble } from "./server.js";
 import { taskEntity } from "./task/list-entity.js";
 import { workflowEntity } from "./workflow/list-entity.js";
 
-const logger = createLogger({ service: "test", level: "silent" });
 const config = adminConfigSchema.parse({ registration: { maxWorkflowNodes: 3 }, taskResources: { limits: { cpu: "4" } } });
-// Definitions touch neither messages nor objects.
-const bus = {} as Bus;
-const blobs = {} as BlobStore;
-let postgres: ServerFixture;
+let database: AdminDatabase;
 let db: Database;
-let server: RpcServer;
-let channel: Channel;
+let served: ServedAdmin;
 let admin: ServiceClient<typeof AdminService>;
 
 beforeAll(async () => {
-  postgres = await postgresFixture();
-  db = createPool({ url: postgres.url, logger });
-  await db.migrate({ directory: fileURLToPath(new URL("../migrations", import.meta.url)), logger });
-  const deps = { config, db, bus, blobs, clusters: [], logger, metrics: new Metrics(), clock: () => new Date(), random: Math.random };
-  await seedProjects(deps);
-  await seedProjects(deps);
-  const services = adminServices(deps, { version: "1", revision: "r", time: "t" });
-  server = createRpcServer({ logger, services, interceptors: [databaseTrouble] });
-  const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
-  channel = openChannel({ endpoint: `127.0.0.1:${port}` });
-  admin = createClient({ channel, service: AdminService });
+  database = await adminDatabase();
+  db = database.db;
+  served = await serveAdmin({ config, db }, [databaseTrouble]);
+  admin = served.admin;
+  await seedProjects(served.deps);
 });
 afterAll(async () => {
-  channel.close();
-  await server.drain({ deadlineMs: 100 });
-  await db.close();
-  await postgres.stop();
+  await served.stop();
+  await database.stop();
 });
 
 type Id = MessageInitShape<typeof IdentifierSchema>;
@@ -405,9 +380,9 @@ describe("attributes", () => {
 });
 
 test("a database that is away is reported as unavailable, and the next call works again", async () => {
-  await postgres.kill();
+  await database.postgres.kill();
   expect((await failure(admin.listProjects({}))).code).toBe(Code.UNAVAILABLE);
-  await postgres.restart();
+  await database.postgres.restart();
   const listed = () => admin.listProjects({ filters: "eq(identifier,flytesnacks)" });
   await vi.waitFor(async () => expect((await listed()).projects).toHaveLength(1), { timeout: 20_000 });
 });

@@ -1,7 +1,5 @@
-import { fileURLToPath } from "node:url";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { BlobStore } from "@flyte-ts/blobstore";
 import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
 import {
   NodeExecution_Phase as Node,
@@ -11,26 +9,23 @@ import {
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { NodeExecutionEventSchema, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
-import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { Bus } from "@flyte-ts/messaging";
-import { createPool, type Database } from "@flyte-ts/postgres";
-import type { RpcError } from "@flyte-ts/rpc";
-import { type Channel, Code, createClient, createRpcServer, openChannel, type RpcServer, type ServiceClient } from "@flyte-ts/rpc";
-import { createLogger, Metrics } from "@flyte-ts/telemetry";
-import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import type { Database } from "@flyte-ts/postgres";
+import { type Channel, Code, createClient, type RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { adminConfigSchema } from "../config.js";
+import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
+import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { insertExecution } from "../execution/insert.js";
-import { adminServices } from "../server.js";
+import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 
-const logger = createLogger({ service: "test", level: "silent" });
 const bus = { publishVolatile: () => undefined } as unknown as Bus;
-let postgres: ServerFixture;
+let database: AdminDatabase;
 let db: Database;
-let server: RpcServer;
+let served: ServedAdmin;
 let channel: Channel;
 let admin: ServiceClient<typeof AdminService>;
 let data: ServiceClient<typeof DataProxyService>;
@@ -39,64 +34,20 @@ let name: string;
 let count = 0;
 
 beforeAll(async () => {
-  postgres = await postgresFixture();
-  db = createPool({ url: postgres.url, logger });
-  await db.migrate({ directory: fileURLToPath(new URL("../../migrations", import.meta.url)), logger });
-  const config = adminConfigSchema.parse({});
-  const deps = {
-    config,
-    db,
-    bus,
-    blobs: {} as BlobStore,
-    clusters: [],
-    logger,
-    metrics: new Metrics(),
-    clock: () => new Date(),
-    random: Math.random,
-  };
-  server = createRpcServer({ logger, services: adminServices(deps, { version: "1", revision: "r", time: "t" }) });
-  const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
-  channel = openChannel({ endpoint: `127.0.0.1:${port}` });
-  admin = createClient({ channel, service: AdminService });
+  database = await adminDatabase();
+  db = database.db;
+  served = await serveAdmin({ db, bus });
+  ({ admin, channel } = served);
   data = createClient({ channel, service: DataProxyService });
   signals = createClient({ channel, service: SignalService });
 });
 afterAll(async () => {
-  channel.close();
-  await server.drain({ deadlineMs: 100 });
-  await db.close();
-  await postgres.stop();
+  await served.stop();
+  await database.stop();
 });
 beforeEach(async () => {
   name = `e${count++}`;
-  const empty = new Uint8Array();
-  await insertExecution(db, {
-    project: "p",
-    domain: "d",
-    name,
-    launchPlanId: undefined,
-    launchPlanName: "l",
-    workflowId: 1n,
-    workflowName: "w",
-    taskId: undefined,
-    launchEntity: "launch_plan",
-    mode: 0,
-    principal: "",
-    cluster: "",
-    sourceExecutionId: undefined,
-    parentNodeExecutionId: undefined,
-    spec: empty,
-    inputs: empty,
-    userInputs: empty,
-    inputsUri: "",
-    userInputsUri: "",
-    closure: empty,
-    launchSettings: "{}",
-    acceptedAt: 1n,
-    failure: undefined,
-    labels: {},
-    tags: [],
-  });
+  await insertExecution(db, bareExecution(name));
 });
 
 const executionId = () => ({ project: "p", domain: "d", name });

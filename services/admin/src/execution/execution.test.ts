@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
@@ -9,30 +8,20 @@ import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/ex
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
-import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { KubeError, type KubeObject, type ObjectName, type ResourceRef } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
-import { createPool, type Database } from "@flyte-ts/postgres";
-import {
-  type Channel,
-  Code,
-  createClient,
-  createRpcServer,
-  openChannel,
-  type RpcError,
-  type RpcServer,
-  type ServiceClient,
-} from "@flyte-ts/rpc";
-import { createLogger, Metrics } from "@flyte-ts/telemetry";
-import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import type { Database } from "@flyte-ts/postgres";
+import { Code, type RpcError, type ServiceClient } from "@flyte-ts/rpc";
+import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "../config.js";
+import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import type { LaunchKube } from "../launcher/launch.js";
 import { repairOnce } from "../launcher/repair.js";
 import { type Running, startLauncher } from "../launcher/start.js";
-import { seedProjects } from "../project/rpc.js";
-import { adminServices } from "../server.js";
+import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const config = adminConfigSchema.parse({});
@@ -90,22 +79,16 @@ const cluster = {
     return kube as never;
   },
 };
-let postgres: ServerFixture;
+let database: AdminDatabase;
 let db: Database;
-let server: RpcServer;
-let channel: Channel;
+let served: ServedAdmin;
 let admin: ServiceClient<typeof AdminService>;
 
 beforeAll(async () => {
-  postgres = await postgresFixture();
-  db = createPool({ url: postgres.url, logger });
-  await db.migrate({ directory: fileURLToPath(new URL("../../migrations", import.meta.url)), logger });
-  const deps = { config, db, bus, blobs: {} as BlobStore, clusters: [cluster], logger, metrics: new Metrics(), clock, random: Math.random };
-  await seedProjects(deps);
-  server = createRpcServer({ logger, services: adminServices(deps, { version: "1", revision: "r", time: "t" }) });
-  const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
-  channel = openChannel({ endpoint: `127.0.0.1:${port}` });
-  admin = createClient({ channel, service: AdminService });
+  database = await adminDatabase();
+  db = database.db;
+  served = await serveAdmin({ config, db, bus, clusters: [cluster], clock });
+  admin = served.admin;
   await admin.createTask({
     id: id(ResourceType.TASK, "t"),
     spec: {
@@ -136,10 +119,8 @@ beforeAll(async () => {
   await createLaunchPlan("l");
 });
 afterAll(async () => {
-  channel.close();
-  await server.drain({ deadlineMs: 100 });
-  await db.close();
-  await postgres.stop();
+  await served.stop();
+  await database.stop();
 });
 beforeEach(() => {
   kube = new MemoryKube();

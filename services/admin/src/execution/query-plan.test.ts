@@ -1,18 +1,15 @@
-import { fileURLToPath } from "node:url";
 import { create } from "@bufbuild/protobuf";
 import { SortSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
-import { createPool, type Database } from "@flyte-ts/postgres";
-import { createLogger } from "@flyte-ts/telemetry";
-import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import type { Database } from "@flyte-ts/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import type { EntityDescription } from "../list/entity.js";
 import { type Condition, planList, selectPage } from "../list/plan.js";
 import { nodeExecutionEntity } from "../node-execution/list-entity.js";
 import { executionEntity } from "./list-entity.js";
 
-const logger = createLogger({ service: "test", level: "silent" });
 const ROWS = 60_000;
-let postgres: ServerFixture;
+let database: AdminDatabase;
 let db: Database;
 
 /** Two domains; three hundred launch plans and workflows, some run often and some hardly ever. */
@@ -29,9 +26,8 @@ const entity = "project, domain, name, version, digest, closure, created_at, upd
 const entities = `'p', 'development', 'n' || i, 'v', '', '', now(), now()`;
 
 beforeAll(async () => {
-  postgres = await postgresFixture();
-  db = createPool({ url: postgres.url, logger });
-  await db.migrate({ directory: fileURLToPath(new URL("../../migrations", import.meta.url)), logger });
+  database = await adminDatabase();
+  db = database.db;
   for (const text of [
     `INSERT INTO tasks (${entity}, type) SELECT ${entities}, 't' FROM generate_series(1, 300) AS i`,
     `INSERT INTO workflows (${entity}, typed_interface) SELECT ${entities}, '' FROM generate_series(1, 300) AS i`,
@@ -47,10 +43,7 @@ beforeAll(async () => {
     await db.query({ text });
   }
 }, 120_000);
-afterAll(async () => {
-  await db.close();
-  await postgres.stop();
-});
+afterAll(() => database.stop());
 
 interface Node {
   readonly "Node Type": string;

@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { EVENT_STREAM, executionEventSubject, executionRecordedFilter, taskEventSubject } from "@flyte-ts/domain";
@@ -12,14 +11,16 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ExecutionEventSchema, ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
-import { createPool, type Database } from "@flyte-ts/postgres";
+import type { Database } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
-import { natsFixture, postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "../config.js";
+import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { offloadNames } from "../event/offload-names.js";
 import { BadEvent } from "../event/read.js";
+import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { insertExecution } from "../execution/insert.js";
 import { decodeMessage } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
@@ -31,55 +32,24 @@ const logger = createLogger({ service: "test", level: "silent" });
 const config = adminConfigSchema.parse({});
 const names = offloadNames(config);
 const START = Date.parse("2026-03-01T10:00:00Z");
-let postgres: ServerFixture;
+let database: AdminDatabase;
 let db: Database;
 let count = 0;
 let name: string;
 let rowId: bigint;
 
 beforeAll(async () => {
-  postgres = await postgresFixture();
-  db = createPool({ url: postgres.url, logger });
-  await db.migrate({ directory: fileURLToPath(new URL("../../migrations", import.meta.url)), logger });
+  database = await adminDatabase();
+  db = database.db;
 });
-afterAll(async () => {
-  await db.close();
-  await postgres.stop();
-});
+afterAll(() => database.stop());
 beforeEach(async () => {
   [name, rowId] = await newExecution();
 });
 
 async function newExecution(): Promise<[string, bigint]> {
   const executionName = `e${String(count++).padStart(4, "0")}`;
-  const empty = new Uint8Array();
-  const id = await insertExecution(db, {
-    project: "p",
-    domain: "d",
-    name: executionName,
-    launchPlanId: undefined,
-    launchPlanName: "l",
-    workflowId: 1n,
-    workflowName: "w",
-    taskId: undefined,
-    launchEntity: "launch_plan",
-    mode: 0,
-    principal: "",
-    cluster: "",
-    sourceExecutionId: undefined,
-    parentNodeExecutionId: undefined,
-    spec: empty,
-    inputs: empty,
-    userInputs: empty,
-    inputsUri: "",
-    userInputsUri: "",
-    closure: empty,
-    launchSettings: "{}",
-    acceptedAt: 1n,
-    failure: undefined,
-    labels: {},
-    tags: [],
-  });
+  const id = await insertExecution(db, bareExecution(executionName));
   return [executionName, id];
 }
 
@@ -302,9 +272,9 @@ describe("from the bus", () => {
     const ingest = await startIngest({ db, bus, logger, config, clock: () => new Date() });
     // The server of the tests does not wait for its disk; what came before the crash shall be there.
     await db.query({ text: "CHECKPOINT" });
-    await postgres.kill();
+    await database.postgres.kill();
     for (let i = 0; i < 50; i++) await bus.publish(executionEventSubject(1), node(i + 1, Node.RUNNING, { nodeId: `n${i}` }));
-    await postgres.restart();
+    await database.postgres.restart();
     await vi.waitFor(async () => expect((await recorded()).nodes).toHaveLength(50), 25_000);
     await ingest.close();
   }, 60_000);

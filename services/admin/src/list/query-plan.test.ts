@@ -1,10 +1,8 @@
-import { fileURLToPath } from "node:url";
 import { create } from "@bufbuild/protobuf";
 import { SortSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
-import { createPool, type Database } from "@flyte-ts/postgres";
-import { createLogger } from "@flyte-ts/telemetry";
-import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import type { Database } from "@flyte-ts/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { launchPlanEntity } from "../launch-plan/list-entity.js";
 import { namedEntityEntity } from "../named-entity/list-entity.js";
 import { taskEntity } from "../task/list-entity.js";
@@ -12,9 +10,8 @@ import { workflowEntity } from "../workflow/list-entity.js";
 import type { EntityDescription } from "./entity.js";
 import { type ListRequest, planList, selectPage } from "./plan.js";
 
-const logger = createLogger({ service: "test", level: "silent" });
 const ROWS = 40_000;
-let postgres: ServerFixture;
+let database: AdminDatabase;
 let db: Database;
 
 /** Two projects of two domains, names of twenty versions each. */
@@ -25,9 +22,8 @@ const versioned = "project, domain, name, version, digest, closure, created_at, 
 const values = "project, domain, name, version, '', '', at, at";
 
 beforeAll(async () => {
-  postgres = await postgresFixture();
-  db = createPool({ url: postgres.url, logger });
-  await db.migrate({ directory: fileURLToPath(new URL("../../migrations", import.meta.url)), logger });
+  database = await adminDatabase();
+  db = database.db;
   for (const text of [
     `INSERT INTO tasks (${versioned}, type) SELECT ${values}, 'type' || i % 7 FROM ${rows}`,
     `INSERT INTO workflows (${versioned}, typed_interface) SELECT ${values}, '' FROM ${rows}`,
@@ -40,10 +36,7 @@ beforeAll(async () => {
     await db.query({ text });
   }
 });
-afterAll(async () => {
-  await db.close();
-  await postgres.stop();
-});
+afterAll(() => database.stop());
 
 interface Node {
   readonly "Node Type": string;

@@ -1,0 +1,33 @@
+import type { NewExecution } from "./insert.js";
+
+/** The row of an execution of which nothing is known but its name, in project `p` and domain `d`. */
+export function bareExecution(name: string): NewExecution {
+  const empty = new Uint8Array();
+  return {
+    project: "p",
+    domain: "d",
+    name,
+    launchPlanId: undefined,
+    launchPlanName: "l",
+    workflowId: 1n,
+    workflowName: "w",
+    taskId: undefined,
+    launchEntity: "launch_plan",
+    mode: 0,
+    principal: "",
+    cluster: "",
+    sourceExecutionId: undefined,
+    parentNodeExecutionId: undefined,
+    spec: empty,
+    inputs: empty,
+    userInputs: empty,
+    inputsUri: "",
+    userInputsUri: "",
+    closure: empty,
+    launchSettings: "{}",
+    acceptedAt: 1n,
+    failure: undefined,
+    labels: {},
+    tags: [],
+  };
+}

@@ -1,0 +1,49 @@
+import type { BlobStore } from "@flyte-ts/blobstore";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { Bus } from "@flyte-ts/messaging";
+import { type Channel, createClient, createRpcServer, type Interceptor, openChannel, type ServiceClient } from "@flyte-ts/rpc";
+import { createLogger, Metrics } from "@flyte-ts/telemetry";
+import { adminConfigSchema } from "./config.js";
+import type { AdminDeps } from "./deps.js";
+import { seedProjects } from "./project/rpc.js";
+import { adminServices } from "./server.js";
+
+/** Admin's services on a free port, and a client of them. */
+export interface ServedAdmin {
+  readonly deps: AdminDeps;
+  readonly channel: Channel;
+  readonly admin: ServiceClient<typeof AdminService>;
+  stop(): Promise<void>;
+}
+
+/** What is not given stands for nothing: no data plane, a bus and a blob store that nobody may use. */
+export async function serveAdmin(
+  given: Partial<AdminDeps> & Pick<AdminDeps, "db">,
+  interceptors: readonly Interceptor[] = [],
+): Promise<ServedAdmin> {
+  const deps: AdminDeps = {
+    config: adminConfigSchema.parse({}),
+    bus: {} as Bus,
+    blobs: {} as BlobStore,
+    clusters: [],
+    logger: createLogger({ service: "test", level: "silent" }),
+    metrics: new Metrics(),
+    clock: () => new Date(),
+    random: Math.random,
+    ...given,
+  };
+  await seedProjects(deps);
+  const services = adminServices(deps, { version: "1", revision: "r", time: "t" });
+  const server = createRpcServer({ logger: deps.logger, services, interceptors });
+  const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
+  const channel = openChannel({ endpoint: `127.0.0.1:${port}` });
+  return {
+    deps,
+    channel,
+    admin: createClient({ channel, service: AdminService }),
+    stop: async () => {
+      channel.close();
+      await server.drain({ deadlineMs: 100 });
+    },
+  };
+}
