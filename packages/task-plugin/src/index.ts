@@ -15,6 +15,7 @@ export {
   type TaskStatus,
 } from "./status.js";
 export { attemptKey } from "./attempt-key.js";
+export { eventBasis } from "./event-basis.js";
 
 // For plugin services
 export { runPlugin, durableName, type RunningPlugin, type RunPluginOptions } from "./run-plugin.js";

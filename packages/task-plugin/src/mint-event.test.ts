@@ -3,6 +3,7 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { describe, expect, it } from "vitest";
 import { boundErrorText } from "./error-text.js";
+import { eventBasis } from "./event-basis.js";
 import { PermanentFailure, RetryableFailure } from "./failure.js";
 import { sampleRequest } from "./harness.js";
 import { mintTaskEvent } from "./mint-event.js";
@@ -12,6 +13,13 @@ const options = { phaseVersion: 2, pluginIdentifier: "container", producerId: "p
 const json = (...args: Parameters<typeof mintTaskEvent>) => toJson(TaskEventSchema, mintTaskEvent(...args)) as Record<string, unknown>;
 
 describe("a minted task event", () => {
+  it("is the same when all but its basis of the request is gone", () => {
+    const request = sampleRequest("python-task", { interruptible: true, pluginState: new Uint8Array([1]) });
+    for (const status of [{ phase: "RUNNING" }, { phase: "SUCCEEDED" }] as const) {
+      expect(json(eventBasis(request), status, options)).toEqual(json(request, status, options));
+    }
+  });
+
   it("has the fields that a Go propeller sends for a success", () => {
     const request = sampleRequest("python-task", { interruptible: true });
     const outputs = create(LiteralMapSchema, {});

@@ -1,12 +1,12 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { EVENT_STREAM, taskEventFilter, taskRequestSubject } from "@flyte-ts/domain";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { type TaskEvent, TaskEventSchema, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { type TaskEvent, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -18,7 +18,7 @@ const clock = systemClock();
 describe("the echo service over a real bus", () => {
   let nats: ServerFixture;
   let bus: Bus;
-  const events: TaskEvent[] = [];
+  let events: readonly TaskEvent[] = [];
 
   const request = (index: number) => {
     const sample = sampleRequest("echo", { generatedName: `a-n${index}-0` });
@@ -38,16 +38,7 @@ describe("the echo service over a real bus", () => {
   beforeAll(async () => {
     nats = await natsFixture();
     bus = await connectBus({ url: nats.url, name: "test", logger });
-    await bus.ensureStream(EVENT_STREAM);
-    await bus.subscribe(
-      { stream: EVENT_STREAM.name, durable: "test", subjects: [taskEventFilter], maxInFlight: 1_000, batch: 1_000 },
-      (messages) => {
-        for (const message of messages) {
-          events.push(fromBinary(TaskEventSchema, message.data));
-          message.ack();
-        }
-      },
-    );
+    events = await collectTaskEvents(bus);
   });
   afterAll(async () => {
     await bus.close();

@@ -1,7 +1,15 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { attemptKey, type Clock, definePlugin, type Plugin, type PluginHost, type Succeeded, type TaskStatus } from "@flyte-ts/task-plugin";
+import {
+  attemptKey,
+  type Clock,
+  definePlugin,
+  eventBasis,
+  type Plugin,
+  type PluginHost,
+  type Succeeded,
+  type TaskStatus,
+} from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import { AlarmHeap } from "./alarm-heap.js";
 import { echoOutputs } from "./echo.js";
@@ -42,7 +50,7 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     if (sleeper === undefined) {
       const endMs = endTime(request, durationMs, clock.now());
       if (endMs <= clock.now().getTime()) return end;
-      sleeper = { endMs, request: toBinary(TaskRequestSchema, pareDown(request)), end };
+      sleeper = { endMs, request: toBinary(TaskRequestSchema, eventBasis(request)), end };
       sleepers.set(key, sleeper);
       alarms.set(key, endMs);
     }
@@ -68,24 +76,5 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
       alarms.callOff(attemptKey(request));
       return { phase: "ABORTED" };
     },
-  });
-}
-
-/** What the event of the end is made of. */
-function pareDown(request: TaskRequest): TaskRequest {
-  const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, pluginState, template } =
-    request;
-  return create(TaskRequestSchema, {
-    id,
-    generatedName,
-    workflowKey,
-    nodePath,
-    namespace,
-    inputUri,
-    outputPrefix,
-    interruptible,
-    shard,
-    pluginState,
-    template: create(TaskTemplateSchema, { type: template?.type ?? "" }),
   });
 }

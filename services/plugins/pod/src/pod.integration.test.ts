@@ -3,24 +3,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { EVENT_STREAM, taskEventFilter, taskRequestSubject } from "@flyte-ts/domain";
+import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import {
-  DesiredState,
-  type TaskEvent,
-  TaskEventSchema,
-  type TaskRequest,
-  TaskRequestSchema,
-} from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { CONFIG_MAPS, createKubeClient, type KubeClient, NAMESPACES, PODS } from "@flyte-ts/kubernetes";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { sampleRequest } from "@flyte-ts/task-plugin/harness";
+import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -37,7 +31,7 @@ const namespace = "p-development";
 
 describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-pods-"));
-  const events: TaskEvent[] = [];
+  let events: readonly TaskEvent[] = [];
   let cluster: ChildProcess;
   let nats: ServerFixture;
   let bus: Bus;
@@ -125,16 +119,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     ownerUid = owner.metadata.uid ?? "";
     nats = await natsFixture();
     bus = await connectBus({ url: nats.url, name: "test", logger });
-    await bus.ensureStream(EVENT_STREAM);
-    await bus.subscribe(
-      { stream: EVENT_STREAM.name, durable: "test", subjects: [taskEventFilter], maxInFlight: 1_000, batch: 1_000 },
-      (messages) => {
-        for (const message of messages) {
-          events.push(fromBinary(TaskEventSchema, message.data));
-          message.ack();
-        }
-      },
-    );
+    events = await collectTaskEvents(bus);
     await serve();
   });
 

@@ -2,6 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { eventBasis } from "@flyte-ts/task-plugin";
 import { dataConfig } from "../build/copilot.js";
 import type { Pod } from "../kube/pod-types.js";
 
@@ -14,30 +15,23 @@ export const ATTEMPT_ANNOTATION = "flyte.org/attempt";
 
 /** The part of a request that events and the reading of outputs need. */
 export function attemptRecord(request: TaskRequest): TaskRequest {
-  const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, template } = request;
+  const { template } = request;
   const outputs = Object.keys(template?.interface?.outputs?.variables ?? {});
   const deck = template?.metadata?.generatesDeck;
-  return create(TaskRequestSchema, {
-    id,
-    generatedName,
-    workflowKey,
-    nodePath,
-    namespace,
-    inputUri,
-    outputPrefix,
-    interruptible,
-    shard,
-    template: create(TaskTemplateSchema, {
-      type: template?.type ?? "",
-      // Variables without types: only whether there are any counts.
-      interface: create(TypedInterfaceSchema, {
-        outputs: { variables: Object.fromEntries(outputs.slice(0, 1).map((name) => [name, {}])) },
-      }),
-      metadata: deck === undefined ? undefined : create(TaskMetadataSchema, { generatesDeck: deck }),
-      config: template?.config.link_type === undefined ? {} : template.config,
-      ...(dataConfig(request)?.enabled ? { target: { case: "container", value: { dataConfig: { enabled: true } } } } : {}),
+  const record = eventBasis(request);
+  record.template = create(TaskTemplateSchema, {
+    type: template?.type ?? "",
+    // Variables without types: only whether there are any counts.
+    interface: create(TypedInterfaceSchema, {
+      outputs: { variables: Object.fromEntries(outputs.slice(0, 1).map((name) => [name, {}])) },
     }),
+    metadata: deck === undefined ? undefined : create(TaskMetadataSchema, { generatesDeck: deck }),
+    config: template?.config.link_type === undefined ? {} : template.config,
+    ...(dataConfig(request)?.enabled ? { target: { case: "container", value: { dataConfig: { enabled: true } } } } : {}),
   });
+  // What is told of a pod has a state of its own.
+  record.pluginState = new Uint8Array();
+  return record;
 }
 
 export function encodeAttempt(request: TaskRequest): string {

@@ -1,0 +1,21 @@
+import { create } from "@bufbuild/protobuf";
+import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+
+/** The part of a request that its events are made of: what a plugin has to keep to tell of an attempt later. */
+export function eventBasis(request: TaskRequest): TaskRequest {
+  const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, pluginState } = request;
+  return create(TaskRequestSchema, {
+    id,
+    generatedName,
+    workflowKey,
+    nodePath,
+    namespace,
+    inputUri,
+    outputPrefix,
+    interruptible,
+    shard,
+    pluginState,
+    template: create(TaskTemplateSchema, { type: request.template?.type ?? "" }),
+  });
+}

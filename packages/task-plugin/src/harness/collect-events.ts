@@ -1,0 +1,20 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { EVENT_STREAM, taskEventFilter } from "@flyte-ts/domain";
+import { type TaskEvent, TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { Bus } from "@flyte-ts/messaging";
+
+/** Every task event on a real bus, in the order of its coming; the list grows while the bus is open. */
+export async function collectTaskEvents(bus: Bus): Promise<readonly TaskEvent[]> {
+  const events: TaskEvent[] = [];
+  await bus.ensureStream(EVENT_STREAM);
+  await bus.subscribe(
+    { stream: EVENT_STREAM.name, durable: "test", subjects: [taskEventFilter], maxInFlight: 1_000, batch: 1_000 },
+    (messages) => {
+      for (const message of messages) {
+        events.push(fromBinary(TaskEventSchema, message.data));
+        message.ack();
+      }
+    },
+  );
+  return events;
+}
