@@ -4,6 +4,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { GraphModel } from "@flyte-ts/workflow-crd";
 import { inputsUri, outputsUri } from "../data/paths.js";
 import { withFailure } from "../failure/failure-input.js";
+import { mayBeTaken } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { decideBegin } from "../handler/begin.js";
@@ -18,7 +19,10 @@ import type { Release, Walk } from "./walk.js";
 
 /** A node that has not begun: skipped, begun, or left waiting. */
 export function consider(walk: Walk, node: RuntimeNode): void {
-  if (!readyToDecide(node)) return;
+  if (!readyToDecide(node)) {
+    node.maybeBegun ||= walk.doubt && node.unfinished === 0 && node.spoiled === 0 && mayBeTaken(node);
+    return;
+  }
   if (node.readySeq < 0) node.readySeq = walk.seq;
   if (node.spoiled > 0) {
     skip(walk, node, true);

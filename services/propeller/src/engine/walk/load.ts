@@ -1,5 +1,6 @@
 import { isTerminalNode, isTerminalWorkflow, nodeEventPhase, NodePhase, TaskPhase, WorkflowPhase } from "@flyte-ts/domain";
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { armsOf } from "../graph/arms.js";
 import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { fromRfc3339, latestOf } from "../time/rfc3339.js";
 import { arm } from "./attempt.js";
@@ -36,7 +37,17 @@ function restoreScope(walk: Walk, scope: Scope, statuses: Statuses): void {
     node.written = status;
   }
   for (const node of scope.nodes.values()) if (node.status !== NOT_BEGUN) restoreNode(walk, node);
-  for (const node of scope.nodes.values()) if (node.settled) releaseSources(walk, node);
+  for (const node of scope.nodes.values()) {
+    if (!node.settled) continue;
+    releaseSources(walk, node);
+    // An arm that waited when its branch was stopped left no trace.
+    for (const idle of armsOf(node)) if (!idle.settled && !idle.begun) settleSilently(idle);
+  }
+}
+
+function settleSilently(node: RuntimeNode): void {
+  node.settled = true;
+  node.scope.unsettled--;
 }
 
 function failureNodeOf(scope: Scope, id: string): RuntimeNode | undefined {

@@ -1,4 +1,5 @@
 import { NodePhase } from "@flyte-ts/domain";
+import { takenArm } from "../graph/arms.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { armEnded } from "../handler/branch.js";
 import { subWorkflowEnded } from "../handler/sub-workflow.js";
@@ -25,11 +26,6 @@ function lookAtRunning(walk: Walk, node: RuntimeNode): void {
   if (arm !== undefined) lookAtArm(walk, node, arm);
   else if (node.inner === undefined) resume(walk, node);
   else if (node.inner.stage === "done") apply(walk, node, subWorkflowEnded(node, node.inner));
-}
-
-function takenArm(node: RuntimeNode): RuntimeNode | undefined {
-  const id = node.status.branchStatus?.finalNodeId;
-  return id === undefined ? undefined : node.scope.nodes.get(id);
 }
 
 function lookAtArm(walk: Walk, node: RuntimeNode, arm: RuntimeNode): void {

@@ -1,6 +1,6 @@
 import { NodePhase, TaskPhase } from "@flyte-ts/domain";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
-import { armIds } from "../graph/index-graph.js";
+import { armsOf } from "../graph/arms.js";
 import { NOT_BEGUN, type RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { budgetsOf } from "../retry/budgets.js";
@@ -56,14 +56,12 @@ export function startRetry(walk: Walk, node: RuntimeNode): void {
 
 /** A branch that begins anew has taken no arm yet. */
 function resetArms(walk: Walk, node: RuntimeNode): void {
-  const { scope } = node;
-  for (const id of armIds(node.model)) {
-    const old = scope.nodes.get(id);
-    if (old === undefined || old.status === NOT_BEGUN) continue;
+  for (const old of armsOf(node)) {
+    if (old.status === NOT_BEGUN) continue;
     resetArms(walk, old);
     dropOutputs(walk, old);
     if (old.inner !== undefined) leave(walk, old, old.inner);
-    if (old.settled) scope.unsettled++;
+    if (old.settled) node.scope.unsettled++;
     old.reset();
     walk.setNode(old, NOT_BEGUN);
   }

@@ -3,7 +3,8 @@ import { resolveBindings, type BoundInputs } from "@flyte-ts/domain";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { outputsUri } from "../data/paths.js";
-import { armIds, END_NODE, START_NODE } from "../graph/index-graph.js";
+import { armsOf } from "../graph/arms.js";
+import { END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
 import type { Walk } from "./walk.js";
@@ -141,10 +142,7 @@ function releaseAll(walk: Walk, consumer: RuntimeNode): void {
     source.consumers--;
     if (source.consumers === 0 && source.settled && !needed(source)) dropOutputs(walk, source);
   }
-  for (const id of armIds(consumer.model)) {
-    const arm = nodes.get(id);
-    if (arm !== undefined) releaseAll(walk, arm);
-  }
+  for (const arm of armsOf(consumer)) releaseAll(walk, arm);
 }
 
 export function dropOutputs(walk: Walk, node: RuntimeNode): void {

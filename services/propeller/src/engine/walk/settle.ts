@@ -2,7 +2,7 @@ import { NodePhase, nodeEventPhase } from "@flyte-ts/domain";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { checkpointUri, outputsUri } from "../data/paths.js";
-import { armIds } from "../graph/index-graph.js";
+import { armsOf } from "../graph/arms.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
 import { rawOutputsOf } from "../request/task-request.js";
@@ -126,14 +126,10 @@ export function releaseSlot(walk: Walk, node: RuntimeNode): void {
 }
 
 function tellDependents(walk: Walk, node: RuntimeNode): void {
-  const { scope } = node;
   walk.scanAgain = true;
   if (!walk.fullWalks) countDown(walk, node);
   // Whatever ended the branch, no arm that did not run waits for it any more.
-  for (const id of armIds(node.model)) {
-    const arm = scope.nodes.get(id);
-    if (arm !== undefined && !arm.settled && !arm.begun) skip(walk, arm, false);
-  }
+  for (const arm of armsOf(node)) if (!arm.settled && !arm.begun) skip(walk, arm, false);
 }
 
 /** Those that wait for the node wait for one less; who waits for none is looked at. */

@@ -1,6 +1,7 @@
 import { NodePhase, TaskPhase } from "@flyte-ts/domain";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { armIds, END_NODE, START_NODE } from "../graph/index-graph.js";
+import { armsOf, mayBeTaken } from "../graph/arms.js";
+import { END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
 import { sendAbort, sendStray } from "./attempt.js";
@@ -47,20 +48,14 @@ function mayRun(node: RuntimeNode): boolean {
 }
 
 function stopArm(walk: Walk, branch: RuntimeNode, reason: string): void {
-  for (const id of armIds(branch.model)) {
-    const arm = branch.scope.nodes.get(id);
-    if (arm?.begun === true && !arm.settled) stopNode(walk, arm, reason);
-  }
+  for (const arm of armsOf(branch)) if (arm.begun && !arm.settled) stopNode(walk, arm, reason);
 }
 
 /** Whether nothing of the node runs any more. */
 export function atRest(node: RuntimeNode): boolean {
   if (node.request !== undefined) return false;
   if (node.inner !== undefined) return node.inner.live === 0;
-  return armIds(node.model).every((id) => {
-    const arm = node.scope.nodes.get(id);
-    return arm === undefined || !arm.begun || arm.settled;
-  });
+  return armsOf(node).every((arm) => !arm.begun || arm.settled);
 }
 
 /**
@@ -87,13 +82,6 @@ export function stopFollowers(walk: Walk, node: RuntimeNode): void {
   else if (node.id === END_NODE && scope.owner !== undefined) stopFollowers(walk, scope.owner);
 }
 
-/** Of arms, the chosen one, or any while the choice is not known. */
-function mayBeTaken({ id, branch }: RuntimeNode): boolean {
-  if (branch === undefined) return true;
-  const chosen = branch.status.branchStatus?.finalNodeId;
-  return branch.begun && (chosen === undefined || chosen === id);
-}
-
 function mayBeReady(node: RuntimeNode): boolean {
   const { nodes, index } = node.scope;
   return (index.upstream.get(node.id) ?? []).every((id) => {
@@ -116,10 +104,7 @@ function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
   }
   if (target.kind === "end") stopFollowers(walk, node);
   if (target.kind === "subWorkflow") enterPossibly(walk, node, target.workflow);
-  for (const id of armIds(node.model)) {
-    const arm = node.scope.nodes.get(id);
-    if (arm !== undefined && mayBeReady(arm)) mayHaveBegun(walk, arm);
-  }
+  for (const arm of armsOf(node)) if (mayBeReady(arm)) mayHaveBegun(walk, arm);
   walk.look(node);
 }
 
