@@ -1,5 +1,5 @@
 import type { ApiContext } from "./api/context.js";
-import { create } from "./api/create.js";
+import { create } from "./api/verb/create.js";
 
 /** The namespaces that every cluster has. */
 const NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];

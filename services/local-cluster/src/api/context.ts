@@ -1,6 +1,6 @@
 import type { ObjectStore } from "../store/object-store.js";
-import type { ResourceType } from "./resource-type.js";
-import type { TypeRegistry } from "./type-registry.js";
+import type { ResourceType } from "./type/resource-type.js";
+import type { TypeRegistry } from "./type/type-registry.js";
 
 /** What every verb works with. */
 export interface ApiContext {

@@ -1,7 +1,7 @@
 import { textAt } from "../object/model.js";
-import { STORAGE } from "../api/built-in-types.js";
+import { STORAGE } from "../api/type/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
-import { CRD_CLEANUP } from "../api/remove.js";
+import { CRD_CLEANUP } from "../api/verb/remove.js";
 import { deleteObject, putOrRemove, withoutFinalizer } from "./object-target.js";
 import { TaskQueue } from "./task-queue.js";
 

@@ -1,5 +1,5 @@
 import { textAt } from "../object/model.js";
-import { STORAGE } from "../api/built-in-types.js";
+import { STORAGE } from "../api/type/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
 
 /** Removes events that were last seen longer ago than `ttlMs`. Answers how many. */

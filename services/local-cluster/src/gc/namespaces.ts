@@ -1,8 +1,8 @@
 import { type KubeObject, isObject } from "../object/model.js";
 import type { StoreEvent } from "../store/history.js";
-import { STORAGE } from "../api/built-in-types.js";
+import { STORAGE } from "../api/type/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
-import { create } from "../api/create.js";
+import { create } from "../api/verb/create.js";
 import { deleteObject, putOrRemove } from "./object-target.js";
 import { TaskQueue } from "./task-queue.js";
 

@@ -1,8 +1,8 @@
 import { type KubeObject, withMeta } from "../object/model.js";
 import { ApiError } from "../api/api-error.js";
 import type { ApiContext, NamedTarget } from "../api/context.js";
-import { applyRemoval } from "../api/remove.js";
-import { isDone } from "../api/update.js";
+import { applyRemoval } from "../api/verb/remove.js";
+import { isDone } from "../api/verb/update.js";
 
 /** The object as a target of API verbs; undefined when its kind is no longer served. */
 export function targetOf(context: ApiContext, resource: string, { metadata }: KubeObject): NamedTarget | undefined {

@@ -1,7 +1,7 @@
 import { type KubeObject, type OwnerReference, withMeta } from "../object/model.js";
 import type { StoreEvent } from "../store/history.js";
 import type { ApiContext } from "../api/context.js";
-import { FOREGROUND, ORPHAN } from "../api/remove.js";
+import { FOREGROUND, ORPHAN } from "../api/verb/remove.js";
 import { deleteObject, putOrRemove, withoutFinalizer } from "./object-target.js";
 import { TaskQueue } from "./task-queue.js";
 

@@ -1,7 +1,7 @@
 import { equalJson } from "../object/merge-patch.js";
-import { STORAGE } from "../api/built-in-types.js";
+import { STORAGE } from "../api/type/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
-import { quotaStatus } from "../api/quota.js";
+import { quotaStatus } from "../api/pod/quota.js";
 
 /** Changes within this time are counted together, ms. */
 const DELAY_MS = 100;

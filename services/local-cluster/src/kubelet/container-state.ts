@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { ContainerProcess } from "./container-process.js";
-import type { ContainerSpec } from "./container-spec.js";
+import type { ContainerProcess } from "./container/process.js";
+import type { ContainerSpec } from "./container/spec.js";
 import type { Run } from "./decide.js";
 
 /** Why a container is not started, and when to try again. */

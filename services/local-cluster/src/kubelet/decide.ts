@@ -1,4 +1,4 @@
-import type { RestartPolicy, Role } from "./container-spec.js";
+import type { RestartPolicy, Role } from "./container/spec.js";
 
 /** One start of a container, as observed. Times in ms since 1970. */
 export type Run =

@@ -1,5 +1,5 @@
 import { at, type JsonObject, type KubeObject, microTimestamp, timestamp } from "../object/model.js";
-import { STORAGE } from "../api/built-in-types.js";
+import { STORAGE } from "../api/type/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
 
 export interface Note {

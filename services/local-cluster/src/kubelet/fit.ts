@@ -1,5 +1,5 @@
 import { type Json, type KubeObject, at, isObject, listAt, textAt } from "../object/model.js";
-import type { Amounts } from "../api/pod-resources.js";
+import type { Amounts } from "../api/pod/resources.js";
 
 export interface NodeSpace {
   readonly allocatable: Amounts;

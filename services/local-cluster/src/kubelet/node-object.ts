@@ -1,7 +1,7 @@
 import { arch, cpus, release, totalmem } from "node:os";
 import { type JsonObject, type KubeObject, timestamp } from "../object/model.js";
 import { formatQuantity, parseQuantity } from "../object/quantity.js";
-import type { Amounts } from "../api/pod-resources.js";
+import type { Amounts } from "../api/pod/resources.js";
 
 export interface Machine {
   readonly cpus: number;

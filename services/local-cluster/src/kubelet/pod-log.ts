@@ -3,9 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type KubeObject, at, listAt, textAt } from "../object/model.js";
 import type { Stored } from "../store/stored.js";
 import { badRequest } from "../api/api-error.js";
-import { logSize, readLog, readTimes, tailOffset } from "./container-log.js";
+import { logSize, readLog, readTimes, tailOffset } from "./container/log.js";
 import { podFolder } from "./pod-folder.js";
-import { findRuns, readExit, type RunFolder } from "./run-folder.js";
+import { findRuns, readExit, type RunFolder } from "./container/run-folder.js";
 
 /** How often a followed log is looked at, ms. */
 const FOLLOW_MS = 100;

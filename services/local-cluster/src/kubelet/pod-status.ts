@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, type KubeObject, at, isObject, listAt, textAt, timestamp } from "../object/model.js";
 import { equalJson } from "../object/merge-patch.js";
-import type { ContainerSpec } from "./container-spec.js";
+import type { ContainerSpec } from "./container/spec.js";
 import type { Decision, Run } from "./decide.js";
 
 export interface ShownContainer {

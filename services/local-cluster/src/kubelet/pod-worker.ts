@@ -1,23 +1,23 @@
 import { rm } from "node:fs/promises";
 import type { Logger } from "@flyte-ts/telemetry";
 import { at, isObject, type KubeObject, textAt, withMeta } from "../object/model.js";
-import { STORAGE } from "../api/built-in-types.js";
+import { STORAGE } from "../api/type/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
-import { isDone } from "../api/update.js";
-import { LogClock } from "./container-log.js";
-import { ContainerProcess, type Ended } from "./container-process.js";
-import { containersOf, gracePeriodOf, restartPolicyOf } from "./container-spec.js";
+import { isDone } from "../api/verb/update.js";
+import { LogClock } from "./container/log.js";
+import { ContainerProcess, type Ended } from "./container/process.js";
+import { containersOf, gracePeriodOf, restartPolicyOf } from "./container/spec.js";
 import { containerId, type ContainerState } from "./container-state.js";
 import { decide, type Decision, type Run } from "./decide.js";
-import { ContainerConfigError, type Lookup } from "./environment.js";
+import { ContainerConfigError, type Lookup } from "./container/environment.js";
 import type { EventRecorder, Note } from "./event-recorder.js";
-import { judgeImage } from "./image-policy.js";
+import { judgeImage } from "./image/policy.js";
 import { createPodFolder, podFolder, type PodFolder } from "./pod-folder.js";
 import { podStatus } from "./pod-status.js";
-import type { Reaper } from "./reaper.js";
-import { findRuns, newRun, noteCause, readCause, readClaim, readExit, type RunFolder, writeExit } from "./run-folder.js";
+import type { Reaper } from "./container/reaper.js";
+import { findRuns, newRun, noteCause, readCause, readClaim, readExit, type RunFolder, writeExit } from "./container/run-folder.js";
 import { type MachineSettings, NoCommandError, planStart, terminationMessage } from "./start-container.js";
-import { prepareVolumes, VolumeError } from "./volumes.js";
+import { prepareVolumes, VolumeError } from "./container/volumes.js";
 
 export interface WorkerDeps {
   readonly context: ApiContext;

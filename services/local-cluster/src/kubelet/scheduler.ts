@@ -1,8 +1,8 @@
 import { at, type JsonObject, type KubeObject, isObject, listAt, textAt } from "../object/model.js";
 import type { StoreEvent } from "../store/history.js";
-import { STORAGE } from "../api/built-in-types.js";
+import { STORAGE } from "../api/type/built-in-types.js";
 import type { ApiContext } from "../api/context.js";
-import { add, type Amounts, isEnded, podResources } from "../api/pod-resources.js";
+import { add, type Amounts, isEnded, podResources } from "../api/pod/resources.js";
 import type { EventRecorder } from "./event-recorder.js";
 import { type NodeSpace, whyUnschedulable } from "./fit.js";
 import { condition } from "./pod-status.js";

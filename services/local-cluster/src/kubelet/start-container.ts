@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type KubeObject, listAt, textAt } from "../object/model.js";
-import { logTail, TERMINATION_BYTES } from "./container-log.js";
-import type { ContainerSpec } from "./container-spec.js";
-import { containerEnvironment, type EnvironmentInput, type Lookup } from "./environment.js";
-import { expand } from "./expand.js";
-import { findExecutable } from "./find-executable.js";
-import { absolute, mountsOf, translatePath } from "./mounts.js";
+import { logTail, TERMINATION_BYTES } from "./container/log.js";
+import type { ContainerSpec } from "./container/spec.js";
+import { containerEnvironment, type EnvironmentInput, type Lookup } from "./container/environment.js";
+import { expand } from "./container/expand.js";
+import { findExecutable } from "./container/find-executable.js";
+import { absolute, mountsOf, translatePath } from "./container/mounts.js";
 import type { PodFolder } from "./pod-folder.js";
-import type { RunFolder } from "./run-folder.js";
-import { linkMounts } from "./volumes.js";
+import type { RunFolder } from "./container/run-folder.js";
+import { linkMounts } from "./container/volumes.js";
 
 export interface MachineSettings {
   readonly nodeName: string;

@@ -1,0 +1,156 @@
+import { type Json, type JsonObject, show } from "../../object/model.js";
+import { ApiError } from "../api-error.js";
+
+/**
+ * Bodies that kubectl sends as Kubernetes protobuf (`kubectl create namespace`,
+ * `secret`, `configmap` …). Only the kinds that it makes this way are known;
+ * every answer is JSON, which such clients accept too.
+ * Source of the numbers: Kubernetes' generated.proto files.
+ */
+export const PROTOBUF_MEDIA_TYPE = "application/vnd.kubernetes.protobuf";
+
+type Reader = { readonly [field: number]: readonly [name: string, kind: Kind] };
+type Kind =
+  | "string"
+  | "bytes"
+  | "int"
+  | "bool"
+  | { readonly message: Reader }
+  | { readonly list: Kind }
+  | { readonly map: Kind }
+  /** A message with one field, written as that field's value. */
+  | { readonly only: Kind };
+
+const OWNER: Reader = {
+  1: ["kind", "string"],
+  3: ["name", "string"],
+  4: ["uid", "string"],
+  5: ["apiVersion", "string"],
+  6: ["controller", "bool"],
+  7: ["blockOwnerDeletion", "bool"],
+};
+
+const METADATA: readonly [string, Kind] = [
+  "metadata",
+  {
+    message: {
+      1: ["name", "string"],
+      2: ["generateName", "string"],
+      3: ["namespace", "string"],
+      5: ["uid", "string"],
+      6: ["resourceVersion", "string"],
+      11: ["labels", { map: "string" }],
+      12: ["annotations", { map: "string" }],
+      13: ["ownerReferences", { list: { message: OWNER } }],
+      14: ["finalizers", { list: "string" }],
+    },
+  },
+];
+
+const NAMED: Reader = { 1: ["name", "string"] };
+
+const KINDS: Readonly<Record<string, Reader>> = {
+  Namespace: { 1: METADATA, 2: ["spec", { message: { 1: ["finalizers", { list: "string" }] } }] },
+  Secret: {
+    1: METADATA,
+    2: ["data", { map: "bytes" }],
+    3: ["type", "string"],
+    4: ["stringData", { map: "string" }],
+    5: ["immutable", "bool"],
+  },
+  ConfigMap: { 1: METADATA, 2: ["data", { map: "string" }], 3: ["binaryData", { map: "bytes" }], 4: ["immutable", "bool"] },
+  ServiceAccount: { 1: METADATA, 3: ["imagePullSecrets", { list: { message: NAMED } }], 4: ["automountServiceAccountToken", "bool"] },
+  ResourceQuota: {
+    1: METADATA,
+    2: ["spec", { message: { 1: ["hard", { map: { only: "string" } }], 2: ["scopes", { list: "string" }] } }],
+  },
+  DeleteOptions: {
+    1: ["gracePeriodSeconds", "int"],
+    2: ["preconditions", { message: { 1: ["uid", "string"], 2: ["resourceVersion", "string"] } }],
+    3: ["orphanDependents", "bool"],
+    4: ["propagationPolicy", "string"],
+    5: ["dryRun", { list: "string" }],
+  },
+};
+
+const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+
+/** @throws ApiError UnsupportedMediaType for other kinds, BadRequest for broken bytes */
+export function parseProtobuf(body: Buffer): JsonObject {
+  if (!body.subarray(0, 4).equals(MAGIC)) throw broken();
+  let apiVersion = "";
+  let kind = "";
+  let raw: Buffer = Buffer.alloc(0);
+  for (const { field, value } of fields(body.subarray(4))) {
+    if (field === 1 && Buffer.isBuffer(value)) {
+      const type = readMessage(value, { 1: ["apiVersion", "string"], 2: ["kind", "string"] });
+      apiVersion = show(type["apiVersion"]);
+      kind = show(type["kind"]);
+    } else if (field === 2 && Buffer.isBuffer(value)) raw = value;
+  }
+  const reader = KINDS[kind];
+  if (reader === undefined)
+    throw new ApiError("UnsupportedMediaType", `${apiVersion} ${kind} is not read from ${PROTOBUF_MEDIA_TYPE} here: send application/json`);
+  return { ...readMessage(raw, reader), apiVersion, kind };
+}
+
+const broken = () => new ApiError("BadRequest", "the body is not a Kubernetes protobuf message");
+
+interface Field {
+  readonly field: number;
+  readonly value: Buffer | number;
+}
+
+function* fields(bytes: Buffer): Generator<Field> {
+  let position = 0;
+  const varint = () => {
+    let value = 0;
+    for (let shift = 1; ; shift *= 128) {
+      const byte = bytes[position++];
+      if (byte === undefined) throw broken();
+      value += (byte & 127) * shift;
+      if (byte < 128) return value;
+    }
+  };
+  while (position < bytes.length) {
+    const tag = varint();
+    const wire = tag & 7;
+    if (wire === 0) yield { field: tag >> 3, value: varint() };
+    else if (wire === 2) {
+      const length = varint();
+      if (position + length > bytes.length) throw broken();
+      yield { field: tag >> 3, value: bytes.subarray(position, position + length) };
+      position += length;
+    } else if (wire === 1 || wire === 5) position += wire === 1 ? 8 : 4;
+    else throw broken();
+  }
+}
+
+function readMessage(bytes: Buffer, reader: Reader): JsonObject {
+  const result: Record<string, Json> = Object.create(null) as Record<string, Json>;
+  for (const { field, value } of fields(bytes)) {
+    const known = reader[field];
+    if (known === undefined) continue;
+    const [name, kind] = known;
+    if (typeof kind === "object" && "list" in kind)
+      result[name] = [...((result[name] as readonly Json[] | undefined) ?? []), readValue(value, kind.list)];
+    else if (typeof kind === "object" && "map" in kind) {
+      if (!Buffer.isBuffer(value)) throw broken();
+      const entry = readMessage(value, { 1: ["key", "string"], 2: ["value", kind.map] });
+      result[name] = { ...(result[name] as JsonObject | undefined), [show(entry["key"])]: entry["value"] ?? "" };
+    } else result[name] = readValue(value, kind);
+  }
+  // Go writes the empty string for what is not set.
+  return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== ""));
+}
+
+function readValue(value: Buffer | number, kind: Kind): Json {
+  if (kind === "int") return Number(value);
+  if (kind === "bool") return value === 1;
+  if (!Buffer.isBuffer(value)) throw broken();
+  if (kind === "string") return value.toString("utf8");
+  if (kind === "bytes") return value.toString("base64");
+  if ("message" in kind) return readMessage(value, kind.message);
+  if ("only" in kind) return readMessage(value, { 1: ["value", kind.only] })["value"] ?? "";
+  throw broken();
+}

@@ -1,0 +1,77 @@
+import { parse as parseYaml } from "yaml";
+import { JsonPatchError, jsonPatch } from "../../object/json-patch.js";
+import { mergePatch, shareEqualParts } from "../../object/merge-patch.js";
+import { type Json, type KubeObject, isObject } from "../../object/model.js";
+import { strategicMerge } from "../../object/strategic-merge.js";
+import { LARGE_BYTES, type Stored } from "../../store/stored.js";
+import { ApiError, badRequest, notFound } from "../api-error.js";
+import { type ApiContext, named, type NamedTarget, placeOf } from "../context.js";
+import { create, type WriteOptions } from "./create.js";
+import { applyUpdate } from "./update.js";
+import { readObject, whenDurable } from "./write-checks.js";
+
+export const PATCH_TYPES = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+} as const;
+
+export type PatchType = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
+
+/** Changes parts of an object. Server-side apply creates what is missing and otherwise merges; owners of fields are not tracked. */
+export async function patch(
+  context: ApiContext,
+  target: NamedTarget,
+  request: { text: string; type: PatchType } & WriteOptions,
+): Promise<Stored> {
+  const { type } = request;
+  const body = readPatch(request.text, type);
+  const old = context.store.get(placeOf(target));
+  if (old === undefined) {
+    if (type !== "apply" || !isObject(body)) throw notFound(named(target));
+    const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
+    return create(context, target, { ...request, body: { ...body, metadata: { ...metadata, name: target.name } } });
+  }
+  const shown = target.type.view?.fromStorage(old.object) ?? old.object;
+  const patched = applyPatch(shown, { body, type, target });
+  if (!isObject(patched)) throw badRequest("the patch must lead to an object");
+  const read = readObject(patched, target);
+  const next = type !== "merge" && old.size > LARGE_BYTES ? (shareEqualParts(old.object, read) as KubeObject) : read;
+  const change = { old, next, estimate: old.size + request.bytes + 1024, dryRun: request.dryRun };
+  return whenDurable(context, applyUpdate(context, target, change));
+}
+
+function readPatch(text: string, type: PatchType): Json {
+  try {
+    return (type === "apply" ? (parseYaml(text) as Json) : JSON.parse(text)) as Json;
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function applyPatch(object: KubeObject, { body, type, target }: { body: Json; type: PatchType; target: NamedTarget }): Json {
+  switch (type) {
+    case "json":
+      try {
+        return jsonPatch(object, body);
+      } catch (error) {
+        if (error instanceof JsonPatchError)
+          throw new ApiError("Invalid", `the server rejected our request due to an error in our request: ${error.message}`);
+        throw error;
+      }
+    case "merge":
+      if (!isObject(body)) throw badRequest("a merge patch is an object");
+      return mergePatch(object, body);
+    case "strategic":
+      if (!target.type.builtIn)
+        throw new ApiError(
+          "UnsupportedMediaType",
+          "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+        );
+      return strategicMerge(object, body);
+    case "apply":
+      if (!isObject(body)) throw badRequest("an applied configuration is an object");
+      return target.type.builtIn ? strategicMerge(object, body) : mergePatch(object, body);
+  }
+}

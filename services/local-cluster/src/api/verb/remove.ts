@@ -1,0 +1,119 @@
+import { type Json, type KubeObject, at, isObject, textAt, timestamp, withMeta } from "../../object/model.js";
+import type { Stored } from "../../store/stored.js";
+import { conflict, notFound } from "../api-error.js";
+import { STORAGE } from "../type/built-in-types.js";
+import { type ApiContext, named, type NamedTarget, placeOf } from "../context.js";
+import { isEnded } from "../pod/resources.js";
+import { isDone } from "./update.js";
+import { whenDurable } from "./write-checks.js";
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly propagationPolicy?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly dryRun?: boolean;
+}
+
+/** Reads metav1.DeleteOptions from the body and the query; the body wins. */
+export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
+  const given = isObject(body) ? body : {};
+  const seconds = given["gracePeriodSeconds"] ?? (query.has("gracePeriodSeconds") ? Number(query.get("gracePeriodSeconds")) : undefined);
+  const orphan = given["orphanDependents"] ?? (query.has("orphanDependents") ? query.get("orphanDependents") === "true" : undefined);
+  const policy = textAt(given, "propagationPolicy") ?? query.get("propagationPolicy") ?? undefined;
+  return {
+    gracePeriodSeconds: typeof seconds === "number" && Number.isFinite(seconds) ? seconds : undefined,
+    propagationPolicy: policy ?? (orphan === true ? "Orphan" : undefined),
+    uid: textAt(given, "preconditions", "uid"),
+    resourceVersion: textAt(given, "preconditions", "resourceVersion"),
+    dryRun:
+      query.getAll("dryRun").includes("All") || (Array.isArray(given["dryRun"]) && (given["dryRun"] as readonly Json[]).includes("All")),
+  };
+}
+
+export interface Removal {
+  /** The object as it is now, or its last state. */
+  readonly stored: Stored;
+  /** False while finalizers or the grace period hold it. */
+  readonly gone: boolean;
+}
+
+/** Deletes an object: at once, or by marking it until its finalizers and, for pods, its processes are done. */
+export async function remove(context: ApiContext, target: NamedTarget, options: DeleteOptions): Promise<Removal> {
+  const removal = applyRemoval(context, target, options);
+  await whenDurable(context, removal.stored);
+  return removal;
+}
+
+/** As `remove`, within this turn of the event loop. */
+export function applyRemoval(context: ApiContext, target: NamedTarget, options: DeleteOptions): Removal {
+  const place = placeOf(target);
+  const old = context.store.get(place);
+  if (old === undefined) throw notFound(named(target));
+  checkPreconditions(target, { object: old.object, options });
+  const marked = mark(context, target, { object: old.object, options });
+  if (options.dryRun === true) return { stored: old, gone: isDone(marked) };
+  if (isDone(marked)) return { stored: context.store.remove(place) ?? old, gone: true };
+  return { stored: context.store.put(target.type.storage, marked), gone: false };
+}
+
+function checkPreconditions(target: NamedTarget, { object, options }: { object: KubeObject; options: DeleteOptions }): void {
+  const { uid, resourceVersion } = object.metadata;
+  if (options.uid !== undefined && options.uid !== uid) {
+    throw conflict(named(target), `Precondition failed: UID in precondition: ${options.uid}, UID in object meta: ${uid}`);
+  }
+  if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
+    throw conflict(
+      named(target),
+      `Precondition failed: ResourceVersion in precondition: ${options.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
+    );
+  }
+}
+
+/** The object with its deletion noted. */
+function mark(context: ApiContext, { type }: NamedTarget, { object, options }: { object: KubeObject; options: DeleteOptions }): KubeObject {
+  const { metadata } = object;
+  const grace = type.storage === STORAGE.pods ? podGrace(object, options.gracePeriodSeconds) : 0;
+  const finalizers = withPolicy(type.storage, metadata.finalizers ?? [], options.propagationPolicy);
+  const before = metadata.deletionGracePeriodSeconds;
+  if (metadata.deletionTimestamp !== undefined) {
+    // A second delete may only shorten the grace period.
+    const shorter = before !== undefined && grace < before;
+    return withMeta(
+      object,
+      shorter
+        ? { deletionGracePeriodSeconds: grace, deletionTimestamp: timestamp(context.now() + grace * 1000), finalizers: some(finalizers) }
+        : { finalizers: some(finalizers) },
+    );
+  }
+  const deleted = withMeta(object, {
+    deletionTimestamp: timestamp(context.now() + grace * 1000),
+    deletionGracePeriodSeconds: grace,
+    finalizers: some(finalizers),
+    ...(metadata.generation === undefined ? {} : { generation: metadata.generation + 1 }),
+  });
+  return type.storage === STORAGE.namespaces
+    ? { ...deleted, status: { ...(isObject(object["status"]) ? object["status"] : {}), phase: "Terminating" } }
+    : deleted;
+}
+
+const some = (list: readonly string[]) => (list.length === 0 ? undefined : list) as readonly string[];
+
+/** A pod that runs nowhere, or has ended, needs no time to stop. */
+function podGrace(pod: KubeObject, asked: number | undefined): number {
+  if ((textAt(pod, "spec", "nodeName") ?? "") === "" || isEnded(pod)) return 0;
+  const own = at(pod, "spec", "terminationGracePeriodSeconds");
+  return Math.max(0, Math.trunc(asked ?? (typeof own === "number" ? own : 30)));
+}
+
+export const FOREGROUND = "foregroundDeletion";
+export const ORPHAN = "orphan";
+export const CRD_CLEANUP = "customresourcecleanup.apiextensions.k8s.io";
+
+function withPolicy(storage: string, finalizers: readonly string[], policy: string | undefined): readonly string[] {
+  const others = finalizers.filter((name) => policy === undefined || (name !== FOREGROUND && name !== ORPHAN));
+  const cleanup = storage === STORAGE.definitions && !others.includes(CRD_CLEANUP) ? [CRD_CLEANUP] : [];
+  if (policy === "Foreground") return [...others, ...cleanup, FOREGROUND];
+  if (policy === "Orphan") return [...others, ...cleanup, ORPHAN];
+  return [...others, ...cleanup];
+}

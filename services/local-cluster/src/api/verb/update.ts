@@ -1,0 +1,121 @@
+import { equalJson, shareEqualParts } from "../../object/merge-patch.js";
+import { type Json, type KubeObject, withMeta } from "../../object/model.js";
+import { LARGE_BYTES, Stored } from "../../store/stored.js";
+import { badRequest, conflict, invalid, MODIFIED, notFound } from "../api-error.js";
+import { STORAGE } from "../type/built-in-types.js";
+import { type ApiContext, named, type NamedTarget, placeOf } from "../context.js";
+import type { WriteOptions } from "./create.js";
+import { invalidValue } from "../names.js";
+import { prepareUpdate } from "./strategy.js";
+import { checkObject, checkSize, readObject, whenDurable } from "./write-checks.js";
+
+/** Replaces an object (PUT). */
+export async function update(context: ApiContext, target: NamedTarget, request: { body: unknown } & WriteOptions): Promise<Stored> {
+  const next = readObject(request.body, target);
+  const old = context.store.get(placeOf(target));
+  if (old === undefined) throw notFound(named(target));
+  if ((next.metadata.name ?? target.name) !== target.name) {
+    throw badRequest(`the name of the object (${next.metadata.name}) does not match the name on the URL (${target.name})`);
+  }
+  if (!target.type.builtIn && !next.metadata.resourceVersion) {
+    const causes = [invalidValue("metadata.resourceVersion", 0, "must be specified for an update")];
+    throw invalid({ kind: target.type.kind, group: target.type.group, name: target.name, causes });
+  }
+  const shared = old.size > LARGE_BYTES ? shareEqualParts(old.object, next) : next;
+  return whenDurable(context, applyUpdate(context, target, { old, next: shared, estimate: request.bytes + 1024, dryRun: request.dryRun }));
+}
+
+export interface Change {
+  readonly old: Stored;
+  /** The state that the client wants, in stored form. */
+  readonly next: KubeObject;
+  /** At least the size of the new object, bytes. */
+  readonly estimate: number;
+  readonly dryRun: boolean;
+}
+
+/**
+ * Checks a change against the present state and puts it in place, all in one
+ * turn of the event loop, so nothing can come between. An object whose last
+ * finalizer goes while it is being deleted is taken out instead.
+ *
+ * @throws ApiError Conflict when the client saw another revision
+ */
+export function applyUpdate(context: ApiContext, target: NamedTarget, { old, next, estimate, dryRun }: Change): Stored {
+  checkPreconditions(target, { old: old.object, next });
+  const settled = settle(target, { old: old.object, next });
+  const prepared = prepareUpdate(context, target.type, settled);
+  const object = withGeneration(target, { old: old.object, next: prepared });
+  checkObject(target.type, object, old.object);
+  checkSize(context, object, estimate);
+  if (dryRun) return new Stored(object, { revision: old.revision });
+  if (isDone(object)) {
+    const removed = context.store.remove(placeOf(target));
+    if (removed === undefined) throw notFound(named(target));
+    return new Stored(withMeta(object, { resourceVersion: String(removed.revision) }), { revision: removed.revision });
+  }
+  return context.store.put(target.type.storage, object);
+}
+
+function checkPreconditions(target: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): void {
+  const { uid, resourceVersion } = next.metadata;
+  if (uid !== undefined && uid !== "" && uid !== old.metadata.uid) {
+    throw conflict(named(target), `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== "" && resourceVersion !== old.metadata.resourceVersion)
+    throw conflict(named(target), MODIFIED);
+}
+
+/** Keeps what the writer of this (sub)resource may not change. */
+function settle(target: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): KubeObject {
+  const { type, subresource } = target;
+  if (subresource === "status") return withStatus(old, next["status"]);
+  if (subresource === "finalize") return { ...old, spec: next["spec"] };
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation, generateName } = old.metadata;
+  const kept = withMeta(next, {
+    name: target.name,
+    uid,
+    creationTimestamp,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+    generation,
+    generateName,
+  } as Partial<KubeObject["metadata"]>);
+  // An object that is being deleted may lose finalizers but gain none.
+  const finalizers =
+    deletionTimestamp === undefined
+      ? kept.metadata.finalizers
+      : kept.metadata.finalizers?.filter((name) => old.metadata.finalizers?.includes(name));
+  const ordered = withMeta(kept, { finalizers: finalizers?.length === 0 ? undefined : finalizers } as Partial<KubeObject["metadata"]>);
+  return type.statusSubresource ? withStatus(ordered, old["status"]) : ordered;
+}
+
+function withStatus(object: KubeObject, status: Json | undefined): KubeObject {
+  const { status: _, ...rest } = object;
+  return (status === undefined ? rest : { ...rest, status }) as KubeObject;
+}
+
+/** Counts a change of what the owner asked for; with a status subresource the status does not count. */
+function withGeneration({ type, subresource }: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): KubeObject {
+  const { generation } = old.metadata;
+  if (generation === undefined || subresource !== undefined) return next;
+  const bump = type.storage === STORAGE.pods ? !equalJson(old["spec"], next["spec"]) : changed(old, next, type.statusSubresource);
+  return bump ? withMeta(next, { generation: generation + 1 }) : next;
+}
+
+function changed(old: KubeObject, next: KubeObject, ignoreStatus: boolean): boolean {
+  const keys = new Set([...Object.keys(old), ...Object.keys(next)]);
+  for (const key of keys) {
+    if (key === "metadata" || (ignoreStatus && key === "status")) continue;
+    if (!equalJson(old[key], next[key])) return true;
+  }
+  return false;
+}
+
+/** Whether nothing holds a deleted object any more. */
+export function isDone(object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+  if (deletionTimestamp === undefined || finalizers.length > 0 || deletionGracePeriodSeconds > 0) return false;
+  const held = object.kind === "Namespace" && Array.isArray((object["spec"] as { finalizers?: unknown } | undefined)?.finalizers);
+  return !held || (object["spec"] as { finalizers: readonly unknown[] }).finalizers.length === 0;
+}

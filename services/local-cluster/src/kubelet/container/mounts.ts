@@ -1,0 +1,39 @@
+import { posix } from "node:path";
+import { type JsonObject, listAt, textAt } from "../../object/model.js";
+
+/** A volume's place inside a container. */
+export interface Mount {
+  readonly volume: string;
+  /** Absolute, normalised. */
+  readonly path: string;
+  readonly subPath: string;
+}
+
+export function mountsOf(container: JsonObject): readonly Mount[] {
+  return listAt(container, "volumeMounts").map((mount) => ({
+    volume: textAt(mount, "name") ?? "",
+    path: absolute(textAt(mount, "mountPath") ?? "/"),
+    subPath: absolute(textAt(mount, "subPath") ?? "").slice(1),
+  }));
+}
+
+/** An absolute path that cannot lead out of the folder it is put under. */
+export const absolute = (path: string) => posix.normalize(`/${path}`).replace(/(.)\/$/, "$1");
+
+const isBelow = (path: string, folder: string) => path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+
+/**
+ * Processes share the machine's files, so a volume cannot appear at its mount
+ * path. A text that is such a path is turned into the place below `root` where
+ * the volume is linked; `ancestors` also turns folders that hold mounts
+ * (FLYTE_SECRETS_DEFAULT_DIR=/etc/flyte/secrets above a mount per group).
+ */
+export function translatePath(
+  text: string,
+  { mounts, root, ancestors }: { mounts: readonly Mount[]; root: string; ancestors: boolean },
+): string {
+  if (!text.startsWith("/")) return text;
+  const path = absolute(text);
+  const known = mounts.some((mount) => isBelow(path, mount.path) || (ancestors && path !== "/" && isBelow(mount.path, path)));
+  return known ? posix.join(root, path) : text;
+}

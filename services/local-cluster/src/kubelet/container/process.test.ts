@@ -1,0 +1,51 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ContainerProcess, type Ended } from "./process.js";
+import { Reaper } from "./reaper.js";
+import { newRun } from "./run-folder.js";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "process-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const reaper = new Reaper();
+
+function launch(name: string, command: readonly string[]) {
+  const { promise, resolve, reject } = Promise.withResolvers<Ended>();
+  const run = newRun(join(folder, name), 0);
+  const environment = new Map([["PATH", process.env["PATH"] ?? ""]]);
+  const launched = ContainerProcess.launch(
+    { podUid: `uid-${name}`, container: name, run, command, environment, directory: folder },
+    { reaper, now: Date.now, onEnd: resolve, onFailure: reject },
+  );
+  return { launched, ended: promise, run };
+}
+
+test("a command is asked to end at whatever moment of its start, and is not lost", async () => {
+  const one = async (i: number) => {
+    const { launched, ended } = launch(`p${i}`, ["sleep", "600"]);
+    // Finer than timers: the moments that matter last some ten microseconds.
+    const until = performance.now() + i / 50;
+    while (performance.now() < until);
+    launched.stop(20_000);
+    const end = await ended;
+    await launched.purged;
+    return end.exitCode;
+  };
+  const codes: number[] = [];
+  for (let i = 0; i < 150; i++) codes.push(await one(i));
+  expect(codes).toEqual(codes.map(() => 143));
+}, 15_000);
+
+test("a run is claimed once: a second start of it follows the first", async () => {
+  const first = launch("twice", ["sh", "-c", `echo ran >> ${join(folder, "count")}; sleep 0.3; exit 7`]);
+  await delay(100);
+  const again = launch("twice", ["sh", "-c", `echo ran >> ${join(folder, "count")}; exit 8`]);
+  expect([(await first.ended).exitCode, (await again.ended).exitCode]).toEqual([7, 7]);
+  expect(readFileSync(join(folder, "count"), "utf8")).toBe("ran\n");
+});

@@ -1,0 +1,31 @@
+import { parseImage } from "./reference.js";
+
+export type ImageVerdict =
+  | { readonly kind: "present" }
+  | { readonly kind: "invalid"; readonly message: string }
+  | { readonly kind: "unreachable"; readonly message: string };
+
+/**
+ * Images are never pulled: every well-formed one counts as present, but for those
+ * that match a pattern of unreachable names. `*` in a pattern stands for any text;
+ * it must match the full name, `registry/repository:tag`.
+ */
+export function judgeImage(image: string, unreachable: readonly string[]): ImageVerdict {
+  const reference = parseImage(image);
+  if ("error" in reference) return { kind: "invalid", message: reference.error };
+  const { name } = reference;
+  if (!unreachable.some((pattern) => matches(pattern, name))) return { kind: "present" };
+  const host = name.split("/")[0] ?? "";
+  return {
+    kind: "unreachable",
+    message: `failed to pull and unpack image "${name}": failed to resolve reference "${name}": failed to do request: Head "https://${host}/v2/": dial tcp: lookup ${host}: no such host`,
+  };
+}
+
+function matches(pattern: string, name: string): boolean {
+  const expression = pattern
+    .split("*")
+    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
+    .join(".*");
+  return new RegExp(`^${expression}$`).test(name);
+}
