@@ -247,7 +247,7 @@ describe("from the bus", () => {
     await nats.stop();
   });
 
-  test("events are recorded, rubbish is dropped, and propeller hears of the end", async () => {
+  test("events are recorded, rubbish is dropped, the end is told last, and propeller hears of it", async () => {
     const heard: string[] = [];
     const listening = bus.subscribeVolatile(executionRecordedFilter, (_, data) => {
       const message = fromBinary(ExecutionRecordedSchema, data);
@@ -257,12 +257,14 @@ describe("from the bus", () => {
     await bus.publish(taskEventSubject(3), task(Task.RUNNING, 0));
     await bus.publish(executionEventSubject(3), Buffer.from("rubbish"));
     await bus.publish(executionEventSubject(3), node(1, Node.RUNNING));
-    await bus.publish(executionEventSubject(3), workflow(2, Workflow.SUCCEEDED));
-    await vi.waitFor(async () => {
-      expect(heard).toEqual([`p-d/${name} SUCCEEDED`]);
-      expect((await recorded()).tasks).toMatchObject([{ node_id: "n0", phase: "RUNNING" }]);
-    }, 10_000);
-    await bus.publish(executionEventSubject(3), workflow(2, Workflow.SUCCEEDED));
+    await bus.publish(executionEventSubject(3), workflow(3, Workflow.SUCCEEDED));
+    await vi.waitFor(async () => expect((await recorded()).tasks).toMatchObject([{ node_id: "n0", phase: "RUNNING" }]), 10_000);
+    expect(heard).toEqual([]);
+    await bus.publish(taskEventSubject(3), task(Task.SUCCEEDED, 0));
+    await bus.publish(executionEventSubject(3), node(2, Node.SUCCEEDED));
+    await vi.waitFor(async () => expect(heard).toEqual([`p-d/${name} SUCCEEDED`]), 10_000);
+    expect(await recorded()).toMatchObject({ nodes: [{ phase: "SUCCEEDED" }], tasks: [{ phase: "SUCCEEDED" }] });
+    await bus.publish(executionEventSubject(3), workflow(3, Workflow.SUCCEEDED));
     await vi.waitFor(() => expect(heard).toHaveLength(2), 10_000);
     await ingest.close();
     await listening.close();

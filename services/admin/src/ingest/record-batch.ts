@@ -4,6 +4,7 @@ import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execut
 import type { ExecutionName } from "../execution/state.js";
 import type { ExecutionIds } from "./execution-ids.js";
 import type { Item, Outcome, Placed } from "./item.js";
+import { executionsWithOpenRows } from "./open-rows.js";
 import { recordNodes } from "./record-nodes.js";
 import { recordTasks } from "./record-tasks.js";
 import { recordWorkflows } from "./record-workflows.js";
@@ -22,6 +23,9 @@ export interface BatchResult {
   readonly ended: readonly { readonly execution: ExecutionName; readonly phase: WorkflowExecution_Phase }[];
 }
 
+/** Whether the end of an execution, the item at this place, may wait for the ends of its nodes and attempts. */
+export type MayHold = (index: number) => boolean;
+
 type OfKind<Kind extends Item["kind"]> = Placed<Extract<Item, { kind: Kind }>>;
 
 /**
@@ -30,7 +34,7 @@ type OfKind<Kind extends Item["kind"]> = Placed<Extract<Item, { kind: Kind }>>;
  *
  * @throws when the database is not there; then nothing is known and the batch is to be repeated.
  */
-export async function recordBatch(deps: BatchDeps, items: readonly Item[]): Promise<BatchResult> {
+export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHold: MayHold = () => false): Promise<BatchResult> {
   const outcomes: Outcome[] = items.map(() => "recorded");
   const ids = await deps.ids.resolve(
     deps.db,
@@ -48,17 +52,28 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[]): Prom
   }
   const ended: BatchResult["ended"][number][] = [];
   const apart = new Apart(deps, outcomes);
-  await apart.record(workflows, async (part) => {
-    const states = await recordWorkflows(deps.db, part);
-    for (const { item, executionId } of part) {
-      const phase = states.get(executionId)?.phase;
-      if (phase !== undefined && isTerminalWorkflowEvent(item.fact.phase)) ended.push({ execution: item.execution, phase });
-    }
-  });
   await apart.record(nodes, (part) => recordNodes(deps.db, part));
   await apart.record(tasks, async (part) => {
     for (const { index } of await recordTasks(deps.db, part)) outcomes[index] = "waits";
   });
+  // Last: who sees an execution ended finds what it consists of ended too.
+  const endings = workflows.filter(({ index, item }) => isTerminalWorkflowEvent(item.fact.phase) && mayHold(index));
+  const open = await executionsWithOpenRows(
+    deps.db,
+    endings.map(({ executionId }) => executionId),
+  );
+  const held = new Set(endings.filter(({ executionId }) => open.has(executionId)));
+  for (const { index } of held) outcomes[index] = "waits";
+  await apart.record(
+    workflows.filter((placed) => !held.has(placed)),
+    async (part) => {
+      const states = await recordWorkflows(deps.db, part);
+      for (const { item, executionId } of part) {
+        const phase = states.get(executionId)?.phase;
+        if (phase !== undefined && isTerminalWorkflowEvent(item.fact.phase)) ended.push({ execution: item.execution, phase });
+      }
+    },
+  );
   return { outcomes, ended };
 }
 

@@ -12,6 +12,13 @@ import { publishRecorded } from "./recorded.js";
 export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "logger" | "clock" | "config">;
 
 const BATCH = 1_000;
+/**
+ * The end of an execution waits this many deliveries (about 13 s) for the ends of its nodes
+ * and attempts, which may be on their way; then it is recorded as it is.
+ */
+const HELD_DELIVERIES = 8;
+/** What an admin that died had in hand goes to the next one after this time. */
+const ACK_WAIT_MS = 10_000;
 /** After which time without the database a batch goes back to the bus. */
 const AWAY_MS = 500;
 
@@ -32,6 +39,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       subjects: [executionEventFilter, taskEventFilter],
       maxInFlight: 4 * BATCH,
       batch: BATCH,
+      ackWaitMs: ACK_WAIT_MS,
     },
     async (messages) => {
       const read: { message: BusMessage; item: Item }[] = [];
@@ -46,6 +54,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       const result = await recordBatch(
         batch,
         read.map(({ item }) => item),
+        (index) => (read[index]?.message.deliveries ?? 0) <= HELD_DELIVERIES,
       ).catch((error: unknown) => {
         logger.warn({ events: read.length, error: String(error) }, "events cannot be recorded now");
         for (const { message } of read) message.nak(AWAY_MS);
