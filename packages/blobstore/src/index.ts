@@ -4,6 +4,3 @@ export type { S3Config } from "./s3-driver.js";
 
 // Failures
 export { BlobError, BlobTooLarge, BlobUnavailable } from "./errors.js";
-
-// Addresses
-export { joinUri, parseAddress, type BlobAddress } from "./address.js";

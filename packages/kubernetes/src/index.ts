@@ -21,16 +21,14 @@ export {
   type KubeObject,
   LEASES,
   NAMESPACES,
-  objectKey,
   type ObjectMeta,
   type OwnerReference,
   POD_TEMPLATES,
   PODS,
   RESOURCE_QUOTAS,
   type ResourceRef,
-  resourcePath,
   SECRETS,
   SERVICE_ACCOUNTS,
 } from "./resources.js";
-export { systemTimers, type Timers, WorkQueue } from "./work-queue.js";
+export { type Timers, WorkQueue } from "./work-queue.js";
 export { WorkerPool, type WorkerPoolOptions } from "./worker-pool.js";

@@ -1,5 +1,5 @@
 // Offering services
-export { createRpcServer, DEFAULT_MAX_MESSAGE_BYTES, type RpcServer, type RpcServerOptions } from "./server.js";
+export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server.js";
 export {
   withoutImplementation,
   implement,
@@ -15,13 +15,11 @@ export type { HttpContext, HttpRoute } from "./http-route.js";
 
 // Failing
 export { Code, codeName, codeOf, type CodeName } from "./code.js";
-export { cutText, INTERNAL_MESSAGE, RpcError, toRpcError, type ErrorDetail, type RpcErrorOptions } from "./rpc-error.js";
+export { cutText, RpcError, toRpcError, type ErrorDetail, type RpcErrorOptions } from "./rpc-error.js";
 
 // Calling services
 export {
-  CLIENT_MAX_MESSAGE_BYTES,
   createClient,
-  DEFAULT_DEADLINE_MS,
   openChannel,
   type CallOptions,
   type Channel,

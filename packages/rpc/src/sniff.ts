@@ -6,7 +6,7 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 export type Protocol = "http1" | "http2";
 
 /** A connection that says nothing for so long is closed. */
-export const FIRST_BYTES_TIMEOUT_MS = 30_000;
+const FIRST_BYTES_TIMEOUT_MS = 30_000;
 
 /** Looks at the first bytes of a connection, puts them back, and tells its protocol. Never called for an empty one. */
 export function sniff(socket: Socket, decided: (protocol: Protocol) => void): void {

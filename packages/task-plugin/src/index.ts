@@ -18,11 +18,10 @@ export { attemptKey } from "./attempt-key.js";
 export { eventBasis } from "./event-basis.js";
 
 // For plugin services
-export { runPlugin, durableName, type RunningPlugin, type RunPluginOptions } from "./run-plugin.js";
+export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./run-plugin.js";
 export { systemClock, type Clock } from "./clock.js";
 export type { PluginBus } from "./plugin-bus.js";
 
 // For those who talk to plugin services
 export { decodeHello, encodeHello, HELLO_INTERVAL_MS, type PluginHello } from "./hello.js";
 export { mintTaskEvent, type MintOptions } from "./mint-event.js";
-export { desiredOrder } from "./desired-order.js";

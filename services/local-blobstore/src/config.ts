@@ -14,5 +14,3 @@ export const blobstoreConfig = z.strictObject({
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(10_262) }).prefault({}),
 });
-
-export type BlobstoreConfig = z.output<typeof blobstoreConfig>;

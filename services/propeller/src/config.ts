@@ -55,5 +55,3 @@ export const propellerConfigSchema = z.strictObject({
     })
     .prefault({}),
 });
-
-export type PropellerConfig = z.infer<typeof propellerConfigSchema>;

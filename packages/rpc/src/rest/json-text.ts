@@ -21,7 +21,7 @@ export class JsonTextError extends Error {
 }
 
 /** Deepest nesting that is read. */
-export const MAX_JSON_DEPTH = 1_000;
+const MAX_JSON_DEPTH = 1_000;
 
 /**
  * Reads the first JSON value of a text as Go's decoder does: what follows it is

@@ -37,7 +37,7 @@ export async function terminateExecution(
 }
 
 /** Puts an abort into the outbox; an entry that waits for another try is due at once. */
-export async function oweAbort(tx: Queryable, rowId: bigint): Promise<void> {
+async function oweAbort(tx: Queryable, rowId: bigint): Promise<void> {
   await tx.query({
     name: "owe-abort",
     text: `WITH entry AS (

@@ -33,7 +33,7 @@ export function checkLabel(field: string, value: string): Cause[] {
   return LABEL.test(value) ? [] : [invalidValue(field, value, LABEL_RULE)];
 }
 
-export function checkSubdomain(field: string, value: string): Cause[] {
+function checkSubdomain(field: string, value: string): Cause[] {
   if (value.length > 253) return [invalidValue(field, value, "must be no more than 253 characters")];
   return SUBDOMAIN.test(value) ? [] : [invalidValue(field, value, SUBDOMAIN_RULE)];
 }

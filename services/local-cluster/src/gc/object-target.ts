@@ -5,7 +5,7 @@ import { applyRemoval } from "../api/verb/remove.js";
 import { isDone } from "../api/verb/update.js";
 
 /** The object as a target of API verbs; undefined when its kind is no longer served. */
-export function targetOf(context: ApiContext, resource: string, { metadata }: KubeObject): NamedTarget | undefined {
+function targetOf(context: ApiContext, resource: string, { metadata }: KubeObject): NamedTarget | undefined {
   const type = context.types.all().find((t) => t.storage === resource && t.view === undefined);
   return type === undefined ? undefined : { type, namespace: metadata.namespace, name: metadata.name, subresource: undefined };
 }

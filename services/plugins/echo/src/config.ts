@@ -11,5 +11,3 @@ export const echoConfig = z.strictObject({
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(10_261) }).prefault({}),
 });
-
-export type EchoConfig = z.output<typeof echoConfig>;

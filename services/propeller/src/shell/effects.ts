@@ -70,6 +70,6 @@ export class Effects {
 }
 
 /** The name part of `namespace/name`: resources are named for their executions. */
-export function executionName(key: string): string {
+function executionName(key: string): string {
   return key.slice(key.indexOf("/") + 1);
 }

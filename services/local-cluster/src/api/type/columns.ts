@@ -19,7 +19,7 @@ export const AGE: PrinterColumn = column("Age", (o, now) => age(o.metadata.creat
 export const PLAIN_COLUMNS = [NAME, AGE];
 
 /** `5s`, `3m20s`, `2h`, `5d12h`: a duration as kubectl prints it. */
-export function humanDuration(ms: number): string {
+function humanDuration(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";

@@ -10,8 +10,6 @@ export interface Representation {
   readonly include: "Metadata" | "Object" | "None";
 }
 
-export const WHOLE: Representation = { form: "object", include: "Metadata" };
-
 /** Chooses by the Accept header; parts that are not understood are passed over. */
 export function representationOf(accept: string | undefined, includeObject: string | null): Representation {
   const include = includeObject === "Object" || includeObject === "None" ? includeObject : "Metadata";
@@ -50,7 +48,7 @@ export function encodeOne(
 }
 
 /** The object in this type's view; the stored text is used as it is where the view is the stored form. */
-export function objectText(stored: Stored, type: ResourceType): string {
+function objectText(stored: Stored, type: ResourceType): string {
   if (type.view !== undefined) return JSON.stringify(type.view.fromStorage(stored.object));
   const version = type.group === "" ? type.version : `${type.group}/${type.version}`;
   if (stored.object.apiVersion !== version) return JSON.stringify({ ...stored.object, apiVersion: version });

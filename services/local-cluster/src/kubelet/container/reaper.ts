@@ -81,7 +81,7 @@ function read(path: string): string {
 }
 
 /** The marks in an environment (NUL-separated). */
-export function marksOf(environment: string): { podUid: string | undefined; container: string | undefined } {
+function marksOf(environment: string): { podUid: string | undefined; container: string | undefined } {
   if (!environment.includes(POD_MARK)) return { podUid: undefined, container: undefined };
   const variables = environment.split("\0");
   const value = (name: string) => variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1);

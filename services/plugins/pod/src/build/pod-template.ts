@@ -13,7 +13,7 @@ type Kind = keyof typeof ROLES;
  * `over` laid on `base`: objects are merged key by key, lists are put after one another,
  * and an empty value of `over` (null, "", 0, false, empty list or object) says nothing.
  */
-export function merged<T>(base: unknown, over: T): T {
+function merged<T>(base: unknown, over: T): T {
   if (isTree(base) && isTree(over)) {
     const result: Tree = { ...base };
     for (const [key, value] of Object.entries(over)) result[key] = merged(base[key], value);
