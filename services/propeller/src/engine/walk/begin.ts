@@ -45,6 +45,8 @@ function readyToDecide(node: RuntimeNode): boolean {
 /** Takes a slot and goes as far as inputs allow. */
 export function start(walk: Walk, node: RuntimeNode): void {
   begin(walk, node);
+  // What follows something that may have ended before a restart may itself have begun before it.
+  node.unconfirmed = walk.doubt || node.maybeBegun;
   walk.count("nodeStarted", { kind: node.model.target.kind });
   prepare(walk, node);
 }

@@ -104,7 +104,7 @@ const FAILING = 2;
 /** After `restore`: asks again for what runs, or for its stop, and tells again what may not have been told. */
 export function revive(walk: Walk): void {
   if (isTerminalWorkflow(walk.status.phase)) {
-    forgetAllStopped(walk, walk.root, walk.status.phase === WorkflowPhase.Aborted ? ABORT_REASON : ROOT_REASON);
+    forgetAllStopped(walk, walk.root, { reason: walk.status.phase === WorkflowPhase.Aborted ? ABORT_REASON : ROOT_REASON });
     tellRecentEnds(walk);
     if (walk.finishing === "no") tellEnd(walk, "held");
     return;
@@ -153,7 +153,10 @@ function reviveNode(walk: Walk, node: RuntimeNode): void {
 /** Nodes that the status shows as under way although they were stopped, and are told to have stopped. */
 function forgetWhatStopped(walk: Walk, scope: Scope): void {
   // While the failure node runs, all others have stopped.
-  if (scope.stage === "handle") forgetAllStopped(walk, scope, scope.owner === undefined ? ROOT_REASON : INNER_REASON);
+  if (scope.stage === "handle") {
+    const reason = scope.owner === undefined ? ROOT_REASON : INNER_REASON;
+    forgetAllStopped(walk, scope, { reason, except: scope.failureNode });
+  }
   for (const node of scope.nodes.values()) {
     if (node.settled || !node.begun) continue;
     const { status } = node;
@@ -161,7 +164,7 @@ function forgetWhatStopped(walk: Walk, scope: Scope): void {
     // An arm that was stopped with its branch, which has ended otherwise.
     const left = node.branch?.settled === true;
     if (node.inner !== undefined) {
-      if (left) forgetAllStopped(walk, node.inner, INNER_REASON);
+      if (left) forgetAllStopped(walk, node.inner, { reason: INNER_REASON });
       else forgetWhatStopped(walk, node.inner);
     }
     if (aborted || left) forgetStopped(walk, node);
@@ -169,10 +172,10 @@ function forgetWhatStopped(walk: Walk, scope: Scope): void {
 }
 
 /** Nodes that were stopped stay in the phase that they had; what the status tells of their graph says that they have ended. */
-function forgetAllStopped(walk: Walk, scope: Scope, reason: string): void {
+function forgetAllStopped(walk: Walk, scope: Scope, { reason, except }: { reason: string; except?: RuntimeNode | undefined }): void {
   for (const node of scope.nodes.values()) {
-    if (node.settled || !node.begun || node === scope.failureNode) continue;
-    if (node.inner !== undefined) forgetAllStopped(walk, node.inner, reason);
+    if (node.settled || !node.begun || node === except) continue;
+    if (node.inner !== undefined) forgetAllStopped(walk, node.inner, { reason });
     tellAborted(walk, node, reason, "now");
     forgetStopped(walk, node);
   }
