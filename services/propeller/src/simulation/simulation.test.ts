@@ -6,7 +6,7 @@ const seeds = Number(process.env["SIM_SEEDS"] ?? 2_000);
 const from = Number(process.env["SIM_FROM"] ?? 1);
 
 describe("the engine in a world that fails", () => {
-  it(only === undefined ? `keeps its word in ${seeds} worlds` : `keeps its word in world ${only}`, { timeout: 600_000 }, () => {
+  it("keeps its word, whatever the seed", { timeout: 600_000 }, () => {
     const list = only === undefined ? Array.from({ length: seeds }, (_, index) => from + index) : [Number(only)];
     const broken: string[] = [];
     for (const seed of list) {
