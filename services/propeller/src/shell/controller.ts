@@ -19,6 +19,7 @@ import {
 } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { EngineConfig } from "../engine/config.js";
+import { abortOfForgotten } from "../engine/request/zombie.js";
 import { createRun } from "../engine/run.js";
 import type { Effect, Observation } from "../engine/types.js";
 import { RunIo, type StatusWrite } from "../shell-core/run-io.js";
@@ -138,16 +139,23 @@ export class Controller {
 
   /** Puts a fact before the run of a workflow; nothing happens for workflows that have ended. */
   observe(key: string, observation: Observation): void {
-    if (this.#stopped || this.#finished.has(key)) return;
+    if (this.#stopped) return;
     const active = this.#runs.get(key);
     if (active !== undefined) active.inbox.push(observation);
-    else if (this.#informer?.get(key) === undefined) return;
+    else if (this.#finished.has(key) || this.#informer?.get(key) === undefined) return this.#answerForgotten(key, observation);
     else {
       const early = this.#early.get(key);
       if (early === undefined) this.#early.set(key, [observation]);
       else early.push(observation);
     }
     this.#queue.add(key);
+  }
+
+  /** An attempt of a workflow that is over may have been begun again by an old request: it is told to end. */
+  #answerForgotten(key: string, observation: Observation): void {
+    if (observation.kind !== "taskEvent") return;
+    const request = abortOfForgotten(observation.event, this.options.now());
+    if (request !== undefined) this.#effects.perform(key, [{ kind: "sendTask", request }]);
   }
 
   #wake(key: string): void {
