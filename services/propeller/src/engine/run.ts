@@ -35,6 +35,7 @@ class Run implements WorkflowRun {
     const walk = new Walk(workflow.model, config, workflow.status);
     walk.now = now;
     walk.fullWalks = testing?.fullWalks ?? false;
+    walk.forgetsFollowers = testing?.forgetsFollowers ?? false;
     walk.blobs = new BlobReads(config.blobRetry, config.random);
     restore(walk, workflow.status);
     this.#walk = walk;
@@ -219,14 +220,14 @@ class Run implements WorkflowRun {
         stepScope(walk, scope);
         continue;
       }
-      const waiting = nextWaiting(walk);
-      if (waiting !== undefined) {
-        start(walk, waiting);
+      if (walk.fullWalks && walk.scanAgain && !this.terminal) {
+        walk.scanAgain = false;
+        scan(walk, walk.root);
         continue;
       }
-      if (!walk.fullWalks || this.terminal || !walk.scanAgain) return;
-      walk.scanAgain = false;
-      scan(walk, walk.root);
+      const waiting = nextWaiting(walk);
+      if (waiting === undefined) return;
+      start(walk, waiting);
     }
   }
 }

@@ -112,6 +112,6 @@ export interface RunInput {
   readonly config: EngineConfig;
   /** ms since the epoch. */
   readonly now: number;
-  /** For tests that compare one way of walking with another. */
-  readonly testing?: { readonly fullWalks: boolean };
+  /** For tests only: another way of walking to compare with, and a mistake that the simulation must find. */
+  readonly testing?: { readonly fullWalks?: boolean; readonly forgetsFollowers?: boolean };
 }

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { isTerminalTaskEvent, workflowEventPhase } from "@flyte-ts/domain";
+import { isTerminalTaskEvent, isTerminalWorkflow, workflowEventPhase } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
@@ -21,11 +21,16 @@ import { Propeller, type ShellBug } from "./world/propeller.js";
 import { ResourceStore } from "./world/resource-store.js";
 import { Schedule } from "./world/schedule.js";
 
+/** Deliberate mistakes: of the shell, of the plugin service, of the engine. */
+export type PlantedBug = ShellBug | "pluginLeavesAborted" | "forgetsFollowers";
+
 export interface SimulationOptions {
   readonly seed: number;
   /** A deliberate mistake. */
-  readonly bug?: ShellBug | "pluginLeavesAborted";
+  readonly bug?: PlantedBug;
   readonly workflow?: WorkflowSpec;
+  /** Instead of what the seed gives. */
+  readonly faults?: Partial<Faults>;
   /** Collect what happens, as text. */
   readonly trace?: boolean;
 }
@@ -78,7 +83,7 @@ class Simulation {
     this.#random = random;
     this.#spec = options.workflow ?? randomWorkflow(random);
     this.#clean = options.bug === undefined && random.chance(0.15);
-    this.#faults = this.#clean ? { ...NO_FAULTS, busDelay: 50, busDouble: 0.1 } : randomFaults(random);
+    this.#faults = this.#clean ? { ...NO_FAULTS, busDelay: 50, busDouble: 0.1 } : { ...randomFaults(random), ...options.faults };
     const schedule = this.#schedule;
     const faults = this.#faults;
     const workflow = buildWorkflow(this.#spec);
@@ -156,8 +161,8 @@ class Simulation {
       events,
       blobs,
       onEffect: (effect) => this.#effect(effect),
-      bug: options.bug === "pluginLeavesAborted" ? undefined : options.bug,
-      testing: { fullWalks: random.chance(0.1) },
+      bug: shellBug(options.bug),
+      testing: { fullWalks: random.chance(0.1), forgetsFollowers: options.bug === "forgetsFollowers" },
       fabricate: (request) => answer(request, "ABORTED", { now: schedule.now }),
     });
     toPropeller.consume((event) => this.#propeller.takeTaskEvent(event));
@@ -250,7 +255,7 @@ class Simulation {
     if (!this.#over() || last === undefined) {
       this.#violate(
         "everyExecutionEnds",
-        `still in phase ${last?.status.phase ?? -1} after ${this.#schedule.elapsed} ms: ${JSON.stringify(last?.status.nodeStatus).slice(0, 600)}`,
+        `still in phase ${last?.status.phase ?? -1} after ${this.#schedule.elapsed} ms: ${JSON.stringify(last?.status.nodeStatus ?? {}).slice(0, 600)}`,
       );
       return;
     }
@@ -270,6 +275,10 @@ class Simulation {
     if (after === undefined) return;
     this.#note(() => `written ${JSON.stringify(after)}`);
     for (const text of backwardSteps(before, after)) this.#violate("phasesForward", text);
+    if (!isTerminalWorkflow(after.phase) || isTerminalWorkflow(before.phase)) return;
+    for (const pod of this.#cluster.running) {
+      if (!this.#zombies.has(pod.key)) this.#violate("noOrphans", `pod ${pod.key} runs while the workflow is in phase ${after.phase}`);
+    }
   }
 
   #effect(effect: Effect): void {
@@ -327,6 +336,10 @@ const TERMINAL: ReadonlySet<number> = new Set([
   WorkflowExecution_Phase.ABORTED,
   WorkflowExecution_Phase.TIMED_OUT,
 ]);
+
+function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
+  return bug === "pluginLeavesAborted" || bug === "forgetsFollowers" ? undefined : bug;
+}
 
 function randomOutcome(random: Random): Outcome {
   const fate = random.next();

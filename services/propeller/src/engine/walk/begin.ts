@@ -14,7 +14,7 @@ import { arm, sendRun } from "./attempt.js";
 import { fitsInline, graphInputs, inputsOf, sizeOf } from "./outputs.js";
 import { enterScope } from "./scope.js";
 import { fail, skip, succeed } from "./settle.js";
-import { begin, mayBegin, waitForRoom } from "./slots.js";
+import { begin, needsRoom, waitForRoom } from "./slots.js";
 import type { Release, Walk } from "./walk.js";
 
 /** A node that has not begun: skipped, begun, or left waiting. */
@@ -28,8 +28,9 @@ export function consider(walk: Walk, node: RuntimeNode): void {
     skip(walk, node, true);
     return;
   }
-  if (mayBegin(walk, node)) start(walk, node);
-  else waitForRoom(walk, node);
+  // Slots are handed out when nothing else is left to look at, so that the order in which nodes became ready does not matter.
+  if (needsRoom(walk, node)) waitForRoom(walk, node);
+  else start(walk, node);
 }
 
 /** All that it waits for has ended; of arms, only the taken one is asked. */

@@ -102,11 +102,11 @@ function settle(walk: Walk, node: RuntimeNode): void {
   walk.timers.drop(node);
   node.inputs = undefined;
   node.pendingOutputs = undefined;
-  for (const uri of node.writes ?? []) walk.writes.delete(uri);
-  node.writes = undefined;
+  walk.dropWrites(node);
   node.request = undefined;
   node.stopping = undefined;
-  if (node.inner !== undefined) leave(walk, node, node.inner);
+  // A node that was stopped keeps what stands below it, as it keeps its phase.
+  if (node.inner !== undefined && node.terminal) leave(walk, node, node.inner);
   releaseSources(walk, node);
   // An arm's failure is its branch's, which follows at once.
   if (node.failed && node.branch === undefined) {

@@ -12,9 +12,9 @@ export function begin(walk: Walk, node: RuntimeNode): void {
   walk.slotsUsed++;
 }
 
-/** Whether a ready node may begin now. */
-export function mayBegin(walk: Walk, node: RuntimeNode): boolean {
-  return !takesSlot(node.model.target) || hasRoom(walk.model.options.maxParallelism, walk.slotsUsed);
+/** Whether a node begins only when the limit on parallelism leaves room. */
+export function needsRoom(walk: Walk, node: RuntimeNode): boolean {
+  return walk.model.options.maxParallelism > 0 && takesSlot(node.model.target);
 }
 
 /** Puts a ready node on the list of those that wait for room. */

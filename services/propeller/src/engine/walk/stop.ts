@@ -66,6 +66,7 @@ export function atRest(node: RuntimeNode): boolean {
  */
 export function stopFollowers(walk: Walk, node: RuntimeNode): void {
   const { scope } = node;
+  if (walk.forgetsFollowers) return;
   node.presumed = true;
   for (const id of scope.index.dependents.get(node.id) ?? []) {
     const follower = scope.nodes.get(id);
@@ -91,9 +92,10 @@ function mayBeReady(node: RuntimeNode): boolean {
 }
 
 function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
-  if (node.settled || node.unconfirmed) return;
+  if (node.settled || node.stopping !== undefined) return;
   if (!node.begun) begin(walk, node);
   walk.blobs.release(node);
+  walk.dropWrites(node);
   node.unconfirmed = true;
   node.stopping = node.scope.stopReason;
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }));

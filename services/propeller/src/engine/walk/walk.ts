@@ -77,6 +77,8 @@ export class Walk {
 
   /** Tests: what becomes ready is found by walking the whole graph, never by counting. */
   fullWalks = false;
+  /** Tests: a planted mistake, what may have begun before a restart is not stopped. */
+  forgetsFollowers = false;
   /** Tests: something ended, so a full walk may find more. */
   scanAgain = false;
 
@@ -152,6 +154,12 @@ export class Walk {
   writeBlob(node: RuntimeNode, uri: string, literals: LiteralMap): void {
     this.writes.set(uri, { node, literals, tries: 0, retryAt: undefined });
     this.emit({ kind: "writeOutputs", uri, outputs: literals });
+  }
+
+  /** Nobody waits for the node's blobs any more. */
+  dropWrites(node: RuntimeNode): void {
+    for (const uri of node.writes ?? []) this.writes.delete(uri);
+    node.writes = undefined;
   }
 
   count(metric: EngineMetric, labels?: Readonly<Record<string, string>>): void {

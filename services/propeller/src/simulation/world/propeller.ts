@@ -5,7 +5,7 @@ import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../../engine/config.js";
 import { abortOfForgotten } from "../../engine/request/zombie.js";
 import { createRun } from "../../engine/run.js";
-import type { Effect, Observation } from "../../engine/types.js";
+import type { Effect, Observation, RunInput } from "../../engine/types.js";
 import { RunIo, type StatusWrite } from "../../shell-core/run-io.js";
 import type { Random } from "../random.js";
 import type { Stream } from "./bus.js";
@@ -40,7 +40,7 @@ export interface PropellerOptions {
   readonly blobs: Map<string, LiteralMap>;
   readonly onEffect: (effect: Effect) => void;
   readonly bug: ShellBug | undefined;
-  readonly testing: { readonly fullWalks: boolean };
+  readonly testing: NonNullable<RunInput["testing"]>;
   readonly fabricate: (request: TaskRequest) => TaskEvent;
 }
 

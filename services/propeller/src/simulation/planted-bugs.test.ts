@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import type { Invariant } from "./invariants.js";
+import { simulate, type PlantedBug } from "./simulate.js";
+import type { Faults } from "./world/faults.js";
+
+// An invariant that finds nothing is worth nothing: each must find the mistake that it is there for.
+const PLANTED: readonly {
+  readonly invariant: Invariant;
+  readonly bug: PlantedBug;
+  readonly worlds: number;
+  readonly faults?: Partial<Faults>;
+}[] = [
+  { invariant: "oneLivePod", bug: "pretendsAborted", worlds: 1_000 },
+  { invariant: "phasesForward", bug: "writesWithoutVersion", worlds: 1_000 },
+  { invariant: "oneTerminalEvent", bug: "effectsBeforeWrites", worlds: 500 },
+  { invariant: "everyExecutionEnds", bug: "noTimers", worlds: 200 },
+  { invariant: "everyExecutionEnds", bug: "dropsAborts", worlds: 200 },
+  { invariant: "noOrphans", bug: "pluginLeavesAborted", worlds: 200 },
+  { invariant: "noOrphans", bug: "forgetsFollowers", worlds: 5_000, faults: { propellerCrash: 0.08, busDelay: 20, writeUnknown: 0.3 } },
+  { invariant: "nothingLost", bug: "finishesUnrecorded", worlds: 200 },
+];
+
+describe("the simulation finds", () => {
+  for (const { invariant, bug, worlds, faults = {} } of PLANTED) {
+    it(`${bug} by ${invariant}`, { timeout: 300_000 }, () => {
+      let found: number | undefined;
+      for (let seed = 1; seed <= worlds && found === undefined; seed++) {
+        if (simulate({ seed, bug, faults }).violations.some((violation) => violation.invariant === invariant)) found = seed;
+      }
+      expect(found, `a world among ${worlds} in which it shows`).toBeDefined();
+    });
+  }
+});
