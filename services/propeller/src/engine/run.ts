@@ -208,6 +208,10 @@ class Run implements WorkflowRun {
   #drain(): void {
     const walk = this.#walk;
     for (;;) {
+      if (walk.fullWalks && walk.scanAgain && !this.terminal) {
+        walk.scanAgain = false;
+        scan(walk, walk.root);
+      }
       const node = walk.work.pop();
       if (node !== undefined) {
         node.queued = false;
@@ -218,11 +222,6 @@ class Run implements WorkflowRun {
       if (scope !== undefined) {
         walk.scopes.delete(scope);
         stepScope(walk, scope);
-        continue;
-      }
-      if (walk.fullWalks && walk.scanAgain && !this.terminal) {
-        walk.scanAgain = false;
-        scan(walk, walk.root);
         continue;
       }
       const waiting = nextWaiting(walk);

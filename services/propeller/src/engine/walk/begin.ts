@@ -9,12 +9,13 @@ import { START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { decideBegin } from "../handler/begin.js";
 import type { NodeDecision } from "../handler/decision.js";
+import { takesSlot } from "../parallelism/decide.js";
 import { attemptStarted, changePhase } from "../status/update-phase.js";
 import { arm, sendRun } from "./attempt.js";
 import { fitsInline, graphInputs, inputsOf, sizeOf } from "./outputs.js";
 import { enterScope } from "./scope.js";
 import { fail, skip, succeed } from "./settle.js";
-import { begin, needsRoom, waitForRoom } from "./slots.js";
+import { begin, waitForRoom } from "./slots.js";
 import type { Release, Walk } from "./walk.js";
 
 /** A node that has not begun: skipped, begun, or left waiting. */
@@ -28,8 +29,8 @@ export function consider(walk: Walk, node: RuntimeNode): void {
     skip(walk, node, true);
     return;
   }
-  // Slots are handed out when nothing else is left to look at, so that the order in which nodes became ready does not matter.
-  if (needsRoom(walk, node)) waitForRoom(walk, node);
+  // Tasks begin when nothing else is left to look at: by then it is known whether the graph goes on, and whose turn it is.
+  if (takesSlot(node.model.target)) waitForRoom(walk, node);
   else start(walk, node);
 }
 

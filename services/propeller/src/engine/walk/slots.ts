@@ -12,11 +12,6 @@ export function begin(walk: Walk, node: RuntimeNode): void {
   walk.slotsUsed++;
 }
 
-/** Whether a node begins only when the limit on parallelism leaves room. */
-export function needsRoom(walk: Walk, node: RuntimeNode): boolean {
-  return walk.model.options.maxParallelism > 0 && takesSlot(node.model.target);
-}
-
 /** Puts a ready node on the list of those that wait for room. */
 export function waitForRoom(walk: Walk, node: RuntimeNode): void {
   node.maybeBegun ||= walk.doubt;

@@ -59,11 +59,11 @@ export class Walk {
   takenRevision = 0;
 
   /** Nodes and graphs to look at before the observation is done. */
-  readonly work: RuntimeNode[] = [];
+  readonly work = new Heap<RuntimeNode>(byPlace);
   readonly scopes = new Set<Scope>();
   readonly dirty = new Set<RuntimeNode>();
   /** Ready task nodes without a slot, in the order of their places in the graph. */
-  readonly waiting = new Heap<RuntimeNode>((a, b) => a.order < b.order);
+  readonly waiting = new Heap<RuntimeNode>(byPlace);
   slotsUsed = 0;
   activeNodes = 0;
   /** Nodes whose outputs the status holds by value. */
@@ -234,6 +234,11 @@ export class Walk {
     this.#held = [];
     return effects;
   }
+}
+
+/** By place in the graph, so that what is decided does not depend on the order in which things were found out. */
+function byPlace(a: RuntimeNode, b: RuntimeNode): boolean {
+  return a.order < b.order;
 }
 
 /** Whether a node is between its beginning and its end, as its status tells. */

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { Driver } from "../simulation/build/driver.js";
+import { numbers, type WorkflowSpec } from "../simulation/build/workflow.js";
+
+const DIR = "s3://my-s3-bucket/metadata/propeller/p-d-exec";
+const chain: WorkflowSpec = {
+  inputs: { a: 7 },
+  main: {
+    nodes: { n0: { kind: "task", inputs: { a: ".a" } }, n1: { kind: "task", inputs: { a: "n0.o0" } } },
+    outputs: { o0: "n1.o0" },
+  },
+};
+
+describe("outputs that do not come by value", () => {
+  it("are read when a consumer needs them, once for all that wait", () => {
+    const d = Driver.of({
+      main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } }, n2: { kind: "task", inputs: { a: "n0.o0" } } } },
+    });
+    d.reply("n0", "SUCCEEDED");
+    const uri = `${DIR}/n0/data/0/outputs.pb`;
+    expect(d.reads).toEqual([uri]);
+    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    d.observe({ kind: "outputsRead", uri, result: { kind: "value", value: numbers({ o0: 5 }) } });
+    expect(d.takeSent().sort()).toEqual(["n1/0 RUN", "n2/0 RUN"]);
+    expect(d.request("n2").inputs).toEqual(numbers({ a: 5 }));
+  });
+
+  it("are asked for again after an error, and fail the consumer when they are not there", () => {
+    const d = Driver.of(chain);
+    d.reply("n0", "SUCCEEDED");
+    const uri = `${DIR}/n0/data/0/outputs.pb`;
+    d.observe({ kind: "outputsRead", uri, result: { kind: "error", message: "later" } });
+    d.advance(200);
+    expect(d.reads).toEqual([uri, uri]);
+    d.observe({ kind: "outputsRead", uri, result: { kind: "missing" } });
+    expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "BindingResolutionFailure", kind: "SYSTEM" } });
+  });
+
+  it("are written before the success is told when they are too large for the status", () => {
+    const d = new Driver(Driver.of(chain).workflow, { inlineBudget: 0 });
+    d.observe({ kind: "load" });
+    d.takeTold();
+    d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
+    const uri = `${DIR}/n0/data/0/outputs.pb`;
+    expect([d.writes, d.takeTold()]).toEqual([[uri], []]);
+    d.observe({ kind: "outputsWritten", uri, error: "no" });
+    d.advance(200);
+    expect(d.writes).toEqual([uri, uri]);
+    d.observe({ kind: "outputsWritten", uri });
+    expect(d.takeTold()).toEqual(["n0 SUCCEEDED"]);
+    expect(d.reads).toEqual([uri]);
+  });
+
+  it("are let go when nobody needs them any more", () => {
+    const d = Driver.of(chain);
+    d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
+    expect(d.resource.status.nodeStatus?.["n0"]?.outputs).toBeDefined();
+    d.reply("n1", "RUNNING");
+    expect(d.resource.status.nodeStatus?.["n0"]?.outputs).toBeDefined();
+    d.reply("n1", "SUCCEEDED", { outputs: numbers({ o0: 6 }) });
+    expect(d.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: "2026-11-21T10:00:00Z" });
+  });
+});
+
+describe("inputs that are too large for a message", () => {
+  it("stand in the blob store before the task is asked for", () => {
+    const d = new Driver(Driver.of(chain).workflow, { inlineLimit: 4 });
+    d.observe({ kind: "load" });
+    const uri = `${DIR}/n0/data/inputs.pb`;
+    expect([d.writes, d.takeSent()]).toEqual([[uri], []]);
+    d.observe({ kind: "outputsWritten", uri });
+    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    expect(d.request("n0")).toMatchObject({ inputsWritten: true, inputUri: uri });
+    expect(d.request("n0").inputs).toBeUndefined();
+  });
+});

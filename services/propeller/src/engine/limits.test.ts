@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { Driver } from "../simulation/build/driver.js";
+import { buildWorkflow, type NodeSpec } from "../simulation/build/workflow.js";
+
+const task: NodeSpec = { kind: "task" };
+
+describe("max parallelism", () => {
+  it("lets the next node begin when one has ended, in the order of the graph", () => {
+    const d = Driver.of({ maxParallelism: 2, main: { nodes: { n0: task, n1: task, n2: task, n3: task } } });
+    expect(d.takeSent()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
+    expect(d.run.counts).toEqual({ activeNodes: 2, activeTasks: 2, waitingTasks: 2 });
+    expect(d.resource.status.nodeStatus?.["n2"]).toBeUndefined();
+    d.reply("n1", "SUCCEEDED");
+    expect(d.takeSent()).toEqual(["n2/0 RUN"]);
+    const next = d.reread();
+    next.observe({ kind: "load" });
+    expect(next.takeSent().sort()).toEqual(["n0/0 RUN", "n2/0 RUN"]);
+    next.reply("n0", "SUCCEEDED");
+    expect(next.takeSent()).toEqual(["n3/0 RUN"]);
+  });
+});
+
+describe("interruptible attempts", () => {
+  it("are so until the last system failure that is allowed", () => {
+    const d = Driver.of({ interruptible: true, main: { nodes: { n0: task } } });
+    const seen: boolean[] = [];
+    for (let i = 0; i < 4; i++) {
+      seen.push(d.request("n0").interruptible);
+      d.reply("n0", "FAILED", { kind: "SYSTEM" });
+      d.advance(60_000);
+    }
+    expect(seen).toEqual([true, true, true, false]);
+  });
+});
+
+describe("what admin refuses", () => {
+  it("is stopped and let go without a record", () => {
+    const d = Driver.of({ main: { nodes: { n0: task } } });
+    d.observe({ kind: "rejected", cause: "notFound", message: "no such execution" });
+    expect(d.takeSent()).toContain("n0/0 ABORT");
+    d.reply("n0", "ABORTED");
+    expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "ExecutionNotFound", kind: "SYSTEM" } });
+    d.observe({ kind: "rejected", cause: "notFound", message: "no such execution" });
+    expect(d.finished).toBe(true);
+  });
+});
+
+describe("kinds of nodes that are not there yet", () => {
+  it("fail with a clear code", () => {
+    const workflow = buildWorkflow({ main: { nodes: { n0: task } } });
+    const node = workflow.model.root.nodes.get("n0");
+    (workflow.model.root.nodes as Map<string, unknown>).set("n0", { ...node, target: { kind: "launchPlan", launchPlan: {} } });
+    const d = new Driver(workflow);
+    d.observe({ kind: "load" });
+    expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "UnsupportedLaunchPlanNode", kind: "USER" } });
+  });
+
+  it("so does a status that does not fit into the resource", () => {
+    const d = Driver.of({ main: { nodes: { n0: task } } });
+    d.observe({ kind: "tooLarge", message: "1.6 MB" });
+    d.reply("n0", "ABORTED");
+    expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "WorkflowTooLarge", kind: "SYSTEM" } });
+  });
+});
+
+describe("a large graph", () => {
+  it("of ten thousand nodes in a row neither recurses nor slows down", () => {
+    const nodes: Record<string, NodeSpec> = {};
+    for (let i = 0; i < 10_000; i++) nodes[`n${i}`] = i === 0 ? task : { kind: "task", after: [`n${i - 1}`] };
+    const d = Driver.of({ main: { nodes, finishExecutable: true } });
+    d.reply("n0", "FAILED", { recoverable: false });
+    expect(d.resource.status.phase).toBe(5);
+    expect(Object.values(d.resource.status.nodeStatus ?? {}).filter(({ phase }) => phase === 7)).toHaveLength(10_000);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { goDuration } from "./duration.js";
+import { latestOf, toSeconds } from "./rfc3339.js";
+import { TimerHeap } from "./timer-heap.js";
+
+describe("times of a status", () => {
+  it("are whole seconds, and never make a deadline come too early when read back", () => {
+    const at = Date.parse("2026-11-21T10:00:00.999Z");
+    expect(toSeconds(at)).toBe("2026-11-21T10:00:00Z");
+    expect(latestOf(toSeconds(at))).toBeGreaterThanOrEqual(at);
+    expect(latestOf("2026-11-21T10:00:00.325Z")).toBe(Date.parse("2026-11-21T10:00:00.325Z"));
+    expect(latestOf("soon")).toBeUndefined();
+  });
+});
+
+describe("goDuration", () => {
+  it("prints as Go does", () => {
+    expect([0, 500, 8_000, 1_500, 60_000, 3_661_000, 7_200_000].map(goDuration)).toEqual([
+      "0s",
+      "500ms",
+      "8s",
+      "1.5s",
+      "1m0s",
+      "1h1m1s",
+      "2h0m0s",
+    ]);
+  });
+});
+
+describe("TimerHeap", () => {
+  it("gives each subject once, at the earliest time asked for", () => {
+    const timers = new TimerHeap<{ name: string }>();
+    const [a, b, c] = [{ name: "a" }, { name: "b" }, { name: "c" }];
+    timers.set(a, 30);
+    timers.set(a, 10);
+    timers.set(b, 20);
+    timers.set(c, 15);
+    timers.drop(c);
+    expect(timers.next).toBe(10);
+    expect(timers.takeDue(25)).toEqual([a, b]);
+    expect(timers.takeDue(100)).toEqual([]);
+  });
+});
