@@ -43,6 +43,8 @@ export interface NodeStatus {
   parentNode?: string;
   branchStatus?: { phase: number; finalNodeId?: string };
   subNodeStatus?: Record<string, NodeStatus>;
+  /** Phase 1: executing. */
+  gateNodeStatus?: { phase: number };
   workflowNodeStatus?: { phase: number; executionError?: ExecutionErrorJson };
   TaskNodeStatus?: TaskNodeStatus;
   error?: ExecutionErrorJson;

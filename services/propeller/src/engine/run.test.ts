@@ -378,6 +378,33 @@ describe("a sub-workflow", () => {
   });
 });
 
+describe("a gate that sleeps", () => {
+  const sleeping: WorkflowSpec = { main: { nodes: { n0: { kind: "sleep", ms: 20_000 }, n1: { kind: "task", after: ["n0"] } } } };
+
+  it("holds up what follows it for its time, over a restart too, and names no outputs", () => {
+    const d = Driver.of(sleeping);
+    expect(d.takeTold()).toEqual(["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED", "n0 RUNNING"]);
+    expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 2, message: "running", gateNodeStatus: { phase: 1 } });
+    d.advance(12_000);
+    const next = d.reread();
+    next.observe({ kind: "load" });
+    next.takeTold();
+    next.advance(7_000);
+    expect(next.takeTold()).toEqual([]);
+    next.advance(2_000);
+    expect(next.takeTold()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
+    expect(next.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: expect.any(String) });
+  });
+
+  it("is stopped at once when the workflow is aborted", () => {
+    const d = Driver.of(sleeping);
+    d.takeTold();
+    d.observe({ kind: "abort" });
+    expect(d.takeTold()).toEqual(["n0 ABORTED", "workflow ABORTED"]);
+    expect(d.run.wakeAt ?? 0).toBeLessThan(d.now + 19_000);
+  });
+});
+
 describe("failure of the workflow", () => {
   it("stops what runs, then runs the failure node, and keeps the first error when that fails too", () => {
     const d = Driver.of({

@@ -55,7 +55,8 @@ interface NodeParts {
 
 function randomNode(random: Random, { graphs, source, after }: NodeParts): NodeSpec {
   const kind = random.next();
-  if (kind < 0.15) return { ...randomBranch(random, { graphs, source }), after };
+  if (kind < 0.05) return { kind: "sleep", ms: random.pick([0, 50, 2_000, 30_000]), after };
+  if (kind < 0.2) return { ...randomBranch(random, { graphs, source }), after };
   if (kind < 0.35 && graphs.length > 0) return { kind: "sub", graph: random.pick(graphs), inputs: { a: source() }, after };
   return { ...randomTask(random, source), after };
 }

@@ -135,6 +135,8 @@ export class RuntimeNode {
   /** ms, exact while this process lives, else read from the status. */
   queuedAt: number | undefined;
   attemptStartedAt: number | undefined;
+  /** Until when a gate sleeps. */
+  sleepsUntil: number | undefined;
   endedAt: number | undefined;
   /** ms; when the last attempt gave way to the present one. */
   retriedAt: number | undefined;
@@ -163,6 +165,7 @@ export class RuntimeNode {
     this.maybeBegun = false;
     this.queuedAt = undefined;
     this.attemptStartedAt = undefined;
+    this.sleepsUntil = undefined;
     this.endedAt = undefined;
     this.retriedAt = undefined;
     this.endToldAt = undefined;

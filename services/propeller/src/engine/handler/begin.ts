@@ -4,6 +4,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { chooseArm } from "./branch.js";
 import type { NodeDecision } from "./decision.js";
 import { collectOutputs } from "./end-node.js";
+import { closeGate } from "./gate.js";
 import { passInputs } from "./start-node.js";
 import { enterSubWorkflow } from "./sub-workflow.js";
 import { beginTask } from "./task.js";
@@ -26,7 +27,7 @@ export function decideBegin(node: RuntimeNode, inputs: LiteralMap, workflow: Wor
     case "launchPlan":
       return unsupported("LaunchPlanNode", `launch plan node [${node.id}]`);
     case "gate":
-      return unsupported("GateNode", `gate node [${node.id}]`);
+      return closeGate(target.gate, node.id);
     case "array":
       return unsupported("ArrayNode", `array node [${node.id}]`);
   }

@@ -18,4 +18,6 @@ export type NodeDecision =
   | { readonly kind: "take"; readonly arm: string; readonly skipped: readonly string[] }
   /** Run a graph below the node. */
   | { readonly kind: "enter"; readonly graph: GraphModel }
+  /** Succeed, without outputs, when this time has passed since the node began to run. */
+  | { readonly kind: "sleep"; readonly durationMs: number }
   | { readonly kind: "wait" };

@@ -69,7 +69,7 @@ export function resendAt(walk: Walk, node: RuntimeNode): number | undefined {
 /** Sees to it that the node is looked at when something of it is due. */
 export function arm(walk: Walk, node: RuntimeNode): void {
   if (node.settled) return;
-  const dues = [resendAt(walk, node), deadlineOf(walk, node), retryTimeOf(node)];
+  const dues = [resendAt(walk, node), deadlineOf(walk, node), retryTimeOf(node), wakeTimeOf(node)];
   let next: number | undefined;
   for (const due of dues) if (due !== undefined && (next === undefined || due < next)) next = due;
   if (next !== undefined) walk.timers.set(node, next);
@@ -90,6 +90,11 @@ export function timeFacts(node: RuntimeNode): { queuedAt: number | undefined; at
   // Between two attempts no attempt runs.
   const between = node.status.phase === NodePhase.RetryableFailure;
   return { queuedAt: node.queuedAt, attemptStartedAt: between ? undefined : node.attemptStartedAt };
+}
+
+/** When a sleeping gate opens. */
+export function wakeTimeOf({ sleepsUntil, stopping }: RuntimeNode): number | undefined {
+  return stopping === undefined ? sleepsUntil : undefined;
 }
 
 export function retryTimeOf(node: RuntimeNode): number | undefined {

@@ -117,6 +117,9 @@ export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): vo
     case "enter":
       enter(walk, node, decision.graph);
       return;
+    case "sleep":
+      sleep(walk, node, decision.durationMs);
+      return;
     case "wait":
       return;
   }
@@ -142,6 +145,14 @@ function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode["statu
   walk.setNode(node, { ...attemptStarted(node.status, walk.now), ...more });
   if (first) walk.tellNode(node, NodeExecution_Phase.RUNNING, {}, releaseOf(walk, node));
   arm(walk, node);
+}
+
+/** Comes here again when the time may have passed. */
+function sleep(walk: Walk, node: RuntimeNode, durationMs: number): void {
+  if (node.status.phase !== NodePhase.Running) running(walk, node, { gateNodeStatus: { phase: 1 } });
+  node.sleepsUntil = (node.attemptStartedAt ?? walk.now) + durationMs;
+  if (node.sleepsUntil <= walk.now) succeed(walk, node, { outputs: undefined, tellOutputs: false });
+  else arm(walk, node);
 }
 
 function take(walk: Walk, node: RuntimeNode, { arm: taken, skipped }: Extract<NodeDecision, { kind: "take" }>): void {

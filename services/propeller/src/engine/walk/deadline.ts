@@ -3,7 +3,7 @@ import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
 import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../timeout/decide.js";
-import { arm, deadlineOf, resendAt, retryTimeOf, sendAbort, sendRun, timeFacts } from "./attempt.js";
+import { arm, deadlineOf, resendAt, retryTimeOf, sendAbort, sendRun, timeFacts, wakeTimeOf } from "./attempt.js";
 import { noteRetryable, retryAfter, startRetry } from "./next-attempt.js";
 import { noteAborted, stopNode } from "./stop.js";
 import type { Walk } from "./walk.js";
@@ -16,6 +16,11 @@ export function nodeDue(walk: Walk, node: RuntimeNode): void {
   if (deadlineOf(walk, node) !== undefined) {
     const timeout = decideTimeout(deadlinesOf(node.model, walk.config), timeFacts(node), walk.now);
     if (timeout !== undefined) expire(walk, node, timeout);
+  }
+  const wakesAt = wakeTimeOf(node);
+  if (wakesAt !== undefined && wakesAt <= walk.now) {
+    walk.look(node);
+    return;
   }
   const retryAt = retryTimeOf(node);
   if (retryAt !== undefined && retryAt <= walk.now) startRetry(walk, node);

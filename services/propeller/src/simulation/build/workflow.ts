@@ -4,6 +4,7 @@ import { IdentifierSchema, ResourceType, WorkflowExecutionIdentifierSchema } fro
 import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Binding, BindingSchema, type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { GateNodeSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { ErrorSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import {
   END_NODE,
@@ -48,7 +49,12 @@ export interface BranchSpec {
   readonly after?: readonly string[];
   readonly timeoutMs?: number;
 }
-export type NodeSpec = TaskSpec | SubWorkflowSpec | BranchSpec;
+export interface SleepSpec {
+  readonly kind: "sleep";
+  readonly ms: number;
+  readonly after?: readonly string[];
+}
+export type NodeSpec = TaskSpec | SubWorkflowSpec | BranchSpec | SleepSpec;
 
 export interface GraphSpec {
   readonly nodes: Readonly<Record<string, NodeSpec>>;
@@ -190,6 +196,11 @@ function buildNode(id: string, spec: NodeSpec, tasks: Tasks): NodeModel {
     }
     case "sub":
       return node(id, { kind: "subWorkflow", workflow: spec.graph }, bindings(spec.inputs ?? {}));
+    case "sleep": {
+      const duration = { seconds: BigInt(Math.floor(spec.ms / 1_000)), nanos: (spec.ms % 1_000) * 1e6 };
+      const gate = create(GateNodeSchema, { condition: { case: "sleep", value: { duration } } });
+      return node(id, { kind: "gate", gate }, []);
+    }
     case "branch": {
       const target: NodeTarget = {
         kind: "branch",
