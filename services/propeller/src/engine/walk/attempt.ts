@@ -36,11 +36,6 @@ export function sendFinalize(walk: Walk, node: RuntimeNode, { attempt, remove }:
   emitRequest(walk, node, { desired: DesiredState.FINALIZE, attempt, release: "held", deleteResources: remove });
 }
 
-/** Has an attempt stopped that nobody waits for. */
-export function sendStray(walk: Walk, node: RuntimeNode): void {
-  emitRequest(walk, node, { desired: DesiredState.ABORT, attempt: node.attempt, release: "held", abortReason: "it is not needed" });
-}
-
 interface Aim {
   readonly desired: DesiredState;
   readonly attempt: number;

@@ -8,6 +8,7 @@ import { workflowFailing, workflowHandlesFailure, workflowStopped, workflowSucce
 
 /** Looks at a graph as a whole: whether it has come to its end, fails, has stopped, or has handled its failure. */
 export function stepScope(walk: Walk, scope: Scope): void {
+  if (scope.owner?.settled === true) return;
   switch (scope.stage) {
     case "run":
       stepRunning(walk, scope);

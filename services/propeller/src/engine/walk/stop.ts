@@ -4,7 +4,7 @@ import { armsOf, mayBeTaken } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
-import { sendAbort, sendStray } from "./attempt.js";
+import { sendAbort } from "./attempt.js";
 import { begin } from "./slots.js";
 import { enterScope } from "./scope.js";
 import type { Walk } from "./walk.js";
@@ -48,7 +48,12 @@ function mayRun(node: RuntimeNode): boolean {
 }
 
 function stopArm(walk: Walk, branch: RuntimeNode, reason: string): void {
-  for (const arm of armsOf(branch)) if (arm.begun && !arm.settled) stopNode(walk, arm, reason);
+  for (const arm of armsOf(branch)) {
+    if (arm.settled) continue;
+    if (arm.begun) stopNode(walk, arm, reason);
+    // It waited for others, as far as the status tells.
+    else if (branch.unconfirmed && arm.id === branch.status.branchStatus?.finalNodeId) mayHaveBegun(walk, arm);
+  }
 }
 
 /** Whether nothing of the node runs any more. */
@@ -68,11 +73,6 @@ export function stopFollowers(walk: Walk, node: RuntimeNode): void {
   const { scope } = node;
   if (walk.forgetsFollowers) return;
   node.presumed = true;
-  for (const id of scope.index.dependents.get(node.id) ?? []) {
-    const follower = scope.nodes.get(id);
-    // An arm whose branch has ended meanwhile; nobody waits for it any more.
-    if (follower?.settled === true && !follower.begun && follower.branch !== undefined) sendStray(walk, follower);
-  }
   if (scope.stage !== "stop") return;
   for (const id of scope.index.dependents.get(node.id) ?? []) {
     const follower = scope.nodes.get(id);
@@ -97,7 +97,7 @@ function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
   walk.blobs.release(node);
   walk.dropWrites(node);
   node.unconfirmed = true;
-  node.stopping = node.scope.stopReason;
+  node.stopping = node.branch?.stopping ?? node.scope.stopReason;
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }));
   const { target } = node.model;
   if (target.kind === "task") {
@@ -115,7 +115,7 @@ function enterPossibly(walk: Walk, node: RuntimeNode, reference: string): void {
   if (graph === undefined) return;
   const inner = enterScope(walk, graph, node);
   inner.stage = "stop";
-  inner.stopReason = node.scope.stopReason;
+  inner.stopReason = node.stopping ?? "";
   const start = inner.nodes.get(START_NODE);
   if (start !== undefined) stopFollowers(walk, start);
 }
