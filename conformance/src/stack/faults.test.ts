@@ -9,9 +9,9 @@ import { insist, waitForEnd } from "./executions.js";
 import { registerShellWorkflow, type ShellNode } from "./shell-tasks.js";
 import { type RunningStack, type StackPart, startStack } from "./stack-fixture.js";
 
-/** Rounds for each part: 20 in all. */
+/** Killed in turn. `FAULT_ROUNDS` asks for more rounds, `FAULT_SEED` for the moments of an earlier run. */
 const PARTS: readonly StackPart[] = ["admin", "propeller", "plugin-pod", "nats", "postgres", "local-cluster"];
-const ROUNDS = 20;
+const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 20);
 
 let stack: RunningStack;
 let client: FlyteClient;
