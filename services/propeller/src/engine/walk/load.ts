@@ -1,6 +1,7 @@
 import { isTerminalNode, isTerminalWorkflow, nodeEventPhase, NodePhase, TaskPhase, WorkflowPhase } from "@flyte-ts/domain";
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { armsOf } from "../graph/arms.js";
+import { END_NODE } from "../graph/index-graph.js";
 import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { fromRfc3339, latestOf } from "../time/rfc3339.js";
 import { arm } from "./attempt.js";
@@ -38,11 +39,20 @@ function restoreScope(walk: Walk, scope: Scope, statuses: Statuses): void {
   }
   for (const node of scope.nodes.values()) if (node.status !== NOT_BEGUN) restoreNode(walk, node);
   for (const node of scope.nodes.values()) {
+    if (node.succeeded || (node.begun && node.id === END_NODE)) presumeAbove(node);
     if (!node.settled) continue;
     releaseSources(walk, node);
     // An arm that waited when its branch was stopped left no trace.
     for (const idle of armsOf(node)) if (!idle.settled && !idle.begun) settleSilently(idle);
   }
+}
+
+/** What ends with a node may have ended too, and others may have followed it, when a stop was interrupted. */
+function presumeAbove(node: RuntimeNode): void {
+  const above = node.branch ?? (node.id === END_NODE ? node.scope.owner : undefined);
+  if (above === undefined || above.terminal) return;
+  above.presumed = true;
+  presumeAbove(above);
 }
 
 function settleSilently(node: RuntimeNode): void {

@@ -21,7 +21,7 @@ export function stopScope(walk: Walk, scope: Scope, reason: string): void {
   for (const node of scope.nodes.values()) {
     if (node.maybeBegun && !node.settled && node.status.phase === NodePhase.NotYetStarted) mayHaveBegun(walk, node);
     else if (node.begun && !node.settled) stopNode(walk, node, reason);
-    else if (node.presumed && !node.succeeded) stopFollowers(walk, node);
+    if (node.presumed && !node.succeeded) stopFollowers(walk, node);
   }
   walk.lookAt(scope);
 }
@@ -93,6 +93,8 @@ function mayBeReady(node: RuntimeNode): boolean {
 
 function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
   if (node.settled || node.stopping !== undefined) return;
+  // What is known to have begun is stopped as it stands.
+  if (node.status.phase !== NodePhase.NotYetStarted) return;
   if (!node.begun) begin(walk, node);
   walk.blobs.release(node);
   walk.dropWrites(node);
