@@ -9,7 +9,7 @@ import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyt
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "./executions.js";
 import { registerShellWorkflow } from "./shell-tasks.js";
-import { type RunningStack, startStack } from "./stack-fixture.js";
+import { type RunningStack, runPython, startStack } from "./stack-fixture.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const example = join(root, "examples", "python", "example.py");
@@ -33,13 +33,7 @@ afterAll(async () => {
 
 /** The environment's Python programs, in a folder that knows nothing of this repository. */
 function python(program: string, ...args: string[]): string {
-  const env = {
-    ...process.env,
-    PATH: `${stack.pythonBin}:${process.env.PATH}`,
-    FLYTE_PLATFORM_URL: `localhost:${stack.api}`,
-    FLYTE_PLATFORM_INSECURE: "true",
-  };
-  return execFileSync(join(stack.pythonBin, program), args, { cwd: elsewhere, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  return runPython({ stack, folder: elsewhere }, program, args);
 }
 
 function kubectl(...args: string[]): string {

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -10,7 +9,7 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "./executions.js";
-import { type RunningStack, startStack } from "./stack-fixture.js";
+import { type RunningStack, runPython, startStack } from "./stack-fixture.js";
 
 const examples = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "examples", "python");
 const scope = { project: "flytesnacks", domain: "development" };
@@ -33,13 +32,7 @@ afterAll(async () => {
 
 /** Stock pyflyte, in a folder without configuration. */
 function pyflyte(...args: string[]): string {
-  const env = {
-    ...process.env,
-    PATH: `${stack.pythonBin}:${process.env.PATH}`,
-    FLYTE_PLATFORM_URL: `localhost:${stack.api}`,
-    FLYTE_PLATFORM_INSECURE: "true",
-  };
-  return execFileSync(join(stack.pythonBin, "pyflyte"), args, { cwd: elsewhere, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  return runPython({ stack, folder: elsewhere }, "pyflyte", args);
 }
 
 async function runWorkflow(

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -61,6 +61,21 @@ export async function startStack(flags: readonly string[] = ["--no-example"]): P
       return status;
     },
   };
+}
+
+/** A program of the stack's Python environment, in a folder without configuration. Gives what it prints; throws when it fails. */
+export function runPython(
+  { stack, folder }: { readonly stack: RunningStack; readonly folder: string },
+  program: string,
+  args: readonly string[],
+): string {
+  const env = {
+    ...process.env,
+    PATH: `${stack.pythonBin}:${process.env.PATH}`,
+    FLYTE_PLATFORM_URL: `localhost:${stack.api}`,
+    FLYTE_PLATFORM_INSECURE: "true",
+  };
+  return execFileSync(join(stack.pythonBin, program), args, { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
 function follow(child: ChildProcess): { output: () => string; ended: Promise<number> } {
