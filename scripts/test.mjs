@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { ensureBuilt, ensureInstalled, environment, root } from "./prepare.mjs";
 
 ensureInstalled();
@@ -15,8 +15,15 @@ const { status } = spawnSync("vitest", ["run", ...reporters, ...process.argv.sli
   stdio: "inherit",
   env: environment(),
 });
-const { numPassedTests: passed = 0, numFailedTests = 0, numFailedTestSuites = 0 } = read();
+const { numPassedTests: passed = 0, numFailedTests = 0, numFailedTestSuites = 0, testResults = [] } = read();
 rmSync(folder, { recursive: true, force: true });
+// Last, where nobody has to search for it: what failed and why.
+for (const file of testResults.filter(({ status: verdict }) => verdict === "failed")) {
+  console.log(`FAILED ${relative(root, file.name)} ${file.message ?? ""}`);
+  for (const test of file.assertionResults.filter(({ status: verdict }) => verdict === "failed")) {
+    console.log(`  ${test.fullName}\n    ${test.failureMessages.join("\n").slice(0, 4000).replaceAll("\n", "\n    ")}`);
+  }
+}
 // A file that does not even load fails no test, yet it is a failure.
 const failed = status === 0 ? 0 : Math.max(numFailedTests, numFailedTestSuites, 1);
 console.log(`tests: ${passed} passed, ${failed} failed`);
