@@ -4,7 +4,8 @@ import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugi
 
 /** The part of a request that its events are made of: what a plugin has to keep to tell of an attempt later. */
 export function eventBasis(request: TaskRequest): TaskRequest {
-  const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, pluginState } = request;
+  const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, pluginState, partOfArray } =
+    request;
   return create(TaskRequestSchema, {
     id,
     generatedName,
@@ -16,6 +17,7 @@ export function eventBasis(request: TaskRequest): TaskRequest {
     interruptible,
     shard,
     pluginState,
+    partOfArray,
     template: create(TaskTemplateSchema, { type: request.template?.type ?? "" }),
   });
 }

@@ -60,6 +60,7 @@ export function mintTaskEvent(request: TaskRequest, status: TaskStatus, options:
     event,
     workflowKey: request.workflowKey,
     nodePath: request.nodePath,
+    partOfArray: request.partOfArray,
     pluginState: status.pluginState ?? request.pluginState,
     ...ending(status),
   });

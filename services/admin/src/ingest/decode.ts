@@ -1,7 +1,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import { type TaskEvent, TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { executionEventOrder, taskEventOrder } from "../event/order.js";
 import { BadEvent, type OffloadNames, readNodeEvent, readTaskEvent, readWorkflowEvent } from "../event/read.js";
 import type { ExecutionName } from "../execution/state.js";
@@ -13,13 +14,18 @@ import type { Item } from "./item.js";
  * @throws BadEvent, or the decoder's own error, when the message is none of ours.
  */
 export function decodeMessage(subject: string, data: Uint8Array, names: OffloadNames): Item {
-  if (subject.startsWith("flyte.event.task.")) return taskItem(fromBinary(TaskEventSchema, data), names);
+  if (subject.startsWith("flyte.event.task.")) {
+    const { event, outputs } = fromBinary(TaskEventSchema, data);
+    return taskItem(event, outputs, names);
+  }
   const message = fromBinary(ExecutionEventSchema, data);
   switch (message.event.case) {
     case "workflow":
       return workflowItem(message.event.value, message, names);
     case "node":
       return nodeItem(message.event.value, message, names);
+    case "task":
+      return taskItem(message.event.value, message.outputs, names);
     case undefined:
       throw new BadEvent("the message holds no event");
     default:
@@ -40,8 +46,7 @@ function nodeItem(event: NodeExecutionEvent, message: ExecutionEvent, names: Off
   return { kind: "node", execution, nodeId, fact, order: executionEventOrder(message.sequence, fact.occurredAt, fact.phase) };
 }
 
-function taskItem(message: TaskEvent, names: OffloadNames): Item {
-  const event: TaskExecutionEvent | undefined = message.event;
+function taskItem(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadNames): Item {
   if (event === undefined) throw new BadEvent("the message holds no event");
   const node = event.parentNodeExecutionId;
   const task = event.taskId;
@@ -56,7 +61,7 @@ function taskItem(message: TaskEvent, names: OffloadNames): Item {
     },
     retryAttempt: event.retryAttempt,
   };
-  const fact = readTaskEvent(event, { outputs: message.outputs }, names);
+  const fact = readTaskEvent(event, { outputs }, names);
   return { kind: "task", execution: nameOf(node?.executionId), key, fact, order: taskEventOrder(fact.phase, fact.phaseVersion) };
 }
 

@@ -8,7 +8,7 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { LiteralMap } from "../../../flyteidl/core/literals_pb.js";
 import { file_flyteidl_core_literals } from "../../../flyteidl/core/literals_pb.js";
-import type { NodeExecutionEvent, WorkflowExecutionEvent } from "../../../flyteidl/event/event_pb.js";
+import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "../../../flyteidl/event/event_pb.js";
 import { file_flyteidl_event_event } from "../../../flyteidl/event/event_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/event/v1/event.proto.
  */
 export const file_flytets_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIvIBCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASKQoGaW5wdXRzGAMgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEioKB291dHB1dHMYBCABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXASEAoIc2VxdWVuY2UYBSABKARCBwoFZXZlbnQiaQoRRXhlY3V0aW9uUmVjb3JkZWQSFAoMd29ya2Zsb3dfa2V5GAEgASgJEg0KBXBoYXNlGAIgASgJEi8KC3JlY29yZGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
+  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIqYCCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEikKBmlucHV0cxgDIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBIqCgdvdXRwdXRzGAQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEhAKCHNlcXVlbmNlGAUgASgEQgcKBWV2ZW50ImkKEUV4ZWN1dGlvblJlY29yZGVkEhQKDHdvcmtmbG93X2tleRgBIAEoCRINCgVwaGFzZRgCIAEoCRIvCgtyZWNvcmRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
 
 /**
  * One fact about a workflow or a node. The inner message is the published one,
@@ -43,6 +43,16 @@ export type ExecutionEvent = Message<"flytets.event.v1.ExecutionEvent"> & {
      */
     value: NodeExecutionEvent;
     case: "node";
+  } | {
+    /**
+     * The one task execution of an array node: its items are the event's
+     * `metadata.external_resources`, of which an event names only those that
+     * have changed since the event before.
+     *
+     * @generated from field: flyteidl.event.TaskExecutionEvent task = 6;
+     */
+    value: TaskExecutionEvent;
+    case: "task";
   } | { case: undefined; value?: undefined };
 
   /**
