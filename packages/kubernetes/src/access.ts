@@ -1,13 +1,17 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
 
 export interface AccessOptions {
-  /** Path of a kubeconfig file. Default: the file in KUBECONFIG or ~/.kube/config. */
+  /** Path of a kubeconfig file. Default: the file in KUBECONFIG or ~/.kube/config; without either, in a pod, its service account. */
   readonly kubeconfig?: string | undefined;
   /** Context of that file; default its current one. */
   readonly context?: string | undefined;
   /** Use the service account of the pod that this process runs in. */
   readonly inCluster?: boolean | undefined;
+  /** Where a pod finds its service account: `token` and `ca.crt`. Default: where Kubernetes mounts it. */
+  readonly serviceAccountFolder?: string | undefined;
 }
 
 /** How to reach an API server and prove who asks. */
@@ -27,7 +31,9 @@ const TOKEN_LIFE_MS = 60_000;
  * and the auth providers (exec plugins, OIDC …) are those of the official client.
  */
 export async function loadAccess(options: AccessOptions): Promise<Access> {
-  if (options.inCluster) return inClusterAccess();
+  const { serviceAccountFolder = SERVICE_ACCOUNT } = options;
+  if (options.inCluster || (options.kubeconfig === undefined && !hasDefaultKubeconfig() && isPod(serviceAccountFolder)))
+    return inClusterAccess(serviceAccountFolder);
   const { KubeConfig } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
   if (options.kubeconfig === undefined) config.loadFromDefault();
@@ -60,14 +66,22 @@ async function tlsOptions(config: { applyToHTTPSOptions(options: never): Promise
   );
 }
 
-function inClusterAccess(): Access {
+function hasDefaultKubeconfig(): boolean {
+  return Boolean(process.env.KUBECONFIG) || existsSync(join(homedir(), ".kube", "config"));
+}
+
+function isPod(serviceAccountFolder: string): boolean {
+  return Boolean(process.env.KUBERNETES_SERVICE_HOST) && existsSync(join(serviceAccountFolder, "token"));
+}
+
+function inClusterAccess(folder: string): Access {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
   if (!host || !port)
     throw new Error("in-cluster access: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, this is not a pod");
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    tls: { ca: readFileSync(`${SERVICE_ACCOUNT}/ca.crt`) },
-    authorization: cached(() => Promise.resolve(`Bearer ${readFileSync(`${SERVICE_ACCOUNT}/token`, "utf8").trim()}`)),
+    tls: { ca: readFileSync(`${folder}/ca.crt`) },
+    authorization: cached(() => Promise.resolve(`Bearer ${readFileSync(`${folder}/token`, "utf8").trim()}`)),
   };
 }
 

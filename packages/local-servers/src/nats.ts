@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cacheFolder, executable, onPath } from "./cache-folder.js";
 import { freePort } from "./free-port.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
 
@@ -40,12 +41,11 @@ export async function startNats({ dataDir, port, onDownload }: NatsOptions): Pro
 export function findNatsServer(onDownload?: (what: string) => void): string {
   const named = process.env.FLYTE_TS_NATS_SERVER;
   if (named) return named;
-  const cache = process.env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");
+  const cache = cacheFolder();
   const cached = join(cache, `nats-server-${NATS_VERSION}`);
   if (executable(cached)) return cached;
-  const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "nats-server"));
-  const found = onPath.find(executable);
-  if (found) return found;
+  const found = onPath("nats-server");
+  if (found !== undefined) return found;
   onDownload?.(`nats-server ${NATS_VERSION}`);
   download(cache, cached);
   return cached;
@@ -80,14 +80,5 @@ function download(cache: string, target: string): void {
     renameSync(staged, target);
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function executable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -27,14 +27,18 @@ export interface ProcessSpec {
   readonly url: string;
   readonly port: number;
   readonly stopSignal: NodeJS.Signals;
+  /** Asked once the port accepts connections, until it says true; an error means not yet. */
+  readonly ready?: () => Promise<boolean>;
+  /** How long the start may take, ms. Default 30 s. */
+  readonly patienceMs?: number;
 }
 
 /**
- * Starts a process and waits until its port accepts connections. It gets a session
+ * Starts a process and waits until its port accepts connections and it says that it is ready. It gets a session
  * of its own, so that Ctrl-C at the terminal reaches the caller alone, who stops
  * its servers in order.
  *
- * @throws ServerStartError with the last output when it ends first or stays deaf for 30 s.
+ * @throws ServerStartError with the last output when it ends first or stays deaf for too long.
  */
 export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer> {
   const child = spawn(spec.command, spec.args, { detached: true, stdio: ["ignore", "pipe", "pipe"], ...spec.options });
@@ -43,14 +47,15 @@ export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer
     child.once("error", (error) => resolve(`${spec.name} could not be started: ${error.message}`));
     child.once("exit", (code, signal) => resolve(`${spec.name} ended with ${signal ?? `status ${code}`}`));
   });
-  const deadline = Date.now() + 30_000;
+  const patienceMs = spec.patienceMs ?? 30_000;
+  const deadline = Date.now() + patienceMs;
   for (;;) {
     const gone = await Promise.race([ended, sleep(15)]);
     if (gone !== undefined) throw new ServerStartError(`${gone}\n${output()}`);
-    if (await accepts(spec.port)) break;
+    if ((await accepts(spec.port)) && (await isReady(spec))) break;
     if (Date.now() > deadline) {
       child.kill("SIGKILL");
-      throw new ServerStartError(`${spec.name} did not listen on port ${spec.port} within 30 s\n${output()}`);
+      throw new ServerStartError(`${spec.name} was not ready on port ${spec.port} within ${patienceMs / 1_000} s\n${output()}`);
     }
   }
   const end = async (signal: NodeJS.Signals, patienceMs: number) => {
@@ -76,6 +81,14 @@ function lastOutput(child: ChildProcess): () => string {
   child.stdout?.on("data", keep);
   child.stderr?.on("data", keep);
   return () => text;
+}
+
+async function isReady({ ready }: ProcessSpec): Promise<boolean> {
+  if (ready === undefined) return true;
+  const answer = await ready().catch(() => false);
+  // The port is open: asking again at once would only slow the start down.
+  if (!answer) await sleep(100);
+  return answer;
 }
 
 function accepts(port: number): Promise<boolean> {

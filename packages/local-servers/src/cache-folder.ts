@@ -1,0 +1,25 @@
+import { accessSync, constants } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+
+/** Where programs that are slow to get are kept: `FLYTE_TS_CACHE`, default ~/.cache/flyte-ts. */
+export function cacheFolder(): string {
+  return process.env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");
+}
+
+/** The first program of that name on the PATH. */
+export function onPath(name: string): string | undefined {
+  return (process.env.PATH ?? "")
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find(executable);
+}
+
+export function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

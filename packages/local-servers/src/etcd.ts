@@ -1,0 +1,75 @@
+import { mkdirSync } from "node:fs";
+import { freePort } from "./free-port.js";
+import { findGoProgram, type GoProgram } from "./go-program.js";
+import { type LocalServer, startServerProcess } from "./server-process.js";
+
+/** Of the same line as the client in kube-apiserver. */
+const ETCD: GoProgram = {
+  name: "etcd",
+  version: "3.6.4",
+  module: "etcd",
+  package: "go.etcd.io/etcd/server/v3",
+  variable: "FLYTE_TS_ETCD",
+};
+
+export interface EtcdOptions {
+  readonly dataDir: string;
+  /** Default: any free port. */
+  readonly port?: number;
+  /** False gives up durability for speed: only for data that may be lost. Default true. */
+  readonly durable?: boolean;
+  /** Told when the program has to be built first. */
+  readonly onBuild?: (what: string) => void;
+}
+
+export function findEtcd(onBuild?: (what: string) => void): Promise<string> {
+  return findGoProgram(ETCD, onBuild);
+}
+
+/** Starts a single etcd on the loopback address. */
+export async function startEtcd({ dataDir, port, durable = true, onBuild }: EtcdOptions): Promise<LocalServer> {
+  const command = await findEtcd(onBuild);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const chosen = port ?? (await freePort());
+  const url = `http://127.0.0.1:${chosen}`;
+  const peers = `http://127.0.0.1:${await freePort()}`;
+  const args = [
+    `--data-dir=${dataDir}`,
+    `--listen-client-urls=${url}`,
+    `--advertise-client-urls=${url}`,
+    `--listen-peer-urls=${peers}`,
+    // A single member finds itself by this name alone; the peer port may differ from start to start.
+    `--initial-advertise-peer-urls=${peers}`,
+    `--initial-cluster=default=${peers}`,
+    "--quota-backend-bytes=8589934592",
+    "--log-level=error",
+    ...(durable ? [] : ["--unsafe-no-fsync"]),
+  ];
+  return startServerProcess({
+    name: "etcd",
+    command,
+    args,
+    url,
+    port: chosen,
+    stopSignal: "SIGTERM",
+    ready: async () => {
+      const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) });
+      return answer.ok && ((await answer.json()) as { health?: string }).health === "true";
+    },
+  });
+}
+
+/**
+ * Drops all revisions up to the present one, so that a watch from an older one is
+ * answered with 410. Resolves to that revision.
+ */
+export async function compactEtcd(url: string): Promise<number> {
+  const call = async (path: string, body: object) => {
+    const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`etcd ${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as { header: { revision: string } };
+  };
+  const { revision } = (await call("/v3/maintenance/status", {})).header;
+  await call("/v3/kv/compaction", { revision, physical: true });
+  return Number(revision);
+}

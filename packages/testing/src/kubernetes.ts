@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  compactEtcd,
+  findControllerManager,
+  findEtcd,
+  findKubeApiserver,
+  type KubeApiserver,
+  type LocalServer,
+  startControllerManager,
+  startEtcd,
+  startKubeApiserver,
+} from "@flyte-ts/local-servers";
+import type { ServerFixture } from "./servers.js";
+
+/** A real kube-apiserver on an etcd of its own, without nodes. */
+export interface KubernetesFixture extends ServerFixture {
+  /** File with the address, the certificate and an administrator's token. */
+  readonly kubeconfig: string;
+  readonly token: string;
+  /** The server's certificate, PEM. */
+  readonly ca: string;
+  /** Process of the API server now; a restart changes it. */
+  pid(): number;
+  /** Stops the process's time (SIGSTOP): connections stay open and nothing answers. */
+  pause(): void;
+  resume(): void;
+  readonly etcd: {
+    readonly url: string;
+    pid(): number;
+    kill(): Promise<void>;
+    restart(): Promise<void>;
+    /** Drops all revisions up to now; resolves to that revision. The API server still answers from its watch cache until it is restarted. */
+    compact(): Promise<number>;
+  };
+}
+
+export interface KubernetesFixtureOptions {
+  /** Also run kube-controller-manager's garbage collector, namespace, service account and quota controllers. Default false. */
+  readonly controllers?: boolean;
+  /** Further flags of kube-apiserver. */
+  readonly args?: readonly string[];
+  /** False: etcd does not sync to disk. Default false. */
+  readonly durable?: boolean;
+}
+
+/**
+ * Why there can be no real Kubernetes API here (no Go, no network), in one line
+ * that is also printed; undefined when its programs are there. The first call on a
+ * machine builds them, which takes minutes.
+ *
+ *     const unavailable = await kubernetesUnavailable();
+ *     describe.skipIf(unavailable)("on a real Kubernetes API", …)
+ */
+export async function kubernetesUnavailable(): Promise<string | undefined> {
+  try {
+    await findEtcd(tellBuild);
+    await findKubeApiserver(tellBuild);
+    await findControllerManager(tellBuild);
+    return undefined;
+  } catch (error) {
+    const why = (error as Error).message.replaceAll(/\s*\n\s*/g, "; ");
+    process.stderr.write(`skipped, no real Kubernetes API: ${why}\n`);
+    return why;
+  }
+}
+
+function tellBuild(what: string): void {
+  process.stderr.write(`building ${what} (once, a few minutes) …\n`);
+}
+
+export async function kubernetesFixture(options: KubernetesFixtureOptions = {}): Promise<KubernetesFixture> {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-kubernetes-"));
+  const durable = options.durable ?? false;
+  const startStore = (port?: number) =>
+    startEtcd({ dataDir: join(folder, "etcd"), durable, onBuild: tellBuild, ...(port === undefined ? {} : { port }) });
+  let etcd = await startStore();
+  const dataDir = join(folder, "kubernetes");
+  const startApi = (port?: number) =>
+    startKubeApiserver({
+      dataDir,
+      etcdUrl: etcd.url,
+      onBuild: tellBuild,
+      args: options.args ?? [],
+      ...(port === undefined ? {} : { port }),
+    });
+  let api: KubeApiserver;
+  let controllers: LocalServer | undefined;
+  const stop = async () => {
+    await controllers?.kill();
+    await api?.kill();
+    await etcd.kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    api = await startApi();
+    if (options.controllers) controllers = await startControllerManager({ kubeconfig: api.kubeconfig, dataDir, onBuild: tellBuild });
+  } catch (error) {
+    await etcd.kill();
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  const { url, port, kubeconfig, token, ca } = api;
+  return {
+    url,
+    port,
+    kubeconfig,
+    token,
+    ca,
+    pid: () => api.pid,
+    pause: () => void process.kill(api.pid, "SIGSTOP"),
+    resume: () => void process.kill(api.pid, "SIGCONT"),
+    kill: () => api.kill(),
+    restart: async () => {
+      await api.stop();
+      api = await startApi(port);
+    },
+    stop,
+    etcd: {
+      url: etcd.url,
+      pid: () => etcd.pid,
+      kill: () => etcd.kill(),
+      restart: async () => {
+        await etcd.stop();
+        etcd = await startStore(etcd.port);
+      },
+      compact: () => compactEtcd(etcd.url),
+    },
+  };
+}
