@@ -64,6 +64,8 @@ export {
   executionEventFilter,
   executionRecordedSubject,
   executionRecordedFilter,
+  wakeSubject,
+  wakeFilter,
   type StreamDefinition,
 } from "./subject/subject.js";
 

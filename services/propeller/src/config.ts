@@ -12,6 +12,16 @@ export const propellerConfigSchema = z.strictObject({
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65_535).default(10_255) }).prefault({}),
   nats: z.strictObject({ url: z.string().default("nats://127.0.0.1:4222") }).prefault({}),
+  /** For what nodes ask of it: child executions, signals, interfaces of launch plans. */
+  admin: z
+    .strictObject({
+      /** `host:port`, `http://host:port` or `https://host:port` of its gRPC API. */
+      endpoint: z.string().default("127.0.0.1:30080"),
+      timeoutMs: milliseconds.min(100).default(15_000),
+      /** Calls at once. */
+      concurrency: z.number().int().positive().default(64),
+    })
+    .prefault({}),
   kubernetes: z
     .strictObject({
       kubeconfig: z.string().optional(),

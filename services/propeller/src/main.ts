@@ -4,9 +4,11 @@ import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadConfig } from "@flyte-ts/config";
 import { createKubeClient, LeaderElector } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
+import { openChannel } from "@flyte-ts/rpc";
 import { createLogger, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
+import { adminAnswerers } from "./shell/ask/admin.js";
 import { ensureCluster } from "./shell/ensure-cluster.js";
 import { Leadership } from "./shell/leadership.js";
 import { WorkflowLoader } from "./shell/load-workflow.js";
@@ -24,6 +26,7 @@ const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, not
 const bus = await connectBus({ url: config.nats.url, name: "propeller", logger });
 
 const blobs = createBlobStore({ s3: storage.s3 });
+const adminChannel = openChannel({ endpoint: config.admin.endpoint, deadlineMs: config.admin.timeoutMs });
 const leadership = new Leadership({
   bus,
   logger,
@@ -31,6 +34,7 @@ const leadership = new Leadership({
     client,
     bus,
     outputs: new OutputsStore(blobs),
+    answerers: adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
     loader: new WorkflowLoader(client, blobs),
     engine: {
       ...defaultEngineConfig(Math.random),
@@ -79,6 +83,7 @@ onShutdown(
     notReady = "stopping";
     await leadership.end();
     await elector.stop();
+    adminChannel.close();
     await bus.close();
     await ops.close();
     await client.close();

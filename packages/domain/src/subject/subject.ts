@@ -59,3 +59,11 @@ export function executionRecordedSubject(shard: number): string {
 
 /** Every shard's subject of executionRecordedSubject. */
 export const executionRecordedFilter = "flyte.recorded.*";
+
+/** Where admin tells that something which a node waits for has happened; volatile. */
+export function wakeSubject(shard: number): string {
+  return `flyte.wake.${shard}`;
+}
+
+/** Every shard's subject of wakeSubject. */
+export const wakeFilter = "flyte.wake.*";

@@ -26,6 +26,10 @@ export interface EngineConfig {
   readonly republish: BackoffConfig;
   /** Failed reads and writes of blobs are tried again. */
   readonly blobRetry: BackoffConfig;
+  /** Questions that could not be answered are asked again. */
+  readonly askRetry: BackoffConfig;
+  /** What admin will tell of is asked for again after this time, in case its word was lost. */
+  readonly awaitedAgain: BackoffConfig;
   /** On load, events of nodes that ended this long before the last change are published again. */
   readonly republishWindow: number;
   /** An abort that nobody answers is given up after this time if the attempt never reported anything. */
@@ -63,6 +67,8 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     resend: { initial: 30_000, factor: 2, max: 300_000, jitter: 0.1 },
     republish: { initial: 5_000, factor: 2, max: 60_000, jitter: 0.1 },
     blobRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
+    askRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
+    awaitedAgain: { initial: 60_000, factor: 1, max: 60_000, jitter: 0.5 },
     republishWindow: 60_000,
     abandonUnanswered: 600_000,
     inlineLimit: 8 * 1024,

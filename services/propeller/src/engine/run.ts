@@ -1,8 +1,10 @@
 import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
 import { FINALIZER, terminatedLabels, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { wakes } from "./ask/asked.js";
 import { RuntimeNode } from "./graph/runtime.js";
 import { takeStatusPatch, wholeStatus } from "./status/resource-status.js";
 import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "./types.js";
+import { takeAnswer, wake } from "./walk/asking.js";
 import { start } from "./walk/begin.js";
 import { BlobReads } from "./walk/blob-reads.js";
 import { blobDue, blobWritten, timerOf } from "./walk/blob-writes.js";
@@ -32,8 +34,7 @@ class Run implements WorkflowRun {
 
   constructor({ workflow, config, now, testing }: RunInput) {
     this.#workflow = workflow;
-    const walk = new Walk(workflow.model, config, workflow.status);
-    walk.now = now;
+    const walk = new Walk({ model: workflow.model, config, now }, workflow.status);
     walk.fullWalks = testing?.fullWalks ?? false;
     walk.forgetsFollowers = testing?.forgetsFollowers ?? false;
     walk.blobs = new BlobReads(config.blobRetry, config.random);
@@ -117,6 +118,13 @@ class Run implements WorkflowRun {
       case "outputsRead":
       case "literalRead":
         this.#blobRead(observation);
+        return;
+      case "answered":
+        takeAnswer(walk, observation.id, observation.answer);
+        return;
+      case "awaited":
+        if (observation.nodeId !== undefined) wake(walk, wakes.child(observation.nodeId));
+        if (observation.signalId !== undefined) wake(walk, wakes.signal(observation.signalId));
         return;
       case "outputsWritten":
         blobWritten(walk, observation.uri, observation.error);

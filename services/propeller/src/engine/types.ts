@@ -2,6 +2,7 @@ import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_p
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { Answer, Question } from "./ask/question.js";
 import type { EngineConfig } from "./config.js";
 
 /**
@@ -22,6 +23,10 @@ export type Observation =
   | { readonly kind: "literalRead"; readonly uri: string; readonly result: ReadResult<Literal> }
   /** A blob is written; with `error` the engine asks again after a while. */
   | { readonly kind: "outputsWritten"; readonly uri: string; readonly error?: string }
+  /** The answer to the question with this id; of one that nobody waits for any more it changes nothing. */
+  | { readonly kind: "answered"; readonly id: string; readonly answer: Answer }
+  /** Admin tells that the child execution of this node (by its unique id) has ended, or that this signal is set. */
+  | { readonly kind: "awaited"; readonly nodeId?: string; readonly signalId?: string }
   /** The status up to this revision is in the resource. */
   | { readonly kind: "persisted"; readonly revision: number }
   /** Admin has the terminal event in its database. */
@@ -52,6 +57,8 @@ export type Effect =
   | { readonly kind: "readOutputs"; readonly uri: string }
   | { readonly kind: "readLiteral"; readonly uri: string }
   | { readonly kind: "writeOutputs"; readonly uri: string; readonly outputs: LiteralMap }
+  /** Always answered, with an error where there is no answer. What changes the world is safe to repeat. */
+  | { readonly kind: "ask"; readonly id: string; readonly ask: Question; readonly afterRevision?: number }
   /** Once that revision is durable (labels set, finalizer gone), the run is over and may be forgotten. */
   | { readonly kind: "finish"; readonly afterRevision: number }
   | { readonly kind: "count"; readonly metric: EngineMetric; readonly labels?: Readonly<Record<string, string>> };

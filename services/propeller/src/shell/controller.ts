@@ -24,6 +24,7 @@ import { createRun } from "../engine/run.js";
 import type { Effect, Observation } from "../engine/types.js";
 import { RunIo, type StatusWrite } from "../shell-core/run-io.js";
 import type { ActiveRun } from "./active-run.js";
+import type { Answerers } from "./ask/answerers.js";
 import { Effects } from "./effects.js";
 import type { WorkflowLoader } from "./load-workflow.js";
 import type { PropellerMetrics } from "./metrics.js";
@@ -34,6 +35,7 @@ export interface ControllerOptions {
   readonly client: KubeClient;
   readonly bus: Pick<Bus, "publish">;
   readonly outputs: OutputsStore;
+  readonly answerers: Answerers;
   readonly loader: WorkflowLoader;
   readonly engine: EngineConfig;
   readonly metrics: PropellerMetrics;
@@ -73,8 +75,15 @@ export class Controller {
   #stopped = false;
 
   constructor(private readonly options: ControllerOptions) {
-    const { bus, outputs, metrics, logger } = options;
-    this.#effects = new Effects({ bus, outputs, metrics, logger, observe: (key, observation) => this.observe(key, observation) });
+    const { bus, outputs, answerers, metrics, logger } = options;
+    this.#effects = new Effects({
+      bus,
+      outputs,
+      answerers,
+      metrics,
+      logger,
+      observe: (key, observation) => this.observe(key, observation),
+    });
   }
 
   get queueDepth(): number {

@@ -5,12 +5,14 @@ import { TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, BusClosed } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Effect, Observation } from "../engine/types.js";
+import { type Answerers, answerWith } from "./ask/answerers.js";
 import type { PropellerMetrics } from "./metrics.js";
 import type { OutputsStore } from "./outputs-store.js";
 
 export interface EffectsOptions {
   readonly bus: Pick<Bus, "publish">;
   readonly outputs: OutputsStore;
+  readonly answerers: Answerers;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
   /** Takes what an effect led to, for the run of that key. */
@@ -44,7 +46,7 @@ export class Effects {
   }
 
   #start(key: string, effect: Effect): Promise<void> | undefined {
-    const { bus, outputs, observe, metrics } = this.options;
+    const { bus, outputs, answerers, observe, metrics } = this.options;
     switch (effect.kind) {
       case "sendTask": {
         const subject = taskRequestSubject(effect.request.template?.type ?? "", effect.request.shard);
@@ -60,6 +62,8 @@ export class Effects {
         return outputs
           .writeOutputs(effect.uri, effect.outputs)
           .then((error) => observe(key, { kind: "outputsWritten", uri: effect.uri, ...(error === undefined ? {} : { error }) }));
+      case "ask":
+        return answerWith(answerers, effect.ask).then((answer) => observe(key, { kind: "answered", id: effect.id, answer }));
       case "count":
         metrics.transitions.inc({ what: effect.metric, detail: Object.values(effect.labels ?? {}).join(" ") });
         return undefined;

@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { EVENT_STREAM, executionRecordedFilter, TASK_STREAM, taskEventFilter } from "@flyte-ts/domain";
-import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { EVENT_STREAM, executionRecordedFilter, TASK_STREAM, taskEventFilter, wakeFilter } from "@flyte-ts/domain";
+import { ExecutionRecordedSchema, WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Bus, BusMessage, Subscription } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -61,6 +61,10 @@ export class Leadership {
       bus.subscribeVolatile(executionRecordedFilter, (_, data) => {
         const { workflowKey, phase } = fromBinary(ExecutionRecordedSchema, data);
         controller.observe(workflowKey, { kind: "recorded", phase });
+      }),
+      bus.subscribeVolatile(wakeFilter, (_, data) => {
+        const { workflowKey, subject } = fromBinary(WakeSchema, data);
+        if (subject.case !== undefined) controller.observe(workflowKey, { kind: "awaited", [subject.case]: subject.value });
       }),
     );
   }

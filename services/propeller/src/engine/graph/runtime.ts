@@ -1,8 +1,9 @@
 import { NodePhase, isTerminalNode, nodeUniqueId, type ParentNode } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
 import { attemptDir, childNodeDir, topNodeDir } from "../data/paths.js";
+import type { NodeAsks } from "../ask/asked.js";
 import type { FailurePolicy } from "../failure/policy.js";
 import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
 
@@ -14,6 +15,19 @@ export const NOT_BEGUN: NodeStatus = Object.freeze({ phase: NodePhase.NotYetStar
  * stopped. `handle`: all has stopped, the failure node runs. `done`: decided.
  */
 export type ScopeStage = "run" | "stop" | "handle" | "done";
+
+/** What the nodes of a graph may name: those of the resource, or of what a dynamic node made. */
+export type Definitions = Pick<WorkflowModel, "tasks" | "subWorkflows">;
+
+export interface ScopeFacts {
+  readonly index: GraphIndex;
+  /** The node whose graph it is, and undefined for the workflow itself. */
+  readonly owner: RuntimeNode | undefined;
+  readonly policy: FailurePolicy;
+  readonly definitions: Definitions;
+  /** Data dir of the execution. */
+  readonly executionDir: string;
+}
 
 /** One instance of a graph: the workflow itself, or an attempt of a sub-workflow node. */
 export class Scope {
@@ -32,14 +46,19 @@ export class Scope {
   failedNode = "";
   failureNode: RuntimeNode | undefined;
 
-  constructor(
-    readonly index: GraphIndex,
-    /** The sub-workflow node, and undefined for the workflow itself. */
-    readonly owner: RuntimeNode | undefined,
-    readonly policy: FailurePolicy,
-    /** Data dir of the execution. */
-    private readonly executionDir: string,
-  ) {}
+  readonly index: GraphIndex;
+  readonly owner: RuntimeNode | undefined;
+  readonly policy: FailurePolicy;
+  readonly definitions: Definitions;
+  readonly #executionDir: string;
+
+  constructor({ index, owner, policy, definitions, executionDir }: ScopeFacts) {
+    this.index = index;
+    this.owner = owner;
+    this.policy = policy;
+    this.definitions = definitions;
+    this.#executionDir = executionDir;
+  }
 
   get graph(): GraphModel {
     return this.index.graph;
@@ -56,7 +75,7 @@ export class Scope {
 
   /** Data dir of a node that is no arm. */
   dirOf(nodeId: string): string {
-    return this.owner === undefined ? topNodeDir(this.executionDir, nodeId) : childNodeDir(this.owner.attemptDir, nodeId);
+    return this.owner === undefined ? topNodeDir(this.#executionDir, nodeId) : childNodeDir(this.owner.attemptDir, nodeId);
   }
 }
 
@@ -115,6 +134,8 @@ export class RuntimeNode {
   consumers = 0;
   /** Blobs that it waits for. */
   waitingFor: Set<string> | undefined;
+  /** Questions that it has asked. */
+  asks: NodeAsks | undefined;
   /** Blobs that are being written before the node goes on. */
   writes: Set<string> | undefined;
   /** A success that waits for its outputs to be written. */

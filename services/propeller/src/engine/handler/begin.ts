@@ -1,5 +1,4 @@
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { chooseArm } from "./branch.js";
 import type { NodeDecision } from "./decision.js";
@@ -11,19 +10,20 @@ import { beginTask } from "./task.js";
 import { unsupported } from "./unsupported.js";
 
 /** What a node does first, once its inputs are bound. The start node's inputs are its graph's. */
-export function decideBegin(node: RuntimeNode, inputs: LiteralMap, workflow: WorkflowModel): NodeDecision {
+export function decideBegin(node: RuntimeNode, inputs: LiteralMap): NodeDecision {
   const { target } = node.model;
+  const { definitions } = node.scope;
   switch (target.kind) {
     case "start":
       return passInputs(node, inputs);
     case "end":
       return collectOutputs(node, inputs);
     case "task":
-      return beginTask(target.task, workflow);
+      return beginTask(target.task, definitions);
     case "branch":
       return chooseArm(target.branch, inputs);
     case "subWorkflow":
-      return enterSubWorkflow(workflow, target.workflow);
+      return enterSubWorkflow(target.workflow, definitions);
     case "launchPlan":
       return unsupported("LaunchPlanNode", `launch plan node [${node.id}]`);
     case "gate":

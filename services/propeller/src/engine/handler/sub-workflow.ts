@@ -1,12 +1,11 @@
-import type { WorkflowModel } from "@flyte-ts/workflow-crd";
 import { outputsUri } from "../data/paths.js";
 import { END_NODE } from "../graph/index-graph.js";
-import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import type { Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 
 /** Runs the graph that the node names. */
-export function enterSubWorkflow(workflow: WorkflowModel, reference: string): NodeDecision {
-  const graph = workflow.subWorkflows.get(reference);
+export function enterSubWorkflow(reference: string, definitions: Definitions): NodeDecision {
+  const graph = definitions.subWorkflows.get(reference);
   if (graph !== undefined) return { kind: "enter", graph };
   const message = `failed to find sub workflow with ID [${reference}]`;
   return { kind: "fail", error: { code: "SubWorkflowExecutionFailed", kind: "SYSTEM", message } };

@@ -1,14 +1,15 @@
 import { TaskPhase, taskPhaseOfEvent } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { ExecutionErrorJson, TaskNodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, TaskNodeStatus } from "@flyte-ts/workflow-crd";
 import { errorToJson } from "../failure/error-json.js";
+import type { Definitions } from "../graph/runtime.js";
 import type { NodeDecision, NodeOutputs } from "./decision.js";
 import { unsupported } from "./unsupported.js";
 
 /** A task node begins with a request for its first attempt. */
-export function beginTask(task: string, workflow: WorkflowModel): NodeDecision {
-  if (workflow.tasks.has(task)) return { kind: "request" };
+export function beginTask(task: string, definitions: Definitions): NodeDecision {
+  if (definitions.tasks.has(task)) return { kind: "request" };
   return { kind: "fail", error: { code: "BadSpecificationError", kind: "SYSTEM", message: `failed to find task [${task}]` } };
 }
 

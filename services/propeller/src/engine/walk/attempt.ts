@@ -1,5 +1,6 @@
 import { NodePhase } from "@flyte-ts/domain";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { askDueAt } from "../ask/asked.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { taskRequest } from "../request/task-request.js";
 import { backoffDelay } from "../retry/backoff.js";
@@ -64,7 +65,7 @@ export function resendAt(walk: Walk, node: RuntimeNode): number | undefined {
 /** Sees to it that the node is looked at when something of it is due. */
 export function arm(walk: Walk, node: RuntimeNode): void {
   if (node.settled) return;
-  const dues = [resendAt(walk, node), deadlineOf(walk, node), retryTimeOf(node), wakeTimeOf(node)];
+  const dues = [resendAt(walk, node), deadlineOf(walk, node), retryTimeOf(node), wakeTimeOf(node), askDueAt(node.asks)];
   let next: number | undefined;
   for (const due of dues) if (due !== undefined && (next === undefined || due < next)) next = due;
   if (next !== undefined) walk.timers.set(node, next);

@@ -56,7 +56,7 @@ export function start(walk: Walk, node: RuntimeNode): void {
 /** Binds the inputs; comes here again when blobs that it waited for are there. */
 export function prepare(walk: Walk, node: RuntimeNode): void {
   if (node.model.target.kind === "start") {
-    apply(walk, node, decideBegin(node, graphInputs(walk, node.scope) ?? walk.model.inputs, walk.model));
+    apply(walk, node, decideBegin(node, graphInputs(walk, node.scope) ?? walk.model.inputs));
     return;
   }
   const bound = inputsOf(walk, node);
@@ -88,7 +88,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
   node.queuedAt = walk.now;
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }));
   walk.tellNode(node, NodeExecution_Phase.QUEUED, { inputs: node.inputsWritten ? undefined : inputs }, release);
-  apply(walk, node, decideBegin(node, inputs, walk.model));
+  apply(walk, node, decideBegin(node, inputs));
 }
 
 /**

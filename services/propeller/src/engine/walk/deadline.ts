@@ -3,6 +3,7 @@ import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
 import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../timeout/decide.js";
+import { asksDue } from "./asking.js";
 import { arm, deadlineOf, resendAt, retryTimeOf, sendAbort, sendRun, timeFacts, wakeTimeOf } from "./attempt.js";
 import { noteRetryable, retryAfter, startRetry } from "./next-attempt.js";
 import { noteAborted, stopNode } from "./stop.js";
@@ -24,6 +25,7 @@ export function nodeDue(walk: Walk, node: RuntimeNode): void {
   }
   const retryAt = retryTimeOf(node);
   if (retryAt !== undefined && retryAt <= walk.now) startRetry(walk, node);
+  asksDue(walk, node);
   const again = resendAt(walk, node);
   if (again !== undefined && again <= walk.now) resend(walk, node);
   arm(walk, node);

@@ -6,7 +6,7 @@ import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { fromRfc3339, latestOf } from "../time/rfc3339.js";
 import { arm } from "./attempt.js";
 import { decodeOutputs, releaseSources } from "./outputs.js";
-import { addFailureNode, enterScope } from "./scope.js";
+import { addFailureNode, enterScope, rootScope } from "./scope.js";
 import { releaseSlot, tellAborted, tellAgain } from "./settle.js";
 import { begin } from "./slots.js";
 import { ABORT_REASON, INNER_REASON, ROOT_REASON, stopNode, stopScope } from "./stop.js";
@@ -17,7 +17,7 @@ type Statuses = Readonly<Record<string, NodeStatus>>;
 
 /** Builds the running state from a status that another process may have left. */
 export function restore(walk: Walk, status: WorkflowStatus): void {
-  walk.root = enterScope(walk, walk.model.root, undefined);
+  walk.root = rootScope(walk);
   restoreScope(walk, walk.root, status.nodeStatus ?? {});
   walk.startDurable = status.phase !== WorkflowPhase.Ready;
   const { root } = walk;
@@ -97,7 +97,7 @@ function retain(walk: Walk, node: RuntimeNode): void {
 }
 
 function restoreInner(walk: Walk, node: RuntimeNode, reference: string): void {
-  const graph = walk.model.subWorkflows.get(reference);
+  const graph = node.scope.definitions.subWorkflows.get(reference);
   const { subNodeStatus, workflowNodeStatus } = node.status;
   if (graph === undefined || (subNodeStatus === undefined && workflowNodeStatus === undefined)) return;
   const inner = enterScope(walk, graph, node);

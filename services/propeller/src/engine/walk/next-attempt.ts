@@ -7,6 +7,7 @@ import { budgetsOf } from "../retry/budgets.js";
 import { causeOf, decideRetry, type RetryDecision } from "../retry/decide.js";
 import { changePhase, nextAttempt } from "../status/update-phase.js";
 import { toMillis } from "../time/rfc3339.js";
+import { forgetAll } from "./asking.js";
 import { arm, sendFinalize } from "./attempt.js";
 import { dropOutputs } from "./outputs.js";
 import { leave } from "./settle.js";
@@ -45,6 +46,7 @@ export function scheduleRetry(walk: Walk, node: RuntimeNode): void {
 export function startRetry(walk: Walk, node: RuntimeNode): void {
   if (node.inner !== undefined) leave(walk, node, node.inner);
   resetArms(walk, node);
+  forgetAll(walk, node);
   node.retriedAt ??= walk.now;
   node.attemptStartedAt = undefined;
   node.unconfirmed = false;

@@ -36,5 +36,5 @@ export function resume(walk: Walk, node: RuntimeNode): void {
     // The last attempt's clean-up may have been lost with the process that wrote down its end.
     if (node.unconfirmed && node.attempt > 0) sendFinalize(walk, node, { attempt: node.attempt - 1, remove: true });
     sendRun(walk, node, "held");
-  } else apply(walk, node, decideBegin(node, node.inputs, walk.model));
+  } else apply(walk, node, decideBegin(node, node.inputs));
 }

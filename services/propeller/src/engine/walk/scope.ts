@@ -1,12 +1,28 @@
 import type { GraphModel, NodeModel } from "@flyte-ts/workflow-crd";
 import { failurePolicy } from "../failure/policy.js";
-import { RuntimeNode, Scope } from "../graph/runtime.js";
+import { type Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
 import type { Walk } from "./walk.js";
 
-/** A new instance of a graph, with nothing begun; `owner` is the sub-workflow node that runs it. */
-export function enterScope(walk: Walk, graph: GraphModel, owner: RuntimeNode | undefined): Scope {
+/** A new instance of the workflow's own graph, with nothing begun. */
+export function rootScope(walk: Walk): Scope {
+  return newScope(walk, walk.model.root, { owner: undefined, definitions: walk.model });
+}
+
+/** A new instance of a graph below a node, with nothing begun. Its nodes name definitions of the owner's graph unless it brings its own. */
+export function enterScope(walk: Walk, graph: GraphModel, owner: RuntimeNode, definitions = owner.scope.definitions): Scope {
+  const scope = newScope(walk, graph, { owner, definitions });
+  owner.inner = scope;
+  return scope;
+}
+
+interface Place {
+  readonly owner: RuntimeNode | undefined;
+  readonly definitions: Definitions;
+}
+
+function newScope(walk: Walk, graph: GraphModel, { owner, definitions }: Place): Scope {
   const index = walk.indexOf(graph);
-  const scope = new Scope(index, owner, failurePolicy(graph, owner?.scope.policy), walk.dataDir);
+  const scope = new Scope({ index, owner, policy: failurePolicy(graph, owner?.scope.policy), definitions, executionDir: walk.dataDir });
   const orderPrefix = owner?.order ?? "";
   // In order, so that a branch stands before its arms.
   for (const [id, place] of index.order) {
@@ -20,7 +36,6 @@ export function enterScope(walk: Walk, graph: GraphModel, owner: RuntimeNode | u
     scope.nodes.set(id, node);
   }
   scope.unsettled = scope.nodes.size;
-  if (owner !== undefined) owner.inner = scope;
   return scope;
 }
 

@@ -7,6 +7,7 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
 import { rawOutputsOf } from "../request/task-request.js";
 import { changePhase } from "../status/update-phase.js";
+import { forgetAll } from "./asking.js";
 import { dropOutputs, releaseSources, retainOutputs } from "./outputs.js";
 import type { Release, Walk } from "./walk.js";
 
@@ -99,6 +100,7 @@ function settle(walk: Walk, node: RuntimeNode): void {
   }
   releaseSlot(walk, node);
   walk.blobs.release(node);
+  forgetAll(walk, node);
   walk.timers.drop(node);
   node.inputs = undefined;
   node.pendingOutputs = undefined;
@@ -149,6 +151,7 @@ export function leave(walk: Walk, node: RuntimeNode, inner: Scope): void {
   for (const below of inner.nodes.values()) {
     dropOutputs(walk, below);
     walk.timers.drop(below);
+    forgetAll(walk, below);
     walk.dirty.delete(below);
     if (below.inner !== undefined) leave(walk, below, below.inner);
   }

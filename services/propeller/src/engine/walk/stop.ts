@@ -4,6 +4,7 @@ import { armsOf, mayBeTaken } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
+import { forgetAll } from "./asking.js";
 import { sendAbort } from "./attempt.js";
 import { begin } from "./slots.js";
 import { enterScope } from "./scope.js";
@@ -32,6 +33,7 @@ export function stopNode(walk: Walk, node: RuntimeNode, reason: string): void {
   const again = node.stopping !== undefined;
   node.stopping = reason;
   if (again) return;
+  forgetAll(walk, node);
   if (node.inner !== undefined) stopScope(walk, node.inner, reason);
   else if (node.model.target.kind === "branch") stopArm(walk, node, reason);
   else if (mayRun(node)) sendAbort(walk, node, "held");
@@ -113,7 +115,7 @@ function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
 }
 
 function enterPossibly(walk: Walk, node: RuntimeNode, reference: string): void {
-  const graph = walk.model.subWorkflows.get(reference);
+  const graph = node.scope.definitions.subWorkflows.get(reference);
   if (graph === undefined) return;
   const inner = enterScope(walk, graph, node);
   inner.stage = "stop";

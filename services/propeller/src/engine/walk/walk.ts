@@ -3,6 +3,7 @@ import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { GraphModel, NodeStatus, WorkflowModel, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { Asked } from "../ask/asked.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../data/paths.js";
 import { EventSequence } from "../event/sequence.js";
@@ -73,6 +74,10 @@ export class Walk {
   readonly workflowTimer: WorkflowTimer = { workflow: true };
   blobs!: BlobReads;
   readonly writes = new Map<string, PendingWrite>();
+  /** Questions that are to be answered, by their ids. */
+  readonly asked = new Map<string, { readonly node: RuntimeNode; readonly asked: Asked }>();
+  /** Who waits for admin's word, by what it names. */
+  readonly listening = new Map<string, Set<RuntimeNode>>();
   readonly blobTimers = new Map<string, BlobTimer>();
 
   /** Tests: what becomes ready is found by walking the whole graph, never by counting. */
@@ -101,12 +106,17 @@ export class Walk {
   #effects: Effect[] = [];
   #held: number[] = [];
   #changed = false;
+  #asks = 0;
+  readonly #startedAt: number;
 
-  constructor(
-    readonly model: WorkflowModel,
-    readonly config: EngineConfig,
-    status: WorkflowStatus,
-  ) {
+  readonly model: WorkflowModel;
+  readonly config: EngineConfig;
+
+  constructor({ model, config, now }: Pick<Walk, "model" | "config" | "now">, status: WorkflowStatus) {
+    this.model = model;
+    this.config = config;
+    this.now = now;
+    this.#startedAt = now;
     const { nodeStatus: _, ...own } = status;
     this.status = own;
     this.writtenStatus = own;
@@ -127,7 +137,7 @@ export class Walk {
 
   templateOf(node: RuntimeNode): TaskTemplate | undefined {
     const { target } = node.model;
-    return target.kind === "task" ? this.model.tasks.get(target.task) : undefined;
+    return target.kind === "task" ? node.scope.definitions.tasks.get(target.task) : undefined;
   }
 
   // Changes
@@ -195,6 +205,11 @@ export class Walk {
     this.emit({ kind: "publish", event }, release);
   }
 
+  /** Never given twice, so that an answer to an earlier run's question is told from one to this run's. */
+  nextAskId(): string {
+    return `${this.#startedAt.toString(36)}-${this.#asks++}`;
+  }
+
   // What to look at
 
   look(node: RuntimeNode): void {
@@ -226,8 +241,15 @@ export class Walk {
     const effects = this.#effects;
     for (const at of this.#held) {
       const effect = effects[at];
-      if (effect?.kind === "sendTask" || effect?.kind === "publish" || effect?.kind === "finish") {
-        effects[at] = { ...effect, afterRevision: this.revision };
+      switch (effect?.kind) {
+        case "sendTask":
+        case "publish":
+        case "ask":
+        case "finish":
+          effects[at] = { ...effect, afterRevision: this.revision };
+          break;
+        default:
+          break;
       }
     }
     this.#effects = [];

@@ -23,6 +23,7 @@ export class Driver {
   readonly events: Extract<Effect, { kind: "publish" }>[] = [];
   readonly reads: string[] = [];
   readonly writes: string[] = [];
+  readonly asks: Extract<Effect, { kind: "ask" }>[] = [];
   readonly #io: RunIo;
   readonly run: WorkflowRun;
   resource: { metadata: Record<string, unknown>; status: WorkflowStatus };
@@ -128,6 +129,9 @@ export class Driver {
           break;
         case "finish":
           this.finished = true;
+          break;
+        case "ask":
+          this.asks.push(effect);
           break;
         case "count":
           break;

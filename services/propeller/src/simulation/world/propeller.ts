@@ -233,6 +233,9 @@ export class Propeller {
           this.#later({ kind: "outputsWritten", uri: effect.uri, ...(failed ? { error: "no" } : {}) });
         });
         return;
+      case "ask":
+        this.#later({ kind: "answered", id: effect.id, answer: { kind: "error", message: "nobody answers" } });
+        return;
       case "finish":
         this.#forget();
         return;

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/event/v1/event.proto.
  */
 export const file_flytets_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIqYCCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEikKBmlucHV0cxgDIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBIqCgdvdXRwdXRzGAQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEhAKCHNlcXVlbmNlGAUgASgEQgcKBWV2ZW50ImkKEUV4ZWN1dGlvblJlY29yZGVkEhQKDHdvcmtmbG93X2tleRgBIAEoCRINCgVwaGFzZRgCIAEoCRIvCgtyZWNvcmRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
+  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIqYCCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEikKBmlucHV0cxgDIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBIqCgdvdXRwdXRzGAQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEhAKCHNlcXVlbmNlGAUgASgEQgcKBWV2ZW50ImkKEUV4ZWN1dGlvblJlY29yZGVkEhQKDHdvcmtmbG93X2tleRgBIAEoCRINCgVwaGFzZRgCIAEoCRIvCgtyZWNvcmRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiTwoEV2FrZRIUCgx3b3JrZmxvd19rZXkYASABKAkSEQoHbm9kZV9pZBgCIAEoCUgAEhMKCXNpZ25hbF9pZBgDIAEoCUgAQgkKB3N1YmplY3RiBnByb3RvMw", [file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
 
 /**
  * One fact about a workflow or a node. The inner message is the published one,
@@ -118,4 +118,48 @@ export type ExecutionRecorded = Message<"flytets.event.v1.ExecutionRecorded"> & 
  */
 export const ExecutionRecordedSchema: GenMessage<ExecutionRecorded> = /*@__PURE__*/
   messageDesc(file_flytets_event_v1_event, 1);
+
+/**
+ * Admin's word that something has happened that a node waits for: the node is to
+ * ask for it. It carries no news itself and may be lost; who waits asks again at
+ * long intervals.
+ *
+ * @generated from message flytets.event.v1.Wake
+ */
+export type Wake = Message<"flytets.event.v1.Wake"> & {
+  /**
+   * `namespace/name` of the waiting workflow's resource.
+   *
+   * @generated from field: string workflow_key = 1;
+   */
+  workflowKey: string;
+
+  /**
+   * @generated from oneof flytets.event.v1.Wake.subject
+   */
+  subject: {
+    /**
+     * Unique id of the node whose child execution has ended.
+     *
+     * @generated from field: string node_id = 2;
+     */
+    value: string;
+    case: "nodeId";
+  } | {
+    /**
+     * Id of the signal of this execution that was set.
+     *
+     * @generated from field: string signal_id = 3;
+     */
+    value: string;
+    case: "signalId";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message flytets.event.v1.Wake.
+ * Use `create(WakeSchema)` to create a new message.
+ */
+export const WakeSchema: GenMessage<Wake> = /*@__PURE__*/
+  messageDesc(file_flytets_event_v1_event, 2);
 

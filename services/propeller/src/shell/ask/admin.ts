@@ -1,0 +1,103 @@
+import { create, fromBinary } from "@bufbuild/protobuf";
+import type { BlobStore } from "@flyte-ts/blobstore";
+import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
+import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
+import type { AdminQuestions, ChildExecution } from "../../engine/ask/admin.js";
+import type { Answer } from "../../engine/ask/question.js";
+import { errorToJson } from "../../engine/failure/error-json.js";
+import type { Answerer } from "./answerers.js";
+import { Limit } from "./limit.js";
+import { rpcFailure } from "./rpc-answer.js";
+
+export interface AdminAnswererOptions {
+  /** To admin, or any Flyte admin. */
+  readonly channel: Channel;
+  readonly blobs: Pick<BlobStore, "get">;
+  /** Calls at once. */
+  readonly concurrency: number;
+}
+
+type AdminAnswerers = { readonly [K in keyof AdminQuestions]: Answerer<K> };
+
+/** Asks admin by its published API. */
+export function adminAnswerers({ channel, blobs, concurrency }: AdminAnswererOptions): AdminAnswerers {
+  const admin = createClient({ channel, service: AdminService });
+  const signals = createClient({ channel, service: SignalService });
+  const limit = new Limit(concurrency);
+  const call = <V>(work: () => Promise<Answer<V>>): Promise<Answer<V>> =>
+    limit.run(() => work().catch((error: unknown) => rpcFailure(error)));
+  return {
+    createExecution: ({ request }) =>
+      call(async () => {
+        try {
+          await admin.createExecution(request);
+          return { kind: "value", value: "created" };
+        } catch (error) {
+          if (error instanceof RpcError && error.code === Code.ALREADY_EXISTS) return { kind: "value", value: "exists" };
+          throw error;
+        }
+      }),
+    readExecution: ({ id }) =>
+      call(async () => ({ kind: "value", value: await childOf(await admin.getExecution({ id }), { admin, blobs }) })),
+    terminateExecution: ({ id, cause }) =>
+      call(async () => {
+        try {
+          await admin.terminateExecution({ id, cause });
+          return { kind: "value", value: "asked" };
+        } catch (error) {
+          if (error instanceof RpcError && error.code === Code.NOT_FOUND) return { kind: "value", value: "none" };
+          if (hasEnded(error)) return { kind: "value", value: "ended" };
+          throw error;
+        }
+      }),
+    awaitSignal: ({ id, type }) =>
+      call(async () => {
+        const { value } = await signals.getOrCreateSignal({ id, type: type ?? create(LiteralTypeSchema) });
+        return { kind: "value", value: value?.value.case === undefined ? undefined : value };
+      }),
+  };
+}
+
+function hasEnded(error: unknown): boolean {
+  if (!(error instanceof RpcError)) return false;
+  return error.findDetails(EventFailureReasonSchema).some(({ reason }) => reason.case === "alreadyInTerminalState");
+}
+
+interface Sources {
+  readonly admin: ServiceClient<typeof AdminService>;
+  readonly blobs: Pick<BlobStore, "get">;
+}
+
+async function childOf({ id, closure }: Execution, { admin, blobs }: Sources): Promise<ChildExecution> {
+  switch (closure?.phase) {
+    case WorkflowExecution_Phase.SUCCEEDED: {
+      const { fullOutputs } = await admin.getExecutionData({ id });
+      const uri =
+        closure.outputResult.case === "outputs" && closure.outputResult.value.data.case === "uri"
+          ? closure.outputResult.value.data.value
+          : "";
+      if (fullOutputs !== undefined && Object.keys(fullOutputs.literals).length > 0) return { phase: "succeeded", outputs: fullOutputs };
+      // More than admin gives by value, perhaps.
+      return { phase: "succeeded", outputs: uri === "" ? fullOutputs : await readOutputs(blobs, uri) };
+    }
+    case WorkflowExecution_Phase.FAILED:
+      return { phase: "failed", error: closure.outputResult.case === "error" ? errorToJson(closure.outputResult.value) : undefined };
+    case WorkflowExecution_Phase.ABORTED:
+      return { phase: "aborted" };
+    case WorkflowExecution_Phase.TIMED_OUT:
+      return { phase: "timedOut" };
+    default:
+      return { phase: "running" };
+  }
+}
+
+async function readOutputs(blobs: Pick<BlobStore, "get">, uri: string): Promise<LiteralMap | undefined> {
+  const bytes = await blobs.get(uri);
+  return bytes === undefined ? undefined : fromBinary(LiteralMapSchema, bytes);
+}

@@ -1,0 +1,26 @@
+import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
+import type { Answer, RefusalCode } from "../../engine/ask/question.js";
+
+/** What asking again may change; everything else is final. */
+const TRANSIENT: ReadonlySet<CodeName> = new Set([
+  "CANCELLED",
+  "UNKNOWN",
+  "DEADLINE_EXCEEDED",
+  "RESOURCE_EXHAUSTED",
+  "ABORTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "OK",
+]);
+
+/** The answer that a failed call makes. */
+export function rpcFailure(error: unknown): Exclude<Answer<never>, { kind: "value" }> {
+  if (!(error instanceof RpcError)) return { kind: "error", message: String(error) };
+  const code = codeName(error.code);
+  if (isTransient(code)) return { kind: "error", message: error.toString() };
+  return { kind: "refused", code, message: error.message };
+}
+
+function isTransient(code: CodeName): code is Exclude<CodeName, RefusalCode> {
+  return TRANSIENT.has(code);
+}
