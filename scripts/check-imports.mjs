@@ -39,6 +39,7 @@ const TABLE = {
   "packages/cli": ["idl", "client", "config", "local-servers"],
   "packages/testing": anyPackage.concat("local-servers"),
   "services/admin": anyPackage,
+  "services/datacatalog": anyPackage,
   "services/propeller": anyPackage,
   "services/local-cluster": anyPackage,
   "services/local-blobstore": anyPackage,

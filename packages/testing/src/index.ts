@@ -1,2 +1,3 @@
 export { kubernetesFixture, type KubernetesFixture, type KubernetesFixtureOptions, kubernetesUnavailable } from "./kubernetes.js";
+export { schemaText } from "./schema-text.js";
 export { natsFixture, postgresFixture, type ServerFixture } from "./servers.js";

@@ -4,10 +4,9 @@ import { loadConfig } from "@flyte-ts/config";
 import { EVENT_STREAM } from "@flyte-ts/domain";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
-import { createPool } from "@flyte-ts/postgres";
-import { createRpcServer, type RpcServer } from "@flyte-ts/rpc";
+import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/postgres";
+import { callMetrics, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
 import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
-import { callMetrics } from "./call-metrics.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { startIngest } from "./ingest/start.js";
@@ -15,7 +14,6 @@ import { startRepair } from "./launcher/start-repair.js";
 import { startLauncher } from "./launcher/start.js";
 import { seedProjects } from "./project/rpc.js";
 import { adminServices, databaseTrouble } from "./server.js";
-import { databaseProblem, whenDatabaseIsThere } from "./wait-for-database.js";
 
 const config = loadConfig(adminConfigSchema, { service: "admin", argv: process.argv.slice(2), env: process.env });
 const logger = createLogger({ service: "admin", level: config.logLevel });
@@ -45,7 +43,7 @@ const ingest = await startIngest(deps);
 // Without a data plane executions are accepted and wait for one.
 const dataPlanes = clusters.length === 0 ? [] : [await startLauncher(deps), startRepair(deps)];
 const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() });
-const interceptors = [callMetrics(metrics), databaseTrouble];
+const interceptors = [callMetrics(metrics, "admin"), databaseTrouble];
 const { host, grpcPort, httpPort, maxMessageBytes } = config.server;
 const servers: RpcServer[] = [];
 // Each port serves both protocols, so one is enough.

@@ -6,6 +6,8 @@ export interface Endpoints {
   readonly api: number;
   readonly blobs: number;
   readonly cluster: number;
+  /** gRPC of the data catalog: only propeller asks it. */
+  readonly catalog: number;
   readonly databaseUrl: string;
   readonly natsUrl: string;
   /** Port of health and metrics of each service. */
@@ -86,6 +88,17 @@ export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: Stac
         clusters: [{ name: "local", kubeconfig: folders.kubeconfig }],
         taskResources: { defaults: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "4", memory: "4Gi", gpu: "1" } },
         registration: { maxWorkflowNodes: 100_000 },
+      },
+    },
+    {
+      name: "datacatalog",
+      program: program("datacatalog"),
+      config: {
+        logLevel,
+        ops: ops("datacatalog"),
+        server: { host: "127.0.0.1", grpcPort: endpoints.catalog },
+        database: { url: new URL("/datacatalog", endpoints.databaseUrl).href },
+        storage: { container: `s3://${BUCKET}`, s3 },
       },
     },
     {

@@ -60,6 +60,7 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
       api: ports.api,
       blobs: ports.blobs,
       cluster: ports.cluster,
+      catalog: ports.catalog,
       ops: ports.ops,
       databaseUrl: postgres.url,
       natsUrl: nats.url,
@@ -127,10 +128,11 @@ interface Ports {
   readonly cluster: number;
   readonly postgres: number;
   readonly nats: number;
+  readonly catalog: number;
   readonly ops: Readonly<Record<string, number>>;
 }
 
-const SERVICES = ["local-blobstore", "local-cluster", "admin", "propeller", "plugin-pod", "plugin-echo"];
+const SERVICES = ["local-blobstore", "local-cluster", "admin", "datacatalog", "propeller", "plugin-pod", "plugin-echo"];
 
 /** Ports that were chosen freely stay the same over restarts, so that what was written down with them stays true. */
 async function choosePorts(config: StackConfig, folders: StackFolders): Promise<Ports> {
@@ -157,6 +159,7 @@ async function choosePorts(config: StackConfig, folders: StackFolders): Promise<
     cluster: await fixed(config.clusterPort, { flag: "clusterPort", before: known.cluster }),
     postgres: await free(known.postgres),
     nats: await free(known.nats),
+    catalog: await free(known.catalog),
     ops,
   };
   writeFileSync(file, JSON.stringify(ports, null, 2));

@@ -1,10 +1,12 @@
-import { Code, codeName, type Interceptor, toRpcError } from "@flyte-ts/rpc";
 import { Histogram, type Metrics } from "@flyte-ts/telemetry";
+import { Code, codeName } from "./code.js";
+import { toRpcError } from "./rpc-error.js";
+import type { Interceptor } from "./service.js";
 
-/** Measures every call: how long it took and how it ended. */
-export function callMetrics(metrics: Metrics): Interceptor {
+/** Measures every call of a service: how long it took and how it ended, as `flyte_{service}_call_seconds`. */
+export function callMetrics(metrics: Metrics, service: string): Interceptor {
   const duration = new Histogram({
-    name: "flyte_admin_call_seconds",
+    name: `flyte_${service}_call_seconds`,
     help: "Time of a call from its decoded request to its response, by method and status code.",
     labelNames: ["method", "code"],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
+import type { Queryable } from "./database.js";
+import { isUnavailable } from "./errors.js";
 
 const RETRY_MS = 500;
 

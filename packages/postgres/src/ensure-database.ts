@@ -1,0 +1,39 @@
+import pg from "pg";
+
+const UNDEFINED_DATABASE = "3D000";
+const DUPLICATE_DATABASE = "42P04";
+const UNIQUE_VIOLATION = "23505";
+
+/**
+ * Makes the database that a URL names when the server has none of this name; the user must be allowed to.
+ * Services that start together may all ask: one makes it.
+ */
+export async function ensureDatabase(url: string): Promise<void> {
+  if (await exists(url)) return;
+  const server = new URL(url);
+  const name = decodeURIComponent(server.pathname.slice(1));
+  server.pathname = "/postgres";
+  const client = new pg.Client({ connectionString: server.href, application_name: "flyte-ts migrate" });
+  await client.connect();
+  try {
+    await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+  } catch (error) {
+    // Two that create at once: the catalog's own index refuses the second when both have looked before.
+    if (!(error instanceof pg.DatabaseError && (error.code === DUPLICATE_DATABASE || error.code === UNIQUE_VIOLATION))) throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function exists(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, application_name: "flyte-ts migrate" });
+  try {
+    await client.connect();
+    return true;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === UNDEFINED_DATABASE) return false;
+    throw error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,82 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type ArtifactData, ArtifactDataSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import type { DatasetKey } from "../dataset/identifier.js";
+import type { DatacatalogDeps } from "../deps.js";
+import { checkGiven, invalidArgument, missingArgument } from "../invalid.js";
+
+/** One output as it is kept: in the row, or in the blob store when it is large. */
+export interface StoredData {
+  readonly name: string;
+  readonly value: Uint8Array | null;
+  readonly location: string | null;
+}
+
+/** @throws RpcError INVALID_ARGUMENT when there is none, or two of one name. */
+export function checkData(data: readonly ArtifactData[]): void {
+  if (data.length === 0) throw missingArgument("artifactData");
+  const names = new Set<string>();
+  for (const [index, { name }] of data.entries()) {
+    checkGiven(name, `artifactData[${index}].name`);
+    if (names.has(name)) throw invalidArgument(`invalid value for artifactData[${index}].name, value:[${name}]: names must be unique`);
+    names.add(name);
+  }
+}
+
+type Store = Pick<DatacatalogDeps, "blobs" | "config" | "uuid">;
+
+/**
+ * Puts what is large into the blob store. Every write has a place of its own, so an artifact that is changed
+ * while it is read has old data or new data, never some of each.
+ */
+export async function storeData(
+  { blobs, config, uuid }: Store,
+  artifact: { readonly dataset: DatasetKey; readonly artifactId: string },
+  data: readonly ArtifactData[],
+): Promise<StoredData[]> {
+  const { container, prefix, inlineBytes } = config.storage;
+  const { project, domain, name: dataset, version } = artifact.dataset;
+  return Promise.all(
+    data.map(async ({ name, value }): Promise<StoredData> => {
+      const bytes = toBinary(LiteralSchema, value ?? create(LiteralSchema));
+      if (bytes.length <= inlineBytes) return { name, value: bytes, location: null };
+      const location = blobs.join(container, prefix, project, domain, dataset, version, artifact.artifactId, name, uuid(), "data.pb");
+      await blobs.put(location, bytes, { contentType: "application/octet-stream" });
+      return { name, value: null, location };
+    }),
+  );
+}
+
+/** The outputs again; undefined when a blob is gone: the artifact was changed since its rows were read. */
+export async function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly StoredData[]): Promise<ArtifactData[] | undefined> {
+  const data = await Promise.all(
+    stored.map(async ({ name, value, location }) => {
+      const bytes = value ?? (await blobs.get(location as string));
+      return bytes === undefined ? undefined : create(ArtifactDataSchema, { name, value: fromBinary(LiteralSchema, bytes) });
+    }),
+  );
+  return data.every((one) => one !== undefined) ? data : undefined;
+}
+
+export async function insertData(db: Queryable, artifact: bigint, stored: readonly StoredData[]): Promise<void> {
+  await db.query({
+    name: "insert-artifact-data",
+    text: `INSERT INTO artifact_data (artifact, position, name, value, location)
+      SELECT $1, position, name, value, location
+      FROM unnest($2::text[], $3::bytea[], $4::text[]) WITH ORDINALITY AS data (name, value, location, position)`,
+    values: [artifact, stored.map((one) => one.name), stored.map((one) => one.value), stored.map((one) => one.location)],
+  });
+}
+
+/** Data that no row names any more; what cannot be deleted now stays and does no harm. */
+export async function dropData({ blobs, logger }: Pick<DatacatalogDeps, "blobs" | "logger">, stored: readonly StoredData[]): Promise<void> {
+  for (const { location } of stored) {
+    if (location === null) continue;
+    try {
+      await blobs.delete(location);
+    } catch (error) {
+      logger.warn({ location, error: String(error) }, "artifact data could not be deleted");
+    }
+  }
+}

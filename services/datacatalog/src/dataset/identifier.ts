@@ -1,0 +1,28 @@
+import { create } from "@bufbuild/protobuf";
+import { type DatasetID, DatasetIDSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
+import { checkGiven, missingArgument } from "../invalid.js";
+
+/** The four names that make a dataset's key. */
+export interface DatasetKey {
+  readonly project: string;
+  readonly domain: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+/** @throws RpcError INVALID_ARGUMENT naming the field that is missing. */
+export function checkDatasetId(id: DatasetID | undefined): asserts id is DatasetID {
+  if (id === undefined) throw missingArgument("dataset");
+  checkGiven(id.project, "project");
+  checkGiven(id.domain, "domain");
+  checkGiven(id.name, "name");
+  checkGiven(id.version, "version");
+}
+
+export function datasetText({ project, domain, name, version }: DatasetKey): string {
+  return `${project}/${domain}/${name}/${version}`;
+}
+
+export function datasetIdOf({ project, domain, name, version, uuid }: DatasetKey & { readonly uuid: string }): DatasetID {
+  return create(DatasetIDSchema, { project, domain, name, version, UUID: uuid });
+}

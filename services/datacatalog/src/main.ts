@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { createBlobStore } from "@flyte-ts/blobstore";
+import { loadConfig } from "@flyte-ts/config";
+import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
+import { callMetrics, createRpcServer } from "@flyte-ts/rpc";
+import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { datacatalogConfigSchema } from "./config.js";
+import { datacatalogServices, trouble } from "./server.js";
+
+const config = loadConfig(datacatalogConfigSchema, { service: "datacatalog", argv: process.argv.slice(2), env: process.env });
+const logger = createLogger({ service: "datacatalog", level: config.logLevel });
+const metrics = new Metrics();
+const { url, maxConnections } = config.database;
+const db = createPool({ url, maxConnections, applicationName: "flyte-ts datacatalog", logger });
+let notReady: string | undefined = "starting: waiting for the database";
+const ops = await startOpsServer({ ...config.ops, metrics, notReady: async () => notReady ?? (await databaseProblem(db)) });
+
+const directory = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
+await whenDatabaseIsThere(async () => {
+  await ensureDatabase(url);
+  await db.migrate({ directory, logger });
+}, logger);
+const blobs = createBlobStore(config.storage);
+const { host, grpcPort, maxMessageBytes } = config.server;
+const server = createRpcServer({
+  logger,
+  services: datacatalogServices({ config, db, blobs, logger, metrics, uuid: randomUUID }),
+  interceptors: [callMetrics(metrics, "datacatalog"), trouble],
+  maxMessageBytes,
+});
+const { port } = await server.listen({ host, port: grpcPort });
+notReady = undefined;
+logger.info({ host, port, opsPort: ops.port }, "datacatalog is ready");
+
+onShutdown(
+  async () => {
+    notReady = "stopping";
+    await server.drain();
+    blobs.close();
+    await db.close();
+    await ops.close();
+  },
+  { logger },
+);

@@ -1,0 +1,93 @@
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs, durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import {
+  type DataCatalog,
+  type DatasetID,
+  type ReservationID,
+  ReservationIDSchema,
+  ReservationSchema,
+} from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { checkDatasetId } from "../dataset/identifier.js";
+import type { DatacatalogDeps } from "../deps.js";
+import { checkGiven, invalidArgument, missingArgument } from "../invalid.js";
+
+type Service = ServiceImplementation<typeof DataCatalog>;
+
+interface Row {
+  readonly owner_id: string;
+  readonly expires_at: Date;
+}
+
+/**
+ * Reservations: at most one owner for what belongs under a tag, for as long as it extends its reservation in time.
+ * Only the database's clock counts, so replicas of this service agree.
+ */
+export function reservationRpcs({
+  db,
+  config,
+}: Pick<DatacatalogDeps, "db" | "config">): Pick<Service, "getOrExtendReservation" | "releaseReservation"> {
+  const { heartbeatGracePeriodMultiplier, maxHeartbeatMs } = config.reservations;
+  return {
+    async getOrExtendReservation({ reservationId, ownerId, heartbeatInterval }) {
+      checkReservation(reservationId, ownerId);
+      const heartbeatMs = Math.min(maxHeartbeatMs, requested(heartbeatInterval) ?? maxHeartbeatMs);
+      // One statement, so of any number that ask at once one gets it: the row is locked while its holder is compared.
+      // The time is taken before that wait, which can only make a taker give way to a holder, never the reverse.
+      const { rows } = await db.query<Row>({
+        name: "get-or-extend-reservation",
+        text: `INSERT INTO reservations AS held (project, domain, name, version, tag_name, owner_id, asked_at, expires_at)
+          SELECT $1, $2, $3, $4, $5, $6, now, now + $7 * interval '1 millisecond' FROM (SELECT clock_timestamp() AS now) AS clock
+          ON CONFLICT (project, domain, name, version, tag_name) DO UPDATE SET
+            owner_id = CASE WHEN held.owner_id = excluded.owner_id OR held.expires_at <= excluded.asked_at THEN excluded.owner_id ELSE held.owner_id END,
+            asked_at = CASE WHEN held.owner_id = excluded.owner_id OR held.expires_at <= excluded.asked_at THEN excluded.asked_at ELSE held.asked_at END,
+            expires_at = CASE WHEN held.owner_id = excluded.owner_id OR held.expires_at <= excluded.asked_at THEN excluded.expires_at ELSE held.expires_at END
+          RETURNING owner_id, expires_at`,
+        values: [...key(reservationId), ownerId, heartbeatMs * heartbeatGracePeriodMultiplier],
+      });
+      const [row] = rows;
+      if (row === undefined) throw new Error("an upsert without a condition returns its row");
+      return {
+        reservation: create(ReservationSchema, {
+          reservationId: create(ReservationIDSchema, reservationId),
+          ownerId: row.owner_id,
+          heartbeatInterval: durationFromMs(heartbeatMs),
+          expiresAt: timestampFromDate(row.expires_at),
+        }),
+      };
+    },
+
+    async releaseReservation({ reservationId, ownerId }) {
+      checkReservation(reservationId, ownerId);
+      // Somebody else's stays; that there is none is as good as released.
+      await db.query({
+        name: "release-reservation",
+        text: "DELETE FROM reservations WHERE project = $1 AND domain = $2 AND name = $3 AND version = $4 AND tag_name = $5 AND owner_id = $6",
+        values: [...key(reservationId), ownerId],
+      });
+      return {};
+    },
+  };
+}
+
+type GivenReservation = ReservationID & { readonly datasetId: DatasetID };
+
+function key({ datasetId: { project, domain, name, version }, tagName }: GivenReservation): string[] {
+  return [project, domain, name, version, tagName];
+}
+
+function checkReservation(id: ReservationID | undefined, ownerId: string): asserts id is GivenReservation {
+  if (id === undefined) throw missingArgument("reservation_id");
+  checkDatasetId(id.datasetId);
+  checkGiven(id.tagName, "tagName");
+  checkGiven(ownerId, "owner_id");
+}
+
+/** ms; undefined when the owner leaves it to the service. */
+function requested(interval: Duration | undefined): number | undefined {
+  if (interval === undefined) return undefined;
+  const ms = durationMs(interval);
+  if (ms <= 0) throw invalidArgument(`invalid value for heartbeat_interval, value:[${ms} ms]: it must be longer than nothing`);
+  return ms;
+}

@@ -1,0 +1,28 @@
+import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
+import { CommitUnknown, isTransactionConflict, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
+import { Code, implement, type Interceptor, RpcError, type ServedService } from "@flyte-ts/rpc";
+import { artifactRpcs } from "./artifact/rpc.js";
+import { tagRpcs } from "./artifact/tag.js";
+import { datasetRpcs } from "./dataset/rpc.js";
+import type { DatacatalogDeps } from "./deps.js";
+import { reservationRpcs } from "./reservation/rpc.js";
+
+/** Everything that the data catalog serves, put together from its slices. */
+export function datacatalogServices(deps: DatacatalogDeps): ServedService[] {
+  return [implement(DataCatalog, { ...datasetRpcs(deps), ...artifactRpcs(deps), ...tagRpcs(deps), ...reservationRpcs(deps) })];
+}
+
+/** Tells callers which failures are worth another try, and which are their own. */
+export const trouble: Interceptor = async ({ context }, next) => {
+  try {
+    return await next(context);
+  } catch (cause) {
+    if (isUnavailable(cause) || isTransactionConflict(cause) || cause instanceof CommitUnknown) {
+      throw new RpcError(Code.UNAVAILABLE, "the database cannot be reached, try again", { cause });
+    }
+    if (cause instanceof BlobUnavailable) throw new RpcError(Code.UNAVAILABLE, "the blob store cannot be reached, try again", { cause });
+    if (isUnstorableText(cause)) throw new RpcError(Code.INVALID_ARGUMENT, "invalid text: NUL characters are not allowed", { cause });
+    throw cause;
+  }
+};
