@@ -19,12 +19,12 @@ import { EventRecorder } from "./kubelet/event-recorder.js";
 import { Kubelet } from "./kubelet/kubelet.js";
 import { allocatableOf, type NodeDescription, nodeLabels, nodeObject, thisMachine } from "./kubelet/node-object.js";
 import { servePodLog } from "./kubelet/pod-log.js";
-import { storeLookup } from "./kubelet/pod-worker.js";
 import { Reaper } from "./kubelet/container/reaper.js";
 import { Scheduler } from "./kubelet/scheduler.js";
 import { at, type KubeObject, listAt, textAt, withMeta } from "./object/model.js";
 import { registerMetrics } from "./metrics.js";
 import { writeKubeconfig } from "./kubeconfig.js";
+import { storePodSource } from "./store-pod-source.js";
 import { openStore } from "./store/persistent-store.js";
 
 export interface Cluster {
@@ -79,15 +79,15 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
   const allocatable = allocatableOf(machine, config.allocatable);
   const description = { name: config.nodeName, hostIP: HOST_IP, machine, allocatable, labels: config.nodeLabels, now: now() };
   putNode(context, description);
-  const events = new EventRecorder(context, config.nodeName);
+  const pods = storePodSource(context);
+  const events = new EventRecorder(pods, config.nodeName);
   const podsFolder = join(config.dataDir, "pods");
   const kubelet = new Kubelet({
-    context,
+    pods,
     events,
     logger,
     podsFolder,
     reaper: new Reaper(),
-    lookup: (namespace) => storeLookup(context, namespace),
     settings: {
       nodeName: config.nodeName,
       hostIP: HOST_IP,
@@ -99,7 +99,7 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
     unreachableImages: config.imagePolicy.unreachable,
     maxLogBytes: config.maxLogBytes,
     enforceMemory: config.memoryLimits === "enforce",
-    scheduler: new Scheduler({ context, events, nodeName: config.nodeName, allocatable, labels: nodeLabels(description) }),
+    scheduler: new Scheduler({ pods, events, nodeName: config.nodeName, allocatable, labels: nodeLabels(description) }),
   });
 
   const token = config.access === "token" ? readToken(join(config.dataDir, "token")) : undefined;

@@ -1,6 +1,5 @@
 import { at, type JsonObject, type KubeObject, microTimestamp, timestamp } from "../object/model.js";
-import { STORAGE } from "../api/type/built-in-types.js";
-import type { ApiContext } from "../api/context.js";
+import type { PodSource } from "./pod-source.js";
 
 export interface Note {
   readonly type: "Normal" | "Warning";
@@ -15,63 +14,52 @@ const REMEMBERED = 2048;
 
 /** Writes events about pods as kubelet and the scheduler write them. */
 export class EventRecorder {
-  readonly #context: ApiContext;
+  readonly #pods: PodSource;
   readonly #node: string;
-  readonly #known = new Map<string, string>();
+  readonly #known = new Map<string, KubeObject>();
   #lastName = 0n;
 
-  constructor(context: ApiContext, node: string) {
-    this.#context = context;
+  constructor(pods: PodSource, node: string) {
+    this.#pods = pods;
     this.#node = node;
   }
 
   /** An event of kubelet; an equal one that exists is counted up. */
   record(pod: KubeObject, note: Note): void {
-    const { namespace = "", uid = "" } = pod.metadata;
-    if (!this.#accepts(namespace)) return;
+    const { uid = "" } = pod.metadata;
     const key = [uid, note.reason, note.message, note.fieldPath].join("\n");
-    const now = timestamp(this.#context.now());
-    const name = this.#known.get(key);
-    const known = name === undefined ? undefined : this.#context.store.get({ resource: STORAGE.events, namespace, name })?.object;
-    if (known !== undefined) {
-      this.#context.store.put(STORAGE.events, { ...known, count: Number(at(known, "count") ?? 1) + 1, lastTimestamp: now });
-      return;
-    }
-    const event = this.#base(pod, note);
-    this.#remember(key, event.metadata.name);
-    this.#context.store.put(STORAGE.events, {
-      ...event,
-      count: 1,
-      eventTime: null,
-      firstTimestamp: now,
-      lastTimestamp: now,
-      reportingComponent: "kubelet",
-      reportingInstance: this.#node,
-      source: { component: "kubelet", host: this.#node },
-    });
+    const now = timestamp(this.#pods.now());
+    const known = this.#known.get(key);
+    const event: KubeObject =
+      known === undefined
+        ? {
+            ...this.#base(pod, note),
+            count: 1,
+            eventTime: null,
+            firstTimestamp: now,
+            lastTimestamp: now,
+            reportingComponent: "kubelet",
+            reportingInstance: this.#node,
+            source: { component: "kubelet", host: this.#node },
+          }
+        : { ...known, count: Number(at(known, "count") ?? 1) + 1, lastTimestamp: now };
+    this.#remember(key, event);
+    this.#pods.writeEvent(event);
   }
 
   /** An event of the scheduler. */
   recordScheduling(pod: KubeObject, note: Note & { readonly action: string }): void {
-    const { namespace = "" } = pod.metadata;
-    if (!this.#accepts(namespace)) return;
     const { action, ...rest } = note;
-    this.#context.store.put(STORAGE.events, {
+    this.#pods.writeEvent({
       ...this.#base(pod, rest),
       action,
-      eventTime: microTimestamp(this.#context.now()),
+      eventTime: microTimestamp(this.#pods.now()),
       firstTimestamp: null,
       lastTimestamp: null,
       reportingComponent: "default-scheduler",
       reportingInstance: `default-scheduler-${this.#node}`,
       source: {},
     });
-  }
-
-  /** A namespace that is going takes no more. */
-  #accepts(namespace: string): boolean {
-    const found = this.#context.store.get({ resource: STORAGE.namespaces, namespace: "", name: namespace });
-    return found !== undefined && found.object.metadata.deletionTimestamp === undefined;
   }
 
   #base(pod: KubeObject, { type, reason, message, fieldPath }: Note): KubeObject {
@@ -91,8 +79,8 @@ export class EventRecorder {
       metadata: {
         name: `${name}.${this.#nextSuffix()}`,
         namespace,
-        uid: this.#context.newUid(),
-        creationTimestamp: timestamp(this.#context.now()),
+        uid: this.#pods.newUid(),
+        creationTimestamp: timestamp(this.#pods.now()),
       },
       involvedObject,
       message,
@@ -103,13 +91,14 @@ export class EventRecorder {
 
   /** Time in nanoseconds, as the names of Kubernetes' events end; never twice the same, and in order. */
   #nextSuffix(): string {
-    const now = BigInt(this.#context.now()) * 1_000_000n;
+    const now = BigInt(this.#pods.now()) * 1_000_000n;
     this.#lastName = now > this.#lastName ? now : this.#lastName + 1n;
     return this.#lastName.toString(16);
   }
 
-  #remember(key: string, name: string): void {
-    this.#known.set(key, name);
+  #remember(key: string, event: KubeObject): void {
+    this.#known.delete(key);
+    this.#known.set(key, event);
     if (this.#known.size <= REMEMBERED) return;
     for (const oldest of this.#known.keys()) {
       this.#known.delete(oldest);

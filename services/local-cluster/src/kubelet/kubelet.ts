@@ -1,16 +1,16 @@
 import { rm } from "node:fs/promises";
 import { parseQuantity } from "../object/quantity.js";
 import { textAt } from "../object/model.js";
-import type { StoreEvent } from "../store/history.js";
-import { STORAGE } from "../api/type/built-in-types.js";
 import { isEnded } from "../api/pod/resources.js";
 import { findPodFolders, podFolder } from "./pod-folder.js";
+import type { PodChange } from "./pod-source.js";
 import { PodWorker, type WorkerDeps } from "./pod-worker.js";
 import { treeMemory } from "./process-memory.js";
 import type { Scheduler } from "./scheduler.js";
 
 export interface KubeletOptions extends Omit<WorkerDeps, "onSettled"> {
-  readonly scheduler: Scheduler;
+  /** Absent: pods are given to this node by somebody else. */
+  readonly scheduler?: Scheduler;
   readonly enforceMemory: boolean;
 }
 
@@ -28,9 +28,9 @@ export class Kubelet {
   /** Takes up where an earlier kubelet of the same folder left. */
   constructor(options: KubeletOptions) {
     this.#options = options;
-    const { store } = options.context;
-    this.#unsubscribe = store.subscribe(STORAGE.pods, (event) => this.#onEvent(event));
-    for (const stored of store.list(STORAGE.pods)) this.#onEvent({ type: "ADDED", resource: STORAGE.pods, stored, previous: undefined });
+    const { pods } = options;
+    this.#unsubscribe = pods.subscribe((change) => this.#onChange(change));
+    for (const pod of pods.list()) this.#onChange({ type: "ADDED", pod });
     this.#sweep();
     this.#timer = setInterval(() => this.#sample(), SAMPLE_MS);
   }
@@ -49,11 +49,11 @@ export class Kubelet {
     return this.#workers.size;
   }
 
-  #onEvent(event: StoreEvent): void {
-    this.#options.scheduler.observe(event);
-    const pod = event.stored.object;
+  #onChange(change: PodChange): void {
+    this.#options.scheduler?.observe(change);
+    const { type, pod } = change;
     const { uid = "" } = pod.metadata;
-    if (event.type === "DELETED") {
+    if (type === "DELETED") {
       this.#remove(uid);
       return;
     }
@@ -83,7 +83,7 @@ export class Kubelet {
 
   /** Ends and removes what belongs to pods that were deleted while no kubelet ran. */
   #sweep(): void {
-    const known = new Set(this.#options.context.store.list(STORAGE.pods).map(({ object }) => object.metadata.uid));
+    const known = new Set(this.#options.pods.list().map(({ metadata }) => metadata.uid));
     for (const { uid, path } of findPodFolders(this.#options.podsFolder)) {
       if (known.has(uid)) continue;
       const cleared =
@@ -93,7 +93,7 @@ export class Kubelet {
   }
 
   #sample(): void {
-    const now = this.#options.context.now();
+    const now = this.#options.pods.now();
     for (const worker of this.#workers.values()) {
       worker.sampleLogs(now);
       if (!this.#options.enforceMemory) continue;

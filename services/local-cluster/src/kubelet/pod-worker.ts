@@ -1,9 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Logger } from "@flyte-ts/telemetry";
-import { at, isObject, type KubeObject, textAt, withMeta } from "../object/model.js";
-import { STORAGE } from "../api/type/built-in-types.js";
-import type { ApiContext } from "../api/context.js";
-import { isDone } from "../api/verb/update.js";
+import { at, type KubeObject, textAt } from "../object/model.js";
 import { LogClock } from "./container/log.js";
 import { ContainerProcess, type Ended } from "./container/process.js";
 import { containersOf, gracePeriodOf, restartPolicyOf } from "./container/spec.js";
@@ -13,6 +10,7 @@ import { ContainerConfigError, type Lookup } from "./container/environment.js";
 import type { EventRecorder, Note } from "./event-recorder.js";
 import { judgeImage } from "./image/policy.js";
 import { createPodFolder, podFolder, type PodFolder } from "./pod-folder.js";
+import type { PodSource } from "./pod-source.js";
 import { podStatus } from "./pod-status.js";
 import type { Reaper } from "./container/reaper.js";
 import { findRuns, newRun, noteCause, readCause, readClaim, readExit, type RunFolder, writeExit } from "./container/run-folder.js";
@@ -20,10 +18,9 @@ import { type MachineSettings, NoCommandError, planStart, terminationMessage } f
 import { prepareVolumes, VolumeError } from "./container/volumes.js";
 
 export interface WorkerDeps {
-  readonly context: ApiContext;
+  readonly pods: PodSource;
   readonly events: EventRecorder;
   readonly reaper: Reaper;
-  readonly lookup: (namespace: string) => Lookup;
   readonly settings: MachineSettings;
   readonly unreachableImages: readonly string[];
   readonly podsFolder: string;
@@ -50,7 +47,7 @@ const INVALID_IMAGE_RETRY_MS = 60_000;
 export class PodWorker {
   readonly uid: string;
   readonly #deps: WorkerDeps;
-  readonly #place: { readonly resource: string; readonly namespace: string; readonly name: string };
+  readonly #place: { readonly namespace: string; readonly name: string };
   readonly #folder: PodFolder;
   readonly #containers: ContainerState[];
   readonly #clocks = new Map<string, LogClock>();
@@ -64,7 +61,7 @@ export class PodWorker {
   constructor(deps: WorkerDeps, pod: KubeObject) {
     this.#deps = deps;
     this.uid = pod.metadata.uid ?? "";
-    this.#place = { resource: STORAGE.pods, namespace: pod.metadata.namespace ?? "", name: pod.metadata.name };
+    this.#place = { namespace: pod.metadata.namespace ?? "", name: pod.metadata.name };
     this.#folder = podFolder(deps.podsFolder, this.uid);
     this.#containers = containersOf(pod).map((spec) => ({
       spec,
@@ -147,7 +144,7 @@ export class PodWorker {
   }
 
   #pod(): KubeObject | undefined {
-    const found = this.#deps.context.store.get(this.#place)?.object;
+    const found = this.#deps.pods.get(this.#place.namespace, this.#place.name);
     return found?.metadata.uid === this.uid ? found : undefined;
   }
 
@@ -168,14 +165,14 @@ export class PodWorker {
       decision.wakeAt ?? Number.POSITIVE_INFINITY,
       this.#volumesReady ? Number.POSITIVE_INFINITY : this.#volumesRetryAt || Number.POSITIVE_INFINITY,
     );
-    if (Number.isFinite(wakeAt) && !decision.over) this.#wakeAfter(wakeAt - this.#deps.context.now());
+    if (Number.isFinite(wakeAt) && !decision.over) this.#wakeAfter(wakeAt - this.#deps.pods.now());
   }
 
   #decide(pod: KubeObject): Decision {
     const phase = textAt(pod, "status", "phase");
     const active = at(pod, "spec", "activeDeadlineSeconds");
     const startTime = textAt(pod, "status", "startTime");
-    const now = this.#deps.context.now();
+    const now = this.#deps.pods.now();
     return decide({
       containers: this.#containers.map(({ spec, run, blocked }) => ({ name: spec.name, role: spec.role, run, blocked })),
       restartPolicy: restartPolicyOf(pod),
@@ -198,7 +195,7 @@ export class PodWorker {
 
   #prepareVolumes(pod: KubeObject): boolean {
     if (this.#volumesReady) return true;
-    const { now } = this.#deps.context;
+    const { now } = this.#deps.pods;
     if (this.#volumesRetryAt > now()) return false;
     createPodFolder(this.#folder, this.uid);
     try {
@@ -216,7 +213,7 @@ export class PodWorker {
   #start(pod: KubeObject, container: ContainerState): void {
     const { spec } = container;
     if (!this.#imageIsThere(pod, container)) return;
-    const { settings, context } = this.#deps;
+    const { settings, pods } = this.#deps;
     const attempt = container.run === undefined ? 0 : container.run.attempt + 1;
     try {
       const plan = planStart({ pod, spec, folder: this.#folder, lookup: this.#lookup(), settings });
@@ -236,7 +233,7 @@ export class PodWorker {
           state: "ended",
           attempt,
           startedAt: 0,
-          finishedAt: context.now(),
+          finishedAt: pods.now(),
           exitCode: 128,
           reason: "StartError",
           message: plan.unrunnable,
@@ -245,7 +242,7 @@ export class PodWorker {
         this.wake();
         return;
       }
-      const startedAt = context.now();
+      const startedAt = pods.now();
       container.process = ContainerProcess.launch(
         { podUid: this.uid, container: spec.name, run, ...plan },
         {
@@ -274,7 +271,7 @@ export class PodWorker {
   }
 
   #block(pod: KubeObject, container: ContainerState, { reason, message }: { reason: string; message: string }): void {
-    container.blocked = { reason, message, retryAt: this.#deps.context.now() + RETRY_MS, pulls: 0 };
+    container.blocked = { reason, message, retryAt: this.#deps.pods.now() + RETRY_MS, pulls: 0 };
     this.#note(pod, { type: "Warning", reason: "Failed", message: `Error: ${message}` }, container.spec.name);
   }
 
@@ -283,7 +280,7 @@ export class PodWorker {
     const { image, name } = container.spec;
     const verdict = judgeImage(image, this.#deps.unreachableImages);
     if (verdict.kind === "present") return true;
-    const now = this.#deps.context.now();
+    const now = this.#deps.pods.now();
     const note = (type: Note["type"], reason: string, message: string) => this.#note(pod, { type, reason, message }, name);
     if (verdict.kind === "invalid") {
       note("Warning", "InspectFailed", verdict.message);
@@ -311,11 +308,11 @@ export class PodWorker {
   #handlers(container: ContainerState, run: RunFolder) {
     return {
       reaper: this.#deps.reaper,
-      now: this.#deps.context.now,
+      now: this.#deps.pods.now,
       onEnd: (end: Ended) => {
         const startedAt = container.run?.startedAt ?? end.finishedAt;
         container.run = this.#endedRun(container, { run, startedAt, end });
-        this.#clocks.get(container.spec.name)?.sample(this.#deps.context.now());
+        this.#clocks.get(container.spec.name)?.sample(this.#deps.pods.now());
         this.#clocks.delete(container.spec.name);
         this.wake();
       },
@@ -363,7 +360,7 @@ export class PodWorker {
       pod,
       decision,
       hostIP: this.#deps.settings.hostIP,
-      now: this.#deps.context.now(),
+      now: this.#deps.pods.now(),
       containers: this.#containers.map(({ spec, run, previous, blocked }) => ({
         spec,
         run,
@@ -374,7 +371,7 @@ export class PodWorker {
       })),
     });
     for (const [name] of decision.backOff) this.#noteBackOff(pod, name);
-    if (status !== pod["status"]) this.#deps.context.store.put(STORAGE.pods, { ...pod, status });
+    if (status !== pod["status"]) this.#deps.pods.writeStatus(pod, status);
   }
 
   #noteBackOff(pod: KubeObject, name: string): void {
@@ -382,7 +379,7 @@ export class PodWorker {
     this.#note(pod, { type: "Warning", reason: "BackOff", message }, name);
   }
 
-  /** The pod is over: once no process is left, a deleted one leaves the store. */
+  /** The pod is over: once no process is left, a deleted one may go. */
   #finish(): void {
     const purged = Promise.all(this.#containers.flatMap(({ process }) => process?.purged ?? []));
     purged
@@ -390,15 +387,13 @@ export class PodWorker {
         const pod = this.#pod();
         if (this.#stopped || pod === undefined) return;
         if (pod.metadata.deletionTimestamp === undefined) return this.#deps.onSettled();
-        const ready = withMeta(pod, { deletionGracePeriodSeconds: 0 });
-        if (isDone(ready)) this.#deps.context.store.remove(this.#place);
-        else this.#deps.context.store.put(STORAGE.pods, ready);
+        this.#deps.pods.release(pod);
       })
       .catch((error: unknown) => this.#deps.logger.error({ error: String(error) }, "pod could not be finished"));
   }
 
   #lookup(): Lookup {
-    return this.#deps.lookup(this.#place.namespace);
+    return this.#deps.pods.lookup(this.#place.namespace);
   }
 
   #note(pod: KubeObject, note: Note, container?: string): void {
@@ -406,24 +401,4 @@ export class PodWorker {
     const fieldPath = container === undefined ? {} : { fieldPath: `spec.${init ? "initContainers" : "containers"}{${container}}` };
     this.#deps.events.record(pod, { ...note, ...fieldPath });
   }
-}
-
-/** Data of a secret or config map in a store. */
-export function storeLookup({ store }: ApiContext, namespace: string): Lookup {
-  return (kind, name) => {
-    const resource = kind === "Secret" ? STORAGE.secrets : STORAGE.configMaps;
-    const object = store.get({ resource, namespace, name })?.object;
-    if (object === undefined) return undefined;
-    const entries: [string, Buffer][] = [];
-    const add = (data: unknown, encoding: BufferEncoding) => {
-      if (isObject(data))
-        for (const [key, value] of Object.entries(data)) if (typeof value === "string") entries.push([key, Buffer.from(value, encoding)]);
-    };
-    if (kind === "Secret") add(object["data"], "base64");
-    else {
-      add(object["data"], "utf8");
-      add(object["binaryData"], "base64");
-    }
-    return new Map(entries);
-  };
 }

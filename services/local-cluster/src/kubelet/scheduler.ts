@@ -1,14 +1,12 @@
 import { at, type JsonObject, type KubeObject, isObject, listAt, textAt } from "../object/model.js";
-import type { StoreEvent } from "../store/history.js";
-import { STORAGE } from "../api/type/built-in-types.js";
-import type { ApiContext } from "../api/context.js";
 import { add, type Amounts, isEnded, podResources } from "../api/pod/resources.js";
 import type { EventRecorder } from "./event-recorder.js";
 import { type NodeSpace, whyUnschedulable } from "./fit.js";
+import type { PodChange, PodSource } from "./pod-source.js";
 import { condition } from "./pod-status.js";
 
 export interface SchedulerOptions {
-  readonly context: ApiContext;
+  readonly pods: PodSource;
   readonly events: EventRecorder;
   readonly nodeName: string;
   readonly allocatable: Amounts;
@@ -45,8 +43,7 @@ export class Scheduler {
   }
 
   /** Takes note of a pod as it is now. */
-  observe({ type, stored }: Pick<StoreEvent, "type" | "stored">): void {
-    const pod = stored.object;
+  observe({ type, pod }: PodChange): void {
     const { uid = "", name, namespace = "" } = pod.metadata;
     const nodeName = textAt(pod, "spec", "nodeName") ?? "";
     const gone = type === "DELETED" || isEnded(pod);
@@ -92,8 +89,8 @@ export class Scheduler {
 
   /** Binds the pod, or answers why not. */
   #place(uid: string, { namespace, name, told }: Waiting): string | undefined {
-    const { context, allocatable, labels, nodeName, events } = this.#options;
-    const pod = context.store.get({ resource: STORAGE.pods, namespace, name })?.object;
+    const { pods, allocatable, labels, nodeName, events } = this.#options;
+    const pod = pods.get(namespace, name);
     if (pod?.metadata.uid !== uid || listAt(pod, "spec", "schedulingGates").length > 0) return undefined;
     const requests = podResources(pod, "requests");
     const space: NodeSpace = { allocatable, labels, used: this.#used, pods: this.#holding.size };
@@ -106,18 +103,13 @@ export class Scheduler {
         conditions: [this.#condition(pod, { status: "False", reason: "Unschedulable", message: why })],
       };
       if (told === why || textAt(listAt(pod, "status", "conditions")[0], "message") === why) return why;
-      context.store.put(STORAGE.pods, { ...pod, status: next });
+      pods.writeStatus(pod, next);
       events.recordScheduling(pod, { type: "Warning", reason: "FailedScheduling", message: why, action: "Scheduling" });
       return why;
     }
     this.#waiting.delete(uid);
     this.#hold(uid, pod);
-    const spec = isObject(pod["spec"]) ? pod["spec"] : {};
-    context.store.put(STORAGE.pods, {
-      ...pod,
-      spec: { ...spec, nodeName },
-      status: { ...status, phase: "Pending", conditions: [this.#condition(pod, { status: "True" })] },
-    });
+    pods.bind(pod, { nodeName, status: { ...status, phase: "Pending", conditions: [this.#condition(pod, { status: "True" })] } });
     events.recordScheduling(pod, {
       type: "Normal",
       reason: "Scheduled",
@@ -128,6 +120,6 @@ export class Scheduler {
   }
 
   #condition(pod: KubeObject, verdict: { status: "True" | "False"; reason?: string; message?: string }): JsonObject {
-    return condition(listAt(pod, "status", "conditions"), { type: "PodScheduled", verdict, pod, now: this.#options.context.now() });
+    return condition(listAt(pod, "status", "conditions"), { type: "PodScheduled", verdict, pod, now: this.#options.pods.now() });
   }
 }

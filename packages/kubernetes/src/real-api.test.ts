@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { describe, expect, test, vi } from "vitest";
+import { createKubeClient, type KubeClient, KubeError, type KubeObject, NAMESPACES, SERVICE_ACCOUNTS } from "./index.js";
+
+describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
+  test("keeps its objects over restarts of the API server and of etcd, and can be stopped in its tracks", async () => {
+    const kubernetes = await kubernetesFixture();
+    const client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig, timeoutMs: 1_000 });
+    try {
+      const { metadata } = await client.create(NAMESPACES, { metadata: { name: "flytesnacks-development" } });
+      await kubernetes.restart();
+      await kubernetes.etcd.kill();
+      await kubernetes.etcd.restart();
+      expect((await client.get(NAMESPACES, { name: "flytesnacks-development" }))?.metadata.uid).toBe(metadata.uid);
+      kubernetes.pause();
+      await expect(client.get(NAMESPACES, { name: "default" })).rejects.toBeInstanceOf(KubeError);
+      kubernetes.resume();
+      expect(await client.get(NAMESPACES, { name: "default" })).toBeDefined();
+    } finally {
+      await client.close();
+      await kubernetes.stop();
+    }
+  }, 120_000);
+
+  test("is reached by a kubeconfig that is named, by KUBECONFIG, and from within a pod", async () => {
+    const kubernetes = await kubernetesFixture();
+    const folder = mkdtempSync(join(tmpdir(), "service-account-"));
+    const names = async (client: KubeClient) => {
+      const { items } = await client.list(NAMESPACES);
+      await client.close();
+      return items.map(({ metadata }) => metadata.name);
+    };
+    try {
+      const named = await createKubeClient({ kubeconfig: kubernetes.kubeconfig });
+      await named.create(NAMESPACES, { metadata: { name: "flyte" } });
+      await named.create(SERVICE_ACCOUNTS, { metadata: { namespace: "flyte", name: "propeller" } });
+      expect(await names(named)).toContain("flyte");
+
+      vi.stubEnv("KUBECONFIG", kubernetes.kubeconfig);
+      expect(await names(await createKubeClient({}))).toContain("flyte");
+
+      // What a pod finds: a token of its own for the service account, and the address in the environment.
+      writeFileSync(join(folder, "token"), await askToken(kubernetes, "flyte", "propeller"));
+      writeFileSync(join(folder, "ca.crt"), kubernetes.ca);
+      vi.stubEnv("KUBERNETES_SERVICE_HOST", "127.0.0.1");
+      vi.stubEnv("KUBERNETES_SERVICE_PORT", String(kubernetes.port));
+      vi.stubEnv("KUBECONFIG", undefined);
+      vi.stubEnv("HOME", folder);
+      expect(await names(await createKubeClient({ inCluster: true, serviceAccountFolder: folder }))).toContain("flyte");
+      expect(await names(await createKubeClient({ serviceAccountFolder: folder }))).toContain("flyte");
+      writeFileSync(join(folder, "token"), "not a token");
+      await expect(names(await createKubeClient({ serviceAccountFolder: folder }))).rejects.toMatchObject({ status: 401 });
+    } finally {
+      vi.unstubAllEnvs();
+      rmSync(folder, { recursive: true, force: true });
+      await kubernetes.stop();
+    }
+  }, 120_000);
+
+  test("compaction makes a watch from before it a 410", async () => {
+    const kubernetes = await kubernetesFixture({ args: ["--watch-cache=false"] });
+    const client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig });
+    try {
+      const { metadata } = await client.list(NAMESPACES);
+      for (const name of ["one", "two"]) await client.create(NAMESPACES, { metadata: { name } });
+      expect(await kubernetes.etcd.compact()).toBeGreaterThan(Number(metadata.resourceVersion));
+      const events = [];
+      const watch = { resourceVersion: metadata.resourceVersion, signal: AbortSignal.timeout(10_000) };
+      for await (const event of client.watch(NAMESPACES, watch)) events.push([event.type, (event.object as { code?: number }).code]);
+      expect(events).toEqual([["ERROR", 410]]);
+    } finally {
+      await client.close();
+      await kubernetes.stop();
+    }
+  }, 120_000);
+});
+
+/** A token as kubelet asks one for a pod. */
+async function askToken({ kubeconfig }: { kubeconfig: string }, namespace: string, account: string): Promise<string> {
+  const client = await createKubeClient({ kubeconfig });
+  const tokens = { group: "", version: "v1", plural: `serviceaccounts/${account}/token`, namespaced: true };
+  const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", metadata: { namespace, name: account }, spec: {} };
+  const answer = await client.create<KubeObject & { status: { token: string } }>(tokens, request);
+  await client.close();
+  return answer.status.token;
+}
