@@ -45,6 +45,18 @@ export const propellerConfigSchema = z.strictObject({
   workers: z.number().int().positive().default(100),
   /** Every run is walked in full this often, whatever happened. */
   resyncMs: milliseconds.default(60_000),
+  plugins: z
+    .strictObject({
+      /** How long to listen for plugin services before a task type that nobody announced counts as served by nobody. */
+      listenMs: milliseconds.default(25_000),
+      /** A plugin service that has not announced itself for so long (it does every 10 s) is shown as silent. */
+      silentAfterMs: milliseconds.default(35_000),
+      /** A request that a plugin service has not answered for so long is shown as waiting for it; 0 means never. */
+      unansweredAfterMs: milliseconds.default(60_000),
+      /** An attempt that nobody serves, or nobody tells of, fails after this time; 0: it waits until somebody does. */
+      deadlineMs: milliseconds.default(0),
+    })
+    .prefault({}),
   leaderElection: z
     .strictObject({
       namespace: z.string().default("flyte"),

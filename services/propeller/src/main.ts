@@ -10,8 +10,10 @@ import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
 import { adminAnswerers } from "./shell/ask/admin.js";
 import { ensureCluster } from "./shell/ensure-cluster.js";
+import { listenForPlugins } from "./shell/listen-for-plugins.js";
 import { Leadership } from "./shell/leadership.js";
 import { WorkflowLoader } from "./shell/load-workflow.js";
+import { PluginPresence } from "./shell/plugin-presence.js";
 import { createMetrics, registerGauges } from "./shell/metrics.js";
 import { OutputsStore } from "./shell/outputs-store.js";
 
@@ -27,6 +29,11 @@ const bus = await connectBus({ url: config.nats.url, name: "propeller", logger }
 
 const blobs = createBlobStore({ s3: storage.s3 });
 const adminChannel = openChannel({ endpoint: config.admin.endpoint, deadlineMs: config.admin.timeoutMs });
+const presence = new PluginPresence({
+  since: Date.now(),
+  listenMs: config.plugins.listenMs,
+  silentAfterMs: config.plugins.silentAfterMs,
+});
 const leadership = new Leadership({
   bus,
   logger,
@@ -46,17 +53,21 @@ const leadership = new Leadership({
       interruptibleFailureThreshold: engine.interruptibleFailureThreshold,
       defaultExecutionDeadline: engine.defaultExecutionDeadlineMs,
       defaultActiveDeadline: engine.defaultActiveDeadlineMs,
+      unansweredAfter: config.plugins.unansweredAfterMs,
+      pluginDeadline: config.plugins.deadlineMs,
       deleteResourcesOnFinalize: engine.deleteResourcesOnFinalize,
     },
     metrics,
     logger,
     namespace: kubernetes.namespace,
+    plugins: () => presence.known,
     workers: config.workers,
     resyncMs: config.resyncMs,
     now: Date.now,
     random: Math.random,
   },
 });
+const listening = listenForPlugins({ bus, presence, now: Date.now, onChange: () => leadership.controller?.pluginsChanged() });
 await ensureCluster({ client, logger, createCrd: kubernetes.createCrd, namespace: leaderElection.namespace });
 const elector = new LeaderElector({
   client,
@@ -84,6 +95,7 @@ onShutdown(
     await leadership.end();
     await elector.stop();
     adminChannel.close();
+    await listening.close();
     await bus.close();
     await ops.close();
     await client.close();

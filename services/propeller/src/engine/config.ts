@@ -34,6 +34,10 @@ export interface EngineConfig {
   readonly republishWindow: number;
   /** An abort that nobody answers is given up after this time if the attempt never reported anything. */
   readonly abandonUnanswered: number;
+  /** A request that no plugin service has answered for so long is shown as waiting; 0 means never. */
+  readonly unansweredAfter: number;
+  /** An attempt that nobody serves, or nobody tells of, fails when it has waited so long; 0: it waits for ever. */
+  readonly pluginDeadline: number;
   /** Outputs and inputs up to this many bytes travel by value; larger ones go to the blob store. */
   readonly inlineLimit: number;
   /** Bytes of outputs that one status may hold by value. */
@@ -71,6 +75,8 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     awaitedAgain: { initial: 60_000, factor: 1, max: 60_000, jitter: 0.5 },
     republishWindow: 60_000,
     abandonUnanswered: 600_000,
+    unansweredAfter: 60_000,
+    pluginDeadline: 0,
     inlineLimit: 8 * 1024,
     inlineBudget: 128 * 1024,
     deleteResourcesOnFinalize: false,

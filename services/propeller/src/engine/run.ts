@@ -11,6 +11,7 @@ import { blobDue, blobWritten, timerOf } from "./walk/blob-writes.js";
 import { nodeDue } from "./walk/deadline.js";
 import { restore, revive } from "./walk/load.js";
 import { look } from "./walk/look.js";
+import { takePlugins } from "./walk/plugins-changed.js";
 import { scan } from "./walk/scan.js";
 import { failScope, stepScope } from "./walk/scope-step.js";
 import { nextWaiting } from "./walk/slots.js";
@@ -137,6 +138,9 @@ class Run implements WorkflowRun {
         return;
       case "rejected":
         this.#rejected(observation.cause, observation.message);
+        return;
+      case "plugins":
+        takePlugins(walk, observation.plugins);
         return;
       case "tooLarge":
         if (!this.terminal)

@@ -4,6 +4,7 @@ import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plu
 import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { Answer, Question } from "./ask/question.js";
 import type { EngineConfig } from "./config.js";
+import type { PluginsKnown } from "./plugin/known.js";
 
 /**
  * What the shell tells the engine. Every one may come twice, late or in another
@@ -33,6 +34,8 @@ export type Observation =
   | { readonly kind: "recorded"; readonly phase: string }
   /** Admin refuses events of this execution, for good. */
   | { readonly kind: "rejected"; readonly cause: RejectionCause; readonly message: string }
+  /** Which task types are served has changed, or is told to a new run. */
+  | { readonly kind: "plugins"; readonly plugins: PluginsKnown }
   /** The status does not fit into the resource: the execution fails with `WorkflowTooLarge`. */
   | { readonly kind: "tooLarge"; readonly message: string };
 
@@ -69,6 +72,7 @@ export type EngineMetric =
   | "nodeStarted"
   | "nodeEnded"
   | "attemptRetried"
+  | "attemptWaits"
   | "attemptTimedOut"
   | "requestResent"
   | "taskEventIgnored"

@@ -1,12 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { WorkflowPhase } from "@flyte-ts/domain";
-import {
-  FLYTE_WORKFLOW_RESOURCE,
-  NOT_TERMINATED_SELECTOR,
-  type ParsedWorkflow,
-  terminatedLabels,
-  WorkflowFormatError,
-} from "@flyte-ts/workflow-crd";
+import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, type ParsedWorkflow, WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import {
   createInformer,
   type Informer,
@@ -19,6 +12,7 @@ import {
 } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { EngineConfig } from "../engine/config.js";
+import type { PluginsKnown } from "../engine/plugin/known.js";
 import { abortOfForgotten } from "../engine/request/zombie.js";
 import { createRun } from "../engine/run.js";
 import type { Effect, Observation } from "../engine/types.js";
@@ -26,6 +20,7 @@ import { RunIo, type StatusWrite } from "../shell-core/run-io.js";
 import type { ActiveRun } from "./active-run.js";
 import type { Answerers } from "./ask/answerers.js";
 import { Effects } from "./effects.js";
+import { giveUp } from "./give-up.js";
 import type { WorkflowLoader } from "./load-workflow.js";
 import type { PropellerMetrics } from "./metrics.js";
 import type { OutputsStore } from "./outputs-store.js";
@@ -41,6 +36,8 @@ export interface ControllerOptions {
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
   readonly namespace: string | undefined;
+  /** Which task types are served. */
+  readonly plugins: () => PluginsKnown;
   readonly workers: number;
   readonly resyncMs: number;
   readonly now: () => number;
@@ -160,6 +157,11 @@ export class Controller {
     this.#queue.add(key);
   }
 
+  /** Tells every run which task types are served now. */
+  pluginsChanged(): void {
+    for (const key of this.#runs.keys()) this.observe(key, { kind: "plugins", plugins: this.options.plugins() });
+  }
+
   /** An attempt of a workflow that is over may have been begun again by an old request: it is told to end. */
   #answerForgotten(key: string, observation: Observation): void {
     if (observation.kind !== "taskEvent") return;
@@ -223,22 +225,23 @@ export class Controller {
     this.#early.delete(key);
     this.#runs.set(key, active);
     this.#decide(active, { kind: "load" });
+    this.#decide(active, { kind: "plugins", plugins: this.options.plugins() });
     return active;
   }
 
-  /** Ends a workflow whose resource can never be read: admin takes its end from the resource. */
+  /** Ends a workflow whose resource can never be read. */
   async #giveUp(key: string, error: WorkflowFormatError): Promise<void> {
     this.options.logger.error({ key, error: error.message }, "workflow cannot be read, it fails");
-    const now = new Date(this.options.now());
-    const failure = {
+    const meta = this.#informer?.get(key)?.metadata;
+    if (meta === undefined) return;
+    const { body, event } = giveUp({
+      meta,
+      producerId: this.options.engine.producerId,
       code: "BadWorkflowSpecification",
       message: `the resource of the execution cannot be read: ${error.message}`,
-      kind: "SYSTEM",
-    };
-    const body = {
-      metadata: { labels: terminatedLabels(now), finalizers: null },
-      status: { phase: WorkflowPhase.Failed, stoppedAt: now.toISOString(), message: failure.message, error: failure },
-    };
+      now: this.options.now(),
+    });
+    if (event !== undefined) this.#effects.perform(key, [{ kind: "publish", event }]);
     await this.options.client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
     this.#finished.add(key);
   }

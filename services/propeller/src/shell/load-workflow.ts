@@ -1,4 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -31,8 +31,8 @@ export class WorkflowLoader {
       this.#read("offloadedInputs", references.inputs),
     ]);
     return parseFlyteWorkflow(resource, {
-      closure: closure && fromBinary(CompiledWorkflowClosureSchema, closure),
-      inputs: inputs && fromBinary(LiteralMapSchema, inputs),
+      closure: closure && decode("workflowClosureReference", closure, CompiledWorkflowClosureSchema),
+      inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema),
     });
   }
 
@@ -41,5 +41,14 @@ export class WorkflowLoader {
     const bytes = await this.blobs.get(uri);
     if (bytes === undefined) throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
     return bytes;
+  }
+}
+
+function decode<S extends DescMessage>(field: string, bytes: Uint8Array, schema: S): MessageShape<S> {
+  try {
+    return fromBinary(schema, bytes);
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    throw new WorkflowFormatError(field, `what stands there is no ${schema.typeName}: ${problem}`, { cause });
   }
 }

@@ -156,6 +156,8 @@ export class RuntimeNode {
   /** ms, exact while this process lives, else read from the status. */
   queuedAt: number | undefined;
   attemptStartedAt: number | undefined;
+  /** ms; since when the attempt is shown to wait for a plugin service. */
+  waitingSince: number | undefined;
   /** Until when a gate sleeps. */
   sleepsUntil: number | undefined;
   endedAt: number | undefined;
@@ -186,6 +188,7 @@ export class RuntimeNode {
     this.maybeBegun = false;
     this.queuedAt = undefined;
     this.attemptStartedAt = undefined;
+    this.waitingSince = undefined;
     this.sleepsUntil = undefined;
     this.endedAt = undefined;
     this.retriedAt = undefined;

@@ -40,6 +40,11 @@ export function rawOutputsOf(facts: Pick<RequestFacts, "workflow" | "config">, n
   return `${prefix}/${rawOutputShard(uniqueId)}/${uniqueId}`;
 }
 
+/** Name of what an attempt creates. */
+export function generatedNameOf(workflow: WorkflowModel, node: RuntimeNode, attempt: number): string {
+  return taskGeneratedName(attemptName(workflow, node, attempt));
+}
+
 function attemptName(workflow: WorkflowModel, node: RuntimeNode, attempt: number): AttemptName {
   return { execution: workflow.name, nodeUniqueId: node.uniqueId, attempt };
 }
@@ -60,7 +65,7 @@ export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: Request
       retryAttempt: attempt,
     },
     desired: aim.desired,
-    generatedName: taskGeneratedName(attemptName(workflow, node, attempt)),
+    generatedName: generatedNameOf(workflow, node, attempt),
     workflowKey: workflow.key,
     nodePath: node.path,
     namespace: workflow.namespace,

@@ -36,6 +36,11 @@ export function changePhase(status: NodeStatus, { phase, message = "", error, no
   return next;
 }
 
+/** The phase stays; what is said of it changes. */
+export function changeMessage(status: NodeStatus, message: string, now: number): NodeStatus {
+  return { ...status, message: boundMessage(message, MAX_STATUS_MESSAGE), lastUpdatedAt: toSeconds(now) };
+}
+
 /** The node's attempt runs: `startedAt` is that of the first attempt, `laStartedAt` that of this one. */
 export function attemptStarted(status: NodeStatus, now: number): NodeStatus {
   const time = toSeconds(now);

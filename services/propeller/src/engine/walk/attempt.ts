@@ -6,11 +6,14 @@ import { taskRequest } from "../request/task-request.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { fromRfc3339 } from "../time/rfc3339.js";
 import { deadlinesOf, nextDeadline } from "../timeout/decide.js";
+import { isUnheard, neverHeard, noteWaiting, troubleFor, waitingDue } from "./waiting-attempt.js";
 import type { Release, Walk } from "./walk.js";
 
 /** Asks for the node's present attempt to run. */
 export function sendRun(walk: Walk, node: RuntimeNode, release: Release): void {
   send(walk, node, { desired: DesiredState.RUN, release });
+  const trouble = isUnheard(node) ? troubleFor(walk, node) : undefined;
+  if (trouble !== undefined) noteWaiting(walk, node, trouble);
 }
 
 /** Asks for the node's present attempt to stop; its end comes as an event. */
@@ -53,19 +56,31 @@ function emitRequest(walk: Walk, node: RuntimeNode, { release, abortReason, ...a
   walk.emit({ kind: "sendTask", request }, release);
 }
 
+// How long, ms, an abort waits for an answer when nobody serves the task type and nobody told of the attempt.
+const VAIN_ABORT = 2_000;
+
 /** When a request without news is to be sent again. */
 export function resendAt(walk: Walk, node: RuntimeNode): number | undefined {
   const { request } = node;
   if (request === undefined) return undefined;
   // Jitter is drawn where a request is sent; here the same moment must come out every time.
   const delay = backoffDelay({ ...walk.config.resend, jitter: 0 }, request.tries - 1, walk.config.random);
-  return Math.max(request.sentAt, request.heardAt) + delay;
+  // Nobody is there who could answer.
+  const vain = request.desired === DesiredState.ABORT && neverHeard(node) && troubleFor(walk, node) !== undefined;
+  return Math.max(request.sentAt, request.heardAt) + (vain ? Math.min(delay, VAIN_ABORT) : delay);
 }
 
 /** Sees to it that the node is looked at when something of it is due. */
 export function arm(walk: Walk, node: RuntimeNode): void {
   if (node.settled) return;
-  const dues = [resendAt(walk, node), deadlineOf(walk, node), retryTimeOf(node), wakeTimeOf(node), askDueAt(node.asks)];
+  const dues = [
+    resendAt(walk, node),
+    deadlineOf(walk, node),
+    retryTimeOf(node),
+    wakeTimeOf(node),
+    askDueAt(node.asks),
+    waitingDue(walk, node),
+  ];
   let next: number | undefined;
   for (const due of dues) if (due !== undefined && (next === undefined || due < next)) next = due;
   if (next !== undefined) walk.timers.set(node, next);

@@ -5,6 +5,8 @@ import { changePhase } from "../status/update-phase.js";
 import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../timeout/decide.js";
 import { asksDue } from "./asking.js";
 import { arm, deadlineOf, resendAt, retryTimeOf, sendAbort, sendRun, timeFacts, wakeTimeOf } from "./attempt.js";
+import { waitingIsDue } from "./plugins-changed.js";
+import { neverHeard, tellAttemptAborted, troubleFor } from "./waiting-attempt.js";
 import { noteRetryable, retryAfter, startRetry } from "./next-attempt.js";
 import { noteAborted, stopNode } from "./stop.js";
 import type { Walk } from "./walk.js";
@@ -26,6 +28,7 @@ export function nodeDue(walk: Walk, node: RuntimeNode): void {
   const retryAt = retryTimeOf(node);
   if (retryAt !== undefined && retryAt <= walk.now) startRetry(walk, node);
   asksDue(walk, node);
+  if (waitingIsDue(walk, node)) return;
   const again = resendAt(walk, node);
   if (again !== undefined && again <= walk.now) resend(walk, node);
   arm(walk, node);
@@ -55,8 +58,10 @@ function resend(walk: Walk, node: RuntimeNode): void {
     sendRun(walk, node, "now");
     return;
   }
-  const silent = node.status.TaskNodeStatus === undefined;
-  if (silent && node.scope.stage === "stop" && walk.now >= node.request.heardAt + walk.config.abandonUnanswered) {
+  const silent = neverHeard(node);
+  const patience = troubleFor(walk, node) === undefined ? walk.config.abandonUnanswered : 0;
+  if (silent && node.scope.stage === "stop" && walk.now >= node.request.heardAt + patience) {
+    tellAttemptAborted(walk, node, node.stopping ?? "");
     node.request = undefined;
     noteAborted(walk, node, toMillis(walk.now));
     abort(walk, node, node.stopping ?? "");

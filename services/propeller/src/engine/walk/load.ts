@@ -10,6 +10,7 @@ import { addFailureNode, enterScope, rootScope } from "./scope.js";
 import { releaseSlot, tellAborted, tellAgain } from "./settle.js";
 import { begin } from "./slots.js";
 import { ABORT_REASON, INNER_REASON, ROOT_REASON, stopNode, stopScope } from "./stop.js";
+import { waitingRestored } from "./waiting-attempt.js";
 import type { Walk } from "./walk.js";
 import { tellEnd } from "./workflow.js";
 
@@ -156,6 +157,7 @@ function reviveNode(walk: Walk, node: RuntimeNode): void {
     default:
       break;
   }
+  waitingRestored(walk, node);
   arm(walk, node);
   walk.look(node);
 }

@@ -49,6 +49,7 @@ export function startRetry(walk: Walk, node: RuntimeNode): void {
   forgetAll(walk, node);
   node.retriedAt ??= walk.now;
   node.attemptStartedAt = undefined;
+  node.waitingSince = undefined;
   node.unconfirmed = false;
   const ended = node.attempt;
   walk.setNode(node, nextAttempt(node.status, walk.now));

@@ -6,12 +6,15 @@ import type { GraphModel, NodeStatus, WorkflowModel, WorkflowStatus } from "@fly
 import type { Asked } from "../ask/asked.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../data/paths.js";
+import { attemptEvent, type AttemptEventFacts } from "../event/attempt-event.js";
 import { EventSequence } from "../event/sequence.js";
 import { nodeEvent, type NodeEventDetails } from "../event/node-event.js";
 import { workflowEvent, type WorkflowEventFacts } from "../event/workflow-event.js";
 import { Heap } from "../graph/heap.js";
 import { indexGraph, type GraphIndex } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../plugin/known.js";
+import { generatedNameOf } from "../request/task-request.js";
 import { TimerHeap } from "../time/timer-heap.js";
 import type { Effect, EngineMetric } from "../types.js";
 import type { BlobReads } from "./blob-reads.js";
@@ -73,6 +76,7 @@ export class Walk {
   readonly timers = new TimerHeap<TimerSubject>();
   readonly workflowTimer: WorkflowTimer = { workflow: true };
   blobs!: BlobReads;
+  plugins: PluginsKnown = NO_PLUGINS_KNOWN;
   readonly writes = new Map<string, PendingWrite>();
   /** Questions that are to be answered, by their ids. */
   readonly asked = new Map<string, { readonly node: RuntimeNode; readonly asked: Asked }>();
@@ -186,6 +190,23 @@ export class Walk {
       now: this.now,
       sequence: this.#sequence.next(this.now),
       targetEntity: this.templateOf(node)?.id,
+    });
+    this.emit({ kind: "publish", event }, release);
+  }
+
+  /** Tells of the node's attempt in the place of its plugin service. */
+  tellAttempt(node: RuntimeNode, facts: Pick<AttemptEventFacts, "phase" | "phaseVersion" | "reason" | "error">, release: Release): void {
+    const template = this.templateOf(node);
+    if (template === undefined) return;
+    const event = attemptEvent({
+      ...facts,
+      node,
+      template,
+      generatedName: generatedNameOf(this.model, node, node.attempt),
+      executionId: this.model.executionId,
+      producerId: this.config.producerId,
+      now: this.now,
+      sequence: this.#sequence.next(this.now),
     });
     this.emit({ kind: "publish", event }, release);
   }

@@ -1,4 +1,4 @@
-import { NodeExecution_Phase, type TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { applyMergePatch, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
@@ -144,5 +144,7 @@ function textOf({ event }: Extract<Effect, { kind: "publish" }>): string {
   const inner = event.event;
   if (inner.case === "workflow") return `workflow ${WorkflowExecution_Phase[inner.value.phase]}`;
   if (inner.case === "node") return `${inner.value.id?.nodeId ?? ""} ${NodeExecution_Phase[inner.value.phase]}`;
+  if (inner.case === "task")
+    return `${inner.value.parentNodeExecutionId?.nodeId ?? ""}/${inner.value.retryAttempt} ${TaskExecution_Phase[inner.value.phase]}`;
   return "?";
 }

@@ -45,7 +45,9 @@ export type ExecutionEvent = Message<"flytets.event.v1.ExecutionEvent"> & {
     case: "node";
   } | {
     /**
-     * The one task execution of an array node: its items are the event's
+     * What propeller itself tells of an attempt, because no plugin service does:
+     * that nobody serves its task type, or whoever does is silent. And the one
+     * task execution of an array node: its items are the event's
      * `metadata.external_resources`, of which an event names only those that
      * have changed since the event before.
      *

@@ -1,0 +1,87 @@
+import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { expect, test } from "vitest";
+import { Driver } from "../simulation/build/driver.js";
+import type { WorkflowSpec } from "../simulation/build/workflow.js";
+import type { PluginsKnown } from "./plugin/known.js";
+
+const known = (served: readonly string[], silent: readonly [string, number][] = []): PluginsKnown => ({
+  complete: true,
+  served: new Set(served),
+  silent: new Map(silent),
+});
+const spec: WorkflowSpec = { main: { nodes: { n0: { kind: "task", type: "spark", attempts: 2 } } } };
+const NOBODY = "no plugin service serves task type [spark]";
+
+/** `phase version reason` of what was told of attempts. */
+const toldOf = (d: Driver) =>
+  d.events.flatMap(({ event: { event } }) =>
+    event.case === "task" ? [`${TaskExecution_Phase[event.value.phase]} ${event.value.phaseVersion} ${event.value.reason}`] : [],
+  );
+
+test("an attempt that nobody serves waits with a reason that is told once, over restarts, and goes on when somebody comes", () => {
+  const d = Driver.of(spec);
+  expect(toldOf(d)).toEqual([]);
+  d.observe({ kind: "plugins", plugins: known(["echo"]) });
+  d.observe({ kind: "plugins", plugins: known(["echo", "other"]) });
+  d.advance(200_000);
+  expect(toldOf(d)).toEqual([`WAITING_FOR_RESOURCES 0 ${NOBODY}`]);
+  expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 1, message: NOBODY, TaskNodeStatus: { phase: 2 } });
+
+  const next = d.reread();
+  next.observe({ kind: "load" });
+  next.observe({ kind: "plugins", plugins: known([]) });
+  // Told again: the event may have been lost with the process. It is the same event.
+  expect(toldOf(next)).toEqual([`WAITING_FOR_RESOURCES 0 ${NOBODY}`]);
+  next.takeSent();
+  next.observe({ kind: "plugins", plugins: known(["spark"]) });
+  expect(next.takeSent()).toEqual(["n0/0 RUN"]);
+  expect(next.resource.status.nodeStatus?.["n0"]?.message).toBe("node queued");
+  next.reply("n0", "RUNNING");
+  next.observe({ kind: "plugins", plugins: known([], [["spark", next.now]]) });
+  next.reply("n0", "SUCCEEDED");
+  expect(next.resource.status.phase).toBe(3);
+  expect(toldOf(next)).toHaveLength(1);
+});
+
+test("each new reason has a new version, and none is held against anybody before it was listened for long enough", () => {
+  const d = new Driver(Driver.of(spec).workflow);
+  d.observe({ kind: "load" });
+  d.observe({ kind: "plugins", plugins: { ...known([]), complete: false } });
+  expect(toldOf(d)).toEqual([]);
+  const since = Date.parse("2026-11-21T09:59:00.000Z");
+  d.observe({ kind: "plugins", plugins: known([], [["spark", since]]) });
+  d.observe({ kind: "plugins", plugins: known(["spark"]) });
+  d.advance(120_000);
+  expect(toldOf(d)).toEqual([
+    "WAITING_FOR_RESOURCES 0 the plugin service for task type [spark] has been silent since 2026-11-21T09:59:00.000Z",
+    "WAITING_FOR_RESOURCES 1 the plugin service for task type [spark] has not answered the request yet",
+  ]);
+  expect(d.request("n0").knownPhaseVersion).toBe(1);
+});
+
+test("with a deadline it fails, for good, and admin is told of the attempt's end", () => {
+  const d = Driver.of(spec, { pluginDeadline: 300_000 });
+  d.observe({ kind: "plugins", plugins: known([]) });
+  d.advance(150_000);
+  const next = d.reread({ pluginDeadline: 300_000 });
+  next.observe({ kind: "load" });
+  next.observe({ kind: "plugins", plugins: known([]) });
+  next.advance(149_000);
+  expect(next.resource.status.phase).toBe(1);
+  next.advance(3_000);
+  expect(next.resource.status).toMatchObject({
+    phase: 5,
+    error: { code: "PluginUnavailable", kind: "SYSTEM", message: `${NOBODY}; given up after 5m0s` },
+  });
+  expect(toldOf(next).at(-1)).toBe(`FAILED 0 ${NOBODY}; given up after 5m0s`);
+  expect(next.takeSent().at(-1)).toBe("n0/0 FINALIZE");
+});
+
+test("an abort does not wait for a service that is not there", () => {
+  const d = Driver.of(spec);
+  d.observe({ kind: "plugins", plugins: known([]) });
+  d.observe({ kind: "abort" });
+  d.advance(2_500);
+  expect(d.resource.status.phase).toBe(6);
+  expect(toldOf(d).at(-1)).toBe("ABORTED 0 Workflow aborted.");
+});

@@ -1,0 +1,50 @@
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { unanswered, type PluginsKnown } from "../plugin/known.js";
+import { goDuration } from "../time/duration.js";
+import { arm, sendFinalize, sendRun } from "./attempt.js";
+import { fail } from "./settle.js";
+import { isUnheard, noteUnhindered, noteWaiting, tellAttemptFailed, troubleFor, waitingDue } from "./waiting-attempt.js";
+import type { Walk } from "./walk.js";
+
+/** Other task types are served than before: attempts that nobody told of are looked at anew. */
+export function takePlugins(walk: Walk, plugins: PluginsKnown): void {
+  walk.plugins = plugins;
+  visit(walk, walk.root);
+}
+
+function visit(walk: Walk, scope: Scope): void {
+  for (const node of scope.nodes.values()) {
+    if (node.settled || !node.begun) continue;
+    if (node.inner !== undefined) visit(walk, node.inner);
+    if (isUnheard(node)) judge(walk, node);
+  }
+}
+
+function judge(walk: Walk, node: RuntimeNode): void {
+  const trouble = troubleFor(walk, node);
+  if (trouble !== undefined) noteWaiting(walk, node, trouble);
+  else if (node.waitingSince !== undefined && node.status.message !== unanswered(walk.templateOf(node)?.type ?? "")) {
+    noteUnhindered(walk, node);
+    sendRun(walk, node, "now");
+  }
+  arm(walk, node);
+}
+
+/** Time is up for an attempt that nobody tells of. Returns whether the node has ended by it. */
+export function waitingIsDue(walk: Walk, node: RuntimeNode): boolean {
+  const due = waitingDue(walk, node);
+  if (due === undefined || due > walk.now) return false;
+  const type = walk.templateOf(node)?.type ?? "";
+  if (node.waitingSince === undefined) {
+    noteWaiting(walk, node, troubleFor(walk, node) ?? unanswered(type));
+    return false;
+  }
+  const message = `${node.status.message ?? unanswered(type)}; given up after ${goDuration(walk.config.pluginDeadline)}`;
+  const error = { code: "PluginUnavailable", kind: "SYSTEM", message };
+  tellAttemptFailed(walk, node, error);
+  // Should the service come after all, it finds the request to remove what the request to run has it begin.
+  sendFinalize(walk, node, { attempt: node.attempt, remove: true });
+  node.request = undefined;
+  fail(walk, node, error, { attemptEnded: true });
+  return true;
+}

@@ -1,0 +1,88 @@
+import { TaskPhase } from "@flyte-ts/domain";
+import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { troubleOf } from "../plugin/known.js";
+import { changeMessage } from "../status/update-phase.js";
+import { latestOf, toMillis } from "../time/rfc3339.js";
+import type { Release, Walk } from "./walk.js";
+
+/** The attempt was asked to run and no plugin service has told of it. */
+export function isUnheard(node: RuntimeNode): boolean {
+  return node.request?.desired === DesiredState.RUN && node.attemptStartedAt === undefined && node.stopping === undefined;
+}
+
+/** An attempt of which nobody may ever tell: what stands in the status of it are our own words. */
+export function neverHeard(node: RuntimeNode): boolean {
+  const phase = node.status.TaskNodeStatus?.phase;
+  return phase === undefined || (node.attemptStartedAt === undefined && phase === TaskPhase.WaitingForResources);
+}
+
+/** What stands in the way of the node's attempt, by what plugin services announce; undefined when nothing does. */
+export function troubleFor(walk: Walk, node: RuntimeNode): string | undefined {
+  const template = walk.templateOf(node);
+  return template === undefined ? undefined : troubleOf(walk.plugins, template.type);
+}
+
+/**
+ * Tells, in the status and to admin, why an attempt waits; once for each reason. The
+ * version of the reason stands in the status and in requests, so that the plugin
+ * service counts on from it when it comes.
+ */
+export function noteWaiting(walk: Walk, node: RuntimeNode, reason: string): void {
+  node.waitingSince ??= walk.now;
+  if (node.status.message === reason) return;
+  const { TaskNodeStatus: known } = node.status;
+  const version = known?.phase === TaskPhase.WaitingForResources ? (known.phaseVersion ?? 0) + 1 : 0;
+  walk.setNode(node, {
+    ...changeMessage(node.status, reason, walk.now),
+    TaskNodeStatus: {
+      ...known,
+      phase: TaskPhase.WaitingForResources,
+      ...(version === 0 ? {} : { phaseVersion: version }),
+      updAt: toMillis(walk.now),
+    },
+  });
+  walk.count("attemptWaits");
+  tellWaiting(walk, node, "held");
+}
+
+/** A restart may have come between the status and the event. */
+export function waitingRestored(walk: Walk, node: RuntimeNode): void {
+  if (node.status.TaskNodeStatus?.phase !== TaskPhase.WaitingForResources || node.attemptStartedAt !== undefined) return;
+  if (node.stopping !== undefined || node.status.message === undefined) return;
+  node.waitingSince = latestOf(node.status.lastUpdatedAt);
+  tellWaiting(walk, node, "now");
+}
+
+/** What stood in the way is gone. */
+export function noteUnhindered(walk: Walk, node: RuntimeNode): void {
+  node.waitingSince = undefined;
+  walk.setNode(node, changeMessage(node.status, "node queued", walk.now));
+}
+
+function tellWaiting(walk: Walk, node: RuntimeNode, release: Release): void {
+  const { message = "", TaskNodeStatus: task } = node.status;
+  const phaseVersion = task?.phaseVersion ?? 0;
+  walk.tellAttempt(node, { phase: TaskExecution_Phase.WAITING_FOR_RESOURCES, phaseVersion, reason: message }, release);
+}
+
+/** The attempt, which never began as far as anybody knows, is over. */
+export function tellAttemptAborted(walk: Walk, node: RuntimeNode, reason: string): void {
+  if (node.status.TaskNodeStatus === undefined) return;
+  walk.tellAttempt(node, { phase: TaskExecution_Phase.ABORTED, phaseVersion: 0, reason }, "held");
+}
+
+/** Ends the attempt for admin, which hears of it from nobody else. */
+export function tellAttemptFailed(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson): void {
+  walk.tellAttempt(node, { phase: TaskExecution_Phase.FAILED, phaseVersion: 0, reason: error.message, error }, "held");
+}
+
+/** When an attempt that nobody tells of is to be called unanswered, or given up; undefined for never. */
+export function waitingDue(walk: Walk, node: RuntimeNode): number | undefined {
+  if (!isUnheard(node)) return undefined;
+  const { pluginDeadline, unansweredAfter } = walk.config;
+  if (node.waitingSince === undefined) return unansweredAfter > 0 ? (node.request?.heardAt ?? 0) + unansweredAfter : undefined;
+  return pluginDeadline > 0 ? node.waitingSince + pluginDeadline : undefined;
+}

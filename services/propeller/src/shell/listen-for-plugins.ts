@@ -1,0 +1,31 @@
+import { pluginHelloSubject } from "@flyte-ts/domain";
+import type { Bus, Subscription } from "@flyte-ts/messaging";
+import { decodeHello } from "@flyte-ts/task-plugin";
+import type { PluginPresence } from "./plugin-presence.js";
+
+export interface ListenOptions {
+  readonly bus: Pick<Bus, "subscribeVolatile">;
+  readonly presence: PluginPresence;
+  readonly now: () => number;
+  readonly onChange: () => void;
+}
+
+const CHECK_MS = 1_000;
+
+/** Hears the announcements of plugin services until it is closed. */
+export function listenForPlugins({ bus, presence, now, onChange }: ListenOptions): Subscription {
+  const subscription = bus.subscribeVolatile(pluginHelloSubject, (_, data) => {
+    const hello = decodeHello(data);
+    if (hello !== undefined) presence.heard(hello, now());
+  });
+  const timer = setInterval(() => {
+    if (presence.check(now())) onChange();
+  }, CHECK_MS);
+  timer.unref();
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await subscription.close();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { PluginPresence } from "./plugin-presence.js";
+
+const hello = (...taskTypes: string[]) => ({ name: "p", taskTypes, finalizes: true });
+
+test("a task type is served while somebody announces it, then silent, and nobody is missed before the time", () => {
+  const presence = new PluginPresence({ since: 0, listenMs: 25_000, silentAfterMs: 35_000 });
+  expect(presence.check(1_000)).toBe(false);
+  presence.heard(hello("echo", "core-sleep"), 2_000);
+  expect(presence.check(3_000)).toBe(true);
+  expect(presence.known).toEqual({ complete: false, served: new Set(["echo", "core-sleep"]), silent: new Map() });
+  presence.heard(hello("echo"), 12_000);
+  expect(presence.check(13_000)).toBe(false);
+  expect(presence.check(25_000)).toBe(true);
+  expect(presence.known.complete).toBe(true);
+  expect(presence.check(37_000)).toBe(true);
+  expect(presence.known).toEqual({ complete: true, served: new Set(["echo"]), silent: new Map([["core-sleep", 2_000]]) });
+  expect(presence.check(38_000)).toBe(false);
+  presence.heard(hello("core-sleep"), 39_000);
+  expect(presence.check(39_001)).toBe(true);
+  expect(presence.known.served).toEqual(new Set(["echo", "core-sleep"]));
+  expect(presence.silences(40_000)).toEqual(
+    new Map([
+      ["echo", 28_000],
+      ["core-sleep", 1_000],
+    ]),
+  );
+});

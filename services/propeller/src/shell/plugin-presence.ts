@@ -1,0 +1,56 @@
+import type { PluginHello } from "@flyte-ts/task-plugin";
+import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../engine/plugin/known.js";
+
+export interface PluginPresenceOptions {
+  /** Since when announcements are listened to, ms. */
+  readonly since: number;
+  /** How long to listen before a task type that nobody named counts as served by nobody, ms. */
+  readonly listenMs: number;
+  /** A service that has not announced itself for so long is silent, ms. */
+  readonly silentAfterMs: number;
+}
+
+/**
+ * Which plugin services are there, by what they announce. A standby listens too, so
+ * that it knows when it takes over.
+ */
+export class PluginPresence {
+  readonly #heardAt = new Map<string, number>();
+  #known: PluginsKnown = NO_PLUGINS_KNOWN;
+
+  constructor(private readonly options: PluginPresenceOptions) {}
+
+  get known(): PluginsKnown {
+    return this.#known;
+  }
+
+  /** Milliseconds since the last word, by task type. */
+  silences(now: number): ReadonlyMap<string, number> {
+    return new Map([...this.#heardAt].map(([taskType, at]) => [taskType, now - at]));
+  }
+
+  heard({ taskTypes }: PluginHello, now: number): void {
+    for (const taskType of taskTypes) this.#heardAt.set(taskType, now);
+  }
+
+  /** Takes stock. Returns whether `known` says something else than before. */
+  check(now: number): boolean {
+    const { since, listenMs, silentAfterMs } = this.options;
+    const complete = now - since >= listenMs;
+    const served = new Set<string>();
+    const silent = new Map<string, number>();
+    for (const [taskType, at] of this.#heardAt) {
+      if (now - at < silentAfterMs) served.add(taskType);
+      else silent.set(taskType, at);
+    }
+    const before = this.#known;
+    const same =
+      before.complete === complete &&
+      before.served.size === served.size &&
+      before.silent.size === silent.size &&
+      [...served].every((taskType) => before.served.has(taskType));
+    if (same) return false;
+    this.#known = { complete, served, silent };
+    return true;
+  }
+}
