@@ -33,6 +33,8 @@ export interface NodeEventDetails {
   readonly deckUri?: string | undefined;
   /** Set on a task node's end: where the attempt's checkpoints are. */
   readonly checkpointUri?: string | undefined;
+  /** Execution that a launch plan node has started. */
+  readonly childExecution?: WorkflowExecutionIdentifier | undefined;
   /** By value, when nothing stands at the addresses. */
   readonly inputs?: LiteralMap | undefined;
   readonly outputs?: LiteralMap | undefined;
@@ -55,10 +57,7 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
         // The start node has no inputs of its own.
         inputValue: kind === "start" ? { case: undefined } : { case: "inputUri", value: inputsUri(node.dataDir) },
         outputResult: outputResult(details),
-        targetMetadata:
-          details.checkpointUri === undefined
-            ? { case: undefined }
-            : { case: "taskNodeMetadata", value: { checkpointUri: details.checkpointUri } },
+        targetMetadata: targetMetadata(details),
         ...(parent === undefined ? {} : { parentNodeMetadata: { nodeId: parent.uniqueId }, retryGroup: String(parent.attempt) }),
         specNodeId: node.id,
         nodeName: node.model.name,
@@ -73,6 +72,12 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
     outputs: details.outputs,
     sequence: facts.sequence,
   });
+}
+
+function targetMetadata({ childExecution, checkpointUri }: NodeEventDetails) {
+  if (childExecution !== undefined) return { case: "workflowNodeMetadata" as const, value: { executionId: childExecution } };
+  if (checkpointUri !== undefined) return { case: "taskNodeMetadata" as const, value: { checkpointUri } };
+  return { case: undefined };
 }
 
 function outputResult({ error, outputUri }: NodeEventDetails) {

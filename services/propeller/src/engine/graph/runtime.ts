@@ -142,6 +142,10 @@ export class RuntimeNode {
   pendingOutputs: PendingOutputs | undefined;
 
   request: RequestState | undefined;
+  /** The child execution of the present attempt: asked for, perhaps without an answer, or known to be there and not known to have ended. */
+  child: "none" | "asked" | "made" = "none";
+  /** The present attempt has, or had, a child execution, for events to name. */
+  launched = false;
   /** Why it is being stopped; undefined while it is not. */
   stopping: string | undefined;
   /** The attempt ran when this process loaded the workflow: a later process step may have begun without being written. */
@@ -183,6 +187,8 @@ export class RuntimeNode {
     this.begun = false;
     this.settled = false;
     this.readySeq = -1;
+    this.child = "none";
+    this.launched = false;
     this.unconfirmed = false;
     this.presumed = false;
     this.maybeBegun = false;

@@ -25,9 +25,9 @@ export function decideBegin(node: RuntimeNode, inputs: LiteralMap): NodeDecision
     case "subWorkflow":
       return enterSubWorkflow(target.workflow, definitions);
     case "launchPlan":
-      return unsupported("LaunchPlanNode", `launch plan node [${node.id}]`);
+      return { kind: "launch", launchPlan: target.launchPlan };
     case "gate":
-      return closeGate(target.gate, node.id);
+      return closeGate(target.gate);
     case "array":
       return unsupported("ArrayNode", `array node [${node.id}]`);
   }

@@ -1,4 +1,7 @@
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import type { GateNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { ExecutionErrorJson, GraphModel } from "@flyte-ts/workflow-crd";
 
 /** Where outputs stand, and their value when it is known. */
@@ -20,4 +23,8 @@ export type NodeDecision =
   | { readonly kind: "enter"; readonly graph: GraphModel }
   /** Succeed, without outputs, when this time has passed since the node began to run. */
   | { readonly kind: "sleep"; readonly durationMs: number }
+  /** Start an execution of its own, and end as it does. */
+  | { readonly kind: "launch"; readonly launchPlan: Identifier }
+  /** Wait until the signal has a value, and go on as the gate says. */
+  | { readonly kind: "awaitSignal"; readonly gate: GateNode; readonly signalId: string; readonly type: LiteralType | undefined }
   | { readonly kind: "wait" };

@@ -10,13 +10,16 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { decideBegin } from "../handler/begin.js";
 import type { NodeDecision } from "../handler/decision.js";
 import { takesSlot } from "../parallelism/decide.js";
-import { attemptStarted, changePhase } from "../status/update-phase.js";
+import { changePhase } from "../status/update-phase.js";
 import { arm, sendRun } from "./attempt.js";
-import { fitsInline, graphInputs, inputsOf, sizeOf } from "./outputs.js";
+import { awaitSignal } from "./await-signal.js";
+import { launch } from "./launch.js";
+import { graphInputs, inputsOf, sizeOf } from "./outputs.js";
+import { releaseOf, running, succeedWithOutputs } from "./progress.js";
 import { enterScope } from "./scope.js";
 import { fail, skip, succeed } from "./settle.js";
 import { begin, waitForRoom } from "./slots.js";
-import type { Release, Walk } from "./walk.js";
+import type { Walk } from "./walk.js";
 
 /** A node that has not begun: skipped, begun, or left waiting. */
 export function consider(walk: Walk, node: RuntimeNode): void {
@@ -91,14 +94,6 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
   apply(walk, node, decideBegin(node, inputs));
 }
 
-/**
- * What follows at once from an attempt's success may go ahead of the status: the
- * attempt tells its success again, and the same follows. Everything else waits.
- */
-function releaseOf(walk: Walk, node: RuntimeNode): Release {
-  return walk.startDurable && walk.prompt && node.readySeq === walk.seq ? "now" : "held";
-}
-
 /** Carries out what a handler decided. */
 export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): void {
   switch (decision.kind) {
@@ -106,7 +101,7 @@ export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): vo
       sendRun(walk, node, releaseOf(walk, node));
       return;
     case "succeed":
-      settleWithOutputs(walk, node, decision);
+      succeedWithOutputs(walk, node, decision);
       return;
     case "fail":
       fail(walk, node, decision.error);
@@ -120,31 +115,15 @@ export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): vo
     case "sleep":
       sleep(walk, node, decision.durationMs);
       return;
+    case "launch":
+      launch(walk, node, decision.launchPlan);
+      return;
+    case "awaitSignal":
+      awaitSignal(walk, node, decision);
+      return;
     case "wait":
       return;
   }
-}
-
-type Succeed = Extract<NodeDecision, { kind: "succeed" }>;
-
-/** Outputs that no status can hold are written first. */
-function settleWithOutputs(walk: Walk, node: RuntimeNode, { outputs, tellOutputs }: Succeed): void {
-  const value = outputs?.value;
-  if (value === undefined || node.id === START_NODE || fitsInline(walk, sizeOf(value))) {
-    succeed(walk, node, { outputs, tellOutputs });
-    return;
-  }
-  node.pendingOutputs = { tellOutputs, deckUri: "", uri: outputsUri(node.attemptDir) };
-  node.writes = new Set([node.pendingOutputs.uri]);
-  walk.writeBlob(node, node.pendingOutputs.uri, value);
-}
-
-function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
-  const first = node.status.startedAt === undefined;
-  node.attemptStartedAt = walk.now;
-  walk.setNode(node, { ...attemptStarted(node.status, walk.now), ...more });
-  if (first) walk.tellNode(node, NodeExecution_Phase.RUNNING, {}, releaseOf(walk, node));
-  arm(walk, node);
 }
 
 /** Comes here again when the time may have passed. */

@@ -77,6 +77,7 @@ function restoreNode(walk: Walk, node: RuntimeNode): void {
       if (scope.failedNode === "") scope.failedNode = node.id;
     }
     retain(walk, node);
+    node.launched = node.succeeded && node.model.target.kind === "launchPlan";
     return;
   }
   // A chosen arm has a status before it begins.
@@ -86,7 +87,15 @@ function restoreNode(walk: Walk, node: RuntimeNode): void {
   node.queuedAt = latestOf(status.queuedAt);
   node.attemptStartedAt = latestOf(status.laStartedAt);
   node.retriedAt = node.attempt > 0 ? latestOf(status.lastUpdatedAt) : undefined;
+  node.child = childOf(node);
+  node.launched = node.child === "made";
   if (node.model.target.kind === "subWorkflow") restoreInner(walk, node, node.model.target.workflow);
+}
+
+/** A child may be there as soon as the node was queued; one that was to be stopped may run still. */
+function childOf({ model, status }: RuntimeNode): RuntimeNode["child"] {
+  if (model.target.kind !== "launchPlan" || status.retryAt !== undefined) return "none";
+  return status.workflowNodeStatus === undefined ? "asked" : "made";
 }
 
 function retain(walk: Walk, node: RuntimeNode): void {

@@ -5,6 +5,7 @@ import { armEnded } from "../handler/branch.js";
 import { subWorkflowEnded } from "../handler/sub-workflow.js";
 import { apply, consider, prepare } from "./begin.js";
 import { scheduleRetry } from "./next-attempt.js";
+import { stopLaunch } from "./launch.js";
 import { dropOutputs } from "./outputs.js";
 import { resume } from "./resume.js";
 import { abort, fail, succeed, timeOut } from "./settle.js";
@@ -48,6 +49,10 @@ function lookAtStopping(walk: Walk, node: RuntimeNode): void {
     // It came to its good end before it could be stopped.
     node.stopping = undefined;
     lookAtArm(walk, node, arm);
+    return;
+  }
+  if (node.child !== "none" && node.model.target.kind === "launchPlan") {
+    stopLaunch(walk, node, node.model.target.launchPlan);
     return;
   }
   if (!atRest(node)) return;

@@ -47,6 +47,8 @@ export function startRetry(walk: Walk, node: RuntimeNode): void {
   if (node.inner !== undefined) leave(walk, node, node.inner);
   resetArms(walk, node);
   forgetAll(walk, node);
+  node.child = "none";
+  node.launched = false;
   node.retriedAt ??= walk.now;
   node.attemptStartedAt = undefined;
   node.waitingSince = undefined;

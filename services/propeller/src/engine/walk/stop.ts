@@ -33,7 +33,8 @@ export function stopNode(walk: Walk, node: RuntimeNode, reason: string): void {
   const again = node.stopping !== undefined;
   node.stopping = reason;
   if (again) return;
-  forgetAll(walk, node);
+  // Whether a child was made must be known before it can be stopped.
+  if (node.child === "none") forgetAll(walk, node);
   if (node.inner !== undefined) stopScope(walk, node.inner, reason);
   else if (node.model.target.kind === "branch") stopArm(walk, node, reason);
   else if (mayRun(node)) sendAbort(walk, node, "held");
@@ -60,7 +61,7 @@ function stopArm(walk: Walk, branch: RuntimeNode, reason: string): void {
 
 /** Whether nothing of the node runs any more. */
 export function atRest(node: RuntimeNode): boolean {
-  if (node.request !== undefined) return false;
+  if (node.request !== undefined || node.child !== "none") return false;
   if (node.inner !== undefined) return node.inner.live === 0;
   return armsOf(node).every((arm) => !arm.begun || arm.settled);
 }

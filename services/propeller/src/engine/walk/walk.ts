@@ -15,6 +15,7 @@ import { indexGraph, type GraphIndex } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../plugin/known.js";
 import { generatedNameOf } from "../request/task-request.js";
+import { childExecutionId } from "../request/child-execution.js";
 import { TimerHeap } from "../time/timer-heap.js";
 import type { Effect, EngineMetric } from "../types.js";
 import type { BlobReads } from "./blob-reads.js";
@@ -184,7 +185,7 @@ export class Walk {
     const event = nodeEvent({
       node,
       phase,
-      details,
+      details: node.launched ? { ...details, childExecution: childExecutionId(this.model, node) } : details,
       executionId: this.model.executionId,
       producerId: this.config.producerId,
       now: this.now,

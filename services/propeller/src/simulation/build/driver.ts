@@ -2,6 +2,7 @@ import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } fro
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { applyMergePatch, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
+import type { Answer, QuestionKind, QuestionOf, ValueOf } from "../../engine/ask/question.js";
 import { createRun } from "../../engine/run.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
 import { RunIo } from "../../shell-core/run-io.js";
@@ -82,6 +83,22 @@ export class Driver {
     const found = this.sent.findLast(({ request }) => request.nodePath === path)?.request;
     if (found === undefined) throw new Error(`nothing was sent for ${path}; sent: ${this.takeSentTexts().join(", ")}`);
     return found;
+  }
+
+  /** Questions of a kind that were asked since the last call for it; the node is known by what they say. */
+  asked<K extends QuestionKind>(kind: K): QuestionOf<K>[] {
+    const seen = this.#answered.get(kind) ?? 0;
+    const all = this.asks.filter(({ ask }) => ask.kind === kind);
+    this.#answered.set(kind, all.length);
+    return all.slice(seen).map(({ ask }) => ask as unknown as QuestionOf<K>);
+  }
+  readonly #answered = new Map<QuestionKind, number>();
+
+  /** Answers the last question of a kind. */
+  answer<K extends QuestionKind>(kind: K, answer: Answer<ValueOf<K>>): void {
+    const last = this.asks.findLast(({ ask }) => ask.kind === kind);
+    if (last === undefined) throw new Error(`nobody asked ${kind}`);
+    this.observe({ kind: "answered", id: last.id, answer });
   }
 
   /** What was sent since the last call. */

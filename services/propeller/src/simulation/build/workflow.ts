@@ -5,7 +5,7 @@ import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Binding, BindingSchema, type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { GateNodeSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import { ErrorSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { ErrorSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import {
   END_NODE,
   FINALIZER,
@@ -54,7 +54,32 @@ export interface SleepSpec {
   readonly ms: number;
   readonly after?: readonly string[];
 }
-export type NodeSpec = TaskSpec | SubWorkflowSpec | BranchSpec | SleepSpec;
+/** An execution of its own; what `launchPlan` runs is the business of whoever plays admin. */
+export interface LaunchSpec {
+  readonly kind: "launch";
+  readonly launchPlan: string;
+  readonly inputs?: Readonly<Record<string, Source>>;
+  readonly after?: readonly string[];
+  readonly attempts?: number;
+  readonly timeoutMs?: number;
+  readonly activeMs?: number;
+}
+/** Waits for a number, which it gives as `o0`. */
+export interface SignalSpec {
+  readonly kind: "signal";
+  readonly signal: string;
+  readonly after?: readonly string[];
+  readonly timeoutMs?: number;
+}
+/** Waits for a yes, and gives its input on under the same name. */
+export interface ApproveSpec {
+  readonly kind: "approve";
+  readonly signal: string;
+  readonly inputs: Readonly<Record<string, Source>>;
+  readonly after?: readonly string[];
+  readonly timeoutMs?: number;
+}
+export type NodeSpec = TaskSpec | SubWorkflowSpec | BranchSpec | SleepSpec | LaunchSpec | SignalSpec | ApproveSpec;
 
 export interface GraphSpec {
   readonly nodes: Readonly<Record<string, NodeSpec>>;
@@ -200,6 +225,28 @@ function buildNode(id: string, spec: NodeSpec, tasks: Tasks): NodeModel {
       const duration = { seconds: BigInt(Math.floor(spec.ms / 1_000)), nanos: (spec.ms % 1_000) * 1e6 };
       const gate = create(GateNodeSchema, { condition: { case: "sleep", value: { duration } } });
       return node(id, { kind: "gate", gate }, []);
+    }
+    case "launch": {
+      const launchPlan = create(IdentifierSchema, {
+        resourceType: ResourceType.LAUNCH_PLAN,
+        project: "p",
+        domain: "d",
+        name: spec.launchPlan,
+        version: "v1",
+      });
+      const built = node(id, { kind: "launchPlan", launchPlan }, bindings(spec.inputs ?? {}));
+      return { ...built, minAttempts: spec.attempts, executionDeadlineMs: spec.timeoutMs, activeDeadlineMs: spec.activeMs };
+    }
+    case "signal": {
+      const type = { type: { case: "simple" as const, value: SimpleType.INTEGER } };
+      const gate = create(GateNodeSchema, {
+        condition: { case: "signal", value: { signalId: spec.signal, type, outputVariableName: "o0" } },
+      });
+      return { ...node(id, { kind: "gate", gate }, []), executionDeadlineMs: spec.timeoutMs };
+    }
+    case "approve": {
+      const gate = create(GateNodeSchema, { condition: { case: "approve", value: { signalId: spec.signal } } });
+      return { ...node(id, { kind: "gate", gate }, bindings(spec.inputs)), executionDeadlineMs: spec.timeoutMs };
     }
     case "branch": {
       const target: NodeTarget = {

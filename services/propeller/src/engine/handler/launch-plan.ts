@@ -1,0 +1,60 @@
+import type { ChildExecution } from "../ask/admin.js";
+import type { Settled } from "../ask/question.js";
+import { outputsUri } from "../data/paths.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import type { NodeDecision } from "./decision.js";
+
+// What becomes of a launch plan node; codes and words of errors are Go Flyte's.
+
+/** Admin will never start the child. */
+export function launchRefused({ code, message }: Extract<Settled<never>, { kind: "refused" }>): NodeDecision {
+  const text = `[UserError] failed to launch workflow, caused by: rpc error: code = ${goCode(code)} desc = ${message}`;
+  return { kind: "fail", error: { code: "RuntimeExecutionError", kind: "USER", message: text } };
+}
+
+/** The node ends as its child does; `wait` while that runs. */
+export function childEnded(node: RuntimeNode, child: ChildExecution, name: string): NodeDecision {
+  switch (child.phase) {
+    case "running":
+      return { kind: "wait" };
+    case "succeeded":
+      return {
+        kind: "succeed",
+        outputs: { value: child.outputs, uri: outputsUri(node.attemptDir) },
+        tellOutputs: child.outputs !== undefined,
+      };
+    case "failed":
+      return { kind: "fail", error: child.error ?? { code: "LaunchPlanExecutionFailed", kind: "UNKNOWN", message: "Unknown Error" } };
+    case "aborted":
+      return childFailed(node, `launchplan [${name}] aborted, caused by: launchplan execution aborted`);
+    case "timedOut":
+      return childFailed(node, `launchplan [${name}] timed out, caused by: launchplan execution timed out`);
+  }
+}
+
+/** Nobody can say what became of the child. */
+export function childUnknown(
+  node: RuntimeNode,
+  { code, message }: Extract<Settled<never>, { kind: "refused" }>,
+): Extract<NodeDecision, { kind: "fail" }> {
+  const text = `failed at Node[${node.id}]. RemoteChildWorkflowExecutionFailed: launch-plan not found, caused by: ${code}: ${message}`;
+  return { kind: "fail", error: { code: "RemoteChildWorkflowExecutionFailed", kind: "SYSTEM", message: text } };
+}
+
+/** What a child's abort metadata says when the parent is stopped. */
+export function cascadeCause(execution: string, reason: string): string {
+  return `cascading abort as parent execution id [${execution}] aborted, reason [${reason}]`;
+}
+
+function childFailed(node: RuntimeNode, message: string): NodeDecision {
+  const code = "RemoteChildWorkflowExecutionFailed";
+  return { kind: "fail", error: { code, kind: "USER", message: `failed at Node[${node.id}]. ${code}: ${message}` } };
+}
+
+/** `NOT_FOUND` as Go's gRPC library writes it: `NotFound`. */
+function goCode(code: string): string {
+  return code
+    .split("_")
+    .map((word) => `${word.slice(0, 1)}${word.slice(1).toLowerCase()}`)
+    .join("");
+}

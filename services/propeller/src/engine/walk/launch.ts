@@ -1,0 +1,125 @@
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { wakes } from "../ask/asked.js";
+import type { Settled } from "../ask/question.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { cascadeCause, childEnded, childUnknown, launchRefused } from "../handler/launch-plan.js";
+import { childExecutionId, childExecutionRequest } from "../request/child-execution.js";
+import { ask, awaitWord, forget } from "./asking.js";
+import { inputsOf } from "./outputs.js";
+import { running, succeedWithOutputs } from "./progress.js";
+import { fail } from "./settle.js";
+import type { Walk } from "./walk.js";
+
+// A launch plan node is an execution of its own. Its name is derived from the node
+// and its attempt, so that creating it twice is the same as once.
+
+/** Goes on with the node: asks for its child, and ends as that does. Comes here again when something is known. */
+export function launch(walk: Walk, node: RuntimeNode, launchPlan: Identifier): void {
+  if (node.child === "none") node.child = "asked";
+  if (node.child === "asked") {
+    const created = askToCreate(walk, node, { launchPlan, inputs: node.inputs });
+    if (created === undefined) return;
+    if (created.kind === "refused") {
+      node.child = "none";
+      const refused = launchRefused(created);
+      if (refused.kind === "fail") fail(walk, node, refused.error);
+      return;
+    }
+  }
+  if (node.attemptStartedAt === undefined) {
+    running(walk, node, { workflowNodeStatus: { phase: 1 } });
+  }
+  awaitChild(walk, node);
+}
+
+interface Launch {
+  readonly launchPlan: Identifier;
+  readonly inputs: LiteralMap | undefined;
+}
+
+/** Asked until it is certain whether the child is there. */
+function askToCreate(walk: Walk, node: RuntimeNode, { launchPlan, inputs }: Launch): Settled<"created" | "exists"> | undefined {
+  if (inputs === undefined) return undefined;
+  const request = childExecutionRequest(node, { workflow: walk.model, launchPlan, inputs });
+  const created = ask(walk, node, { kind: "createExecution", request }, { release: "held" });
+  if (created?.kind !== "value") return created;
+  forget(walk, node, "createExecution");
+  node.child = "made";
+  node.launched = true;
+  return created;
+}
+
+function awaitChild(walk: Walk, node: RuntimeNode): void {
+  const child = readChild(walk, node);
+  if (child === undefined) return;
+  if (child.kind === "refused") {
+    node.child = "none";
+    fail(walk, node, childUnknown(node, child).error);
+    return;
+  }
+  const decision = childEnded(node, child.value, childExecutionId(walk.model, node).name);
+  switch (decision.kind) {
+    case "succeed":
+      node.child = "none";
+      forget(walk, node, "readExecution");
+      succeedWithOutputs(walk, node, decision);
+      return;
+    case "fail":
+      node.child = "none";
+      fail(walk, node, decision.error);
+      return;
+    default:
+      awaitWord(walk, node, "readExecution");
+  }
+}
+
+function readChild(walk: Walk, node: RuntimeNode) {
+  const id = childExecutionId(walk.model, node);
+  return ask(walk, node, { kind: "readExecution", id }, { wokenBy: wakes.child(node.uniqueId) });
+}
+
+/**
+ * Stops the child of a node that is being stopped, and waits until it has ended.
+ * While nobody knows whether admin has taken the request for it, the request is
+ * repeated: a child that came to be after its abort was asked for would run on.
+ */
+export function stopLaunch(walk: Walk, node: RuntimeNode, launchPlan: Identifier): void {
+  if (node.child === "asked") {
+    node.inputs ??= boundInputs(walk, node);
+    const created = askToCreate(walk, node, { launchPlan, inputs: node.inputs });
+    if (created?.kind === "refused") {
+      forget(walk, node, "createExecution");
+      node.child = "none";
+    }
+  }
+  if (node.child === "made") askToStop(walk, node);
+  if (node.child === "none") walk.look(node);
+}
+
+/** What admin has not got cannot be asked for again: then there is only what may be there to stop. */
+function boundInputs(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
+  const bound = inputsOf(walk, node);
+  if (bound.kind === "waiting") return undefined;
+  walk.blobs.release(node);
+  if (bound.kind === "error") node.child = "made";
+  return bound.kind === "ready" ? bound.inputs : undefined;
+}
+
+function askToStop(walk: Walk, node: RuntimeNode): void {
+  const id = childExecutionId(walk.model, node);
+  const cause = cascadeCause(walk.model.name, node.stopping ?? "");
+  const stopped = ask(walk, node, { kind: "terminateExecution", id, cause }, { release: "held" });
+  if (stopped === undefined) return;
+  if (stopped.kind === "value" && stopped.value === "asked") {
+    const child = readChild(walk, node);
+    if (child === undefined) return;
+    if (child.kind === "value" && child.value.phase === "running") {
+      awaitWord(walk, node, "readExecution");
+      return;
+    }
+  }
+  forget(walk, node, "terminateExecution");
+  forget(walk, node, "readExecution");
+  node.child = "none";
+}

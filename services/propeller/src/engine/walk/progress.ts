@@ -1,0 +1,43 @@
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { outputsUri } from "../data/paths.js";
+import { START_NODE } from "../graph/index-graph.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import type { NodeDecision } from "../handler/decision.js";
+import { attemptStarted } from "../status/update-phase.js";
+import { arm } from "./attempt.js";
+import { fitsInline, sizeOf } from "./outputs.js";
+import { succeed } from "./settle.js";
+import type { Release, Walk } from "./walk.js";
+
+/**
+ * What follows at once from an attempt's success may go ahead of the status: the
+ * attempt tells its success again, and the same follows. Everything else waits.
+ */
+export function releaseOf(walk: Walk, node: RuntimeNode): Release {
+  return walk.startDurable && walk.prompt && node.readySeq === walk.seq ? "now" : "held";
+}
+
+/** The node's attempt runs; the first one is told. */
+export function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
+  const first = node.status.startedAt === undefined;
+  node.attemptStartedAt = walk.now;
+  walk.setNode(node, { ...attemptStarted(node.status, walk.now), ...more });
+  if (first) walk.tellNode(node, NodeExecution_Phase.RUNNING, {}, releaseOf(walk, node));
+  arm(walk, node);
+}
+
+/** Outputs that no status can hold are written first. */
+export function succeedWithOutputs(
+  walk: Walk,
+  node: RuntimeNode,
+  { outputs, tellOutputs }: Extract<NodeDecision, { kind: "succeed" }>,
+): void {
+  const value = outputs?.value;
+  if (value === undefined || node.id === START_NODE || fitsInline(walk, sizeOf(value))) {
+    succeed(walk, node, { outputs, tellOutputs });
+    return;
+  }
+  node.pendingOutputs = { tellOutputs, deckUri: "", uri: outputsUri(node.attemptDir) };
+  node.writes = new Set([node.pendingOutputs.uri]);
+  walk.writeBlob(node, node.pendingOutputs.uri, value);
+}
