@@ -1,30 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, type ParsedWorkflow, WorkflowFormatError } from "@flyte-ts/workflow-crd";
-import {
-  createInformer,
-  type Informer,
-  isTransient,
-  type KubeClient,
-  KubeError,
-  type KubeObject,
-  WorkerPool,
-  WorkQueue,
-} from "@flyte-ts/kubernetes";
+import { createInformer, type Informer, type KubeClient, type KubeObject, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
+import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
+import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../engine/config.js";
 import type { PluginsKnown } from "../engine/plugin/known.js";
 import { abortOfForgotten } from "../engine/request/zombie.js";
-import { createRun } from "../engine/run.js";
 import type { Effect, Observation } from "../engine/types.js";
-import { RunIo, type StatusWrite } from "../shell-core/run-io.js";
+import type { StatusWrite } from "../shell-core/run-io.js";
 import type { ActiveRun } from "./active-run.js";
 import type { Answerers } from "./ask/answerers.js";
 import { Effects } from "./effects.js";
 import { giveUp } from "./give-up.js";
 import type { WorkflowLoader } from "./load-workflow.js";
 import type { PropellerMetrics } from "./metrics.js";
+import { objectName } from "./object-name.js";
 import type { OutputsStore } from "./outputs-store.js";
-import type { Bus } from "@flyte-ts/messaging";
+import { StatusWriter } from "./status-writer.js";
+import { takeUp } from "./take-up.js";
 
 export interface ControllerOptions {
   readonly client: KubeClient;
@@ -67,12 +60,14 @@ export class Controller {
   readonly #finished = new Set<string>();
   readonly #writes = new Set<Promise<void>>();
   readonly #effects: Effects;
+  readonly #writer: StatusWriter;
   #informer: Informer<KubeObject> | undefined;
   #pool: WorkerPool | undefined;
   #stopped = false;
 
   constructor(private readonly options: ControllerOptions) {
-    const { bus, outputs, answerers, metrics, logger } = options;
+    const { client, bus, outputs, answerers, metrics, logger } = options;
+    this.#writer = new StatusWriter({ client, metrics, logger });
     this.#effects = new Effects({
       bus,
       outputs,
@@ -203,47 +198,48 @@ export class Controller {
 
   /** Reads the resource and walks it once. */
   async #load(key: string): Promise<ActiveRun | undefined> {
-    let workflow: ParsedWorkflow | undefined;
-    try {
-      workflow = await this.options.loader.load(objectName(key));
-    } catch (error) {
-      if (!(error instanceof WorkflowFormatError)) throw error;
-      await this.#giveUp(key, error);
+    const taken = await takeUp(key, this.options);
+    switch (taken.kind) {
+      case "unreadable":
+        await this.#giveUp(key, taken.error);
+        this.#finished.add(key);
+        this.#forget(key);
+        return undefined;
+      case "gone":
+        this.#forget(key);
+        return undefined;
+      case "run": {
+        const { io } = taken;
+        const active: ActiveRun = {
+          run: io.run,
+          io,
+          inbox: this.#early.get(key) ?? [],
+          resyncAt: this.#nextResync(this.options.now()),
+        };
+        this.#early.delete(key);
+        this.#runs.set(key, active);
+        this.#decide(active, { kind: "load" });
+        this.#decide(active, { kind: "plugins", plugins: this.options.plugins() });
+        return active;
+      }
     }
-    if (workflow === undefined) {
-      this.#forget(key);
-      return undefined;
-    }
-    const now = this.options.now();
-    const run = createRun({ workflow, config: this.options.engine, now });
-    const active: ActiveRun = {
-      run,
-      io: new RunIo(run, workflow.resourceVersion),
-      inbox: this.#early.get(key) ?? [],
-      resyncAt: this.#nextResync(now),
-    };
-    this.#early.delete(key);
-    this.#runs.set(key, active);
-    this.#decide(active, { kind: "load" });
-    this.#decide(active, { kind: "plugins", plugins: this.options.plugins() });
-    return active;
   }
 
   /** Ends a workflow whose resource can never be read. */
-  async #giveUp(key: string, error: WorkflowFormatError): Promise<void> {
-    this.options.logger.error({ key, error: error.message }, "workflow cannot be read, it fails");
+  async #giveUp(key: string, error: string): Promise<void> {
+    const { client, engine, logger, now } = this.options;
+    logger.error({ key, error }, "workflow cannot be read, it fails");
     const meta = this.#informer?.get(key)?.metadata;
     if (meta === undefined) return;
     const { body, event } = giveUp({
       meta,
-      producerId: this.options.engine.producerId,
+      producerId: engine.producerId,
       code: "BadWorkflowSpecification",
-      message: `the resource of the execution cannot be read: ${error.message}`,
-      now: this.options.now(),
+      message: `the resource of the execution cannot be read: ${error}`,
+      now: now(),
     });
     if (event !== undefined) this.#effects.perform(key, [{ kind: "publish", event }]);
-    await this.options.client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
-    this.#finished.add(key);
+    await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
   }
 
   #decide(active: ActiveRun, observation: Observation): void {
@@ -271,28 +267,23 @@ export class Controller {
   }
 
   async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {
-    const body = { ...write.patch, metadata: { ...write.patch.metadata, resourceVersion: write.resourceVersion } };
-    const end = this.options.metrics.statusWrites.startTimer();
-    try {
-      const written = await this.options.client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
-      end({ outcome: "ok" });
-      this.#failures.delete(key);
-      if (this.#runs.get(key) !== active) return;
-      const { revision, released } = active.io.written(written.metadata.resourceVersion ?? "");
-      this.#perform(active, released);
-      if (this.#runs.get(key) === active) this.observe(key, { kind: "persisted", revision });
-    } catch (error) {
-      end({ outcome: "error" });
-      if (this.#runs.get(key) !== active) return;
-      if (error instanceof KubeError && error.status === 413) {
-        // The stored status is older than this run: begin again from it, and fail from there.
-        this.options.logger.warn({ key }, "status is too large for the resource");
-        this.#early.set(key, [{ kind: "tooLarge", message: error.message }]);
+    const outcome = await this.#writer.write(key, write);
+    if (outcome.kind === "written") this.#failures.delete(key);
+    if (this.#runs.get(key) !== active) return;
+    switch (outcome.kind) {
+      case "written": {
+        const { revision, released } = active.io.written(outcome.resourceVersion);
+        this.#perform(active, released);
+        if (this.#runs.get(key) === active) this.observe(key, { kind: "persisted", revision });
+        return;
       }
-      // Whether the write took place is unknown, or somebody else changed the resource: begin again from what is stored.
-      const level = isTransient(error) ? "warn" : "info";
-      this.options.logger[level]({ key, error: String(error) }, "status could not be written, reading the resource again");
-      this.#reload(key);
+      case "tooLarge":
+        // The stored status is older than this run: begin again from it, and fail from there.
+        this.#early.set(key, [{ kind: "tooLarge", message: outcome.message }]);
+        this.#reload(key);
+        return;
+      case "unknown":
+        this.#reload(key);
     }
   }
 
@@ -308,10 +299,4 @@ export class Controller {
   #nextResync(now: number): number {
     return now + this.options.resyncMs * (0.75 + this.options.random() / 2);
   }
-}
-
-/** The object that a key names. */
-function objectName(key: string): { readonly namespace: string; readonly name: string } {
-  const slash = key.indexOf("/");
-  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

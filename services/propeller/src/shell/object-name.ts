@@ -1,0 +1,5 @@
+/** The object that a key `namespace/name` names. */
+export function objectName(key: string): { readonly namespace: string; readonly name: string } {
+  const slash = key.indexOf("/");
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
