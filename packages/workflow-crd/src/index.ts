@@ -28,6 +28,7 @@ export type { BuildInput } from "./build/input.js";
 
 // Parsing
 export { parseFlyteWorkflow, referencesOf, type FetchedParts, type WorkflowReferences } from "./parse/workflow.js";
+export { parseClosure, type ClosureModel } from "./parse/closure.js";
 export { WorkflowFormatError } from "./parse/read.js";
 
 // The model

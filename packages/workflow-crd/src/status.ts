@@ -46,6 +46,8 @@ export interface NodeStatus {
   /** Phase 1: executing. */
   gateNodeStatus?: { phase: number };
   workflowNodeStatus?: { phase: number; executionError?: ExecutionErrorJson };
+  /** Phase 1: the graph that the task made runs; 2: it fails; 4: the task has ended and its graph is to be read. */
+  dynamicNodeStatus?: { phase: number; reason?: string; error?: ExecutionErrorJson; permFailure?: boolean };
   TaskNodeStatus?: TaskNodeStatus;
   error?: ExecutionErrorJson;
   /** Ours: outputs by value (protobuf LiteralMap, base64), for consumers that have not run yet. */

@@ -22,6 +22,25 @@ export const propellerConfigSchema = z.strictObject({
       concurrency: z.number().int().positive().default(64),
     })
     .prefault({}),
+  /** What tasks make at run time. */
+  dynamic: z
+    .strictObject({
+      /** Graphs that are read and compiled at once. */
+      concurrency: z.number().int().positive().default(4),
+      /** Largest `futures.pb`. */
+      maxBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(256 * 1024 * 1024),
+      /** Largest compiled graph that an event carries; larger ones stand in the blob store only. */
+      maxEventBytes: z
+        .number()
+        .int()
+        .positive()
+        .default(512 * 1024),
+    })
+    .prefault({}),
   kubernetes: z
     .strictObject({
       kubeconfig: z.string().optional(),

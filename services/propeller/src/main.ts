@@ -9,6 +9,7 @@ import { createLogger, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
 import { adminAnswerers } from "./shell/ask/admin.js";
+import { dynamicAnswerers } from "./shell/ask/dynamic.js";
 import { ensureCluster } from "./shell/ensure-cluster.js";
 import { listenForPlugins } from "./shell/listen-for-plugins.js";
 import { Leadership } from "./shell/leadership.js";
@@ -41,7 +42,10 @@ const leadership = new Leadership({
     client,
     bus,
     outputs: new OutputsStore(blobs),
-    answerers: adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
+    answerers: {
+      ...adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
+      ...dynamicAnswerers({ channel: adminChannel, blobs, ...config.dynamic }),
+    },
     loader: new WorkflowLoader(client, blobs),
     engine: {
       ...defaultEngineConfig(Math.random),

@@ -36,7 +36,7 @@ function checkNode(node: Field): void {
   for (const key of ["queuedAt", "startedAt", "stoppedAt", "lastUpdatedAt", "laStartedAt"]) checkTime(node.at(key));
   for (const key of ["message", "parentNode"]) node.at(key).optional((field) => field.string());
   node.at("cached").optional((field) => field.boolean());
-  for (const key of ["branchStatus", "workflowNodeStatus", "gateNodeStatus", "TaskNodeStatus", "error"])
+  for (const key of ["branchStatus", "workflowNodeStatus", "gateNodeStatus", "dynamicNodeStatus", "TaskNodeStatus", "error"])
     node.at(key).optional((field) => field.object());
   for (const [, child] of node.at("subNodeStatus").entries()) checkNode(child);
 }

@@ -6,11 +6,10 @@ import {
   type Identifier,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { create } from "@bufbuild/protobuf";
 import { buildClosure } from "../build/closure.js";
 import type { ExecutionOptions, ParsedWorkflow } from "../model.js";
-import { parseGraph } from "./graph.js";
+import { type GraphFields, parseGraphs } from "./closure.js";
 import { parseOptions } from "./options.js";
 import { Field } from "./read.js";
 import { parseStatus } from "./status.js";
@@ -46,8 +45,6 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
   const namespace = metadata.at("namespace").string();
   const options = parseOptions(root);
   const { spec, tasks, subWorkflows } = graphFields({ root, closure: fetched.closure, options });
-  const known = { tasks: new Set(tasks.entries().map(([key]) => key)), subWorkflows: new Set(subWorkflows.entries().map(([key]) => key)) };
-  const graph = parseGraph(spec, known);
   return {
     model: {
       key: `${namespace}/${name}`,
@@ -58,9 +55,7 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
       workflowId: parseWorkflowId(spec.at("id")),
       labels: metadata.at("labels").texts(),
       annotations: metadata.at("annotations").texts(),
-      root: graph,
-      subWorkflows: new Map(subWorkflows.entries().map(([key, field]) => [key, parseGraph(field, known)])),
-      tasks: new Map(tasks.entries().map(([key, field]) => [key, field.message(TaskTemplateSchema)])),
+      ...parseGraphs({ spec, tasks, subWorkflows }),
       inputs: fetched.inputs ?? parseInputs(root),
       acceptedAt: root.at("acceptedAt").optional(parseTime),
       options,
@@ -81,7 +76,7 @@ interface GraphSource {
   readonly options: ExecutionOptions;
 }
 
-function graphFields({ root, closure, options }: GraphSource): { spec: Field; tasks: Field; subWorkflows: Field } {
+function graphFields({ root, closure, options }: GraphSource): GraphFields {
   const reference = root.at("workflowClosureReference");
   if (closure === undefined && reference.absent)
     return { spec: root.at("spec"), tasks: root.at("tasks"), subWorkflows: root.at("subWorkflows") };

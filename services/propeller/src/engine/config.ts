@@ -38,6 +38,8 @@ export interface EngineConfig {
   readonly unansweredAfter: number;
   /** An attempt that nobody serves, or nobody tells of, fails when it has waited so long; 0: it waits for ever. */
   readonly pluginDeadline: number;
+  /** How deep dynamic nodes may make further ones. */
+  readonly maxDynamicDepth: number;
   /** Outputs and inputs up to this many bytes travel by value; larger ones go to the blob store. */
   readonly inlineLimit: number;
   /** Bytes of outputs that one status may hold by value. */
@@ -77,6 +79,7 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     abandonUnanswered: 600_000,
     unansweredAfter: 60_000,
     pluginDeadline: 0,
+    maxDynamicDepth: 32,
     inlineLimit: 8 * 1024,
     inlineBudget: 128 * 1024,
     deleteResourcesOnFinalize: false,

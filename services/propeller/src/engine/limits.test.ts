@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Driver } from "../simulation/build/driver.js";
-import { buildWorkflow, type NodeSpec } from "../simulation/build/workflow.js";
+import type { NodeSpec } from "../simulation/build/workflow.js";
 
 const task: NodeSpec = { kind: "task" };
 
@@ -45,17 +45,8 @@ describe("what admin refuses", () => {
   });
 });
 
-describe("kinds of nodes that are not there yet", () => {
-  it("fail with a clear code", () => {
-    const workflow = buildWorkflow({ main: { nodes: { n0: task } } });
-    const node = workflow.model.root.nodes.get("n0");
-    (workflow.model.root.nodes as Map<string, unknown>).set("n0", { ...node, target: { kind: "launchPlan", launchPlan: {} } });
-    const d = new Driver(workflow);
-    d.observe({ kind: "load" });
-    expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "UnsupportedLaunchPlanNode", kind: "USER" } });
-  });
-
-  it("so does a status that does not fit into the resource", () => {
+describe("a status that does not fit into the resource", () => {
+  it("ends the workflow with a clear code", () => {
     const d = Driver.of({ main: { nodes: { n0: task } } });
     d.observe({ kind: "tooLarge", message: "1.6 MB" });
     d.reply("n0", "ABORTED");

@@ -1,11 +1,12 @@
 import type { AdminQuestions } from "./admin.js";
+import type { DynamicQuestions } from "./dynamic.js";
 
 /**
  * Every question that a node may ask the shell: what it says (`fields`), and what is
  * answered (`value`). Each topic has a table of its own, which stands with the topic
  * and is named here.
  */
-export interface QuestionTable extends AdminQuestions {}
+export interface QuestionTable extends AdminQuestions, DynamicQuestions {}
 
 export type QuestionKind = keyof QuestionTable;
 export type QuestionOf<K extends QuestionKind> = { readonly kind: K } & QuestionTable[K]["fields"];

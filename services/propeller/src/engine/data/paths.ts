@@ -34,3 +34,13 @@ export function deckUri(dir: string): string {
 export function checkpointUri(rawOutputPrefix: string): string {
   return `${rawOutputPrefix}/_flytecheckpoints`;
 }
+
+/** What a dynamic task made. */
+export function futuresUri(dir: string): string {
+  return `${dir}/futures.pb`;
+}
+
+/** The same, compiled. */
+export function compiledUri(dir: string): string {
+  return `${dir}/dynamic_compiled.pb`;
+}

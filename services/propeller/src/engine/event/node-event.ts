@@ -1,14 +1,14 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { NodeExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { type DynamicWorkflowNodeMetadataSchema, NodeExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { inputsUri } from "../data/paths.js";
 import { errorFromJson } from "../failure/error-json.js";
-import type { RuntimeNode } from "../graph/runtime.js";
+import { depthOf, type RuntimeNode } from "../graph/runtime.js";
 
 /** Version of node events in which `is_parent` and `is_dynamic` are told. */
 const NODE_EVENT_VERSION = 1;
@@ -35,6 +35,8 @@ export interface NodeEventDetails {
   readonly checkpointUri?: string | undefined;
   /** Execution that a launch plan node has started. */
   readonly childExecution?: WorkflowExecutionIdentifier | undefined;
+  /** The graph that a dynamic node runs. */
+  readonly dynamic?: MessageInitShape<typeof DynamicWorkflowNodeMetadataSchema> | undefined;
   /** By value, when nothing stands at the addresses. */
   readonly inputs?: LiteralMap | undefined;
   readonly outputs?: LiteralMap | undefined;
@@ -62,7 +64,9 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
         specNodeId: node.id,
         nodeName: node.model.name,
         eventVersion: NODE_EVENT_VERSION,
-        isParent: kind === "subWorkflow",
+        isParent: kind === "subWorkflow" || node.expanded,
+        isDynamic: node.expanded,
+        isInDynamicChain: depthOf(node.scope) > 0,
         isArray: kind === "array",
         deckUri: details.deckUri ?? "",
         targetEntity: facts.targetEntity,
@@ -74,7 +78,8 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
   });
 }
 
-function targetMetadata({ childExecution, checkpointUri }: NodeEventDetails) {
+function targetMetadata({ childExecution, checkpointUri, dynamic }: NodeEventDetails) {
+  if (dynamic !== undefined) return { case: "taskNodeMetadata" as const, value: { dynamicWorkflow: dynamic } };
   if (childExecution !== undefined) return { case: "workflowNodeMetadata" as const, value: { executionId: childExecution } };
   if (checkpointUri !== undefined) return { case: "taskNodeMetadata" as const, value: { checkpointUri } };
   return { case: undefined };

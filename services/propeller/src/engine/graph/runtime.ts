@@ -40,6 +40,8 @@ export class Scope {
   anyFailed = false;
   /** Why its nodes are stopped. */
   stopReason = "";
+  /** The graph's inputs, when they are not those of its owner or of the workflow. */
+  inputs: LiteralMap | undefined;
   /** Why the graph fails; undefined while it does not, or when it is stopped from above. */
   error: ExecutionErrorJson | undefined;
   /** Id of the node behind `error`. */
@@ -94,6 +96,8 @@ export interface PendingOutputs {
   readonly tellOutputs: boolean;
   readonly deckUri: string;
   readonly uri: string;
+  /** Kept by value too, where it fits. */
+  readonly value?: LiteralMap;
 }
 
 /** A node of a running workflow. Its status is replaced, never changed, so that what was written can be compared. */
@@ -123,7 +127,11 @@ export class RuntimeNode {
   /** Counts against the parallelism limit. */
   slot = false;
 
-  /** Instance of a sub-workflow while the node runs. */
+  /** The present attempt made a graph, which runs or ran below it. */
+  expanded = false;
+  /** Where the attempt that made it has its deck, while this process lives. */
+  deckUri = "";
+  /** Instance of a graph below the node while it runs. */
   inner: Scope | undefined;
   inputs: LiteralMap | undefined;
   /** The inputs stand in the blob store. */
@@ -189,6 +197,8 @@ export class RuntimeNode {
     this.readySeq = -1;
     this.child = "none";
     this.launched = false;
+    this.expanded = false;
+    this.deckUri = "";
     this.unconfirmed = false;
     this.presumed = false;
     this.maybeBegun = false;
@@ -254,4 +264,11 @@ export class RuntimeNode {
   get failed(): boolean {
     return this.status.phase === NodePhase.Failed || this.status.phase === NodePhase.TimedOut;
   }
+}
+
+/** How many dynamic nodes a graph stands below. */
+export function depthOf(scope: Scope): number {
+  let depth = 0;
+  for (let { owner } = scope; owner !== undefined; owner = owner.scope.owner) if (owner.expanded) depth++;
+  return depth;
 }

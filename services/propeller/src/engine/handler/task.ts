@@ -5,7 +5,6 @@ import type { ExecutionErrorJson, TaskNodeStatus } from "@flyte-ts/workflow-crd"
 import { errorToJson } from "../failure/error-json.js";
 import type { Definitions } from "../graph/runtime.js";
 import type { NodeDecision, NodeOutputs } from "./decision.js";
-import { unsupported } from "./unsupported.js";
 
 /** A task node begins with a request for its first attempt. */
 export function beginTask(task: string, definitions: Definitions): NodeDecision {
@@ -26,6 +25,8 @@ export type AttemptDecision =
       readonly cleanup: boolean;
       readonly deckUri: string;
     }
+  /** It made further nodes. */
+  | { readonly kind: "expand"; readonly deckUri: string }
   | { readonly kind: "aborted" };
 
 /** The attempt ended without having been asked to: its plugin service was told so by someone else. */
@@ -41,10 +42,7 @@ export function decideTaskEvent(told: TaskEvent, known: TaskNodeStatus | undefin
   if (event === undefined) return { kind: "ignore" };
   switch (event.phase) {
     case TaskExecution_Phase.SUCCEEDED: {
-      if (told.futuresUri !== "") {
-        const wall = unsupported("DynamicTask", "a dynamic workflow made by a task");
-        if (wall.kind === "fail") return { kind: "fail", error: wall.error, recoverable: false, cleanup: false, deckUri: told.deckUri };
-      }
+      if (told.futuresUri !== "") return { kind: "expand", deckUri: told.deckUri };
       const uri = event.outputResult.case === "outputUri" ? event.outputResult.value : "";
       const value = told.outputs ?? (event.outputResult.case === "outputData" ? event.outputResult.value : undefined);
       return { kind: "succeed", outputs: { value, uri }, deckUri: told.deckUri };

@@ -40,7 +40,8 @@ function takeNodePatch(node: RuntimeNode): Patch | null | undefined {
   const { subNodeStatus: _a, ...next } = node.status;
   // A node without a status has nothing in the resource, not even a phase.
   const change = before === NOT_BEGUN ? { ...next } : (mergeDiff(old, next) ?? {});
-  if (node.inner === undefined && node.innerWritten !== undefined) {
+  const leftBehind = before.subNodeStatus !== undefined && node.status.subNodeStatus === undefined;
+  if (node.inner === undefined && (node.innerWritten !== undefined || leftBehind)) {
     node.innerWritten = undefined;
     change["subNodeStatus"] = null;
   }

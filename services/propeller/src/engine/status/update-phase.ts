@@ -60,5 +60,6 @@ export function nextAttempt(status: NodeStatus, now: number): NodeStatus {
   delete next.TaskNodeStatus;
   delete next.workflowNodeStatus;
   delete next.branchStatus;
+  delete next.dynamicNodeStatus;
   return next;
 }

@@ -86,11 +86,12 @@ export function arm(walk: Walk, node: RuntimeNode): void {
   if (next !== undefined) walk.timers.set(node, next);
 }
 
+const TIMED: ReadonlySet<number> = new Set([NodePhase.Queued, NodePhase.Running, NodePhase.DynamicRunning, NodePhase.RetryableFailure]);
+
 /** Deadlines bind while the node is under way and nothing else ends it already. */
 export function deadlineOf(walk: Walk, node: RuntimeNode): number | undefined {
   const { phase } = node.status;
-  if (node.stopping !== undefined || (phase !== NodePhase.Queued && phase !== NodePhase.Running && phase !== NodePhase.RetryableFailure))
-    return undefined;
+  if (node.stopping !== undefined || !TIMED.has(phase)) return undefined;
   // What has ended and is only being written down is not late any more.
   if (node.pendingOutputs !== undefined) return undefined;
   if (node.model.target.kind === "start" || node.model.target.kind === "end") return undefined;

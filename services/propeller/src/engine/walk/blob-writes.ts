@@ -1,6 +1,7 @@
 import type { RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { proceed } from "./begin.js";
+import { fitsInline, sizeOf } from "./outputs.js";
 import { succeed } from "./settle.js";
 import type { BlobTimer, Walk } from "./walk.js";
 
@@ -27,8 +28,9 @@ function goOn(walk: Walk, node: RuntimeNode): void {
     return;
   }
   if (node.pendingOutputs !== undefined) {
-    const { uri, tellOutputs, deckUri } = node.pendingOutputs;
-    succeed(walk, node, { outputs: { value: undefined, uri }, tellOutputs, deckUri });
+    const { uri, tellOutputs, deckUri, value } = node.pendingOutputs;
+    const kept = value !== undefined && fitsInline(walk, sizeOf(value)) ? value : undefined;
+    succeed(walk, node, { outputs: { value: kept, uri }, tellOutputs, deckUri });
     return;
   }
   node.inputsWritten = true;

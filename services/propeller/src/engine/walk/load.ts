@@ -9,7 +9,7 @@ import { decodeOutputs, releaseSources } from "./outputs.js";
 import { addFailureNode, enterScope, rootScope } from "./scope.js";
 import { releaseSlot, tellAborted, tellAgain } from "./settle.js";
 import { begin } from "./slots.js";
-import { ABORT_REASON, INNER_REASON, ROOT_REASON, stopNode, stopScope } from "./stop.js";
+import { ABORT_REASON, innerReason, ROOT_REASON, stopNode, stopScope } from "./stop.js";
 import { waitingRestored } from "./waiting-attempt.js";
 import type { Walk } from "./walk.js";
 import { tellEnd } from "./workflow.js";
@@ -31,7 +31,7 @@ export function restore(walk: Walk, status: WorkflowStatus): void {
   } else if (isTerminalWorkflow(status.phase)) root.stage = "done";
 }
 
-function restoreScope(walk: Walk, scope: Scope, statuses: Statuses): void {
+export function restoreScope(walk: Walk, scope: Scope, statuses: Statuses): void {
   for (const [id, status] of Object.entries(statuses)) {
     const node = scope.nodes.get(id) ?? failureNodeOf(scope, id);
     if (node === undefined) continue;
@@ -88,6 +88,8 @@ function restoreNode(walk: Walk, node: RuntimeNode): void {
   node.attemptStartedAt = latestOf(status.laStartedAt);
   node.retriedAt = node.attempt > 0 ? latestOf(status.lastUpdatedAt) : undefined;
   node.child = childOf(node);
+  // What runs below it is known when its graph has been read again.
+  if (status.dynamicNodeStatus !== undefined) releaseSlot(walk, node);
   node.launched = node.child === "made";
   if (node.model.target.kind === "subWorkflow") restoreInner(walk, node, node.model.target.workflow);
 }
@@ -136,6 +138,12 @@ export function revive(walk: Walk): void {
   if (walk.root.stage === "stop") stopScope(walk, walk.root, ROOT_REASON);
 }
 
+/** The same for a graph that was restored later than the others. */
+export function reviveInner(walk: Walk, scope: Scope): void {
+  forgetWhatStopped(walk, scope);
+  reviveScope(walk, scope);
+}
+
 function tellFacts(walk: Walk) {
   const failing = walk.status.phase !== WorkflowPhase.Running;
   return { occurredAt: fromRfc3339(walk.status.lastUpdatedAt) ?? walk.now, error: failing ? walk.status.error : undefined };
@@ -148,7 +156,7 @@ function reviveScope(walk: Walk, scope: Scope): void {
     walk.tellNode(node, nodeEventPhase(node.status.phase === NodePhase.Queued ? NodePhase.Queued : NodePhase.Running), {}, "now");
     reviveNode(walk, node);
   }
-  if (scope.owner !== undefined && scope.stage === "stop") stopScope(walk, scope, INNER_REASON);
+  if (scope.owner !== undefined && scope.stage === "stop") stopScope(walk, scope, innerReason(scope.owner));
   walk.lookAt(scope);
 }
 
@@ -175,7 +183,7 @@ function reviveNode(walk: Walk, node: RuntimeNode): void {
 function forgetWhatStopped(walk: Walk, scope: Scope): void {
   // While the failure node runs, all others have stopped.
   if (scope.stage === "handle") {
-    const reason = scope.owner === undefined ? ROOT_REASON : INNER_REASON;
+    const reason = scope.owner === undefined ? ROOT_REASON : innerReason(scope.owner);
     forgetAllStopped(walk, scope, { reason, except: scope.failureNode });
   }
   for (const node of scope.nodes.values()) {
@@ -185,7 +193,7 @@ function forgetWhatStopped(walk: Walk, scope: Scope): void {
     // An arm that was stopped with its branch, which has ended otherwise.
     const left = node.branch?.settled === true;
     if (node.inner !== undefined) {
-      if (left) forgetAllStopped(walk, node.inner, { reason: INNER_REASON });
+      if (left) forgetAllStopped(walk, node.inner, { reason: innerReason(node) });
       else forgetWhatStopped(walk, node.inner);
     }
     if (aborted || left) forgetStopped(walk, node);

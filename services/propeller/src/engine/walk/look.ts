@@ -5,6 +5,7 @@ import { armEnded } from "../handler/branch.js";
 import { subWorkflowEnded } from "../handler/sub-workflow.js";
 import { apply, consider, prepare } from "./begin.js";
 import { scheduleRetry } from "./next-attempt.js";
+import { awaitsGraph, collapse, expand } from "./expand.js";
 import { stopLaunch } from "./launch.js";
 import { dropOutputs } from "./outputs.js";
 import { resume } from "./resume.js";
@@ -24,8 +25,10 @@ export function look(walk: Walk, node: RuntimeNode): void {
 
 function lookAtRunning(walk: Walk, node: RuntimeNode): void {
   const arm = takenArm(node);
-  if (arm !== undefined) lookAtArm(walk, node, arm);
+  if (awaitsGraph(node)) expand(walk, node);
+  else if (arm !== undefined) lookAtArm(walk, node, arm);
   else if (node.inner === undefined) resume(walk, node);
+  else if (node.inner.stage === "done" && node.expanded) collapse(walk, node, node.inner);
   else if (node.inner.stage === "done") apply(walk, node, subWorkflowEnded(node, node.inner));
 }
 
@@ -53,6 +56,10 @@ function lookAtStopping(walk: Walk, node: RuntimeNode): void {
   }
   if (node.child !== "none" && node.model.target.kind === "launchPlan") {
     stopLaunch(walk, node, node.model.target.launchPlan);
+    return;
+  }
+  if (awaitsGraph(node)) {
+    expand(walk, node);
     return;
   }
   if (!atRest(node)) return;

@@ -49,6 +49,8 @@ export function startRetry(walk: Walk, node: RuntimeNode): void {
   forgetAll(walk, node);
   node.child = "none";
   node.launched = false;
+  node.expanded = false;
+  node.deckUri = "";
   node.retriedAt ??= walk.now;
   node.attemptStartedAt = undefined;
   node.waitingSince = undefined;

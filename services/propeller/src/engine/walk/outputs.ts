@@ -43,6 +43,7 @@ function knownOutputs(walk: Walk, scope: Scope, id: string): LiteralMap | undefi
 
 /** A graph's inputs: the workflow's, or those of the sub-workflow node, which can be bound anew at any time. */
 export function graphInputs(walk: Walk, scope: Scope): LiteralMap | undefined {
+  if (scope.inputs !== undefined) return scope.inputs;
   if (scope.owner === undefined) return walk.model.inputs;
   if (scope.owner.inputs !== undefined) return scope.owner.inputs;
   const bound = bind(walk, scope.owner);

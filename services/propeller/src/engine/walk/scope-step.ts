@@ -2,7 +2,7 @@ import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { lastFailure } from "../failure/last-failure.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { addFailureNode } from "./scope.js";
-import { INNER_REASON, ROOT_REASON, stopScope } from "./stop.js";
+import { DYNAMIC_REASON, innerReason, ROOT_REASON, stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
 import { workflowFailing, workflowHandlesFailure, workflowStopped, workflowSucceeded } from "./workflow.js";
 
@@ -48,8 +48,11 @@ export function failScope(walk: Walk, scope: Scope, { error, failedNode }: { err
     stopScope(walk, scope, ROOT_REASON);
     return;
   }
-  walk.setNode(scope.owner, { ...scope.owner.status, workflowNodeStatus: { phase: 2, executionError: error } });
-  stopScope(walk, scope, INNER_REASON);
+  const failing = scope.owner.expanded
+    ? { dynamicNodeStatus: { phase: 2, reason: DYNAMIC_REASON, error, permFailure: true } }
+    : { workflowNodeStatus: { phase: 2, executionError: error } };
+  walk.setNode(scope.owner, { ...scope.owner.status, ...failing });
+  stopScope(walk, scope, innerReason(scope.owner));
 }
 
 function errorOf(node: RuntimeNode | undefined): ExecutionErrorJson {

@@ -84,7 +84,7 @@ export function tellAgain(walk: Walk, node: RuntimeNode): void {
 }
 
 function checkpointOf(walk: Walk, node: RuntimeNode): string | undefined {
-  if (node.model.target.kind !== "task") return undefined;
+  if (node.model.target.kind !== "task" || node.expanded) return undefined;
   return checkpointUri(rawOutputsOf({ workflow: walk.model, config: walk.config }, node, node.attempt));
 }
 

@@ -14,6 +14,12 @@ import type { Walk } from "./walk.js";
 export const ABORT_REASON = "Workflow aborted.";
 export const ROOT_REASON = "Some node execution failed, auto-abort.";
 export const INNER_REASON = "subworkflow failed";
+export const DYNAMIC_REASON = "Dynamic workflow failed";
+
+/** Why the nodes of a graph below a node are stopped when one of them has failed. */
+export function innerReason(owner: RuntimeNode): string {
+  return owner.expanded ? DYNAMIC_REASON : INNER_REASON;
+}
 
 /** Nothing more begins in the graph, and what runs in it is stopped. */
 export function stopScope(walk: Walk, scope: Scope, reason: string): void {
@@ -45,7 +51,7 @@ export function stopNode(walk: Walk, node: RuntimeNode, reason: string): void {
 function mayRun(node: RuntimeNode): boolean {
   if (node.request !== undefined) return node.request.desired !== DesiredState.ABORT;
   const { phase, retryAt } = node.status;
-  if (node.model.target.kind !== "task" || node.pendingOutputs !== undefined) return false;
+  if (node.model.target.kind !== "task" || node.pendingOutputs !== undefined || node.status.dynamicNodeStatus !== undefined) return false;
   // With a time for the next attempt, the last one has ended.
   return phase !== NodePhase.NotYetStarted && retryAt === undefined;
 }

@@ -9,6 +9,7 @@ import { abortOfForgotten } from "../request/zombie.js";
 import { attemptStarted } from "../status/update-phase.js";
 import { toMillis } from "../time/rfc3339.js";
 import { arm, sendFinalize } from "./attempt.js";
+import { expands } from "./expand.js";
 import { noteRetryable, retryAfter } from "./next-attempt.js";
 import { fitsInline, sizeOf } from "./outputs.js";
 import { abort, fail, succeed } from "./settle.js";
@@ -83,6 +84,10 @@ function takeAttempt(walk: Walk, node: RuntimeNode, told: TaskEvent): void {
       node.request = undefined;
       attemptFailed(walk, node, decision);
       return;
+    case "expand":
+      node.request = undefined;
+      attemptExpands(walk, node, decision.deckUri);
+      return;
     case "aborted":
       node.request = undefined;
       if (node.stopping === undefined) attemptFailed(walk, node, ABORTED);
@@ -132,6 +137,13 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
   succeed(walk, node, { outputs: { value: small ? outputs.value : undefined, uri }, tellOutputs: true, deckUri: deck });
   if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
   if (unconfirmed) stopFollowers(walk, node);
+}
+
+/** A node that is being stopped makes nothing more. */
+function attemptExpands(walk: Walk, node: RuntimeNode, deckUri: string): void {
+  if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
+  if (node.stopping === undefined) expands(walk, node, deckUri);
+  else stopped(walk, node);
 }
 
 function attemptFailed(

@@ -107,7 +107,7 @@ export class Walk {
   finishing: "no" | "asked" | "taken" = "no";
 
   readonly #sequence = new EventSequence();
-  readonly #indexes = new Map<GraphModel, GraphIndex>();
+  readonly #indexes = new WeakMap<GraphModel, GraphIndex>();
   #effects: Effect[] = [];
   #held: number[] = [];
   #changed = false;

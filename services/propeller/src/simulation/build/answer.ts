@@ -12,6 +12,8 @@ export interface AnswerDetails {
   readonly recoverable?: boolean;
   readonly cleanup?: boolean;
   readonly version?: number;
+  /** It made further nodes. */
+  readonly futures?: boolean;
 }
 
 /** The event by which a plugin service answers a request. */
@@ -45,5 +47,6 @@ export function answer(
     },
     ...(failed ? { failure: { recoverable: details.recoverable ?? true, cleanup: details.cleanup ?? false } } : {}),
     outputs: details.outputs,
+    futuresUri: details.futures === true ? `${request.outputPrefix}/futures.pb` : "",
   });
 }

@@ -1,0 +1,174 @@
+import { create } from "@bufbuild/protobuf";
+import { NodePhase, TaskPhase } from "@flyte-ts/domain";
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { DynamicWorkflow } from "../ask/dynamic.js";
+import type { Settled } from "../ask/question.js";
+import { futuresUri, outputsUri } from "../data/paths.js";
+import { START_NODE } from "../graph/index-graph.js";
+import { depthOf, type RuntimeNode, type Scope } from "../graph/runtime.js";
+import { subWorkflowEnded } from "../handler/sub-workflow.js";
+import { dynamicWorkflowId } from "../request/dynamic-workflow.js";
+import { changePhase } from "../status/update-phase.js";
+import { toMillis } from "../time/rfc3339.js";
+import { arm } from "./attempt.js";
+import { ask, forget } from "./asking.js";
+import { restoreScope, reviveInner } from "./load.js";
+import { scan } from "./scan.js";
+import { enterScope } from "./scope.js";
+import { fail, releaseSlot, succeed } from "./settle.js";
+import { stopScope } from "./stop.js";
+import type { Walk } from "./walk.js";
+
+// A task whose attempt ends with a spec of further nodes is a dynamic node: the
+// spec becomes a graph below it, and the node ends as that graph does.
+
+// `dynamicNodeStatus.phase`
+const EXECUTING = 1;
+const PARENT_FINALIZED = 4;
+
+/** The attempt is over, and what it made is to be read. What runs below takes slots of its own. */
+export function expands(walk: Walk, node: RuntimeNode, deckUri: string): void {
+  node.deckUri = deckUri;
+  releaseSlot(walk, node);
+  const task = { ...node.status.TaskNodeStatus, phase: TaskPhase.Success, updAt: toMillis(walk.now) };
+  walk.setNode(node, {
+    ...changePhase(node.status, { phase: NodePhase.Running, message: "dynamic", now: walk.now }),
+    TaskNodeStatus: task,
+    dynamicNodeStatus: { phase: PARENT_FINALIZED },
+  });
+  arm(walk, node);
+  walk.look(node);
+}
+
+/** The graph is to be read before the node can go on, or can be stopped. */
+export function awaitsGraph({ status, inner, stopping }: RuntimeNode): boolean {
+  if (status.dynamicNodeStatus === undefined || inner !== undefined) return false;
+  // What was never entered has nothing to stop.
+  return stopping === undefined || status.dynamicNodeStatus.phase !== PARENT_FINALIZED;
+}
+
+/** Reads the graph and enters it; after a restart, with the statuses that its nodes had. */
+export function expand(walk: Walk, node: RuntimeNode): void {
+  const { status } = node;
+  const entered = status.dynamicNodeStatus?.phase !== PARENT_FINALIZED;
+  if (!entered && depthOf(node.scope) >= walk.config.maxDynamicDepth) {
+    buildFailed(walk, node, `[User] dynamic workflows are nested more than ${walk.config.maxDynamicDepth} deep`);
+    return;
+  }
+  const parent = walk.templateOf(node);
+  if (parent === undefined) return;
+  const answer = ask(walk, node, {
+    kind: "readDynamic",
+    attemptDir: node.attemptDir,
+    id: dynamicWorkflowId(walk.model, node),
+    parent,
+    options: walk.model.options,
+    compiledBefore: entered || node.unconfirmed,
+  });
+  if (answer === undefined) return;
+  forget(walk, node, "readDynamic");
+  if (answer.kind === "refused") refused(walk, node, answer);
+  else enter(walk, node, answer.value);
+}
+
+/** Whoever stops the node has nothing to wait for: without its graph nothing of it can be known. */
+function refused(walk: Walk, node: RuntimeNode, { message }: Extract<Settled<never>, { kind: "refused" }>): void {
+  if (node.stopping === undefined) {
+    buildFailed(walk, node, message);
+    return;
+  }
+  const { dynamicNodeStatus: _, ...status } = node.status;
+  walk.setNode(node, status);
+  walk.look(node);
+}
+
+function buildFailed(walk: Walk, node: RuntimeNode, message: string): void {
+  fail(walk, node, { code: "DynamicWorkflowBuildFailed", kind: "USER", message });
+}
+
+function enter(walk: Walk, node: RuntimeNode, { model, closure }: DynamicWorkflow): void {
+  const { stopping } = node;
+  node.expanded = true;
+  const { subNodeStatus, ...own } = node.status;
+  const failing = own.dynamicNodeStatus?.phase === 2 ? own.dynamicNodeStatus : undefined;
+  node.status = own;
+  const { subNodeStatus: _, ...written } = node.written;
+  node.written = written;
+  if (stopping === undefined && failing === undefined) {
+    const next = changePhase(own, { phase: NodePhase.DynamicRunning, now: walk.now });
+    walk.setNode(node, { ...next, dynamicNodeStatus: { phase: EXECUTING } });
+  }
+  walk.tellNode(
+    node,
+    NodeExecution_Phase.DYNAMIC_RUNNING,
+    {
+      deckUri: node.deckUri,
+      dynamic: { id: dynamicWorkflowId(walk.model, node), compiledWorkflow: closure, dynamicJobSpecUri: futuresUri(node.attemptDir) },
+    },
+    "held",
+  );
+  const inner = enterScope(walk, model.root, node, model);
+  // Whatever the nodes take from outside is bound in the graph itself.
+  inner.inputs = create(LiteralMapSchema);
+  if (inner.broken) {
+    fail(walk, node, { code: "MalformedDynamicWorkflow", kind: "SYSTEM", message: "no end-node found in dynamic workflow" });
+    return;
+  }
+  if (subNodeStatus !== undefined) {
+    restoreScope(walk, inner, subNodeStatus);
+    node.innerWritten = inner;
+    if (failing !== undefined) {
+      inner.stage = "stop";
+      inner.error = failing.error ?? { code: "DynamicNodeFailing", kind: "UNKNOWN", message: failing.reason ?? "" };
+    }
+    reviveInner(walk, inner);
+  }
+  if (stopping !== undefined) {
+    stopScope(walk, inner, stopping);
+    walk.look(node);
+    return;
+  }
+  const start = inner.nodes.get(START_NODE);
+  if (subNodeStatus !== undefined) scan(walk, inner);
+  else if (start !== undefined) walk.look(start);
+  walk.lookAt(inner);
+  arm(walk, node);
+}
+
+/**
+ * The graph has come to its end: its outputs are the node's. They are written to the
+ * node's place, for the attempt, which ended without any, names that place.
+ */
+export function collapse(walk: Walk, node: RuntimeNode, inner: Scope): void {
+  const decision = subWorkflowEnded(node, inner);
+  if (decision.kind === "fail") {
+    fail(walk, node, decision.error, { deckUri: node.deckUri });
+    return;
+  }
+  if (decision.kind !== "succeed") return;
+  const { outputs, tellOutputs } = decision;
+  if (outputs === undefined || !tellOutputs) {
+    succeed(walk, node, { outputs: undefined, tellOutputs: false, deckUri: node.deckUri });
+    return;
+  }
+  const value = outputs.value ?? walk.blobs.outputs(outputs.uri);
+  if (value === undefined) {
+    wantOutputs(walk, node, outputs.uri);
+    return;
+  }
+  walk.blobs.release(node);
+  const own = outputsUri(node.attemptDir);
+  node.pendingOutputs = { tellOutputs, deckUri: node.deckUri, uri: own, value };
+  node.writes = new Set([own]);
+  walk.writeBlob(node, own, value);
+}
+
+function wantOutputs(walk: Walk, node: RuntimeNode, uri: string): void {
+  if (walk.blobs.missing(uri)) {
+    fail(walk, node, { code: "OutputsNotFound", kind: "SYSTEM", message: `Failed to copy subworkflow outputs from [${uri}]: not found` });
+    return;
+  }
+  const effect = walk.blobs.want(node, "outputs", uri);
+  if (effect !== undefined) walk.emit(effect);
+}

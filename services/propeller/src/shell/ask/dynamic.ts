@@ -1,0 +1,161 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type BlobStore, BlobError, BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
+import { compileTask, compileWorkflow, formatCompileErrors, type LaunchPlanInterface, requirementsOf } from "@flyte-ts/compiler";
+import { type CompiledTask, type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { type DynamicJobSpec, DynamicJobSpecSchema } from "@flyte-ts/idl/flyteidl/core/dynamic_job_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { ParameterMapSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
+import { parseClosure } from "@flyte-ts/workflow-crd";
+import type { DynamicQuestions, DynamicWorkflow } from "../../engine/ask/dynamic.js";
+import type { Answer, QuestionOf } from "../../engine/ask/question.js";
+import { compiledUri, futuresUri } from "../../engine/data/paths.js";
+import type { Answerer } from "./answerers.js";
+import { Limit } from "./limit.js";
+import { rpcFailure } from "./rpc-answer.js";
+
+export interface DynamicAnswererOptions {
+  /** To admin. */
+  readonly channel: Channel;
+  readonly blobs: Pick<BlobStore, "get" | "put">;
+  /** Graphs read at once: each stands in memory in several forms. */
+  readonly concurrency: number;
+  /** Largest `futures.pb` that is read. */
+  readonly maxBytes: number;
+  /** Largest compiled form that travels in an event. */
+  readonly maxEventBytes: number;
+}
+
+type DynamicAnswerers = { readonly [K in keyof DynamicQuestions]: Answerer<K> };
+
+/** Reads what dynamic tasks have made and compiles it, with what admin knows of the tasks and launch plans that it names. */
+export function dynamicAnswerers(options: DynamicAnswererOptions): DynamicAnswerers {
+  const admin = createClient({ channel: options.channel, service: AdminService });
+  const limit = new Limit(options.concurrency);
+  return {
+    readDynamic: (question) =>
+      limit.run(async () => {
+        try {
+          return await read(question, { ...options, admin });
+        } catch (error) {
+          return failure(error);
+        }
+      }),
+  };
+}
+
+interface Sources extends DynamicAnswererOptions {
+  readonly admin: ServiceClient<typeof AdminService>;
+}
+
+/** A fault of what the task made, or of what it names. */
+class BadDynamic extends Error {}
+
+function failure(error: unknown): Answer<DynamicWorkflow> {
+  if (error instanceof BadDynamic) return { kind: "refused", code: "INVALID_ARGUMENT", message: error.message };
+  if (error instanceof BlobTooLarge) return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
+  if (error instanceof BlobError && !(error instanceof BlobUnavailable))
+    return { kind: "refused", code: "DATA_LOSS", message: error.message };
+  return rpcFailure(error);
+}
+
+type ReadDynamic = QuestionOf<"readDynamic">;
+
+async function read(question: ReadDynamic, sources: Sources): Promise<Answer<DynamicWorkflow>> {
+  const { blobs, maxEventBytes } = sources;
+  const place = compiledUri(question.attemptDir);
+  const before = question.compiledBefore ? await blobs.get(place) : undefined;
+  let closure: CompiledWorkflowClosure;
+  let bytes = before;
+  if (bytes === undefined) {
+    closure = await compile(question, sources);
+    bytes = toBinary(CompiledWorkflowClosureSchema, closure);
+    await blobs.put(place, bytes);
+  } else closure = fromBinary(CompiledWorkflowClosureSchema, bytes);
+  const { resourceDefaults, resourceLimits } = question.options;
+  const model = parseClosure(closure, { defaults: resourceDefaults, limits: resourceLimits });
+  return { kind: "value", value: { model, closure: bytes.length > maxEventBytes ? undefined : closure } };
+}
+
+async function compile(question: ReadDynamic, sources: Sources): Promise<CompiledWorkflowClosure> {
+  const spec = await readSpec(question, sources);
+  const template = templateOf(question, spec);
+  const required = requirementsOf(template, spec.subworkflows);
+  if (required.errors.length > 0) throw malformed(formatCompileErrors(required.errors));
+  const own = compileTasks(question, spec);
+  const given = new Set(own.map((task) => textOf(task.template?.id)));
+  const others = required.tasks.filter((id) => !given.has(textOf(id)));
+  const [registered, launchPlans] = await Promise.all([
+    Promise.all(others.map((id) => readTask(id, sources))),
+    Promise.all(required.launchPlans.map((id) => readLaunchPlan(id, sources))),
+  ]);
+  const tasks = [...own, ...registered];
+  const compiled = compileWorkflow({ template, subWorkflows: spec.subworkflows, tasks, launchPlans, wrapOriginalInterfaces: true });
+  if (!compiled.ok) throw malformed(formatCompileErrors(compiled.errors));
+  return compiled.closure;
+}
+
+async function readSpec({ attemptDir }: ReadDynamic, { blobs, maxBytes }: Sources): Promise<DynamicJobSpec> {
+  const uri = futuresUri(attemptDir);
+  const bytes = await blobs.get(uri, { maxBytes });
+  if (bytes === undefined)
+    throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: nothing stands at ${uri}`);
+  try {
+    return fromBinary(DynamicJobSpecSchema, bytes);
+  } catch (error) {
+    throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: ${String(error)}`);
+  }
+}
+
+/** The workflow that the spec stands for: without inputs, as all that its nodes need is bound in it. */
+function templateOf({ id, parent }: ReadDynamic, { nodes, outputs }: DynamicJobSpec): WorkflowTemplate {
+  return create(WorkflowTemplateSchema, { id, nodes, outputs, interface: { outputs: parent.interface?.outputs } });
+}
+
+/** Containers of its tasks take the parent's configuration, as in Go Flyte. */
+function compileTasks({ parent }: ReadDynamic, { tasks }: DynamicJobSpec): CompiledTask[] {
+  return tasks.map((template) => {
+    if (template.target.case === "container" && parent.target.case === "container")
+      template.target.value.config.push(...parent.target.value.config);
+    const compiled = compileTask(template);
+    if (!compiled.ok) throw new BadDynamic(`[User] failed to compile dynamic tasks, caused by: ${formatCompileErrors(compiled.errors)}`);
+    return compiled.compiled;
+  });
+}
+
+async function readTask(id: Identifier, { admin }: Sources): Promise<CompiledTask> {
+  const { closure } = await orUnknown(admin.getTask({ id }), `task ${textOf(id)}`);
+  if (closure?.compiledTask === undefined) throw new BadDynamic(`[User] task ${textOf(id)} is not compiled`);
+  return closure.compiledTask;
+}
+
+async function readLaunchPlan(id: Identifier, { admin }: Sources): Promise<LaunchPlanInterface> {
+  const { spec, closure } = await orUnknown(admin.getLaunchPlan({ id }), `launchplan ${textOf(id)}`);
+  return {
+    id,
+    expectedInputs: closure?.expectedInputs ?? create(ParameterMapSchema),
+    fixedInputs: spec?.fixedInputs ?? create(LiteralMapSchema),
+    expectedOutputs: closure?.expectedOutputs ?? create(VariableMapSchema),
+  };
+}
+
+async function orUnknown<T>(call: Promise<T>, what: string): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof RpcError && (error.code === Code.NOT_FOUND || error.code === Code.INVALID_ARGUMENT))
+      throw new BadDynamic(`[User] incorrectly specified ${what}, caused by: ${error.message}`);
+    throw error;
+  }
+}
+
+function malformed(errors: string): BadDynamic {
+  return new BadDynamic(`[User] malformed dynamic workflow, caused by: ${errors}`);
+}
+
+function textOf(id: Identifier | undefined): string {
+  return `${id?.project ?? ""}:${id?.domain ?? ""}:${id?.name ?? ""}:${id?.version ?? ""}`;
+}
