@@ -43,3 +43,21 @@ def sized(n: int) -> int:
         .else_()
         .fail("n is too large")
     )
+
+
+@workflow
+def nested(n: int, strict: bool) -> int:
+    """A condition inside an arm, with both `and` and `or`."""
+    return (
+        conditional("outer")
+        .if_(((n > 0) & (n < 10)) | (n == 100))
+        .then(
+            conditional("inner")
+            .if_(strict.is_true())
+            .then(half(n=n))
+            .else_()
+            .then(triple_plus_one(n=n))
+        )
+        .else_()
+        .fail("n is too large")
+    )
