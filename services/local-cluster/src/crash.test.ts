@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -142,14 +142,17 @@ test("a pod that was being deleted when the service was killed still ends", asyn
 });
 
 test("with podsOnStop: keep a stopped service leaves its pods running for the next", async () => {
+  const end = join(folder, "end-of-k");
+  const command = ["sh", "-c", `while [ ! -e ${end} ]; do sleep 0.05; done; exit 4`];
   await call("POST", PODS, {
     metadata: { name: "k" },
-    spec: { restartPolicy: "Never", containers: [{ name: "main", image: "i", command: ["sh", "-c", "sleep 1.5; exit 4"] }] },
+    spec: { restartPolicy: "Never", containers: [{ name: "main", image: "i", command }] },
   });
   while (textAt((await call("GET", `${PODS}/k`)).body, "status", "phase") !== "Running") await delay(20);
   await service.kill("SIGTERM");
   service = await startService(folder);
   expect(textAt((await call("GET", `${PODS}/k`)).body, "status", "phase")).toBe("Running");
+  writeFileSync(end, "");
   let pod = (await call("GET", `${PODS}/k`)).body;
   for (let i = 0; i < 200 && textAt(pod, "status", "phase") === "Running"; i++) {
     await delay(25);
