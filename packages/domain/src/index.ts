@@ -133,3 +133,8 @@ export {
   type BoundInputs,
 } from "./binding/resolve.js";
 export { evaluateCondition, type ConditionError, type ConditionResult } from "./binding/condition.js";
+
+// Cache
+export { cachedCall, type CachedCall } from "./catalog/cached-call.js";
+export { hashInputs } from "./catalog/literal-hash.js";
+export { objectHash } from "./catalog/object-hash.js";

@@ -1,0 +1,78 @@
+import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { describe, expect, test } from "vitest";
+import { cachedCall } from "./cached-call.js";
+import { hashInputs } from "./literal-hash.js";
+
+const map = (literals: JsonValue) => fromJson(LiteralMapSchema, { literals });
+const integer = (value: number): JsonValue => ({ scalar: { primitive: { integer: String(value) } } });
+const text = (stringValue: string): JsonValue => ({ scalar: { primitive: { stringValue } } });
+
+function template(type: JsonValue, input: string, more: { readonly [key: string]: JsonValue } = {}) {
+  return fromJson(TaskTemplateSchema, {
+    id: { resourceType: "TASK", project: "flytesnacks", domain: "development", name: "t", version: "v" },
+    metadata: { discoverable: true, discoveryVersion: "1", ...more },
+    interface: { inputs: { variables: { [input]: { type } } }, outputs: { variables: { o0: { type } } } },
+  });
+}
+
+// What Go Flyte 1.16 gave for the same tasks and inputs.
+describe("recorded keys", () => {
+  test.each<[string, JsonValue, JsonValue, string, string]>([
+    ["a", { simple: "INTEGER" }, integer(1), "1-rJudYX8l-PmK8qF6C", "flyte_cached-DNhkpTTPC5YDtRGb4yT-PFxgMSgHzHrKAQKgQGEfGRY"],
+    ["b", { simple: "STRING" }, text("x"), "1-tPYiu7qn-zCZxwZgs", "flyte_cached-4RahDC8HTg9JmtvrKe2Q3vzujLr7MxI5i-00kJ-lk6o"],
+    [
+      "d",
+      { mapValueType: { collectionType: { simple: "INTEGER" } } },
+      { map: { literals: { k: { collection: { literals: [integer(1), integer(2)] } } } } },
+      "1-_cT5OzRF-YwHesPaA",
+      "flyte_cached-SRmup65B7NUCklzsGueTozIjVUsKdbIKJjgQG--mdEM",
+    ],
+  ])("of %s", (name, type, value, version, tag) => {
+    const call = cachedCall(template(type, name), map({ [name]: value }));
+    expect(call).toEqual({ dataset: { project: "flytesnacks", domain: "development", name: "flyte_task-t", version }, tag });
+  });
+});
+
+test("without a cache version there is no place", () => {
+  const versionless = template({ simple: "INTEGER" }, "a", { discoveryVersion: "  " });
+  expect(cachedCall(versionless, map({ a: integer(1) }))).toBeUndefined();
+});
+
+test("spaces around a cache version do not count", () => {
+  const spaced = template({ simple: "INTEGER" }, "a", { discoveryVersion: " 1 " });
+  expect(cachedCall(spaced, map({ a: integer(1) }))?.dataset.version).toBe("1-rJudYX8l-PmK8qF6C");
+});
+
+test("ignored inputs do not count", () => {
+  const ignoring = template({ simple: "INTEGER" }, "a", { cacheIgnoreInputVars: ["b"] });
+  expect(cachedCall(ignoring, map({ a: integer(1), b: integer(2) }))?.tag).toBe(
+    cachedCall(ignoring, map({ a: integer(1), b: integer(3) }))?.tag,
+  );
+  expect(cachedCall(ignoring, map({ a: integer(1), b: integer(2) }))?.tag).toBe(`flyte_cached-${hashInputs(map({ a: integer(1) }))}`);
+});
+
+describe("literals with a hash", () => {
+  const hashed = (value: JsonValue, hash: string): JsonValue => ({ ...(value as object), hash });
+  test.each<[string, JsonValue, JsonValue]>([
+    ["by themselves", hashed(text("s3://a"), "h"), hashed(text("s3://b"), "h")],
+    ["in a list", { collection: { literals: [hashed(text("a"), "h")] } }, { collection: { literals: [hashed(text("b"), "h")] } }],
+    ["in a map", { map: { literals: { k: hashed(text("a"), "h") } } }, { map: { literals: { k: hashed(text("b"), "h") } } }],
+    [
+      "deep down",
+      { map: { literals: { k: { collection: { literals: [hashed(integer(1), "h")] } } } } },
+      { map: { literals: { k: { collection: { literals: [hashed(integer(2), "h")] } } } } },
+    ],
+  ])("count by it %s", (_, one, other) => {
+    expect(hashInputs(map({ a: one }))).toBe(hashInputs(map({ a: other })));
+  });
+
+  test("differ by it", () => {
+    expect(hashInputs(map({ a: hashed(text("a"), "h") }))).not.toBe(hashInputs(map({ a: hashed(text("a"), "i") })));
+  });
+});
+
+test("no inputs have a hash too", () => {
+  expect(hashInputs(create(LiteralMapSchema))).toBe(hashInputs(map({})));
+});

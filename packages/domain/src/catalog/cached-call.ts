@@ -1,0 +1,45 @@
+import { create, toJson } from "@bufbuild/protobuf";
+import { type VariableMap, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { hashInputs } from "./literal-hash.js";
+import { objectHash } from "./object-hash.js";
+
+/** Where the outputs of a call are found in the data catalog (Go Flyte 1.16's names). */
+export interface CachedCall {
+  readonly dataset: { readonly project: string; readonly domain: string; readonly name: string; readonly version: string };
+  readonly tag: string;
+}
+
+/**
+ * The place of a task's call with these inputs. The template is the one in the
+ * workflow resource: descriptions and type metadata are gone from its interface.
+ *
+ * @returns undefined when the task has no cache version, which it must have.
+ */
+export function cachedCall(template: TaskTemplate, inputs: LiteralMap): CachedCall | undefined {
+  const { id, metadata, interface: types } = template;
+  const cacheVersion = trimSpaces(metadata?.discoveryVersion ?? "");
+  if (id === undefined || cacheVersion === "") return undefined;
+  return {
+    dataset: {
+      project: id.project,
+      domain: id.domain,
+      name: `flyte_task-${id.name}`,
+      version: `${cacheVersion}-${signature(types?.inputs)}-${signature(types?.outputs)}`,
+    },
+    tag: `flyte_cached-${hashInputs(inputs, metadata?.cacheIgnoreInputVars)}`,
+  };
+}
+
+const SIGNATURE_LENGTH = 8;
+
+function signature(variables: VariableMap | undefined): string {
+  const json = toJson(VariableMapSchema, variables ?? create(VariableMapSchema));
+  return objectHash(json).toString("base64url").slice(0, SIGNATURE_LENGTH);
+}
+
+/** Spaces only, as Go Flyte does. */
+function trimSpaces(text: string): string {
+  return text.replace(/^ +| +$/g, "");
+}

@@ -1,0 +1,38 @@
+import { clone, create, toJson } from "@bufbuild/protobuf";
+import {
+  LiteralCollectionSchema,
+  type Literal,
+  LiteralMapSchema,
+  LiteralSchema,
+  type LiteralMap,
+} from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { objectHash } from "./object-hash.js";
+
+/**
+ * Hash of a task's inputs, base64url without padding: literals that bring a hash of
+ * their own count by it alone, inputs to be ignored do not count.
+ */
+export function hashInputs(inputs: LiteralMap, ignored: readonly string[] = []): string {
+  const literals = Object.entries(inputs.literals).filter(([name]) => !ignored.includes(name));
+  const counted = create(LiteralMapSchema, { literals: Object.fromEntries(literals.map(([name, literal]) => [name, countedAs(literal)])) });
+  return objectHash(toJson(LiteralMapSchema, counted)).toString("base64url");
+}
+
+function countedAs(literal: Literal): Literal {
+  const { hash, value } = literal;
+  if (hash !== "") return create(LiteralSchema, { hash });
+  switch (value.case) {
+    case "collection": {
+      const literals = value.value.literals.map(countedAs);
+      return create(LiteralSchema, { value: { case: "collection", value: create(LiteralCollectionSchema, { literals }) } });
+    }
+    case "map": {
+      const literals = Object.fromEntries(Object.entries(value.value.literals).map(([key, item]) => [key, countedAs(item)]));
+      return create(LiteralSchema, { value: { case: "map", value: create(LiteralMapSchema, { literals }) } });
+    }
+    case "scalar":
+    case "offloadedMetadata":
+    case undefined:
+      return clone(LiteralSchema, literal);
+  }
+}
