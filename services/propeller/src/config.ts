@@ -41,6 +41,22 @@ export const propellerConfigSchema = z.strictObject({
         .default(512 * 1024),
     })
     .prefault({}),
+  /** For outputs that other executions have left, and for leaving them. */
+  catalog: z
+    .strictObject({
+      /** Of the data catalog's gRPC API, as for admin; absent: nothing is cached. */
+      endpoint: z.string().optional(),
+      timeoutMs: milliseconds.min(100).default(5_000),
+      /** Calls at once. */
+      concurrency: z.number().int().positive().default(64),
+      /** Outputs older than this do not count; 0: age does not matter. */
+      maxCacheAgeMs: milliseconds.default(0),
+      /** A catalog that does not answer delays a node by so much at most. */
+      patienceMs: milliseconds.default(10_000),
+      /** How often a task that holds up its likes says that it is alive; others may take over after three of these. */
+      heartbeatMs: milliseconds.min(100).default(10_000),
+    })
+    .prefault({}),
   kubernetes: z
     .strictObject({
       kubeconfig: z.string().optional(),

@@ -8,8 +8,10 @@ import { openChannel } from "@flyte-ts/rpc";
 import { createLogger, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
+import { defaultCacheConfig } from "./engine/cache/config.js";
 import { adminAnswerers } from "./shell/ask/admin.js";
 import { dynamicAnswerers } from "./shell/ask/dynamic.js";
+import { catalogAnswerers } from "./shell/ask/catalog.js";
 import { ensureCluster } from "./shell/ensure-cluster.js";
 import { listenForPlugins } from "./shell/listen-for-plugins.js";
 import { Leadership } from "./shell/leadership.js";
@@ -35,6 +37,9 @@ const presence = new PluginPresence({
   listenMs: config.plugins.listenMs,
   silentAfterMs: config.plugins.silentAfterMs,
 });
+const { catalog } = config;
+const catalogChannel =
+  catalog.endpoint === undefined ? undefined : openChannel({ endpoint: catalog.endpoint, deadlineMs: catalog.timeoutMs });
 const leadership = new Leadership({
   bus,
   logger,
@@ -45,10 +50,15 @@ const leadership = new Leadership({
     answerers: {
       ...adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
       ...dynamicAnswerers({ channel: adminChannel, blobs, ...config.dynamic }),
+      ...catalogAnswerers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),
     },
     loader: new WorkflowLoader(client, blobs),
     engine: {
       ...defaultEngineConfig(Math.random),
+      cache:
+        catalogChannel === undefined
+          ? undefined
+          : { ...defaultCacheConfig, maxAge: catalog.maxCacheAgeMs, patience: catalog.patienceMs, heartbeat: catalog.heartbeatMs },
       metadataPrefix: storage.metadataPrefix,
       rawOutputPrefix: storage.rawOutputPrefix,
       producerId: engine.producerId,
@@ -100,6 +110,7 @@ onShutdown(
     await elector.stop();
     adminChannel.close();
     await listening.close();
+    catalogChannel?.close();
     await bus.close();
     await ops.close();
     await client.close();

@@ -109,6 +109,7 @@ export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: Stac
         ops: ops("propeller"),
         nats,
         kubernetes,
+        catalog: { endpoint: `127.0.0.1:${endpoints.catalog}` },
         admin: { endpoint: `127.0.0.1:${endpoints.api}` },
         // One propeller on one machine: what it must outlive is its own restart, so it may take over soon.
         leaderElection: { leaseMs: 3_000 },

@@ -1,3 +1,5 @@
+import type { CacheConfig } from "./cache/config.js";
+
 /** What an installation decides about the engine. Times are in milliseconds. */
 export interface EngineConfig {
   /** Executions' data dirs stand below it, as `{project}-{domain}-{name}`. */
@@ -30,6 +32,8 @@ export interface EngineConfig {
   readonly askRetry: BackoffConfig;
   /** What admin will tell of is asked for again after this time, in case its word was lost. */
   readonly awaitedAgain: BackoffConfig;
+  /** Undefined: nothing is cached. */
+  readonly cache: CacheConfig | undefined;
   /** On load, events of nodes that ended this long before the last change are published again. */
   readonly republishWindow: number;
   /** An abort that nobody answers is given up after this time if the attempt never reported anything. */
@@ -75,6 +79,7 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     blobRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
     askRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
     awaitedAgain: { initial: 60_000, factor: 1, max: 60_000, jitter: 0.5 },
+    cache: undefined,
     republishWindow: 60_000,
     abandonUnanswered: 600_000,
     unansweredAfter: 60_000,

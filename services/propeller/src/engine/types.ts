@@ -76,7 +76,10 @@ export type EngineMetric =
   | "attemptTimedOut"
   | "requestResent"
   | "taskEventIgnored"
-  | "bindingFailed";
+  | "bindingFailed"
+  | "cacheHit"
+  | "cacheMiss"
+  | "cachePutFailed";
 
 /** JSON merge patch (RFC 7386) for the resource; `metadata` only with the patch that finishes it. */
 export interface ResourcePatch {

@@ -7,8 +7,8 @@ export interface Asked {
   id: string;
   /** How often it was asked without an answer but an error. */
   tries: number;
-  /** ms. */
-  readonly firstAskedAt: number;
+  /** ms; since when an answer is wanted: anew after one that said that it is too early. */
+  firstAskedAt: number;
   answer: Settled<unknown> | undefined;
   /** What the last transient error said. */
   error: string | undefined;
@@ -20,7 +20,7 @@ export interface Asked {
 }
 
 /** How far a question has come, for who gives up after a bounded time. */
-export type AskProgress = Pick<Asked, "tries" | "firstAskedAt" | "error">;
+export type AskProgress = Readonly<Pick<Asked, "tries" | "firstAskedAt" | "error">>;
 
 /** The questions of one node by their kinds: of each kind a node asks one at a time. */
 export type NodeAsks = Map<QuestionKind, Asked>;

@@ -1,3 +1,4 @@
+import type { CatalogQuestions } from "../cache/questions.js";
 import type { AdminQuestions } from "./admin.js";
 import type { DynamicQuestions } from "./dynamic.js";
 
@@ -6,7 +7,7 @@ import type { DynamicQuestions } from "./dynamic.js";
  * answered (`value`). Each topic has a table of its own, which stands with the topic
  * and is named here.
  */
-export interface QuestionTable extends AdminQuestions, DynamicQuestions {}
+export interface QuestionTable extends AdminQuestions, CatalogQuestions, DynamicQuestions {}
 
 export type QuestionKind = keyof QuestionTable;
 export type QuestionOf<K extends QuestionKind> = { readonly kind: K } & QuestionTable[K]["fields"];

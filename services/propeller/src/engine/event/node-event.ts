@@ -8,6 +8,7 @@ import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { inputsUri } from "../data/paths.js";
 import { errorFromJson } from "../failure/error-json.js";
+import type { NodeCache } from "../cache/state.js";
 import { depthOf, type RuntimeNode } from "../graph/runtime.js";
 
 /** Version of node events in which `is_parent` and `is_dynamic` are told. */
@@ -37,6 +38,8 @@ export interface NodeEventDetails {
   readonly childExecution?: WorkflowExecutionIdentifier | undefined;
   /** The graph that a dynamic node runs. */
   readonly dynamic?: MessageInitShape<typeof DynamicWorkflowNodeMetadataSchema> | undefined;
+  /** What became of looking it up, reserving and storing. */
+  readonly cache?: Pick<NodeCache, "status" | "key" | "reservation"> | undefined;
   /** By value, when nothing stands at the addresses. */
   readonly inputs?: LiteralMap | undefined;
   readonly outputs?: LiteralMap | undefined;
@@ -78,15 +81,21 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
   });
 }
 
-function targetMetadata({ childExecution, checkpointUri, dynamic }: NodeEventDetails) {
-  if (dynamic !== undefined) return { case: "taskNodeMetadata" as const, value: { dynamicWorkflow: dynamic } };
-  if (childExecution !== undefined) return { case: "workflowNodeMetadata" as const, value: { executionId: childExecution } };
-  if (checkpointUri !== undefined) return { case: "taskNodeMetadata" as const, value: { checkpointUri } };
-  return { case: undefined };
-}
-
 function outputResult({ error, outputUri }: NodeEventDetails) {
   if (error !== undefined) return { case: "error" as const, value: errorFromJson(error) };
   if (outputUri !== undefined) return { case: "outputUri" as const, value: outputUri };
   return { case: undefined };
+}
+
+function targetMetadata({ childExecution, checkpointUri, cache, dynamic }: NodeEventDetails) {
+  if (childExecution !== undefined) return { case: "workflowNodeMetadata" as const, value: { executionId: childExecution } };
+  if (checkpointUri === undefined && cache === undefined && dynamic === undefined) return { case: undefined };
+  const value = {
+    ...(checkpointUri === undefined ? {} : { checkpointUri }),
+    ...(dynamic === undefined ? {} : { dynamicWorkflow: dynamic }),
+    ...(cache?.status === undefined ? {} : { cacheStatus: cache.status }),
+    ...(cache?.key === undefined ? {} : { catalogKey: cache.key }),
+    ...(cache === undefined ? {} : { reservationStatus: cache.reservation }),
+  };
+  return { case: "taskNodeMetadata" as const, value };
 }

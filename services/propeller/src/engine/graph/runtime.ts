@@ -4,6 +4,7 @@ import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
 import { attemptDir, childNodeDir, topNodeDir } from "../data/paths.js";
 import type { NodeAsks } from "../ask/asked.js";
+import type { NodeCache } from "../cache/state.js";
 import type { FailurePolicy } from "../failure/policy.js";
 import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
 
@@ -93,11 +94,11 @@ export interface RequestState {
 }
 
 export interface PendingOutputs {
+  /** Kept by value too, where it fits; undefined when they are known by their place only. */
+  readonly value: LiteralMap | undefined;
   readonly tellOutputs: boolean;
   readonly deckUri: string;
   readonly uri: string;
-  /** Kept by value too, where it fits. */
-  readonly value?: LiteralMap;
 }
 
 /** A node of a running workflow. Its status is replaced, never changed, so that what was written can be compared. */
@@ -144,6 +145,8 @@ export class RuntimeNode {
   waitingFor: Set<string> | undefined;
   /** Questions that it has asked. */
   asks: NodeAsks | undefined;
+  /** How its outputs are cached, once that is known. */
+  cache: NodeCache | undefined;
   /** Blobs that are being written before the node goes on. */
   writes: Set<string> | undefined;
   /** A success that waits for its outputs to be written. */
@@ -194,6 +197,7 @@ export class RuntimeNode {
   reset(): void {
     this.begun = false;
     this.settled = false;
+    this.cache = undefined;
     this.readySeq = -1;
     this.child = "none";
     this.launched = false;

@@ -56,6 +56,7 @@ export function askAgainAt(walk: Walk, node: RuntimeNode, { kind, at }: { readon
   const asked = node.asks?.get(kind);
   if (asked === undefined) return;
   asked.answer = undefined;
+  asked.firstAskedAt = at;
   asked.againAt = at;
   arm(walk, node);
 }

@@ -11,11 +11,13 @@ import { decideBegin } from "../handler/begin.js";
 import type { NodeDecision } from "../handler/decision.js";
 import { takesSlot } from "../parallelism/decide.js";
 import { changePhase } from "../status/update-phase.js";
-import { arm, sendRun } from "./attempt.js";
+import { arm } from "./attempt.js";
 import { awaitSignal } from "./await-signal.js";
+import { lookUp } from "./caching.js";
 import { launch } from "./launch.js";
 import { graphInputs, inputsOf, sizeOf } from "./outputs.js";
 import { releaseOf, running, succeedWithOutputs } from "./progress.js";
+import { requestRun } from "./resume.js";
 import { enterScope } from "./scope.js";
 import { fail, skip, succeed } from "./settle.js";
 import { begin, waitForRoom } from "./slots.js";
@@ -62,6 +64,11 @@ export function prepare(walk: Walk, node: RuntimeNode): void {
     apply(walk, node, decideBegin(node, graphInputs(walk, node.scope) ?? walk.model.inputs));
     return;
   }
+  // Bound before; since then it waits for answers.
+  if (node.inputs !== undefined) {
+    proceed(walk, node, node.inputs);
+    return;
+  }
   const bound = inputsOf(walk, node);
   if (bound.kind === "waiting") {
     node.maybeBegun ||= walk.doubt;
@@ -85,12 +92,23 @@ function writeInputs(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
   for (const uri of node.writes) walk.writeBlob(node, uri, inputs);
 }
 
-/** The inputs are bound and, where need be, written. */
+/** The inputs are bound and, where need be, written. Comes here again with each answer that it needs before it begins. */
 export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
+  const cached = lookUp(walk, node, inputs);
+  switch (cached.kind) {
+    case "wait":
+      node.maybeBegun ||= walk.doubt;
+      return;
+    case "hit":
+      apply(walk, node, cached.decision);
+      return;
+    case "goOn":
+      break;
+  }
   const release = releaseOf(walk, node);
   node.queuedAt = walk.now;
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }));
-  walk.tellNode(node, NodeExecution_Phase.QUEUED, { inputs: node.inputsWritten ? undefined : inputs }, release);
+  walk.tellNode(node, NodeExecution_Phase.QUEUED, { inputs: node.inputsWritten ? undefined : inputs, cache: node.cache }, release);
   apply(walk, node, decideBegin(node, inputs));
 }
 
@@ -98,7 +116,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
 export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): void {
   switch (decision.kind) {
     case "request":
-      sendRun(walk, node, releaseOf(walk, node));
+      requestRun(walk, node, releaseOf(walk, node));
       return;
     case "succeed":
       succeedWithOutputs(walk, node, decision);

@@ -1,8 +1,7 @@
 import type { RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { proceed } from "./begin.js";
-import { fitsInline, sizeOf } from "./outputs.js";
-import { succeed } from "./settle.js";
+import { land } from "./landing.js";
 import type { BlobTimer, Walk } from "./walk.js";
 
 /** A write is done, or failed and is tried again later. */
@@ -28,9 +27,7 @@ function goOn(walk: Walk, node: RuntimeNode): void {
     return;
   }
   if (node.pendingOutputs !== undefined) {
-    const { uri, tellOutputs, deckUri, value } = node.pendingOutputs;
-    const kept = value !== undefined && fitsInline(walk, sizeOf(value)) ? value : undefined;
-    succeed(walk, node, { outputs: { value: kept, uri }, tellOutputs, deckUri });
+    land(walk, node);
     return;
   }
   node.inputsWritten = true;

@@ -4,21 +4,25 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { armEnded } from "../handler/branch.js";
 import { subWorkflowEnded } from "../handler/sub-workflow.js";
 import { apply, consider, prepare } from "./begin.js";
+import { keepReservation } from "./caching.js";
+import { land, landAtOnce } from "./landing.js";
 import { scheduleRetry } from "./next-attempt.js";
 import { awaitsGraph, collapse, expand } from "./expand.js";
 import { stopLaunch } from "./launch.js";
 import { dropOutputs } from "./outputs.js";
 import { resume } from "./resume.js";
-import { abort, fail, succeed, timeOut } from "./settle.js";
-import { atRest, stopFollowers } from "./stop.js";
+import { abort, fail, timeOut } from "./settle.js";
+import { atRest } from "./stop.js";
 import type { Walk } from "./walk.js";
 
 /** Looks at one node: the only place where a node goes on. */
 export function look(walk: Walk, node: RuntimeNode): void {
   if (node.settled) return;
+  keepReservation(walk, node);
   if (!node.begun) consider(walk, node);
   else if (node.stopping !== undefined) lookAtStopping(walk, node);
   else if (node.writes !== undefined) return;
+  else if (node.pendingOutputs !== undefined) land(walk, node);
   else if (node.status.phase === NodePhase.NotYetStarted) prepare(walk, node);
   else lookAtRunning(walk, node);
 }
@@ -42,9 +46,7 @@ function lookAtArm(walk: Walk, node: RuntimeNode, arm: RuntimeNode): void {
 function lookAtStopping(walk: Walk, node: RuntimeNode): void {
   const { scope, stopping } = node;
   if (node.pendingOutputs !== undefined) {
-    const { uri, tellOutputs } = node.pendingOutputs;
-    succeed(walk, node, { outputs: { value: undefined, uri }, tellOutputs });
-    if (node.unconfirmed) stopFollowers(walk, node);
+    landAtOnce(walk, node, node.pendingOutputs);
     return;
   }
   const arm = takenArm(node);

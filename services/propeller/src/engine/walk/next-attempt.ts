@@ -9,6 +9,7 @@ import { changePhase, nextAttempt } from "../status/update-phase.js";
 import { toMillis } from "../time/rfc3339.js";
 import { forgetAll } from "./asking.js";
 import { arm, sendFinalize } from "./attempt.js";
+import { nextTurn } from "./caching.js";
 import { dropOutputs } from "./outputs.js";
 import { leave } from "./settle.js";
 import type { Walk } from "./walk.js";
@@ -51,6 +52,7 @@ export function startRetry(walk: Walk, node: RuntimeNode): void {
   node.launched = false;
   node.expanded = false;
   node.deckUri = "";
+  nextTurn(node);
   node.retriedAt ??= walk.now;
   node.attemptStartedAt = undefined;
   node.waitingSince = undefined;

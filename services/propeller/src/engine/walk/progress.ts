@@ -37,7 +37,7 @@ export function succeedWithOutputs(
     succeed(walk, node, { outputs, tellOutputs });
     return;
   }
-  node.pendingOutputs = { tellOutputs, deckUri: "", uri: outputsUri(node.attemptDir) };
+  node.pendingOutputs = { value: undefined, tellOutputs, deckUri: "", uri: outputsUri(node.attemptDir) };
   node.writes = new Set([node.pendingOutputs.uri]);
   walk.writeBlob(node, node.pendingOutputs.uri, value);
 }

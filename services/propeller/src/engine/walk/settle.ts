@@ -1,4 +1,5 @@
 import { NodePhase, nodeEventPhase } from "@flyte-ts/domain";
+import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { checkpointUri, outputsUri } from "../data/paths.js";
@@ -8,6 +9,7 @@ import type { NodeOutputs } from "../handler/decision.js";
 import { rawOutputsOf } from "../request/task-request.js";
 import { changePhase } from "../status/update-phase.js";
 import { forgetAll } from "./asking.js";
+import { releaseReservation } from "./caching.js";
 import { dropOutputs, releaseSources, retainOutputs } from "./outputs.js";
 import type { Release, Walk } from "./walk.js";
 
@@ -28,6 +30,9 @@ export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, d
     outputs: told ? outputs.value : undefined,
     deckUri,
     checkpointUri: checkpointOf(walk, node),
+    cache: node.cache,
+    // Nothing was told before of a node that ends without having begun.
+    inputs: node.status.phase === NodePhase.NotYetStarted && !node.inputsWritten ? node.inputs : undefined,
   };
   walk.setNode(node, { ...status, ...retainOutputs(walk, node, outputs) });
   walk.tellNode(node, NodeExecution_Phase.SUCCEEDED, details, "held");
@@ -43,7 +48,12 @@ export interface FailureDetails {
 export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, details: FailureDetails = {}): void {
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failed, error, now: walk.now }));
   const checkpoint = details.attemptEnded === true ? checkpointOf(walk, node) : undefined;
-  walk.tellNode(node, NodeExecution_Phase.FAILED, { error, deckUri: details.deckUri, checkpointUri: checkpoint }, "held");
+  walk.tellNode(
+    node,
+    NodeExecution_Phase.FAILED,
+    { error, deckUri: details.deckUri, checkpointUri: checkpoint, cache: node.cache },
+    "held",
+  );
   settle(walk, node);
 }
 
@@ -84,7 +94,7 @@ export function tellAgain(walk: Walk, node: RuntimeNode): void {
 }
 
 function checkpointOf(walk: Walk, node: RuntimeNode): string | undefined {
-  if (node.model.target.kind !== "task" || node.expanded) return undefined;
+  if (node.model.target.kind !== "task" || node.expanded || node.cache?.status === CatalogCacheStatus.CACHE_HIT) return undefined;
   return checkpointUri(rawOutputsOf({ workflow: walk.model, config: walk.config }, node, node.attempt));
 }
 
@@ -100,7 +110,9 @@ function settle(walk: Walk, node: RuntimeNode): void {
   }
   releaseSlot(walk, node);
   walk.blobs.release(node);
+  releaseReservation(walk, node);
   forgetAll(walk, node);
+  node.cache = undefined;
   walk.timers.drop(node);
   node.inputs = undefined;
   node.pendingOutputs = undefined;

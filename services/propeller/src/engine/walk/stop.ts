@@ -6,6 +6,7 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
 import { forgetAll } from "./asking.js";
 import { sendAbort } from "./attempt.js";
+import { keepReservation, stopsReserving, waitsForCache } from "./caching.js";
 import { begin } from "./slots.js";
 import { enterScope } from "./scope.js";
 import type { Walk } from "./walk.js";
@@ -39,8 +40,11 @@ export function stopNode(walk: Walk, node: RuntimeNode, reason: string): void {
   const again = node.stopping !== undefined;
   node.stopping = reason;
   if (again) return;
+  stopsReserving(walk, node);
   // Whether a child was made must be known before it can be stopped.
   if (node.child === "none") forgetAll(walk, node);
+  // What runs keeps others from computing until it has stopped.
+  keepReservation(walk, node);
   if (node.inner !== undefined) stopScope(walk, node.inner, reason);
   else if (node.model.target.kind === "branch") stopArm(walk, node, reason);
   else if (mayRun(node)) sendAbort(walk, node, "held");
@@ -51,7 +55,8 @@ export function stopNode(walk: Walk, node: RuntimeNode, reason: string): void {
 function mayRun(node: RuntimeNode): boolean {
   if (node.request !== undefined) return node.request.desired !== DesiredState.ABORT;
   const { phase, retryAt } = node.status;
-  if (node.model.target.kind !== "task" || node.pendingOutputs !== undefined || node.status.dynamicNodeStatus !== undefined) return false;
+  if (node.model.target.kind !== "task" || node.pendingOutputs !== undefined || waitsForCache(node)) return false;
+  if (node.status.dynamicNodeStatus !== undefined) return false;
   // With a time for the next attempt, the last one has ended.
   return phase !== NodePhase.NotYetStarted && retryAt === undefined;
 }

@@ -10,6 +10,8 @@ import { attemptStarted } from "../status/update-phase.js";
 import { toMillis } from "../time/rfc3339.js";
 import { arm, sendFinalize } from "./attempt.js";
 import { expands } from "./expand.js";
+import { isCached } from "./caching.js";
+import { land } from "./landing.js";
 import { noteRetryable, retryAfter } from "./next-attempt.js";
 import { fitsInline, sizeOf } from "./outputs.js";
 import { abort, fail, succeed } from "./settle.js";
@@ -111,7 +113,7 @@ function progress(walk: Walk, node: RuntimeNode, { task }: Extract<AttemptDecisi
   const status = begins ? attemptStarted(node.status, walk.now) : node.status;
   if (begins) node.attemptStartedAt = walk.now;
   walk.setNode(node, { ...status, TaskNodeStatus: task });
-  if (begins && firstAttempt) walk.tellNode(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(walk, node) }, "now");
+  if (begins && firstAttempt) walk.tellNode(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(walk, node), cache: node.cache }, "now");
   arm(walk, node);
 }
 
@@ -127,9 +129,15 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
   if (outputs.value !== undefined && !small && !stoppedFromAbove) {
     node.stopping = undefined;
     const own = outputsUri(node.attemptDir);
-    node.pendingOutputs = { tellOutputs: true, deckUri: deck, uri: own };
+    node.pendingOutputs = { value: undefined, tellOutputs: true, deckUri: deck, uri: own };
     node.writes = new Set([own]);
     walk.writeBlob(node, own, outputs.value);
+    return;
+  }
+  if (!stoppedFromAbove && isCached(walk, node)) {
+    node.stopping = undefined;
+    node.pendingOutputs = { value: small ? outputs.value : undefined, tellOutputs: true, deckUri: deck, uri };
+    land(walk, node);
     return;
   }
   const { unconfirmed } = node;

@@ -1,0 +1,30 @@
+import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import type { PendingOutputs, RuntimeNode } from "../graph/runtime.js";
+import { sendFinalize } from "./attempt.js";
+import { putOutputs } from "./caching.js";
+import { fitsInline, sizeOf } from "./outputs.js";
+import { succeed } from "./settle.js";
+import { stopFollowers } from "./stop.js";
+import type { Walk } from "./walk.js";
+
+/** A success that waits is told once its outputs are written and, where they are to be, cached. */
+export function land(walk: Walk, node: RuntimeNode): void {
+  const { pendingOutputs: pending, unconfirmed } = node;
+  if (pending === undefined || node.writes !== undefined) return;
+  if (putOutputs(walk, node, pending) === "waiting") return;
+  const ran = node.model.target.kind === "task" && !node.expanded && node.cache?.status !== CatalogCacheStatus.CACHE_HIT;
+  tell(walk, node, pending);
+  if (ran && walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
+  if (unconfirmed) stopFollowers(walk, node);
+}
+
+/** The node is being stopped, but its attempt had come to its good end before. */
+export function landAtOnce(walk: Walk, node: RuntimeNode, pending: PendingOutputs): void {
+  tell(walk, node, pending);
+  if (node.unconfirmed) stopFollowers(walk, node);
+}
+
+function tell(walk: Walk, node: RuntimeNode, { value, uri, tellOutputs, deckUri }: PendingOutputs): void {
+  const kept = value !== undefined && fitsInline(walk, sizeOf(value)) ? value : undefined;
+  succeed(walk, node, { outputs: { value: kept, uri }, tellOutputs, deckUri });
+}
