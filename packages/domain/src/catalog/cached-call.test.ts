@@ -19,17 +19,26 @@ function template(type: JsonValue, input: string, more: { readonly [key: string]
 
 // What Go Flyte 1.16 gave for the same tasks and inputs.
 describe("recorded keys", () => {
-  test.each<[string, JsonValue, JsonValue, string, string]>([
-    ["a", { simple: "INTEGER" }, integer(1), "1-rJudYX8l-PmK8qF6C", "flyte_cached-DNhkpTTPC5YDtRGb4yT-PFxgMSgHzHrKAQKgQGEfGRY"],
-    ["b", { simple: "STRING" }, text("x"), "1-tPYiu7qn-zCZxwZgs", "flyte_cached-4RahDC8HTg9JmtvrKe2Q3vzujLr7MxI5i-00kJ-lk6o"],
+  test.each<[string, JsonValue, JsonValue, { version: string; tag: string }]>([
+    [
+      "a",
+      { simple: "INTEGER" },
+      integer(1),
+      { version: "1-rJudYX8l-PmK8qF6C", tag: "flyte_cached-DNhkpTTPC5YDtRGb4yT-PFxgMSgHzHrKAQKgQGEfGRY" },
+    ],
+    [
+      "b",
+      { simple: "STRING" },
+      text("x"),
+      { version: "1-tPYiu7qn-zCZxwZgs", tag: "flyte_cached-4RahDC8HTg9JmtvrKe2Q3vzujLr7MxI5i-00kJ-lk6o" },
+    ],
     [
       "d",
       { mapValueType: { collectionType: { simple: "INTEGER" } } },
       { map: { literals: { k: { collection: { literals: [integer(1), integer(2)] } } } } },
-      "1-_cT5OzRF-YwHesPaA",
-      "flyte_cached-SRmup65B7NUCklzsGueTozIjVUsKdbIKJjgQG--mdEM",
+      { version: "1-_cT5OzRF-YwHesPaA", tag: "flyte_cached-SRmup65B7NUCklzsGueTozIjVUsKdbIKJjgQG--mdEM" },
     ],
-  ])("of %s", (name, type, value, version, tag) => {
+  ])("of %s", (name, type, value, { version, tag }) => {
     const call = cachedCall(template(type, name), map({ [name]: value }));
     expect(call).toEqual({ dataset: { project: "flytesnacks", domain: "development", name: "flyte_task-t", version }, tag });
   });

@@ -17,7 +17,7 @@ import { lookUp } from "./caching.js";
 import { launch } from "./launch.js";
 import { graphInputs, inputsOf, sizeOf } from "./outputs.js";
 import { releaseOf, running, succeedWithOutputs } from "./progress.js";
-import { requestRun } from "./resume.js";
+import { requestRun } from "./request-run.js";
 import { enterScope } from "./scope.js";
 import { fail, skip, succeed } from "./settle.js";
 import { begin, waitForRoom } from "./slots.js";
@@ -100,7 +100,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
       node.maybeBegun ||= walk.doubt;
       return;
     case "hit":
-      apply(walk, node, cached.decision);
+      succeedWithOutputs(walk, node, cached.success);
       return;
     case "goOn":
       break;

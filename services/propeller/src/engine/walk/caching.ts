@@ -31,7 +31,7 @@ export type CacheWord =
   | { readonly kind: "goOn" }
   /** An answer is awaited; the node is looked at again. */
   | { readonly kind: "wait" }
-  | { readonly kind: "hit"; readonly decision: NodeDecision };
+  | { readonly kind: "hit"; readonly success: Extract<NodeDecision, { kind: "succeed" }> };
 
 const GO_ON: CacheWord = { kind: "goOn" };
 const WAIT: CacheWord = { kind: "wait" };
@@ -263,7 +263,7 @@ function takeHit(walk: Walk, node: RuntimeNode, { cache, hit }: { readonly cache
   cache.key = hit.key;
   walk.count("cacheHit");
   const outputs = { value: hit.outputs, uri: outputsUri(node.attemptDir) };
-  return { kind: "hit", decision: { kind: "succeed", outputs, tellOutputs: true } };
+  return { kind: "hit", success: { kind: "succeed", outputs, tellOutputs: true } };
 }
 
 /** Whether the node waits and nothing was asked of a plugin service for its present attempt. */

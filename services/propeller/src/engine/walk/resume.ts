@@ -2,12 +2,12 @@ import { NodePhase } from "@flyte-ts/domain";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { decideBegin } from "../handler/begin.js";
 import { changePhase } from "../status/update-phase.js";
-import { sendFinalize, sendRun } from "./attempt.js";
+import { sendFinalize } from "./attempt.js";
 import { apply } from "./begin.js";
 import { inputsOf, sizeOf } from "./outputs.js";
+import { requestRun } from "./request-run.js";
 import { stopNode } from "./stop.js";
-import { awaitTurn } from "./caching.js";
-import type { Release, Walk } from "./walk.js";
+import type { Walk } from "./walk.js";
 
 /**
  * Goes on with an attempt that the status knows and nothing was done for yet: the
@@ -38,19 +38,4 @@ export function resume(walk: Walk, node: RuntimeNode): void {
     if (node.unconfirmed && node.attempt > 0) sendFinalize(walk, node, { attempt: node.attempt - 1, remove: true });
     requestRun(walk, node, "held");
   } else apply(walk, node, decideBegin(node, node.inputs));
-}
-
-/** Has an attempt run when it is its turn; until then the node is looked at again. */
-export function requestRun(walk: Walk, node: RuntimeNode, release: Release): void {
-  const turn = awaitTurn(walk, node);
-  switch (turn.kind) {
-    case "wait":
-      return;
-    case "hit":
-      apply(walk, node, turn.decision);
-      return;
-    case "goOn":
-      sendRun(walk, node, release);
-      return;
-  }
 }

@@ -31,6 +31,13 @@ export interface TaskSpec {
   readonly timeoutMs?: number;
   readonly activeMs?: number;
   readonly type?: string;
+  readonly cache?: CacheSpec;
+}
+export interface CacheSpec {
+  /** Tasks of one name share what they cache, over executions too. */
+  readonly task: string;
+  readonly serialize?: boolean;
+  readonly ignore?: readonly string[];
 }
 export interface SubWorkflowSpec {
   readonly kind: "sub";
@@ -95,6 +102,7 @@ export interface WorkflowSpec {
   readonly maxParallelism?: number;
   readonly interruptible?: boolean;
   readonly name?: string;
+  readonly overwriteCache?: boolean;
 }
 
 export function numbers(values: Readonly<Record<string, number>>): LiteralMap {
@@ -136,7 +144,7 @@ export function buildWorkflow(spec: WorkflowSpec, status: WorkflowStatus = { pha
       maxParallelism: spec.maxParallelism ?? 0,
       interruptible: undefined,
       defaultInterruptible: spec.interruptible ?? false,
-      overwriteCache: false,
+      overwriteCache: spec.overwriteCache ?? false,
       environment: [],
       resourceDefaults: NONE,
       resourceLimits: NONE,
@@ -215,7 +223,7 @@ function buildNode(id: string, spec: NodeSpec, tasks: Tasks): NodeModel {
     case "task": {
       const type = spec.type ?? "sim";
       const key = `t-${id}-${type}`;
-      tasks.set(key, template(key, type));
+      tasks.set(key, template(key, type, spec.cache));
       const built = node(id, { kind: "task", task: key }, bindings(spec.inputs ?? {}));
       return { ...built, minAttempts: spec.attempts, executionDeadlineMs: spec.timeoutMs, activeDeadlineMs: spec.activeMs };
     }
@@ -276,10 +284,21 @@ function lessThan(bound: number) {
   });
 }
 
-function template(key: string, type: string) {
+function template(key: string, type: string, cache?: CacheSpec) {
   return create(TaskTemplateSchema, {
-    id: { resourceType: ResourceType.TASK, project: "p", domain: "d", name: key, version: "v1" },
+    id: { resourceType: ResourceType.TASK, project: "p", domain: "d", name: cache?.task ?? key, version: "v1" },
     type,
+    ...(cache !== undefined && {
+      metadata: {
+        discoverable: true,
+        discoveryVersion: "1",
+        cacheSerializable: cache.serialize ?? false,
+        cacheIgnoreInputVars: [...(cache.ignore ?? [])],
+      },
+      interface: {
+        outputs: { variables: { o0: { type: { type: { case: "simple", value: SimpleType.INTEGER } } } } },
+      },
+    }),
   });
 }
 
