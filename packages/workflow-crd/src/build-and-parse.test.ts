@@ -321,8 +321,8 @@ test("closure and inputs by reference leave the resource and come back with what
   );
   expect(json).toMatchObject({ spec: null, tasks: null, workflowClosureReference: "s3://b/c", offloadedInputs: "s3://b/i" });
   expect(json).not.toHaveProperty("inputs");
-  expect(referencesOf(json)).toEqual({ closure: "s3://b/c", inputs: "s3://b/i" });
-  expect(referencesOf(plain())).toEqual({ closure: undefined, inputs: undefined });
+  expect(referencesOf(json)).toEqual({ closure: "s3://b/c", inputs: "s3://b/i", slices: [] });
+  expect(referencesOf(plain())).toEqual({ closure: undefined, inputs: undefined, slices: [] });
   const { model } = parseFlyteWorkflow(json, { closure, inputs });
   expectGraph(model.root, simple);
   expect(model.inputs).toBe(inputs);

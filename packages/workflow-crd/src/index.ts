@@ -45,7 +45,19 @@ export type {
 } from "./model.js";
 
 // Status
-export type { ExecutionErrorJson, NodeStatus, TaskNodeStatus, WorkflowStatus } from "./status.js";
+export {
+  SLICE_VERSION,
+  type ExecutionErrorJson,
+  type NodeStatus,
+  type SliceRoot,
+  type TaskNodeStatus,
+  type WorkflowStatus,
+} from "./status.js";
+
+// Statuses too large for the resource
+export { assembleSlices } from "./slice/assemble.js";
+export { decodeSlice, encodeSlice, sliceMissing, type LoadedSlice, type SliceEntry } from "./slice/codec.js";
+export { sliceUri, type SliceReference } from "./slice/references.js";
 
 // Patches
 export { applyMergePatch } from "./merge-patch.js";

@@ -6,6 +6,7 @@ import type { ExtendedResources, K8sPod, Resources, TaskTemplate } from "@flyte-
 import type { GateNode, ArrayNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { VariableMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { Error as FlyteError } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import type { LoadedSlice } from "./slice/codec.js";
 import type { WorkflowStatus } from "./status.js";
 
 /**
@@ -125,6 +126,8 @@ export interface BranchModel {
 export interface ParsedWorkflow {
   readonly model: WorkflowModel;
   readonly status: WorkflowStatus;
+  /** What stands in the slices that the status names; `status.nodeStatus` is put together of them. */
+  readonly slices?: readonly LoadedSlice[];
   readonly resourceVersion: string;
   readonly deletionRequested: boolean;
   readonly finalizers: readonly string[];

@@ -24,7 +24,28 @@ export interface WorkflowStatus {
   failedNode?: string;
   /** Ours: why the execution is being aborted. */
   abortReason?: string;
+  /** Ours: where the statuses of nodes stand when they are too large for the resource; `nodeStatus` is not there then. */
+  slices?: SliceRoot;
+  /** Ours: beside `slices`, how many nodes are in which phase, for people. */
+  nodeCounts?: Record<string, number>;
 }
+
+/**
+ * Names the blobs that hold the statuses of a large workflow's nodes. What it names is
+ * the status: blobs are never changed, and a write of the root is the write of all.
+ */
+export interface SliceRoot {
+  version: typeof SLICE_VERSION;
+  /** Address below which the blobs stand. */
+  prefix: string;
+  /** Counts the writes that made slices; part of the names that the next one gives. */
+  generation: number;
+  /** Blob of each slice, by the slice's key. */
+  names: Record<string, string>;
+}
+
+/** Version of the root and of the slices; others are refused. */
+export const SLICE_VERSION = 1;
 
 export interface NodeStatus {
   /** See `nodePhases` of the domain package. */

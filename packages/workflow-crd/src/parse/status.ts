@@ -14,6 +14,13 @@ export function parseStatus(status: Field): WorkflowStatus {
   return result;
 }
 
+/** Status of one node of a slice, with the same rules. Not a copy. */
+export function parseNodeStatus(field: Field): NodeStatus {
+  checkNode(field);
+  const status = field.object() as Partial<NodeStatus>;
+  return { ...status, phase: status.phase ?? 0 };
+}
+
 function withPhases(nodes: Record<string, NodeStatus>): Record<string, NodeStatus> {
   for (const node of Object.values(nodes)) {
     node.phase ??= 0;

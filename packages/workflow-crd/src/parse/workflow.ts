@@ -12,24 +12,35 @@ import type { ExecutionOptions, ParsedWorkflow } from "../model.js";
 import { type GraphFields, parseGraphs } from "./closure.js";
 import { parseOptions } from "./options.js";
 import { Field } from "./read.js";
+import { assembleSlices } from "../slice/assemble.js";
+import type { LoadedSlice } from "../slice/codec.js";
+import { sliceReferences, type SliceReference } from "../slice/references.js";
+import type { WorkflowStatus } from "../status.js";
 import { parseStatus } from "./status.js";
 
 /** What a resource keeps in the blob store; fetch it and hand it to parseFlyteWorkflow. */
 export interface WorkflowReferences {
   readonly closure: string | undefined;
   readonly inputs: string | undefined;
+  /** Of the status. */
+  readonly slices: readonly SliceReference[];
 }
 
 /** Parts that a resource keeps elsewhere, fetched. */
 export interface FetchedParts {
   readonly closure?: CompiledWorkflowClosure | undefined;
   readonly inputs?: LiteralMap | undefined;
+  readonly slices?: readonly LoadedSlice[] | undefined;
 }
 
 /** @throws WorkflowFormatError when the value is no object or an address no text. */
 export function referencesOf(json: unknown): WorkflowReferences {
   const root = new Field(json, "resource");
-  return { closure: root.at("workflowClosureReference").text() || undefined, inputs: root.at("offloadedInputs").text() || undefined };
+  return {
+    closure: root.at("workflowClosureReference").text() || undefined,
+    inputs: root.at("offloadedInputs").text() || undefined,
+    slices: sliceReferences(root.at("status")),
+  };
 }
 
 /**
@@ -60,7 +71,8 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
       acceptedAt: root.at("acceptedAt").optional(parseTime),
       options,
     },
-    status: parseStatus(root.at("status")),
+    status: withSlices(parseStatus(root.at("status")), root, fetched.slices),
+    ...(fetched.slices === undefined ? {} : { slices: fetched.slices }),
     resourceVersion: metadata.at("resourceVersion").text(),
     deletionRequested: !metadata.at("deletionTimestamp").absent,
     finalizers: metadata
@@ -68,6 +80,14 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
       .items()
       .map((finalizer) => finalizer.string()),
   };
+}
+
+function withSlices(status: WorkflowStatus, root: Field, slices: readonly LoadedSlice[] = []): WorkflowStatus {
+  const wanted = sliceReferences(root.at("status"));
+  const there = new Map(slices.map(({ key, name }) => [key, name]));
+  const missing = wanted.find(({ key, name }) => there.get(key) !== name);
+  if (missing !== undefined) throw root.at("status").at("slices").error(`slice ${missing.key} stands elsewhere and was not fetched`);
+  return wanted.length === 0 ? status : { ...status, nodeStatus: assembleSlices(slices) };
 }
 
 interface GraphSource {

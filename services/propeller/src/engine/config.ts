@@ -1,4 +1,5 @@
 import type { CacheConfig } from "./cache/config.js";
+import type { SliceLimits } from "./status/status-slices.js";
 
 /** What an installation decides about the engine. Times are in milliseconds. */
 export interface EngineConfig {
@@ -48,6 +49,10 @@ export interface EngineConfig {
   readonly inlineLimit: number;
   /** Bytes of outputs that one status may hold by value. */
   readonly inlineBudget: number;
+  /** Bytes of JSON, about, up to which the statuses of nodes stand in the resource; larger ones stand in slices. */
+  readonly inlineStatusLimit: number;
+  /** Of a slice of a status. */
+  readonly slices: SliceLimits;
   /** Objects of ended attempts are removed even when the attempt succeeded. */
   readonly deleteResourcesOnFinalize: boolean;
   /** A number in [0, 1), for jitter only. */
@@ -87,6 +92,8 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     maxDynamicDepth: 32,
     inlineLimit: 8 * 1024,
     inlineBudget: 128 * 1024,
+    inlineStatusLimit: 256 * 1024,
+    slices: { nodes: 256, bytes: 128 * 1024 },
     deleteResourcesOnFinalize: false,
     random,
   };

@@ -9,7 +9,7 @@ describe("max parallelism", () => {
     const d = Driver.of({ maxParallelism: 2, main: { nodes: { n0: task, n1: task, n2: task, n3: task } } });
     expect(d.takeSent()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
     expect(d.run.counts).toEqual({ activeNodes: 2, activeTasks: 2, waitingTasks: 2 });
-    expect(d.resource.status.nodeStatus?.["n2"]).toBeUndefined();
+    expect(d.storedStatus.nodeStatus?.["n2"]).toBeUndefined();
     d.reply("n1", "SUCCEEDED");
     expect(d.takeSent()).toEqual(["n2/0 RUN"]);
     const next = d.reread();
@@ -61,6 +61,6 @@ describe("a large graph", () => {
     const d = Driver.of({ main: { nodes, finishExecutable: true } });
     d.reply("n0", "FAILED", { recoverable: false });
     expect(d.resource.status.phase).toBe(5);
-    expect(Object.values(d.resource.status.nodeStatus ?? {}).filter(({ phase }) => phase === 7)).toHaveLength(10_000);
+    expect(Object.values(d.storedStatus.nodeStatus ?? {}).filter(({ phase }) => phase === 7)).toHaveLength(10_000);
   });
 });

@@ -2,7 +2,7 @@ import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
 import { FINALIZER, terminatedLabels, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { wakes } from "./ask/asked.js";
 import { RuntimeNode } from "./graph/runtime.js";
-import { takeStatusPatch, wholeStatus } from "./status/resource-status.js";
+import { restoreWritten, takeStatusChanges, wholeStatus } from "./status/resource-status.js";
 import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "./types.js";
 import { takeAnswer, wake } from "./walk/asking.js";
 import { start } from "./walk/begin.js";
@@ -40,6 +40,7 @@ class Run implements WorkflowRun {
     walk.forgetsFollowers = testing?.forgetsFollowers ?? false;
     walk.blobs = new BlobReads(config.blobRetry, config.random);
     restore(walk, workflow.status);
+    restoreWritten(walk, workflow);
     this.#walk = walk;
   }
 
@@ -82,11 +83,11 @@ class Run implements WorkflowRun {
 
   takePatch(): ResourcePatch | undefined {
     const walk = this.#walk;
-    const status = takeStatusPatch(walk);
+    const changes = takeStatusChanges(walk);
     // Changes that undid each other make no patch, but effects may wait for their revision.
-    const news = status !== undefined || walk.revision > walk.takenRevision;
+    const news = changes !== undefined || walk.revision > walk.takenRevision;
     walk.takenRevision = walk.revision;
-    if (walk.finishing !== "asked") return news ? { status: status ?? {} } : undefined;
+    if (walk.finishing !== "asked") return news ? { status: {}, ...changes } : undefined;
     walk.finishing = "taken";
     const finalizers = this.#workflow.finalizers.filter((name) => name !== FINALIZER);
     return {
@@ -94,7 +95,8 @@ class Run implements WorkflowRun {
         labels: terminatedLabels(new Date(walk.now)),
         finalizers: finalizers.length === 0 ? null : finalizers,
       },
-      status: status ?? {},
+      status: {},
+      ...changes,
     };
   }
 

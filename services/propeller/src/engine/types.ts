@@ -5,6 +5,7 @@ import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { Answer, Question } from "./ask/question.js";
 import type { EngineConfig } from "./config.js";
 import type { PluginsKnown } from "./plugin/known.js";
+import type { SliceBlob } from "./status/status-slices.js";
 
 /**
  * What the shell tells the engine. Every one may come twice, late or in another
@@ -88,6 +89,12 @@ export interface ResourcePatch {
     readonly finalizers: readonly string[] | null;
   };
   readonly status: Readonly<Record<string, unknown>>;
+  /** Must be durable before the patch is sent, for it names them. */
+  readonly blobs?: readonly SliceBlob[];
+  /** Blobs that nobody needs once the patch is durable. Whether they go is of no importance. */
+  readonly unused?: readonly string[];
+  /** With the last patch: of the blobs below the address only these are needed from then on. */
+  readonly sweep?: { readonly prefix: string; readonly keep: readonly string[] };
 }
 
 /** Counts of one run, for the level monitor. */

@@ -10,29 +10,54 @@ import {
   referencesOf,
   WorkflowFormatError,
 } from "@flyte-ts/workflow-crd";
+import type { SliceStore } from "./slice-store.js";
+
+/** A resource that can never be read, as of this version. */
+export class UnreadableWorkflow extends Error {
+  override readonly name = "UnreadableWorkflow";
+
+  constructor(
+    readonly resourceVersion: string,
+    cause: WorkflowFormatError,
+  ) {
+    super(cause.message, { cause });
+  }
+}
 
 /** Reads a workflow's resource, with the parts that it keeps in the blob store. */
 export class WorkflowLoader {
   constructor(
     private readonly client: Pick<KubeClient, "get">,
     private readonly blobs: Pick<BlobStore, "get">,
+    private readonly slices: Pick<SliceStore, "read">,
   ) {}
 
   /**
    * @returns undefined when there is no such resource.
-   * @throws WorkflowFormatError when it can never be read; other errors are worth another try.
+   * @throws UnreadableWorkflow when it can never be read; other errors are worth another try.
    */
   async load(name: ObjectName): Promise<ParsedWorkflow | undefined> {
     const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, name);
     if (resource === undefined) return undefined;
+    try {
+      return await this.#parse(resource);
+    } catch (error) {
+      if (!(error instanceof WorkflowFormatError)) throw error;
+      throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", error);
+    }
+  }
+
+  async #parse(resource: KubeObject): Promise<ParsedWorkflow> {
     const references = referencesOf(resource);
-    const [closure, inputs] = await Promise.all([
+    const [closure, inputs, slices] = await Promise.all([
       this.#read("workflowClosureReference", references.closure),
       this.#read("offloadedInputs", references.inputs),
+      this.slices.read(references.slices),
     ]);
     return parseFlyteWorkflow(resource, {
       closure: closure && decode("workflowClosureReference", closure, CompiledWorkflowClosureSchema),
       inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema),
+      slices,
     });
   }
 

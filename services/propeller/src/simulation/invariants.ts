@@ -1,7 +1,14 @@
 import { isTerminalNode, isTerminalWorkflow } from "@flyte-ts/domain";
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
 
-export type Invariant = "oneLivePod" | "phasesForward" | "oneTerminalEvent" | "everyExecutionEnds" | "noOrphans" | "nothingLost";
+export type Invariant =
+  | "oneLivePod"
+  | "phasesForward"
+  | "oneTerminalEvent"
+  | "everyExecutionEnds"
+  | "noOrphans"
+  | "nothingLost"
+  | "slicesStand";
 
 export interface Violation {
   readonly invariant: Invariant;

@@ -17,6 +17,8 @@ const PLANTED: readonly {
   { invariant: "everyExecutionEnds", bug: "dropsAborts", worlds: 200 },
   { invariant: "noOrphans", bug: "pluginLeavesAborted", worlds: 200 },
   { invariant: "noOrphans", bug: "forgetsFollowers", worlds: 5_000, faults: { propellerCrash: 0.08, busDelay: 20, writeUnknown: 0.3 } },
+  { invariant: "slicesStand", bug: "rootBeforeSlices", worlds: 200 },
+  { invariant: "slicesStand", bug: "dropsSlicesEarly", worlds: 200 },
   { invariant: "nothingLost", bug: "finishesUnrecorded", worlds: 200 },
 ];
 

@@ -4,10 +4,11 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { DesiredState, type TaskEvent, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { defaultEngineConfig, type EngineConfig } from "../engine/config.js";
 import type { Effect } from "../engine/types.js";
 import { answer } from "./build/answer.js";
+import { SliceGone, withSlices } from "./build/slices.js";
 import { buildWorkflow, numbers, type WorkflowSpec } from "./build/workflow.js";
 import { backwardSteps, type Invariant, type Violation } from "./invariants.js";
 import { Random } from "./random.js";
@@ -20,6 +21,7 @@ import { PluginService } from "./world/plugin-service.js";
 import { Propeller, type ShellBug } from "./world/propeller.js";
 import { ResourceStore } from "./world/resource-store.js";
 import { Schedule } from "./world/schedule.js";
+import { SliceStore } from "./world/slice-store.js";
 
 /** Deliberate mistakes: of the shell, of the plugin service, of the engine. */
 export type PlantedBug = ShellBug | "pluginLeavesAborted" | "forgetsFollowers";
@@ -43,6 +45,8 @@ export interface SimulationResult {
   readonly crashes: number;
   readonly reloads: number;
   readonly repairs: number;
+  /** Slices that were written. */
+  readonly slices: number;
   readonly phase: string;
 }
 
@@ -70,6 +74,9 @@ class Simulation {
   readonly #cluster: Cluster;
   readonly #plugin: PluginService;
   readonly #propeller: Propeller;
+  readonly #slices: SliceStore;
+  /** The status that the resource had last, with what stood in its slices. */
+  #status: WorkflowStatus = { phase: 0 };
   readonly #zombies = new Set<string>();
   /** Attempts whose end was told. */
   readonly #ended = new Set<string>();
@@ -87,7 +94,8 @@ class Simulation {
     const schedule = this.#schedule;
     const faults = this.#faults;
     const workflow = buildWorkflow(this.#spec);
-    this.#store = new ResourceStore((before, after) => this.#changed(before.status, after?.status));
+    this.#slices = new SliceStore({ schedule, random, faults, onRemoved: (uri) => this.#sliceRemoved(uri) });
+    this.#store = new ResourceStore((_before, after) => this.#changed(after?.status));
     const requests = new Stream<TaskRequest>(schedule, random, faults);
     const events = new Stream<ExecutionEvent>(schedule, random, faults);
     const blobs = new Map<string, LiteralMap>();
@@ -108,7 +116,7 @@ class Simulation {
     });
     this.#admin = new Admin({
       schedule,
-      resource: () => this.#store.current,
+      resource: () => this.#store.current && { ...this.#store.current, status: this.#status },
       repairs: !this.#clean,
       recorded: (phase) => {
         if (!random.chance(faults.busLoss * 3)) schedule.after(random.between(1, 20), () => this.#propeller.takeRecorded(phase));
@@ -151,7 +159,7 @@ class Simulation {
       store: this.#store,
       parse: (resource) => ({
         ...workflow,
-        status: JSON.parse(JSON.stringify(resource.status)) as WorkflowStatus,
+        ...withSlices(JSON.parse(JSON.stringify(resource.status)) as WorkflowStatus, this.#slices.blobs),
         resourceVersion: String(resource.resourceVersion),
         deletionRequested: resource.deletionRequested,
         finalizers: resource.finalizers,
@@ -160,6 +168,7 @@ class Simulation {
       requests,
       events,
       blobs,
+      slices: this.#slices,
       onEffect: (effect) => this.#effect(effect),
       bug: shellBug(options.bug),
       testing: { fullWalks: random.chance(0.1), forgetsFollowers: options.bug === "forgetsFollowers" },
@@ -175,6 +184,9 @@ class Simulation {
       ...defaultEngineConfig(random.next),
       inlineLimit: random.chance(0.2) ? 8 : 8_192,
       inlineBudget: random.chance(0.2) ? 16 : 131_072,
+      ...(random.chance(0.4)
+        ? { inlineStatusLimit: random.pick([0, 300, 1_000]), slices: { nodes: random.pick([1, 2, 3]), bytes: 1_000 } }
+        : {}),
       retryBackoff: { initial: random.pick([0, 100, 1_000]), factor: 2, max: 10_000, jitter: 0.5 },
       abandonUnanswered: Number.POSITIVE_INFINITY,
     };
@@ -233,6 +245,7 @@ class Simulation {
       crashes: this.#propeller.crashes,
       reloads: this.#propeller.reloads,
       repairs: this.#admin.repairs,
+      slices: this.#slices.written,
       phase: WorkflowExecution_Phase[this.#admin.phase] ?? "",
     };
   }
@@ -263,7 +276,7 @@ class Simulation {
       // A pod that was begun by mistake can only be stopped if somebody tells of it.
       if (!this.#zombies.has(pod.key) || this.#plugin.knows(pod.key)) this.#violate("noOrphans", `pod ${pod.key} runs after the end`);
     }
-    for (const text of this.#admin.complaints(last.status)) this.#violate("nothingLost", text);
+    for (const text of this.#admin.complaints(this.#status)) this.#violate("nothingLost", text);
     const wanted = workflowEventPhase(last.status.phase);
     const told = [...this.#terminalTold].map((phase) => WorkflowExecution_Phase[phase]);
     if (this.#terminalTold.size !== 1 || !this.#terminalTold.has(wanted)) {
@@ -271,14 +284,34 @@ class Simulation {
     }
   }
 
-  #changed(before: WorkflowStatus, after: WorkflowStatus | undefined): void {
+  #changed(stored: WorkflowStatus | undefined): void {
+    if (stored === undefined) return;
+    const before = this.#status;
+    const after = this.#withSlices(stored);
     if (after === undefined) return;
+    this.#status = after;
     this.#note(() => `written ${JSON.stringify(after)}`);
     for (const text of backwardSteps(before, after)) this.#violate("phasesForward", text);
     if (!isTerminalWorkflow(after.phase) || isTerminalWorkflow(before.phase)) return;
     for (const pod of this.#cluster.running) {
       if (!this.#zombies.has(pod.key)) this.#violate("noOrphans", `pod ${pod.key} runs while the workflow is in phase ${after.phase}`);
     }
+  }
+
+  #withSlices(stored: WorkflowStatus): WorkflowStatus | undefined {
+    try {
+      return withSlices(stored, this.#slices.blobs).status;
+    } catch (error) {
+      if (!(error instanceof SliceGone)) throw error;
+      this.#violate("slicesStand", `the resource names slice ${error.message}, which is not there`);
+      return undefined;
+    }
+  }
+
+  #sliceRemoved(uri: string): void {
+    const root = this.#store.current?.status.slices;
+    if (root !== undefined && Object.values(root.names).some((name) => sliceUri(root.prefix, name) === uri))
+      this.#violate("slicesStand", `slice ${uri} is removed while the resource names it`);
   }
 
   #effect(effect: Effect): void {

@@ -13,20 +13,21 @@ function told({ seed, violations }: SimulationResult): string {
 describe("the engine in a world that fails", () => {
   it.skipIf(only !== undefined)(`keeps its word in worlds ${from} to ${from + count - 1}`, { timeout: 900_000 }, () => {
     const broken: string[] = [];
-    const seen = { crashes: 0, reloads: 0, repairs: 0, phases: new Set<string>() };
+    const seen = { crashes: 0, reloads: 0, repairs: 0, sliced: 0, phases: new Set<string>() };
     for (let seed = from; seed < from + count && broken.length < 10; seed++) {
       const result = simulate({ seed });
       if (result.violations.length > 0) broken.push(told(result));
       seen.crashes += result.crashes;
       seen.reloads += result.reloads;
       seen.repairs += result.repairs;
+      if (result.slices > 0) seen.sliced++;
       seen.phases.add(result.phase);
     }
     expect(broken).toEqual([]);
     // The worlds do fail, and executions end in every way.
     if (count < 1_000) return;
     expect([...seen.phases].sort()).toEqual(["ABORTED", "FAILED", "SUCCEEDED"]);
-    for (const faults of [seen.crashes, seen.reloads, seen.repairs]) expect(faults).toBeGreaterThan(count / 20);
+    for (const faults of [seen.crashes, seen.reloads, seen.repairs, seen.sliced]) expect(faults).toBeGreaterThan(count / 20);
   });
 
   it.runIf(only !== undefined)(`keeps its word in world ${only}`, { timeout: 900_000 }, () => {

@@ -1,7 +1,10 @@
-import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { NodeStatus, ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
+import type { ResourcePatch } from "../types.js";
 import type { Walk } from "../walk/walk.js";
+import { jsonSize } from "./json-size.js";
 import { mergeDiff } from "./patch.js";
+import { type SlicesInput, StatusSlices } from "./status-slices.js";
 
 type Patch = Record<string, unknown>;
 
@@ -19,17 +22,109 @@ function statusesOf(scope: Scope): Record<string, NodeStatus> {
   return statuses;
 }
 
-/** What has changed since the last call, as a merge patch of `status`; costs as much as nodes have changed. */
-export function takeStatusPatch(walk: Walk): Patch | undefined {
+/** What has changed since the last call. */
+export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "unused" | "sweep"> {
+  /** A merge patch of `status`. */
+  readonly status: Patch;
+}
+
+/** What has changed since the last call; costs as much as nodes have changed, or as much as their slices hold. */
+export function takeStatusChanges(walk: Walk): StatusChanges | undefined {
   const patch: Patch = mergeDiff(walk.writtenStatus, walk.status) ?? {};
   walk.writtenStatus = walk.status;
+  if (walk.slices === undefined) {
+    takeInline(walk, patch);
+    if (!tooLargeInline(walk)) return Object.keys(patch).length === 0 ? undefined : { status: patch };
+    patch["nodeStatus"] = null;
+    walk.slices = StatusSlices.empty(slicesInput(walk));
+    fillSlices(walk.slices, [], statusesOf(walk.root));
+  } else takeIntoSlices(walk, walk.slices);
+  walk.dirty.clear();
+  if (walk.finishing === "asked") return takeLast(walk, walk.slices, patch);
+  const changes = walk.slices.take();
+  if (changes !== undefined) return { ...changes, status: { ...patch, ...changes.patch } };
+  return Object.keys(patch).length === 0 ? undefined : { status: patch };
+}
+
+/** Takes up how the resource holds the statuses of the nodes. */
+export function restoreWritten(walk: Walk, { status, slices: loaded = [] }: ParsedWorkflow): void {
+  const { slices: root, nodeCounts: counts = {}, nodeStatus } = status;
+  if (root === undefined) walk.inlineBytes = jsonSize(nodeStatus ?? {});
+  else walk.slices = StatusSlices.restore(slicesInput(walk), { root, counts, loaded });
+}
+
+function slicesInput({ config, dataDir }: Walk): SlicesInput {
+  const nonce = Math.floor(config.random() * 36 ** 6).toString(36);
+  return { prefix: `${dataDir}/status`, limits: config.slices, nonce };
+}
+
+function takeInline(walk: Walk, patch: Patch): void {
   for (const node of walk.dirty) {
     inheritWritten(walk, node, patch);
+    walk.inlineBytes += jsonSize(node.status) - jsonSize(node.written);
     const change = takeNodePatch(node);
     if (change !== undefined) merge(placeOf(patch, node), node.id, change);
   }
   walk.dirty.clear();
-  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** The running sum does not see what went with graphs that were left, so it is checked before anything follows from it. */
+function tooLargeInline(walk: Walk): boolean {
+  const limit = walk.config.inlineStatusLimit;
+  if (walk.inlineBytes <= limit || walk.finishing === "asked") return false;
+  walk.inlineBytes = jsonSize(statusesOf(walk.root));
+  return walk.inlineBytes > limit;
+}
+
+/** A finished status that is small enough reads as if it had never been large. */
+function takeLast(walk: Walk, slices: StatusSlices, patch: Patch): StatusChanges {
+  const { prefix } = slices;
+  if (slices.bytes <= walk.config.inlineStatusLimit) {
+    walk.slices = undefined;
+    return { status: { ...patch, slices: null, nodeCounts: null, nodeStatus: statusesOf(walk.root) }, sweep: { prefix, keep: [] } };
+  }
+  const changes = slices.take();
+  return {
+    status: { ...patch, ...changes?.patch },
+    ...(changes === undefined ? {} : { blobs: changes.blobs }),
+    sweep: { prefix, keep: slices.uris() },
+  };
+}
+
+function fillSlices(slices: StatusSlices, above: readonly string[], statuses: Readonly<Record<string, NodeStatus>>): void {
+  for (const [id, status] of Object.entries(statuses)) {
+    const path = [...above, id];
+    slices.set(path, status);
+    if (status.subNodeStatus !== undefined) fillSlices(slices, path, status.subNodeStatus);
+  }
+}
+
+function takeIntoSlices(walk: Walk, slices: StatusSlices): void {
+  for (const node of walk.dirty) {
+    const { owner } = node.scope;
+    if (owner !== undefined) {
+      // A new instance of a graph takes the place of an old one.
+      if (owner.innerWritten !== undefined && owner.innerWritten !== node.scope) slices.removeBelow(idsOf(owner));
+      owner.innerWritten = node.scope;
+    }
+    node.written = node.status;
+    const path = idsOf(node);
+    if (node.status === NOT_BEGUN) slices.remove(path);
+    else slices.set(path, node.status);
+    if (node.inner === undefined && (node.innerWritten !== undefined || node.terminal)) {
+      slices.removeBelow(path);
+      node.innerWritten = undefined;
+    }
+  }
+}
+
+/** Ids from the top. */
+function idsOf(node: RuntimeNode): string[] {
+  const { owner } = node.scope;
+  if (owner === undefined) return [node.id];
+  const path = idsOf(owner);
+  path.push(node.id);
+  return path;
 }
 
 function takeNodePatch(node: RuntimeNode): Patch | null | undefined {

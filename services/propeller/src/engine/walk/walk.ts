@@ -16,6 +16,7 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../plugin/known.js";
 import { generatedNameOf } from "../request/task-request.js";
 import { childExecutionId } from "../request/child-execution.js";
+import type { StatusSlices } from "../status/status-slices.js";
 import { TimerHeap } from "../time/timer-heap.js";
 import type { Effect, EngineMetric } from "../types.js";
 import type { BlobReads } from "./blob-reads.js";
@@ -24,7 +25,7 @@ import type { BlobReads } from "./blob-reads.js";
 export type Release = "now" | "held";
 
 /** Fields of the workflow's own status, without its nodes. */
-export type OwnStatus = Omit<WorkflowStatus, "nodeStatus">;
+export type OwnStatus = Omit<WorkflowStatus, "nodeStatus" | "slices" | "nodeCounts">;
 
 /** A timer is for a node, a blob or the workflow itself. */
 export type TimerSubject = RuntimeNode | BlobTimer | WorkflowTimer;
@@ -67,6 +68,10 @@ export class Walk {
   readonly work = new Heap<RuntimeNode>(byPlace);
   readonly scopes = new Set<Scope>();
   readonly dirty = new Set<RuntimeNode>();
+  /** Statuses of the nodes when they are too large for the resource; undefined while they stand in it. */
+  slices: StatusSlices | undefined;
+  /** Bytes, about and at most, of the statuses in the resource. */
+  inlineBytes = 0;
   /** Ready task nodes without a slot, in the order of their places in the graph. */
   readonly waiting = new Heap<RuntimeNode>(byPlace);
   slotsUsed = 0;
@@ -122,7 +127,7 @@ export class Walk {
     this.config = config;
     this.now = now;
     this.#startedAt = now;
-    const { nodeStatus: _, ...own } = status;
+    const { nodeStatus: _n, slices: _s, nodeCounts: _c, ...own } = status;
     this.status = own;
     this.writtenStatus = own;
   }

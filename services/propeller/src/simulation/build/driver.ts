@@ -1,11 +1,13 @@
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { applyMergePatch, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { applyMergePatch, encodeSlice, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
 import type { Answer, QuestionKind, QuestionOf, ValueOf } from "../../engine/ask/question.js";
 import { createRun } from "../../engine/run.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
 import { RunIo } from "../../shell-core/run-io.js";
+import type { SliceBlob } from "../../engine/status/status-slices.js";
+import { withSlices } from "./slices.js";
 import { answer, type AnswerDetails } from "./answer.js";
 import { buildWorkflow, type WorkflowSpec } from "./workflow.js";
 
@@ -28,6 +30,9 @@ export class Driver {
   readonly #io: RunIo;
   readonly run: WorkflowRun;
   resource: { metadata: Record<string, unknown>; status: WorkflowStatus };
+  /** Slices of the status that have been written and are needed still. */
+  blobs: ReadonlyMap<string, Uint8Array> = new Map();
+  slicesWritten = 0;
   /** Writes wait for `flush`. */
   slowWrites = false;
   finished = false;
@@ -56,8 +61,10 @@ export class Driver {
 
   flush(): void {
     for (let write = this.#io.nextWrite(); write !== undefined; write = this.#io.nextWrite()) {
-      const patch = JSON.parse(JSON.stringify(write.patch)) as Parameters<typeof applyMergePatch>[1];
-      this.resource = applyMergePatch(this.resource as never, patch) as never;
+      const { blobs = [], unused = [], sweep, ...patch } = write.patch;
+      this.#keepBlobs(blobs, unused);
+      this.resource = applyMergePatch(this.resource as never, JSON.parse(JSON.stringify(patch)) as never) as never;
+      if (sweep !== undefined) this.blobs = new Map([...this.blobs].filter(([uri]) => sweep.keep.includes(uri)));
       const { revision, released } = this.#io.written("2");
       this.#perform(released);
       this.#perform(this.#io.admit(this.run.observe({ kind: "persisted", revision }, this.now)));
@@ -120,9 +127,28 @@ export class Driver {
   /** The resource as another process would read it. */
   reread(config: Partial<EngineConfig> = {}, deletionRequested = false): Driver {
     const status = JSON.parse(JSON.stringify(this.resource.status)) as WorkflowStatus;
-    const driver = new Driver({ ...this.workflow, status, deletionRequested }, config);
+    const driver = new Driver({ ...this.workflow, ...withSlices(status, this.blobs), deletionRequested }, config);
     driver.now = this.now;
+    driver.blobs = this.blobs;
+    driver.resource = structuredClone(this.resource);
     return driver;
+  }
+
+  /** The status of the resource, with what stands in its slices. */
+  get storedStatus(): WorkflowStatus {
+    const { slices: _s, nodeCounts: _c, ...status } = withSlices(this.resource.status, this.blobs).status;
+    return status;
+  }
+
+  #keepBlobs(written: readonly SliceBlob[], unused: readonly string[]): void {
+    const blobs = new Map(this.blobs);
+    for (const { uri, entries } of written) {
+      if (blobs.has(uri)) throw new Error(`${uri} is written twice`);
+      blobs.set(uri, encodeSlice(entries));
+      this.slicesWritten++;
+    }
+    for (const uri of unused) blobs.delete(uri);
+    this.blobs = blobs;
   }
 
   #perform(effects: readonly Effect[]): void {

@@ -1,3 +1,4 @@
+import { WorkflowPhase } from "@flyte-ts/domain";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -7,11 +8,13 @@ import { abortOfForgotten } from "../../engine/request/zombie.js";
 import { createRun } from "../../engine/run.js";
 import type { Effect, Observation, RunInput } from "../../engine/types.js";
 import { RunIo, type StatusWrite } from "../../shell-core/run-io.js";
+import { SliceGone } from "../build/slices.js";
 import type { Random } from "../random.js";
 import type { Stream } from "./bus.js";
 import type { Faults } from "./faults.js";
 import type { Resource, ResourceStore } from "./resource-store.js";
 import type { Schedule } from "./schedule.js";
+import type { SliceStore } from "./slice-store.js";
 
 /** Deliberate mistakes of the shell, each to be found by an invariant. */
 export type ShellBug =
@@ -26,7 +29,11 @@ export type ShellBug =
   /** An attempt that is to be stopped is said to have stopped at once. */
   | "pretendsAborted"
   /** Requests to stop are not sent. */
-  | "dropsAborts";
+  | "dropsAborts"
+  /** The resource names slices that are not durable yet. */
+  | "rootBeforeSlices"
+  /** Slices are removed before the resource has ceased to name them. */
+  | "dropsSlicesEarly";
 
 export interface PropellerOptions {
   readonly schedule: Schedule;
@@ -38,6 +45,7 @@ export interface PropellerOptions {
   readonly requests: Stream<TaskRequest>;
   readonly events: Stream<ExecutionEvent>;
   readonly blobs: Map<string, LiteralMap>;
+  readonly slices: SliceStore;
   readonly onEffect: (effect: Effect) => void;
   readonly bug: ShellBug | undefined;
   readonly testing: NonNullable<RunInput["testing"]>;
@@ -118,13 +126,31 @@ export class Propeller {
       if (epoch !== this.#epoch || this.#active !== undefined || this.#done) return;
       const resource = this.#read();
       if (resource === undefined || resource.labels["termination-status"] !== undefined) return;
-      const { config, testing, parse } = this.options;
-      const run = createRun({ workflow: parse(resource), config, now: schedule.now, testing });
+      const { config, testing } = this.options;
+      const workflow = this.#parse(resource);
+      if (workflow === undefined) return;
+      const run = createRun({ workflow, config, now: schedule.now, testing });
       this.#active = { io: new RunIo(run, String(resource.resourceVersion)), key: run.key, version: resource.resourceVersion };
       const early = this.#early;
       this.#early = [];
       for (const observation of [{ kind: "load" } as const, ...early]) this.#observe(observation);
     });
+  }
+
+  /** A slice that is not there is the end of the execution, unless the resource that named it is old: that shows when the end is written. */
+  #parse(resource: Resource): ParsedWorkflow | undefined {
+    try {
+      return this.options.parse(resource);
+    } catch (error) {
+      if (!(error instanceof SliceGone)) throw error;
+      const end = {
+        metadata: { labels: { "termination-status": "terminated" }, finalizers: null },
+        status: { phase: WorkflowPhase.Failed },
+      };
+      if (this.options.store.patch(end, resource.resourceVersion).kind === "conflict") this.#reload();
+      else this.#forget();
+      return undefined;
+    }
   }
 
   #read(): Resource | undefined {
@@ -172,6 +198,23 @@ export class Propeller {
   #write(active: Active): void {
     const write = active.io.nextWrite();
     if (write === undefined || this.#mayCrash()) return;
+    const { blobs = [], unused = [] } = write.patch;
+    const { slices, bug } = this.options;
+    if (bug === "dropsSlicesEarly") slices.drop(unused);
+    const writer = { wanted: () => this.#active === active, process: this.#process() };
+    if (bug === "rootBeforeSlices" || blobs.length === 0) {
+      slices.write(blobs, { ...writer, done: () => undefined });
+      this.#patch(active, write);
+    } else slices.write(blobs, { ...writer, done: () => this.#mayCrash() || this.#patch(active, write) });
+  }
+
+  /** Whether this process lives. */
+  #process(): () => boolean {
+    const epoch = this.#epoch;
+    return () => epoch === this.#epoch;
+  }
+
+  #patch(active: Active, write: StatusWrite): void {
     const { schedule, random, faults } = this.options;
     const epoch = this.#epoch;
     const unknown = random.chance(faults.writeUnknown);
@@ -182,7 +225,10 @@ export class Propeller {
       if (epoch !== this.#epoch || this.#active !== active || this.#mayCrash()) return;
       if (unknown || result === undefined || result.kind === "conflict") this.#reload();
       else if (result.kind === "gone") this.#forget();
-      else this.#written(active, result.resource.resourceVersion);
+      else {
+        this.options.slices.cleanUp(write.patch, this.#process());
+        this.#written(active, result.resource.resourceVersion);
+      }
     });
   }
 

@@ -1,0 +1,65 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { Field, type WorkflowFormatError } from "../parse/read.js";
+import { parseNodeStatus } from "../parse/status.js";
+import { SLICE_VERSION, type NodeStatus } from "../status.js";
+
+/** A node in a slice: the ids from the top that lead to it, and its status without those below it. */
+export interface SliceEntry {
+  readonly path: readonly string[];
+  readonly status: NodeStatus;
+}
+
+/** A slice as it was read. */
+export interface LoadedSlice {
+  /** Its key in the root. */
+  readonly key: string;
+  readonly name: string;
+  readonly entries: readonly SliceEntry[];
+}
+
+/** More than any slice takes; what claims to be larger is broken. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** The blob of a slice: gzip of JSON, `{version, nodes: [[path, status]]}`. */
+export function encodeSlice(entries: readonly SliceEntry[]): Uint8Array {
+  const text = JSON.stringify({ version: SLICE_VERSION, nodes: entries.map(({ path, status }) => [path, status]) });
+  return gzipSync(text, { level: 1 });
+}
+
+/**
+ * @param key the slice's, for errors.
+ * @throws WorkflowFormatError when the bytes are no slice.
+ */
+export function decodeSlice(bytes: Uint8Array, key: string): readonly SliceEntry[] {
+  const root = sliceField(key, unpack(bytes, key));
+  const version = root.at("version").value;
+  if (version !== SLICE_VERSION) throw root.at("version").error(`must be ${SLICE_VERSION}, is ${JSON.stringify(version) ?? "not there"}`);
+  return root
+    .at("nodes")
+    .items()
+    .map((pair) => {
+      const [path, status, ...rest] = pair.items();
+      const ids = path?.items().map((id) => id.string()) ?? [];
+      if (status === undefined || rest.length > 0 || ids.length === 0) throw pair.error("must be a path and a status");
+      return { path: ids, status: parseNodeStatus(status) };
+    });
+}
+
+/** A slice as a field of the resource, for errors. */
+function sliceField(key: string, value: unknown): Field {
+  const parent = ["status", "slices", "names"].reduce((field, part) => new Field({}, part, field), new Field({}, "resource"));
+  return new Field(value, key, parent);
+}
+
+/** @throws WorkflowFormatError for the slice of that key. */
+export function sliceMissing(key: string, uri: string): WorkflowFormatError {
+  return sliceField(key, undefined).error(`nothing stands at ${uri}`);
+}
+
+function unpack(bytes: Uint8Array, key: string): unknown {
+  try {
+    return JSON.parse(gunzipSync(bytes, { maxOutputLength: MOST_BYTES }).toString());
+  } catch (cause) {
+    throw sliceField(key, undefined).error(`is no slice of a status: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}

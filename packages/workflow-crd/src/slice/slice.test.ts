@@ -1,0 +1,80 @@
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Field, WorkflowFormatError } from "../parse/read.js";
+import { assembleSlices } from "./assemble.js";
+import { decodeSlice, encodeSlice, type SliceEntry } from "./codec.js";
+import { sliceReferences } from "./references.js";
+
+const id = fc.oneof(fc.stringMatching(/^[a-z0-9]{1,4}$/), fc.constantFrom("__proto__", "constructor", "a/b", "0", ""));
+const path = fc.array(id, { minLength: 1, maxLength: 3 });
+const status = fc.record(
+  { phase: fc.nat(12), attempts: fc.nat(3), message: fc.string({ unit: "binary" }), TaskNodeStatus: fc.record({ phase: fc.nat(7) }) },
+  { requiredKeys: ["phase"] },
+);
+const entries: fc.Arbitrary<SliceEntry[]> = fc.array(fc.record({ path, status }), { maxLength: 20 });
+
+test("what is encoded is decoded", () => {
+  fc.assert(
+    fc.property(entries, (given) => {
+      expect(decodeSlice(encodeSlice(given), "slice")).toEqual(given);
+    }),
+  );
+});
+
+test("any bytes are decoded or refused by name, never otherwise", () => {
+  const refusal = (bytes: Uint8Array): unknown => {
+    try {
+      return decodeSlice(bytes, "3") && undefined;
+    } catch (error) {
+      return error instanceof WorkflowFormatError && error.message.startsWith("status.slices.names.3") ? undefined : error;
+    }
+  };
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => {
+      expect(refusal(bytes)).toBeUndefined();
+    }),
+  );
+  fc.assert(
+    fc.property(fc.jsonValue(), (json) => {
+      expect(refusal(gzipSync(JSON.stringify(json)))).toBeUndefined();
+      expect(refusal(gzipSync(JSON.stringify({ version: 1, nodes: json })))).toBeUndefined();
+    }),
+  );
+});
+
+test("a slice that was cut off is refused", () => {
+  const bytes = encodeSlice([{ path: ["n0"], status: { phase: 5 } }]);
+  expect(() => decodeSlice(bytes.subarray(0, -9), "s")).toThrow(WorkflowFormatError);
+  expect(() => decodeSlice(gzipSync('{"version":2,"nodes":[]}'), "s")).toThrow("status.slices.names.s.version: must be 1, is 2");
+});
+
+test("nodes come together below those that they stand under, in whatever slices they stand", () => {
+  const loaded = (key: string, of: readonly SliceEntry[]) => ({ key, name: `${key}.1`, entries: of });
+  const slices = [
+    loaded("0", [
+      { path: ["n0", "a"], status: { phase: 5 } },
+      { path: ["n1"], status: { phase: 1 } },
+    ]),
+    loaded("1", [
+      { path: ["n0", "b", "c"], status: { phase: 6 } },
+      { path: ["n0", "b"], status: { phase: 2 } },
+      { path: ["n0"], status: { phase: 2, attempts: 1 } },
+      { path: ["gone", "x"], status: { phase: 2 } },
+    ]),
+  ];
+  expect(assembleSlices(slices)).toEqual({
+    n0: { phase: 2, attempts: 1, subNodeStatus: { a: { phase: 5 }, b: { phase: 2, subNodeStatus: { c: { phase: 6 } } } } },
+    n1: { phase: 1 },
+  });
+});
+
+test("the root names its slices", () => {
+  const root = { version: 1, prefix: "s3://b/e/status", generation: 3, names: { 0: "0.3.x", 2: "2.1.y" } };
+  expect(sliceReferences(new Field({ phase: 1, slices: root }, "status"))).toEqual([
+    { key: "0", name: "0.3.x", uri: "s3://b/e/status/0.3.x" },
+    { key: "2", name: "2.1.y", uri: "s3://b/e/status/2.1.y" },
+  ]);
+  expect(sliceReferences(new Field({ phase: 1 }, "status"))).toEqual([]);
+  expect(() => sliceReferences(new Field({ slices: { ...root, version: 2 } }, "status"))).toThrow("slices.version: must be 1, is 2");
+});

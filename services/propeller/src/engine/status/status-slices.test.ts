@@ -1,0 +1,196 @@
+import {
+  applyMergePatch,
+  assembleSlices,
+  decodeSlice,
+  encodeSlice,
+  type LoadedSlice,
+  type NodeStatus,
+  sliceUri,
+  type WorkflowStatus,
+} from "@flyte-ts/workflow-crd";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Driver } from "../../simulation/build/driver.js";
+import type { NodeSpec } from "../../simulation/build/workflow.js";
+import { jsonSize } from "./json-size.js";
+import { StatusSlices } from "./status-slices.js";
+
+type Change =
+  | { readonly kind: "set"; readonly path: readonly string[]; readonly phase: number }
+  | { readonly kind: "remove" | "removeBelow"; readonly path: readonly string[] }
+  | { readonly kind: "take" | "reload" };
+
+const id = fc.constantFrom("a", "b", "c", "__proto__", "x/y");
+const path = fc.array(id, { minLength: 1, maxLength: 3 });
+const change: fc.Arbitrary<Change> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("set" as const), path, phase: fc.nat(6) }) },
+  fc.record({ kind: fc.constantFrom("remove" as const, "removeBelow" as const), path }),
+  fc.record({ kind: fc.constantFrom("take" as const, "take" as const, "reload" as const) }),
+);
+
+/** What stands outside: the resource's status and the blobs. */
+class Stored {
+  status: Partial<WorkflowStatus> = {};
+  readonly blobs = new Map<string, Uint8Array>();
+  readonly given = new Set<string>();
+
+  write(slices: StatusSlices): void {
+    const changes = slices.take();
+    if (changes === undefined) return;
+    for (const { uri, entries } of changes.blobs) {
+      expect(this.given.has(uri), "a name that was given before").toBe(false);
+      expect(entries.length).toBeGreaterThan(0);
+      expect(entries.length).toBeLessThanOrEqual(2);
+      this.given.add(uri);
+      this.blobs.set(uri, encodeSlice(entries));
+    }
+    this.status = applyMergePatch(this.status as never, changes.patch as never) as never;
+    for (const uri of changes.unused) this.blobs.delete(uri);
+    expect([...this.blobs.keys()].sort(), "blobs are those that the root names").toEqual([...slices.uris()].sort());
+  }
+
+  get loaded(): LoadedSlice[] {
+    const { prefix = "", names = {} } = this.status.slices ?? {};
+    return Object.entries(names).map(([key, name]) => ({
+      key,
+      name,
+      entries: decodeSlice(this.blobs.get(sliceUri(prefix, name)) ?? new Uint8Array(), key),
+    }));
+  }
+}
+
+const input = { prefix: "s3://b/e/status", limits: { nodes: 2, bytes: 1_000 }, nonce: "n" };
+
+describe("slices", () => {
+  it("hold what was set, whatever comes and goes, over any number of processes", () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+        const stored = new Stored();
+        let slices = StatusSlices.empty(input);
+        let process = 0;
+        const wanted = new Map<string, NodeStatus>();
+        const below = (of: readonly string[], own: boolean): void => {
+          for (const key of wanted.keys()) {
+            const at = JSON.parse(key) as string[];
+            if (of.every((each, index) => at[index] === each) && (own || at.length > of.length)) wanted.delete(key);
+          }
+        };
+        for (const each of [...changes, { kind: "reload" } as const]) {
+          switch (each.kind) {
+            case "set":
+              slices.set(each.path, { phase: each.phase, subNodeStatus: {} });
+              wanted.set(JSON.stringify(each.path), { phase: each.phase });
+              break;
+            case "remove":
+            case "removeBelow":
+              slices[each.kind](each.path);
+              below(each.path, each.kind === "remove");
+              break;
+            default: {
+              stored.write(slices);
+              const { slices: root, nodeCounts = {} } = stored.status;
+              const entries = stored.loaded.flatMap((slice) => slice.entries);
+              expect(new Map(entries.map((entry) => [JSON.stringify(entry.path), entry.status]))).toEqual(wanted);
+              const named = Object.values(nodeCounts).reduce((sum, count) => sum + count, 0);
+              expect(named).toBe(wanted.size);
+              if (each.kind === "take" || root === undefined) break;
+              slices = StatusSlices.restore({ ...input, nonce: `p${process++}` }, { root, counts: nodeCounts, loaded: stored.loaded });
+              expect(slices.take()).toBeUndefined();
+            }
+          }
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("cost a change what one slice holds", () => {
+    const slices = StatusSlices.empty({ ...input, limits: { nodes: 100, bytes: 100_000 } });
+    for (let index = 0; index < 10_000; index++) slices.set([`n${index}`], { phase: 1 });
+    expect(slices.take()?.blobs).toHaveLength(100);
+    slices.set(["n4321"], { phase: 2 });
+    const changes = slices.take();
+    expect(changes?.blobs.map(({ entries }) => entries.length)).toEqual([100]);
+    expect(changes?.unused).toHaveLength(1);
+    expect(changes?.patch).toEqual({
+      slices: { generation: 2, names: { 43: "43.2.n" } },
+      nodeCounts: { Queued: 9_999, Running: 1 },
+    });
+  });
+
+  it("are filled again when what they held is gone", () => {
+    const slices = StatusSlices.empty({ ...input, limits: { nodes: 10, bytes: 100_000 } });
+    for (let round = 0; round < 100; round++) {
+      for (let index = 0; index < 50; index++) slices.set(["sub", `n${round}-${index}`], { phase: 1 });
+      slices.take();
+      slices.removeBelow(["sub"]);
+      slices.set([`n${round}`], { phase: 5 });
+    }
+    slices.take();
+    expect(slices.uris().length).toBeLessThanOrEqual(20);
+  });
+
+  it("are measured about as their JSON", () => {
+    const value = { phase: 5, message: "text", error: { code: "c", message: "m" }, flags: [true, false] };
+    expect(jsonSize(value)).toBeGreaterThan(JSON.stringify(value).length * 0.8);
+    expect(jsonSize(value)).toBeLessThan(JSON.stringify(value).length * 1.6);
+  });
+});
+
+describe("a workflow whose status grows", () => {
+  const wide = (size: number, kind: NodeSpec) => ({
+    main: { nodes: Object.fromEntries(Array.from({ length: size }, (_, index) => [`n${index}`, kind])) },
+  });
+  const config = { inlineStatusLimit: 3_500, slices: { nodes: 10, bytes: 100_000 } };
+
+  it("keeps it in the resource, then in slices, and reads as ever when it has ended and is small", () => {
+    const d = Driver.of(wide(40, { kind: "task" }), config);
+    expect(d.resource.status.nodeStatus).toBeUndefined();
+    expect(d.resource.status.slices?.names).toBeDefined();
+    expect(d.resource.status.nodeCounts).toEqual({ Queued: 40, Succeeded: 1 });
+    expect(Object.keys(d.storedStatus.nodeStatus ?? {})).toHaveLength(41);
+    const before = d.slicesWritten;
+    d.reply("n7", "RUNNING");
+    expect(d.slicesWritten - before).toBe(1);
+    for (let index = 0; index < 40; index++) d.reply(`n${index}`, "SUCCEEDED");
+    expect(d.resource.status.phase).toBe(3);
+    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    expect(d.finished).toBe(true);
+    expect(d.resource.status).not.toHaveProperty("slices");
+    expect(d.resource.status).not.toHaveProperty("nodeCounts");
+    expect(Object.keys(d.resource.status.nodeStatus ?? {})).toHaveLength(42);
+    expect(d.blobs.size).toBe(0);
+  });
+
+  it("leaves it in slices when it has ended and is large", () => {
+    const d = Driver.of(wide(40, { kind: "task" }), { ...config, inlineStatusLimit: 500 });
+    for (let index = 0; index < 40; index++) d.reply(`n${index}`, "SUCCEEDED");
+    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    expect(d.resource.status.nodeCounts).toEqual({ Succeeded: 42 });
+    expect(d.blobs.size).toBe(Object.keys(d.resource.status.slices?.names ?? {}).length);
+  });
+
+  it("goes on from its slices in the next process, and forgets graphs that have ended", () => {
+    const graphs = { inner: wide(40, { kind: "task" }).main };
+    const d = Driver.of({ main: { nodes: { sub: { kind: "sub", graph: "inner" } } }, graphs }, config);
+    d.reply("sub/n3", "SUCCEEDED");
+    const next = d.reread(config);
+    expect(next.run.status).toEqual(d.storedStatus);
+    next.observe({ kind: "load" });
+    for (let index = 0; index < 40; index++) if (index !== 3) next.reply(`sub/n${index}`, "SUCCEEDED");
+    expect(next.resource.status.phase).toBe(3);
+    expect(next.resource.status.nodeCounts).toEqual({ Succeeded: 3 });
+    expect(next.storedStatus.nodeStatus?.["sub"]).not.toHaveProperty("subNodeStatus");
+  });
+
+  it("puts the statuses of a foreign resource that is too large into slices with its first change", () => {
+    const d = Driver.of(wide(40, { kind: "task" }), { inlineStatusLimit: 1_000_000 });
+    expect(d.resource.status.slices).toBeUndefined();
+    const next = d.reread(config);
+    next.observe({ kind: "load" });
+    next.reply("n0", "RUNNING");
+    expect(next.resource.status.nodeStatus).toBeUndefined();
+    expect(assembleSlices([])).toEqual({});
+    expect(next.storedStatus).toEqual(JSON.parse(JSON.stringify(next.run.status)));
+  });
+});

@@ -1,0 +1,102 @@
+import type { BlobStore } from "@flyte-ts/blobstore";
+import type { Logger } from "@flyte-ts/telemetry";
+import { decodeSlice, encodeSlice, type LoadedSlice, type SliceReference, sliceMissing } from "@flyte-ts/workflow-crd";
+import type { SliceBlob } from "../engine/status/status-slices.js";
+import type { ResourcePatch } from "../engine/types.js";
+import { eachAtOnce } from "./each-at-once.js";
+
+export interface SliceStoreOptions {
+  readonly blobs: Pick<BlobStore, "get" | "put" | "delete" | "list">;
+  readonly logger: Logger;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** Requests of one workflow at once. */
+const WRITES = 16;
+const READS = 32;
+/** Of all workflows: what is removed is in nobody's way. */
+const REMOVALS = 4;
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** Slices of statuses in the blob store. */
+export class SliceStore {
+  readonly #superfluous: string[] = [];
+  #removing = 0;
+
+  constructor(private readonly options: SliceStoreOptions) {}
+
+  /** @throws WorkflowFormatError for a slice that is not there or cannot be read; other errors are worth another try. */
+  async read(references: readonly SliceReference[]): Promise<readonly LoadedSlice[]> {
+    const slices: LoadedSlice[] = [];
+    await eachAtOnce(references, READS, async ({ key, name, uri }) => {
+      const bytes = await this.options.blobs.get(uri);
+      if (bytes === undefined) throw sliceMissing(key, uri);
+      slices.push({ key, name, entries: decodeSlice(bytes, key) });
+    });
+    return slices;
+  }
+
+  /**
+   * Resolves when all slices are durable, or with false when nobody wants them any
+   * more. A write that fails is tried again, with pauses that grow: a blob store that
+   * is away for a while holds a workflow up and does it no harm.
+   */
+  async write(slices: readonly SliceBlob[], wanted: () => boolean): Promise<boolean> {
+    await eachAtOnce(slices, WRITES, (slice) => this.#put(slice, wanted));
+    return wanted();
+  }
+
+  async #put({ uri, entries }: SliceBlob, wanted: () => boolean): Promise<void> {
+    const { blobs, logger, sleep, random } = this.options;
+    const bytes = encodeSlice(entries);
+    for (let pause = FIRST_PAUSE_MS; wanted(); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      try {
+        await blobs.put(uri, bytes);
+        return;
+      } catch (error) {
+        logger.warn({ uri, error: String(error) }, "slice of a status could not be written, trying again");
+        await sleep(pause * (0.5 + random() / 2));
+      }
+    }
+  }
+
+  /** The patch is durable: removes, in its own time, what nobody needs any more. What stays behind does no harm. */
+  cleanUp({ unused = [], sweep }: Pick<ResourcePatch, "unused" | "sweep">): void {
+    if (sweep !== undefined) void this.#sweep(sweep);
+    else this.#drop(unused);
+  }
+
+  async #sweep({ prefix, keep }: NonNullable<ResourcePatch["sweep"]>): Promise<void> {
+    const kept = new Set(keep);
+    const found: string[] = [];
+    try {
+      for await (const { uri } of this.options.blobs.list(`${prefix}/`)) if (!kept.has(uri)) found.push(uri);
+    } catch (error) {
+      this.options.logger.warn({ prefix, error: String(error) }, "old slices could not be listed, they stay");
+    }
+    this.#drop(found);
+  }
+
+  #drop(uris: readonly string[]): void {
+    for (const uri of uris) this.#superfluous.push(uri);
+    while (this.#removing < REMOVALS && this.#superfluous.length > 0) {
+      this.#removing++;
+      void this.#remove();
+    }
+  }
+
+  async #remove(): Promise<void> {
+    for (let uri = this.#superfluous.pop(); uri !== undefined; uri = this.#superfluous.pop()) {
+      try {
+        await this.options.blobs.delete(uri);
+      } catch (error) {
+        this.options.logger.debug({ uri, error: String(error) }, "old slice could not be removed, it stays");
+      }
+    }
+    this.#removing--;
+  }
+}

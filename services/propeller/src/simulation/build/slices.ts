@@ -1,0 +1,21 @@
+import { assembleSlices, decodeSlice, type LoadedSlice, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+
+/** A slice that the resource names does not stand. */
+export class SliceGone extends Error {
+  override readonly name = "SliceGone";
+}
+
+/** A status as a process reads it: with what stands in its slices. Throws SliceGone. */
+export function withSlices(
+  status: WorkflowStatus,
+  blobs: ReadonlyMap<string, Uint8Array>,
+): { readonly status: WorkflowStatus; readonly slices: readonly LoadedSlice[] } {
+  const root = status.slices;
+  if (root === undefined) return { status, slices: [] };
+  const slices = Object.entries(root.names).map(([key, name]) => {
+    const bytes = blobs.get(sliceUri(root.prefix, name));
+    if (bytes === undefined) throw new SliceGone(name);
+    return { key, name, entries: decodeSlice(bytes, key) };
+  });
+  return { status: { ...status, nodeStatus: assembleSlices(slices) }, slices };
+}

@@ -1,0 +1,72 @@
+import { encodeSlice } from "@flyte-ts/workflow-crd";
+import type { SliceBlob } from "../../engine/status/status-slices.js";
+import type { ResourcePatch } from "../../engine/types.js";
+import type { Random } from "../random.js";
+import type { Faults } from "./faults.js";
+import type { Schedule } from "./schedule.js";
+
+export interface SliceStoreOptions {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly onRemoved: (uri: string) => void;
+}
+
+export interface SliceWriter {
+  /** Whether anybody wants the write still. */
+  readonly wanted: () => boolean;
+  /** Whether the process that writes lives. */
+  readonly process: () => boolean;
+  /** All are durable. */
+  readonly done: () => void;
+}
+
+/** The part of the blob store that holds slices. Writes and removals take time, fail, and their answers are lost. */
+export class SliceStore {
+  readonly blobs = new Map<string, Uint8Array>();
+  written = 0;
+
+  constructor(private readonly options: SliceStoreOptions) {}
+
+  write(blobs: readonly SliceBlob[], writer: SliceWriter): void {
+    let left = blobs.length;
+    for (const blob of blobs) {
+      this.#put(blob, writer, () => {
+        left--;
+        if (left === 0) writer.done();
+      });
+    }
+  }
+
+  /** Again until it is known to stand. */
+  #put(blob: SliceBlob, writer: SliceWriter, done: () => void): void {
+    const { schedule, random, faults } = this.options;
+    schedule.after(random.between(0.5, 30), () => {
+      // What was sent by a process that is gone may arrive.
+      if (!writer.process() && random.chance(0.5)) return;
+      const failed = random.chance(faults.blobError);
+      if (!failed || random.chance(0.5)) {
+        this.blobs.set(blob.uri, encodeSlice(blob.entries));
+        this.written++;
+      }
+      if (!writer.process() || !writer.wanted()) return;
+      if (failed) schedule.after(random.between(50, 1_000), () => this.#put(blob, writer, done));
+      else done();
+    });
+  }
+
+  /** After a write of the resource: what it has made superfluous goes, now and then too late or never. */
+  cleanUp({ unused = [], sweep }: ResourcePatch, process: () => boolean): void {
+    const { schedule, random } = this.options;
+    schedule.after(random.between(0.5, 500), () => {
+      if (!process() && random.chance(0.5)) return;
+      this.drop(unused);
+      if (sweep !== undefined)
+        this.drop([...this.blobs.keys()].filter((uri) => uri.startsWith(`${sweep.prefix}/`) && !sweep.keep.includes(uri)));
+    });
+  }
+
+  drop(uris: readonly string[]): void {
+    for (const uri of uris) if (this.blobs.delete(uri)) this.options.onRemoved(uri);
+  }
+}
