@@ -108,6 +108,14 @@ export const propellerConfigSchema = z.strictObject({
       interruptibleFailureThreshold: z.number().int().default(-1),
       defaultExecutionDeadlineMs: milliseconds.default(0),
       defaultActiveDeadlineMs: milliseconds.default(0),
+      /** Larger statuses of nodes stand in the blob store, in slices; etcd takes 1.5 MiB in all. */
+      inlineStatusLimitBytes: z
+        .number()
+        .int()
+        .min(0)
+        .default(256 * 1024),
+      /** Nodes of a slice. */
+      sliceNodes: z.number().int().positive().default(256),
       deleteResourcesOnFinalize: z.boolean().default(false),
     })
     .prefault({}),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { setTimeout } from "node:timers/promises";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadConfig } from "@flyte-ts/config";
 import { createKubeClient, LeaderElector } from "@flyte-ts/kubernetes";
@@ -19,6 +20,7 @@ import { WorkflowLoader } from "./shell/load-workflow.js";
 import { PluginPresence } from "./shell/plugin-presence.js";
 import { createMetrics, registerGauges } from "./shell/metrics.js";
 import { OutputsStore } from "./shell/outputs-store.js";
+import { SliceStore } from "./shell/slice-store.js";
 
 const config = loadConfig(propellerConfigSchema, { service: "propeller", argv: process.argv.slice(2), env: process.env });
 const logger = createLogger({ service: "propeller", level: config.logLevel });
@@ -31,6 +33,7 @@ const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, not
 const bus = await connectBus({ url: config.nats.url, name: "propeller", logger });
 
 const blobs = createBlobStore({ s3: storage.s3 });
+const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.random });
 const adminChannel = openChannel({ endpoint: config.admin.endpoint, deadlineMs: config.admin.timeoutMs });
 const presence = new PluginPresence({
   since: Date.now(),
@@ -52,7 +55,8 @@ const leadership = new Leadership({
       ...dynamicAnswerers({ channel: adminChannel, blobs, ...config.dynamic }),
       ...catalogAnswerers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),
     },
-    loader: new WorkflowLoader(client, blobs),
+    loader: new WorkflowLoader(client, blobs, slices),
+    slices,
     engine: {
       ...defaultEngineConfig(Math.random),
       cache:
@@ -69,6 +73,8 @@ const leadership = new Leadership({
       defaultActiveDeadline: engine.defaultActiveDeadlineMs,
       unansweredAfter: config.plugins.unansweredAfterMs,
       pluginDeadline: config.plugins.deadlineMs,
+      inlineStatusLimit: engine.inlineStatusLimitBytes,
+      slices: { nodes: engine.sliceNodes, bytes: engine.inlineStatusLimitBytes / 2 },
       deleteResourcesOnFinalize: engine.deleteResourcesOnFinalize,
     },
     metrics,

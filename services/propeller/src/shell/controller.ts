@@ -16,8 +16,9 @@ import type { WorkflowLoader } from "./load-workflow.js";
 import type { PropellerMetrics } from "./metrics.js";
 import { objectName } from "./object-name.js";
 import type { OutputsStore } from "./outputs-store.js";
+import type { SliceStore } from "./slice-store.js";
 import { StatusWriter } from "./status-writer.js";
-import { takeUp } from "./take-up.js";
+import { type TakenUp, takeUp } from "./take-up.js";
 
 export interface ControllerOptions {
   readonly client: KubeClient;
@@ -25,6 +26,7 @@ export interface ControllerOptions {
   readonly outputs: OutputsStore;
   readonly answerers: Answerers;
   readonly loader: WorkflowLoader;
+  readonly slices: SliceStore;
   readonly engine: EngineConfig;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
@@ -67,7 +69,7 @@ export class Controller {
 
   constructor(private readonly options: ControllerOptions) {
     const { client, bus, outputs, answerers, metrics, logger } = options;
-    this.#writer = new StatusWriter({ client, metrics, logger });
+    this.#writer = new StatusWriter({ client, slices: options.slices, metrics, logger });
     this.#effects = new Effects({
       bus,
       outputs,
@@ -201,7 +203,7 @@ export class Controller {
     const taken = await takeUp(key, this.options);
     switch (taken.kind) {
       case "unreadable":
-        await this.#giveUp(key, taken.error);
+        await this.#giveUp(key, taken);
         this.#finished.add(key);
         this.#forget(key);
         return undefined;
@@ -225,21 +227,22 @@ export class Controller {
     }
   }
 
-  /** Ends a workflow whose resource can never be read. */
-  async #giveUp(key: string, error: string): Promise<void> {
+  /** Ends a workflow whose resource can never be read. Rejects when it is not any more what was read: then it is read again. */
+  async #giveUp(key: string, { error, resourceVersion }: Extract<TakenUp, { kind: "unreadable" }>): Promise<void> {
     const { client, engine, logger, now } = this.options;
     logger.error({ key, error }, "workflow cannot be read, it fails");
     const meta = this.#informer?.get(key)?.metadata;
     if (meta === undefined) return;
     const { body, event } = giveUp({
       meta,
+      resourceVersion,
       producerId: engine.producerId,
       code: "BadWorkflowSpecification",
       message: `the resource of the execution cannot be read: ${error}`,
       now: now(),
     });
-    if (event !== undefined) this.#effects.perform(key, [{ kind: "publish", event }]);
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
+    if (event !== undefined) this.#effects.perform(key, [{ kind: "publish", event }]);
   }
 
   #decide(active: ActiveRun, observation: Observation): void {
@@ -267,7 +270,7 @@ export class Controller {
   }
 
   async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {
-    const outcome = await this.#writer.write(key, write);
+    const outcome = await this.#writer.write(key, write, () => !this.#stopped && this.#runs.get(key) === active);
     if (outcome.kind === "written") this.#failures.delete(key);
     if (this.#runs.get(key) !== active) return;
     switch (outcome.kind) {

@@ -17,6 +17,8 @@ export interface GivenUp {
 
 export interface GiveUpFacts {
   readonly meta: KubeObject["metadata"];
+  /** Of the resource that cannot be read. */
+  readonly resourceVersion: string;
   readonly producerId: string;
   readonly code: string;
   readonly message: string;
@@ -28,10 +30,10 @@ export interface GiveUpFacts {
  * Ends a workflow that no engine can run. Whose it is follows from its labels, as the
  * rest may not be readable. Should the event be lost, admin takes the end from the resource.
  */
-export function giveUp({ meta, producerId, code, message, now }: GiveUpFacts): GivenUp {
+export function giveUp({ meta, resourceVersion, producerId, code, message, now }: GiveUpFacts): GivenUp {
   const error: ExecutionErrorJson = { code, message: boundMessage(message), kind: "SYSTEM" };
   const body = {
-    metadata: { labels: terminatedLabels(new Date(now)), finalizers: null },
+    metadata: { labels: terminatedLabels(new Date(now)), finalizers: null, resourceVersion },
     status: {
       phase: WorkflowPhase.Failed,
       stoppedAt: new Date(now).toISOString(),

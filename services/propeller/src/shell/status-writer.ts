@@ -4,6 +4,7 @@ import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { StatusWrite } from "../shell-core/run-io.js";
 import type { PropellerMetrics } from "./metrics.js";
 import { objectName } from "./object-name.js";
+import type { SliceStore } from "./slice-store.js";
 
 /**
  * What became of a write. `unknown`: whether it took place is not known, or
@@ -17,6 +18,7 @@ export type WriteOutcome =
 
 export interface StatusWriterOptions {
   readonly client: Pick<KubeClient, "mergePatch">;
+  readonly slices: SliceStore;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
 }
@@ -25,14 +27,17 @@ export interface StatusWriterOptions {
 export class StatusWriter {
   constructor(private readonly options: StatusWriterOptions) {}
 
-  /** Never rejects. */
-  async write(key: string, write: StatusWrite): Promise<WriteOutcome> {
-    const { client, metrics, logger } = this.options;
-    const body = { ...write.patch, metadata: { ...write.patch.metadata, resourceVersion: write.resourceVersion } };
+  /** Slices first, then the resource that names them, whose write is what counts. Never rejects. `wanted`: whether the run is still this process's. */
+  async write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
+    const { client, slices, metrics, logger } = this.options;
+    const { blobs = [], unused: _u, sweep: _s, ...patch } = write.patch;
+    const body = { ...patch, metadata: { ...patch.metadata, resourceVersion: write.resourceVersion } };
     const end = metrics.statusWrites.startTimer();
     try {
+      if (blobs.length > 0 && !(await slices.write(blobs, wanted))) return { kind: "unknown" };
       const written = await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
       end({ outcome: "ok" });
+      slices.cleanUp(write.patch);
       return { kind: "written", resourceVersion: written.metadata.resourceVersion ?? "" };
     } catch (error) {
       end({ outcome: "error" });

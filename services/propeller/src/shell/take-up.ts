@@ -1,8 +1,7 @@
-import { WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../engine/config.js";
 import { createRun } from "../engine/run.js";
 import { RunIo } from "../shell-core/run-io.js";
-import type { WorkflowLoader } from "./load-workflow.js";
+import { UnreadableWorkflow, type WorkflowLoader } from "./load-workflow.js";
 import { objectName } from "./object-name.js";
 
 export interface TakeUpOptions {
@@ -11,11 +10,11 @@ export interface TakeUpOptions {
   readonly now: () => number;
 }
 
-/** What came of reading a workflow. `gone`: there is no such resource; `unreadable`: nobody can ever run it. */
+/** What came of reading a workflow. `gone`: there is no such resource; `unreadable`: nobody can ever run what stood there in this version. */
 export type TakenUp =
   | { readonly kind: "run"; readonly io: RunIo }
   | { readonly kind: "gone" }
-  | { readonly kind: "unreadable"; readonly error: string };
+  | { readonly kind: "unreadable"; readonly error: string; readonly resourceVersion: string };
 
 /**
  * Reads a workflow's resource and makes its run, which has not looked at anything yet.
@@ -29,7 +28,7 @@ export async function takeUp(key: string, { loader, engine, now }: TakeUpOptions
     const run = createRun({ workflow, config: engine, now: now() });
     return { kind: "run", io: new RunIo(run, workflow.resourceVersion) };
   } catch (error) {
-    if (!(error instanceof WorkflowFormatError)) throw error;
-    return { kind: "unreadable", error: error.message };
+    if (!(error instanceof UnreadableWorkflow)) throw error;
+    return { kind: "unreadable", error: error.message, resourceVersion: error.resourceVersion };
   }
 }

@@ -34,21 +34,6 @@ class Stored {
   readonly blobs = new Map<string, Uint8Array>();
   readonly given = new Set<string>();
 
-  write(slices: StatusSlices): void {
-    const changes = slices.take();
-    if (changes === undefined) return;
-    for (const { uri, entries } of changes.blobs) {
-      expect(this.given.has(uri), "a name that was given before").toBe(false);
-      expect(entries.length).toBeGreaterThan(0);
-      expect(entries.length).toBeLessThanOrEqual(2);
-      this.given.add(uri);
-      this.blobs.set(uri, encodeSlice(entries));
-    }
-    this.status = applyMergePatch(this.status as never, changes.patch as never) as never;
-    for (const uri of changes.unused) this.blobs.delete(uri);
-    expect([...this.blobs.keys()].sort(), "blobs are those that the root names").toEqual([...slices.uris()].sort());
-  }
-
   get loaded(): LoadedSlice[] {
     const { prefix = "", names = {} } = this.status.slices ?? {};
     return Object.entries(names).map(([key, name]) => ({
@@ -60,6 +45,38 @@ class Stored {
 }
 
 const input = { prefix: "s3://b/e/status", limits: { nodes: 2, bytes: 1_000 }, nonce: "n" };
+
+function expectWritten(stored: Stored, slices: StatusSlices): void {
+  const changes = slices.take();
+  if (changes === undefined) return;
+  for (const { uri, entries } of changes.blobs) {
+    expect(stored.given.has(uri), "a name that was given before").toBe(false);
+    expect(entries.length).toBeGreaterThan(0);
+    expect(entries.length).toBeLessThanOrEqual(2);
+    stored.given.add(uri);
+    stored.blobs.set(uri, encodeSlice(entries));
+  }
+  stored.status = applyMergePatch(stored.status as never, changes.patch as never) as never;
+  for (const uri of changes.unused) stored.blobs.delete(uri);
+  expect([...stored.blobs.keys()].sort(), "blobs are those that the root names").toEqual([...slices.uris()].sort());
+}
+
+function expectStored(stored: Stored, wanted: ReadonlyMap<string, NodeStatus>): void {
+  const entries = stored.loaded.flatMap((slice) => slice.entries);
+  expect(new Map(entries.map((entry) => [JSON.stringify(entry.path), entry.status]))).toEqual(wanted);
+  const counted = Object.values(stored.status.nodeCounts ?? {}).reduce((sum, count) => sum + count, 0);
+  expect(counted).toBe(wanted.size);
+}
+
+/** The slices after their changes are written, or those of the next process. */
+function again(slices: StatusSlices, stored: Stored, nonce: string | undefined): StatusSlices {
+  expectWritten(stored, slices);
+  const { slices: root, nodeCounts = {} } = stored.status;
+  if (nonce === undefined || root === undefined) return slices;
+  const restored = StatusSlices.restore({ ...input, nonce }, { root, counts: nodeCounts, loaded: stored.loaded });
+  expect(restored.take()).toBeUndefined();
+  return restored;
+}
 
 describe("slices", () => {
   it("hold what was set, whatever comes and goes, over any number of processes", () => {
@@ -86,19 +103,12 @@ describe("slices", () => {
               slices[each.kind](each.path);
               below(each.path, each.kind === "remove");
               break;
-            default: {
-              stored.write(slices);
-              const { slices: root, nodeCounts = {} } = stored.status;
-              const entries = stored.loaded.flatMap((slice) => slice.entries);
-              expect(new Map(entries.map((entry) => [JSON.stringify(entry.path), entry.status]))).toEqual(wanted);
-              const named = Object.values(nodeCounts).reduce((sum, count) => sum + count, 0);
-              expect(named).toBe(wanted.size);
-              if (each.kind === "take" || root === undefined) break;
-              slices = StatusSlices.restore({ ...input, nonce: `p${process++}` }, { root, counts: nodeCounts, loaded: stored.loaded });
-              expect(slices.take()).toBeUndefined();
-            }
+            default:
+              slices = again(slices, stored, each.kind === "reload" ? `p${process++}` : undefined);
+              expectStored(stored, wanted);
           }
         }
+        expect(slices.uris()).toHaveLength(stored.blobs.size);
       }),
       { numRuns: 2_000 },
     );
