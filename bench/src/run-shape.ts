@@ -11,6 +11,8 @@ export interface Measurement {
   readonly size: number;
   /** Executions at once. */
   readonly executions: number;
+  /** Compiling and storing it, when it was not there. */
+  readonly registrationSeconds: number;
   /** From the first execution's creation to the last one's end, by admin's times, seconds. */
   readonly seconds: number;
   /** Median of the executions' own durations as admin reports them, seconds. */
@@ -43,7 +45,9 @@ export async function runShape(options: ShapeOptions): Promise<Measurement> {
   const client = createFlyteClient({ endpoint: options.endpoint });
   try {
     await client.ready(10_000);
+    const begun = performance.now();
     const launchPlan = await register(client, options);
+    const registrationSeconds = Math.round(performance.now() - begun) / 1_000;
     const names = await Promise.all(Array.from({ length: options.executions }, () => launch(client, launchPlan, options)));
     const ended = await Promise.all(names.map((name) => waitForEnd(client, name, options)));
     const started = ended.map(({ closure }) => milliseconds(closure?.createdAt));
@@ -54,6 +58,7 @@ export async function runShape(options: ShapeOptions): Promise<Measurement> {
       leaf: options.leaf,
       size: options.size,
       executions: options.executions,
+      registrationSeconds,
       seconds: (Math.max(...last) - Math.min(...started)) / 1_000,
       medianDuration: (durations[Math.floor(durations.length / 2)] ?? 0) / 1_000,
       failed: ended.filter(({ closure }) => closure?.phase !== WorkflowExecution_Phase.SUCCEEDED).length,

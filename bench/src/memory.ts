@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Memory of the stack's processes, MiB. Pages that several share count once (PSS). */
+export interface MemoryUse {
+  readonly total: number;
+  /** By program; processes of the same one together. */
+  readonly parts: Readonly<Record<string, number>>;
+}
+
+export interface MemoryReport {
+  readonly before: MemoryUse;
+  readonly peak: MemoryUse;
+  readonly after: MemoryUse;
+  /** Processor time of the stack from before to after, seconds. */
+  readonly cpuSeconds: number;
+}
+
+/** How often the peak is looked for. */
+const EVERY_MS = 1_000;
+/** How long memory may take to come down, ms. */
+const SETTLE_MS = 20_000;
+
+/** The processes below that of a local stack, whose folder is `data`; Linux only. */
+export class StackMemory {
+  readonly #root: number;
+
+  constructor(data: string) {
+    this.#root = Number(readFileSync(join(data, "stack.pid"), "utf8").trim().split("\n")[0]);
+  }
+
+  read(): MemoryUse {
+    const parts: Record<string, number> = {};
+    let total = 0;
+    for (const pid of this.#pids()) {
+      const kib = Number(/^Pss:\s+(\d+)/m.exec(readProc(pid, "smaps_rollup"))?.[1] ?? 0);
+      const name = programOf(pid);
+      parts[name] = (parts[name] ?? 0) + kib / 1_024;
+      total += kib / 1_024;
+    }
+    for (const [name, mib] of Object.entries(parts)) parts[name] = Math.round(mib);
+    return { total: Math.round(total), parts };
+  }
+
+  /** Seconds since they started, of those that live. */
+  cpuSeconds(): number {
+    let ticks = 0;
+    for (const pid of this.#pids()) {
+      const fields = afterName(readProc(pid, "stat"));
+      ticks += Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+    }
+    return ticks / 100;
+  }
+
+  /** Does the work and watches: before, at most, and once it has settled down after. */
+  async watch<T>(work: () => Promise<T>, sleep: (ms: number) => Promise<unknown>): Promise<{ result: T; memory: MemoryReport }> {
+    const before = this.read();
+    const cpu = this.cpuSeconds();
+    let peak = before;
+    const look = (): void => {
+      const now = this.read();
+      if (now.total > peak.total) peak = now;
+    };
+    const timer = setInterval(look, EVERY_MS);
+    try {
+      const result = await work();
+      look();
+      const cpuSeconds = Math.round((this.cpuSeconds() - cpu) * 10) / 10;
+      await sleep(SETTLE_MS);
+      return { result, memory: { before, peak, after: this.read(), cpuSeconds } };
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  #pids(): number[] {
+    const children = new Map<number, number[]>();
+    for (const entry of readdirSync("/proc")) {
+      if (!/^\d+$/.test(entry)) continue;
+      const parent = Number(afterName(readProc(Number(entry), "stat"))[1] ?? 0);
+      const list = children.get(parent);
+      if (list === undefined) children.set(parent, [Number(entry)]);
+      else list.push(Number(entry));
+    }
+    const pids = [this.#root];
+    for (const pid of pids) pids.push(...(children.get(pid) ?? []));
+    return pids;
+  }
+}
+
+/** Fields of /proc/pid/stat from the state on; the name before it may hold anything. */
+function afterName(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+/** A process may end at any time. */
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function programOf(pid: number): string {
+  const words = readProc(pid, "cmdline").split("\0");
+  const service = words
+    .map((word) => /services\/(?:plugins\/)?([^/]+)\/dist\/main\.js$/.exec(word)?.[1])
+    .find((name) => name !== undefined);
+  if (service !== undefined) return service;
+  const program = words[0]?.split(/[ /]/).find((part) => /^(postgres|nats-server)/.test(part));
+  return program?.replace(/[^a-z].*$/, "") ?? "stack";
+}
