@@ -106,6 +106,12 @@ export const adminConfigSchema = z.strictObject({
       workflowSizeLimit: z.number().int().min(0).default(0),
     })
     .prefault({}),
+  abort: z
+    .strictObject({
+      /** How long an abort waits for the engine's word; then the execution is ABORTED without it, seconds. */
+      deadlineSeconds: z.number().positive().default(120),
+    })
+    .prefault({}),
   /** What an execution gets when neither request, launch plan nor attributes say so. */
   executionDefaults: z
     .strictObject({

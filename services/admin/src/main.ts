@@ -10,8 +10,8 @@ import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/tel
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { startIngest } from "./ingest/start.js";
-import { startRepair } from "./launcher/start-repair.js";
 import { startLauncher } from "./launcher/start.js";
+import { startUpkeep } from "./launcher/upkeep.js";
 import { seedProjects } from "./project/rpc.js";
 import { adminServices, databaseTrouble } from "./server.js";
 
@@ -41,7 +41,7 @@ await seedProjects(deps);
 
 const ingest = await startIngest(deps);
 // Without a data plane executions are accepted and wait for one.
-const dataPlanes = clusters.length === 0 ? [] : [await startLauncher(deps), startRepair(deps)];
+const background = [...(clusters.length === 0 ? [] : [await startLauncher(deps)]), startUpkeep(deps)];
 const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() });
 const interceptors = [callMetrics(metrics, "admin"), databaseTrouble];
 const { host, grpcPort, httpPort, maxMessageBytes } = config.server;
@@ -61,7 +61,7 @@ onShutdown(
     notReady = "stopping";
     await Promise.all(servers.map((server) => server.drain()));
     await ingest.close();
-    await Promise.all(dataPlanes.map((part) => part.close()));
+    await Promise.all(background.map((part) => part.close()));
     await bus.close();
     await Promise.all(clusters.map(({ kube }) => kube.close()));
     blobs.close();

@@ -26,6 +26,8 @@ export interface ProgressFact {
   readonly inputs?: Uint8Array | undefined;
   readonly outputUri?: string | undefined;
   readonly outputs?: Uint8Array | undefined;
+  /** No event: admin itself ends what nobody reported the end of, and says why. */
+  readonly settled?: string | undefined;
 }
 
 /** What one node event tells. */
@@ -37,6 +39,8 @@ export interface NodeFact extends ProgressFact {
   readonly dynamicJobSpecUri: string;
   /** core.CompiledWorkflowClosure, encoded. */
   readonly dynamicWorkflow?: Uint8Array | undefined;
+  /** Where that stands, when it is too large for the row. */
+  readonly dynamicWorkflowUri: string;
   readonly parentNodeId?: string | undefined;
   readonly parentTaskKey?: string | undefined;
   readonly retryGroup: string;

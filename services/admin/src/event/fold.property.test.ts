@@ -74,6 +74,7 @@ test("a node ends up the same whatever the order of its events and their repeats
         inputUri: "s3://bucket/inputs.pb",
         deckUri: phase === Node.RUNNING ? `deck-${index}` : "",
         dynamicJobSpecUri: "",
+        dynamicWorkflowUri: "",
         retryGroup: "0",
         specNodeId: "n0",
         eventVersion: 1,

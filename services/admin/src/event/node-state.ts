@@ -2,7 +2,7 @@ import { isTerminalNodeEvent } from "@flyte-ts/domain";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ErrorFact, NodeFact, NodeTargetFact } from "./facts.js";
 import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
-import { foldProgress, noProgress, type Progress } from "./progress.js";
+import { foldProgress, noProgress, type Progress, replacesEnd } from "./progress.js";
 
 /**
  * What events have told of a node so far. Of what is large (inputs, outputs, error, target,
@@ -18,6 +18,7 @@ export interface NodeState extends Progress {
   readonly cacheStatus: string | undefined;
   readonly dynamicJobSpecUri: string;
   readonly dynamicWorkflow: Uint8Array | undefined;
+  readonly dynamicWorkflowUri: string;
   readonly parentNodeId: string | undefined;
   readonly parentTaskKey: string | undefined;
   readonly retryGroup: string;
@@ -28,13 +29,16 @@ export interface NodeState extends Progress {
   readonly isArray: boolean;
 }
 
-/** Adds one event; the same promise as foldWorkflow gives. */
+/**
+ * Adds one event; the same promise as foldWorkflow gives. An end that admin assumed gives
+ * way to the one that is reported.
+ */
 export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bigint): NodeState {
   const before = state ?? emptyNode(fact);
   const ends = isTerminalNodeEvent(fact.phase);
   const ended = isTerminalNodeEvent(before.phase);
-  if (state !== undefined && ends && ended) return before;
-  const moves = !ended && (ends || order > before.phaseOrder);
+  if (state !== undefined && ends && ended && !replacesEnd(before, fact)) return before;
+  const moves = ends || (!ended && order > before.phaseOrder);
   const starts = fact.phase === NodeExecution_Phase.RUNNING && order > before.startedOrder;
   // A child execution never changes once it is told.
   const targetOrder = fact.target?.isExecution === true ? TERMINAL_ORDER : order;
@@ -50,6 +54,7 @@ export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bi
     cacheStatus: retargets ? fact.target?.cacheStatus : before.cacheStatus,
     dynamicJobSpecUri: before.dynamicJobSpecUri || fact.dynamicJobSpecUri,
     dynamicWorkflow: before.dynamicWorkflow ?? fact.dynamicWorkflow,
+    dynamicWorkflowUri: before.dynamicWorkflowUri || fact.dynamicWorkflowUri,
     parentNodeId: before.parentNodeId ?? fact.parentNodeId,
     parentTaskKey: before.parentTaskKey ?? fact.parentTaskKey,
     retryGroup: before.retryGroup || fact.retryGroup,
@@ -72,6 +77,7 @@ function emptyNode(fact: NodeFact): NodeState {
     cacheStatus: undefined,
     dynamicJobSpecUri: "",
     dynamicWorkflow: undefined,
+    dynamicWorkflowUri: "",
     parentNodeId: undefined,
     parentTaskKey: undefined,
     retryGroup: "",

@@ -15,11 +15,23 @@ export interface ProgressRow {
   ended_ns: bigint | null;
   input_uri: string;
   output_uri: string;
+  settled: string | null;
 }
 
 /** What to select for a {@link ProgressRow}. */
 export function selectProgress(table: string): string {
-  return ["phase_order", "first_ns", "first_order", "started_ns", "started_order", "updated_ns", "ended_ns", "input_uri", "output_uri"]
+  return [
+    "phase_order",
+    "first_ns",
+    "first_order",
+    "started_ns",
+    "started_order",
+    "updated_ns",
+    "ended_ns",
+    "input_uri",
+    "output_uri",
+    "settled",
+  ]
     .map((name) => `${table}.${name}`)
     .join(", ");
 }
@@ -37,6 +49,7 @@ export function storedProgress(row: ProgressRow): Progress {
     inputs: undefined,
     outputUri: row.output_uri,
     outputs: undefined,
+    settled: row.settled ?? undefined,
   };
 }
 
@@ -51,6 +64,7 @@ export const progressColumns: readonly WrittenColumn<{ readonly state: Progress 
   { name: "duration", type: "bigint", value: ({ state }) => elapsed(state), update: "set" },
   { name: "input_uri", type: "text", value: ({ state }) => state.inputUri, update: "set" },
   { name: "output_uri", type: "text", value: ({ state }) => state.outputUri, update: "set" },
+  { name: "settled", type: "text", value: ({ state }) => state.settled ?? null, update: "set" },
   { name: "inputs", type: "bytea", value: ({ state }) => state.inputs ?? null, update: "keep" },
   { name: "outputs", type: "bytea", value: ({ state }) => state.outputs ?? null, update: "keep" },
 ];

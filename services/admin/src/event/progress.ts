@@ -15,6 +15,8 @@ export interface Progress {
   readonly inputs: Uint8Array | undefined;
   readonly outputUri: string;
   readonly outputs: Uint8Array | undefined;
+  /** Why admin ended it itself; undefined when it did not. */
+  readonly settled: string | undefined;
 }
 
 /** What an event does to a state. */
@@ -24,6 +26,11 @@ export interface Step {
   readonly moves: boolean;
   readonly starts: boolean;
   readonly ends: boolean;
+}
+
+/** Whether an end takes the place of the one that the row has: a reported one that of an assumed one. */
+export function replacesEnd(before: Progress, fact: ProgressFact): boolean {
+  return before.settled !== undefined && fact.settled === undefined;
 }
 
 /** The order that puts an event behind all that the row holds. */
@@ -45,6 +52,7 @@ export function foldProgress(before: Progress, fact: ProgressFact, { order, move
     inputs: before.inputs ?? fact.inputs,
     outputUri: ends ? (fact.outputUri ?? "") : before.outputUri,
     outputs: ends ? fact.outputs : before.outputs,
+    settled: ends ? fact.settled : before.settled,
   };
 }
 
@@ -62,5 +70,6 @@ export function noProgress(fact: ProgressFact): Progress {
     inputs: undefined,
     outputUri: "",
     outputs: undefined,
+    settled: undefined,
   };
 }

@@ -28,6 +28,8 @@ export class BadEvent extends Error {
 export interface ValuesBeside {
   readonly inputs?: LiteralMap | undefined;
   readonly outputs?: LiteralMap | undefined;
+  /** Where the compiled workflow of a dynamic node stands. */
+  readonly dynamicWorkflowUri?: string | undefined;
 }
 
 /** Addresses that stand for values which an event brought with it and which the database keeps. */
@@ -77,6 +79,7 @@ export function readNodeEvent(event: NodeExecutionEvent, beside: ValuesBeside, n
     deckUri: text(event.deckUri),
     target: targetFact(event.targetMetadata),
     dynamicJobSpecUri: text(dynamic?.dynamicJobSpecUri ?? ""),
+    dynamicWorkflowUri: text(beside.dynamicWorkflowUri ?? ""),
     dynamicWorkflow: dynamic?.compiledWorkflow && toBinary(CompiledWorkflowClosureSchema, dynamic.compiledWorkflow),
     parentNodeId: event.parentNodeMetadata?.nodeId,
     parentTaskKey: parentTask && taskKey(parentTask),

@@ -1,4 +1,4 @@
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
@@ -15,21 +15,23 @@ import {
   taskNotFound,
 } from "../execution/identifier.js";
 import { findExecutionState, type StoredExecutionState } from "../execution/state.js";
-import { publishRecorded } from "../ingest/recorded.js";
 import { alreadyExists, notFound } from "../invalid.js";
+import { offloadDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
 import { loadNodes, type NodeKey, nodeKeyText, saveNodes } from "../node-execution/store.js";
 import { appendTaskEvents, loadTasks, saveTasks, type TaskKey, taskKeyText } from "../task-execution/store.js";
+import { noteSignsOfLife } from "../settle/signs-of-life.js";
+import { announceEnds } from "../wake/announce-ends.js";
 import { foldNode } from "./node-state.js";
 import { offloadNames } from "./offload-names.js";
 import { nodePhaseName, taskPhaseName, workflowPhaseName } from "./phase-name.js";
-import { nextOrder } from "./progress.js";
+import { nextOrder, replacesEnd } from "./progress.js";
 import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "./read.js";
 import { alreadyEnded, checkProducer, reading } from "./refuse.js";
 import { foldTask } from "./task-state.js";
 import { judgeNode, judgeTask, judgeWorkflow } from "./transition.js";
 import { foldWorkflow, nextWorkflowOrder } from "./workflow-state.js";
 
-export type EventDeps = Pick<AdminDeps, "db" | "bus" | "clock" | "config">;
+export type EventDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger">;
 
 // Events that come by RPC, one at a time and in order: each goes behind what the row holds,
 // and one that moves nothing is refused with the reason.
@@ -42,7 +44,7 @@ export async function recordWorkflowEvent(
   id: NonNullable<WorkflowExecutionEvent["executionId"]>,
   event: WorkflowExecutionEvent,
 ): Promise<void> {
-  const { after } = await changeExecution(deps.db, id, {
+  const { before, after } = await changeExecution(deps.db, id, {
     decide: ({ state, cluster }) => {
       const [from, to] = [workflowPhaseName(state.phase), workflowPhaseName(event.phase)];
       const verdict = judgeWorkflow(state.phase, event.phase);
@@ -58,7 +60,8 @@ export async function recordWorkflowEvent(
       return foldWorkflow(state, fact, nextWorkflowOrder(state));
     },
   });
-  if (isTerminalWorkflowEvent(after.phase)) publishRecorded(deps, id, after.phase);
+  if (isTerminalWorkflowEvent(after.phase)) await announceEnds(deps, [{ execution: id, phase: after.phase }]);
+  else await noteSignsOfLife(deps.db, [before.rowId]);
 }
 
 /** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */
@@ -68,13 +71,15 @@ export async function recordNodeEvent(deps: EventDeps, id: NodeId, event: NodeEx
   if (execution === undefined)
     throw notFound(`Failed to get existing execution id: [${executionIdText(id.executionId)}] with err: execution does not exist`);
   checkProducer(event.producerId, execution.cluster);
-  const fact = reading(() => readNodeEvent(event, {}, offloadNames(deps.config)));
+  const read = reading(() => readNodeEvent(event, {}, offloadNames(deps.config)));
+  const fact = await offloadDynamicWorkflow({ blobs: deps.blobs, ...deps.config.storage }, id, read);
   const key: NodeKey = { executionId: execution.rowId, nodeId: id.nodeId };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const stored = (await loadNodes(db, [key])).get(nodeKeyText(key));
     if (stored === undefined) await requireParents(deps, { id, event, execution });
     else {
-      const verdict = judgeNode(stored.state.phase, event.phase);
+      const verdict =
+        replacesEnd(stored.state, fact) && isTerminalNodeEvent(event.phase) ? "apply" : judgeNode(stored.state.phase, event.phase);
       const [from, to] = [nodePhaseName(stored.state.phase), nodePhaseName(event.phase)];
       if (verdict === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${nodeIdText(id)}`);
       // Clients have always been told the phase of the event here, not the node's.
@@ -82,7 +87,9 @@ export async function recordNodeEvent(deps: EventDeps, id: NodeId, event: NodeEx
     }
     const state = foldNode(stored?.state, fact, nextOrder(stored?.state));
     const saved = await saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
-    if (saved.size === 1) return;
+    if (saved.size !== 1) continue;
+    if (!isTerminalNodeEvent(event.phase)) await noteSignsOfLife(db, [execution.rowId]);
+    return;
   }
   throw new TooManyConflicts(`node execution ${nodeIdText(id)} could not be changed`);
 }
@@ -116,7 +123,7 @@ export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskEx
       throw notFound(`Failed to get existing node execution id: [${nodeIdText(id.nodeExecutionId)}] with err: entry not found`);
     }
     if (stored !== undefined) {
-      const verdict = judgeTask(stored.state, fact);
+      const verdict = replacesEnd(stored.state, fact) && isTerminalTaskEvent(fact.phase) ? "apply" : judgeTask(stored.state, fact);
       const [from, to] = [taskPhaseName(stored.state.phase), taskPhaseName(event.phase)];
       if (verdict === "repeated") {
         throw alreadyExists(`have already recorded task execution phase ${to} (version: ${event.phaseVersion}) for ${taskIdText(id)}`);
@@ -133,7 +140,9 @@ export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskEx
       if (rowId !== undefined) await appendTaskEvents(tx, [{ rowId, order, event: fact.event }]);
       return rowId !== undefined;
     });
-    if (saved) return;
+    if (!saved) continue;
+    if (!isTerminalTaskEvent(event.phase)) await noteSignsOfLife(db, [execution.rowId]);
+    return;
   }
   throw new TooManyConflicts(`task execution ${taskIdText(id)} could not be changed`);
 }

@@ -2,7 +2,7 @@ import { isTerminalTaskEvent } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskFact } from "./facts.js";
 import { NO_ORDER } from "./order.js";
-import { foldProgress, noProgress, type Progress } from "./progress.js";
+import { foldProgress, noProgress, type Progress, replacesEnd } from "./progress.js";
 
 /** What events have told of a task attempt so far, as far as the row holds it; it started when it ran first. */
 export interface TaskState extends Progress {
@@ -10,9 +10,9 @@ export interface TaskState extends Progress {
   readonly phaseVersion: number;
 }
 
-/** Whether the event belongs to the attempt's history: all but a second end does. */
+/** Whether the event belongs to the attempt's history: all but a second end does. An end that admin assumed gives way. */
 export function belongsToTask(state: TaskState | undefined, fact: TaskFact): boolean {
-  return state === undefined || !isTerminalTaskEvent(state.phase) || !isTerminalTaskEvent(fact.phase);
+  return state === undefined || !isTerminalTaskEvent(state.phase) || !isTerminalTaskEvent(fact.phase) || replacesEnd(state, fact);
 }
 
 /** Adds one event; the same promise as foldWorkflow gives. */

@@ -17,7 +17,7 @@ export function bareExecution(name: string): NewExecution {
     principal: "",
     cluster: "",
     sourceExecutionId: undefined,
-    parentNodeExecutionId: undefined,
+    parent: undefined,
     spec: empty,
     inputs: empty,
     userInputs: empty,

@@ -161,7 +161,7 @@ async function prepare(
     principal: inherited.metadata.principal,
     cluster,
     sourceExecutionId: caller.sourceExecutionId ?? inherited.sourceExecutionId,
-    parentNodeExecutionId: inherited.parentNodeExecutionId,
+    parent: inherited.parent,
     spec: toBinary(ExecutionSpecSchema, stored),
     inputs: toBinary(LiteralMapSchema, inputs),
     userInputs: userInputs === undefined ? new Uint8Array() : toBinary(LiteralMapSchema, userInputs),

@@ -6,11 +6,10 @@ import type { ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution
 import { ConcurrencyLimitBehavior } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import { KubeError, type KubeObject, type ObjectName, type ResourceRef } from "@flyte-ts/kubernetes";
+import { KubeError } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import { Code, type RpcError, type ServiceClient } from "@flyte-ts/rpc";
@@ -18,56 +17,15 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import type { LaunchKube } from "../launcher/launch.js";
+import { MemoryKube } from "../launcher/memory-kube.fixture.js";
 import { repairOnce } from "../launcher/repair.js";
 import { type Running, startLauncher } from "../launcher/start.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
+import { id, integer, registerWorkflow, scope } from "./registered.fixture.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const config = adminConfigSchema.parse({});
 const clock = () => new Date();
-
-/** A data plane that holds objects and nothing else; it can be down, and it can refuse. */
-class MemoryKube implements LaunchKube {
-  readonly objects = new Map<string, KubeObject & Record<string, unknown>>();
-  readonly namespaces = new Set<string>();
-  creates = 0;
-  down = false;
-  refuse: ((object: KubeObject) => KubeError | undefined) | undefined;
-
-  async create<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {
-    this.#answer();
-    const { namespace = "", name } = object.metadata;
-    if (ref.plural === "namespaces") {
-      if (this.namespaces.has(name)) throw new KubeError("", { status: 409, reason: "AlreadyExists" });
-      this.namespaces.add(name);
-      return object as T;
-    }
-    this.creates++;
-    const refusal = this.refuse?.(object);
-    if (refusal !== undefined) throw refusal;
-    if (!this.namespaces.has(namespace)) throw new KubeError("no namespace", { status: 404, reason: "NotFound" });
-    if (this.objects.has(`${namespace}/${name}`)) throw new KubeError("", { status: 409, reason: "AlreadyExists" });
-    this.objects.set(`${namespace}/${name}`, structuredClone(object) as KubeObject & Record<string, unknown>);
-    return object as T;
-  }
-
-  async get<T extends KubeObject>(_: ResourceRef, { namespace, name }: ObjectName): Promise<T | undefined> {
-    this.#answer();
-    return this.objects.get(`${namespace}/${name}`) as T | undefined;
-  }
-
-  async delete(_: ResourceRef, { namespace, name }: ObjectName): Promise<boolean> {
-    this.#answer();
-    const object = this.objects.get(`${namespace}/${name}`);
-    if (object !== undefined) object.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
-    return object !== undefined;
-  }
-
-  #answer(): void {
-    if (this.down) throw new KubeError("connection refused", { status: 0 });
-  }
-}
 
 const sent: { subject: string; data: Uint8Array }[] = [];
 const bus = { publishVolatile: (subject: string, data: Uint8Array) => sent.push({ subject, data }) } as unknown as Bus;
@@ -89,33 +47,7 @@ beforeAll(async () => {
   db = database.db;
   served = await serveAdmin({ config, db, bus, clusters: [cluster], clock });
   admin = served.admin;
-  await admin.createTask({
-    id: id(ResourceType.TASK, "t"),
-    spec: {
-      template: {
-        type: "python-task",
-        metadata: {},
-        interface: { inputs: {}, outputs: {} },
-        target: { case: "container", value: { image: "i", args: ["a"] } },
-      },
-    },
-  });
-  const reference = {
-    case: "taskNode" as const,
-    value: { reference: { case: "referenceId" as const, value: id(ResourceType.TASK, "t") } },
-  };
-  await admin.createWorkflow({
-    id: id(ResourceType.WORKFLOW, "w"),
-    spec: {
-      template: {
-        id: id(ResourceType.WORKFLOW, "w"),
-        metadata: {},
-        metadataDefaults: {},
-        interface: { inputs: { variables: { x: { type: { type: { case: "simple", value: SimpleType.INTEGER } } } } }, outputs: {} },
-        nodes: [{ id: "n0", metadata: { name: "n0" }, target: reference }],
-      },
-    },
-  });
+  await registerWorkflow(admin);
   await createLaunchPlan("l");
 });
 afterAll(async () => {
@@ -127,19 +59,11 @@ beforeEach(() => {
   sent.length = 0;
 });
 
-const scope = { project: "flytesnacks", domain: "development" };
-const id = (resourceType: ResourceType, name: string) => ({ resourceType, ...scope, name, version: "v1" });
 const createLaunchPlan = (name: string, spec: { concurrencyPolicy?: { max: number; behavior: ConcurrencyLimitBehavior } } = {}) =>
   admin.createLaunchPlan({
     id: id(ResourceType.LAUNCH_PLAN, name),
     spec: { workflowId: id(ResourceType.WORKFLOW, "w"), entityMetadata: {}, ...spec },
   });
-const integer = (value: bigint) => ({
-  value: {
-    case: "scalar" as const,
-    value: { value: { case: "primitive" as const, value: { value: { case: "integer" as const, value } } } },
-  },
-});
 const request = (name: string, change: { spec?: MessageInitShape<typeof ExecutionSpecSchema> } = {}) => ({
   ...scope,
   name,
@@ -211,12 +135,21 @@ describe("launcher", () => {
 
   beforeEach(async () => {
     await clear();
-    launcher = await startLauncher({ config, db, blobs: {} as BlobStore, clusters: [cluster], clock, random: Math.random, logger });
+    launcher = await startLauncher({ config, db, bus, blobs: {} as BlobStore, clusters: [cluster], clock, random: Math.random, logger });
     return () => launcher.close();
   });
 
   test("makes the resource and its namespace, once", async () => {
-    const second = await startLauncher({ config, db, blobs: {} as BlobStore, clusters: [cluster], clock, random: Math.random, logger });
+    const second = await startLauncher({
+      config,
+      db,
+      bus,
+      blobs: {} as BlobStore,
+      clusters: [cluster],
+      clock,
+      random: Math.random,
+      logger,
+    });
     await Promise.all(Array.from({ length: 20 }, (_, i) => admin.createExecution(request(`e${i}`))));
     await vi.waitFor(async () => expect(await outbox()).toEqual([]), 10_000);
     await second.close();

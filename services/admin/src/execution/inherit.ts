@@ -14,12 +14,12 @@ export interface Inherited {
   readonly metadata: ExecutionMetadata;
   readonly clusterLabel: ExecutionClusterLabel | undefined;
   readonly cluster: string | undefined;
-  readonly parentNodeExecutionId: bigint | undefined;
+  readonly parent: { readonly executionId: bigint; readonly nodeId: string } | undefined;
   readonly sourceExecutionId: bigint | undefined;
 }
 
 interface Row {
-  node: bigint;
+  has_node: boolean;
   execution: bigint;
   principal: string;
   cluster: string;
@@ -28,7 +28,8 @@ interface Row {
 
 /**
  * Metadata of a new execution. One that a node of another launched takes over that one's
- * principal, cluster and cluster label, and is nested one deeper.
+ * principal, cluster and cluster label, and is nested one deeper. An engine, which says how
+ * deep, may be ahead of its own events: the node need not be known yet.
  *
  * @throws RpcError NOT_FOUND when the node that is said to have launched it does not exist.
  */
@@ -39,7 +40,7 @@ export async function inherit(db: Queryable, spec: ExecutionSpec, principal: str
   const none = {
     clusterLabel: spec.executionClusterLabel,
     cluster: undefined,
-    parentNodeExecutionId: undefined,
+    parent: undefined,
     sourceExecutionId: undefined,
   };
   if (parent === undefined) return { metadata, ...none };
@@ -47,19 +48,19 @@ export async function inherit(db: Queryable, spec: ExecutionSpec, principal: str
   const { project, domain, name } = parent.executionId;
   const { rows } = await db.query<Row>({
     name: "find-parent-node",
-    text: `SELECT n.id AS node, e.id AS execution, e.principal, e.cluster, e.spec
-      FROM executions e JOIN node_executions n ON n.execution_id = e.id
-      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND n.node_id = $4`,
+    text: `SELECT n.node_id IS NOT NULL AS has_node, e.id AS execution, e.principal, e.cluster, e.spec
+      FROM executions e LEFT JOIN node_executions n ON n.execution_id = e.id AND n.node_id = $4
+      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3`,
     values: [project, domain, name, parent.nodeId],
   });
   const [row] = rows;
-  if (row === undefined) throw nodeNotFound(parent);
+  if (row === undefined || !(row.has_node || given.nesting > 0)) throw nodeNotFound(parent);
   const source = fromBinary(ExecutionSpecSchema, row.spec);
   return {
     metadata: { ...metadata, principal: row.principal, nesting: (source.metadata?.nesting ?? 0) + 1 },
     clusterLabel: source.executionClusterLabel ?? spec.executionClusterLabel,
     cluster: row.cluster,
-    parentNodeExecutionId: row.node,
+    parent: { executionId: row.execution, nodeId: parent.nodeId },
     sourceExecutionId: row.execution,
   };
 }

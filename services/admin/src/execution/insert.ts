@@ -17,7 +17,8 @@ export interface NewExecution {
   readonly principal: string;
   readonly cluster: string;
   readonly sourceExecutionId: bigint | undefined;
-  readonly parentNodeExecutionId: bigint | undefined;
+  /** The node that launched it, in the execution of that number. */
+  readonly parent: { readonly executionId: bigint; readonly nodeId: string } | undefined;
   readonly spec: Uint8Array;
   readonly inputs: Uint8Array;
   readonly userInputs: Uint8Array;
@@ -56,7 +57,8 @@ export async function insertExecution(tx: Queryable, execution: NewExecution): P
     execution.principal,
     execution.cluster,
     execution.sourceExecutionId ?? null,
-    execution.parentNodeExecutionId ?? null,
+    execution.parent?.executionId ?? null,
+    execution.parent?.nodeId ?? null,
     execution.spec,
     execution.inputs,
     execution.userInputs,
@@ -75,11 +77,11 @@ export async function insertExecution(tx: Queryable, execution: NewExecution): P
   const { rows } = await tx.query<{ id: bigint }>({
     name: "insert-execution",
     text: `INSERT INTO executions (execution_project, execution_domain, execution_name, launch_plan_id, launch_plan_name, workflow_id,
-        task_id, launch_entity, mode, principal, cluster, source_execution_id, parent_node_execution_id, spec, inputs, user_inputs,
-        inputs_uri, user_inputs_uri, closure, launch, accepted_ns, updated_ns, state_changed_ns, state_changed_by, phase, result, error,
+        task_id, launch_entity, mode, principal, cluster, source_execution_id, parent_execution_id, parent_node_id, spec, inputs,
+        user_inputs, inputs_uri, user_inputs_uri, closure, launch, accepted_ns, updated_ns, state_changed_ns, state_changed_by, phase, result, error,
         error_kind, error_code, workflow_name)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $21, $21, $10, $22, $23,
-        $24, $25, $26, $27)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $22, $22, $10, $23,
+        $24, $25, $26, $27, $28)
       ON CONFLICT DO NOTHING RETURNING id`,
     values,
   });

@@ -28,7 +28,11 @@ export const executionTable = {
     abort_cause: text,
     mode: { type: "int4" },
     source_execution_id: { type: "int8" },
-    parent_node_execution_id: { type: "int8" },
+    parent_node_execution_id: {
+      type: "int8",
+      sql: `(SELECT n.id FROM node_executions n
+        WHERE n.execution_id = executions.parent_execution_id AND n.node_id = executions.parent_node_id)`,
+    },
     cluster: text,
     inputs_uri: text,
     user_inputs_uri: text,

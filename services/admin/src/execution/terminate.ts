@@ -46,6 +46,8 @@ async function oweAbort(tx: Queryable, rowId: bigint): Promise<void> {
       ), launch AS (
         -- A launch that waits for its next try is dropped by the launcher once it sees the row.
         UPDATE execution_outbox SET available_at = least(available_at, now()) WHERE execution_id = $1 AND action = 'launch' AND last_error <> ''
+      ), asked AS (
+        UPDATE executions SET abort_requested_at = COALESCE(abort_requested_at, now()) WHERE id = $1
       ) SELECT pg_notify($2, '')`,
     values: [rowId, OUTBOX_CHANNEL],
   });

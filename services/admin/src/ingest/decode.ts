@@ -9,14 +9,15 @@ import type { ExecutionName } from "../execution/state.js";
 import type { Item } from "./item.js";
 
 /**
- * Reads one message of the event stream.
+ * Reads one message of the event stream; undefined when admin records nothing of it: an
+ * item of an array node is told by the array's own task execution.
  *
  * @throws BadEvent, or the decoder's own error, when the message is none of ours.
  */
-export function decodeMessage(subject: string, data: Uint8Array, names: OffloadNames): Item {
+export function decodeMessage(subject: string, data: Uint8Array, names: OffloadNames): Item | undefined {
   if (subject.startsWith("flyte.event.task.")) {
-    const { event, outputs } = fromBinary(TaskEventSchema, data);
-    return taskItem(event, outputs, names);
+    const { event, outputs, partOfArray } = fromBinary(TaskEventSchema, data);
+    return partOfArray ? undefined : taskItem(event, outputs, names);
   }
   const message = fromBinary(ExecutionEventSchema, data);
   switch (message.event.case) {

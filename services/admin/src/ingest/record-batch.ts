@@ -1,10 +1,11 @@
 import { isTransactionConflict, isUnavailable, type Queryable } from "@flyte-ts/postgres";
-import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionName } from "../execution/state.js";
 import type { ExecutionIds } from "./execution-ids.js";
 import type { Item, Outcome, Placed } from "./item.js";
-import { executionsWithOpenRows } from "./open-rows.js";
+import { executionsWithOpenRows } from "../settle/open-rows.js";
+import { noteSignsOfLife } from "../settle/signs-of-life.js";
 import { recordNodes } from "./record-nodes.js";
 import { recordTasks } from "./record-tasks.js";
 import { recordWorkflows } from "./record-workflows.js";
@@ -56,6 +57,9 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
   await apart.record(tasks, async (part) => {
     for (const { index } of await recordTasks(deps.db, part)) outcomes[index] = "waits";
   });
+  await noteSignsOfLife(deps.db, [
+    ...new Set([...workflows, ...nodes, ...tasks].filter(({ item }) => isSignOfLife(item)).map(({ executionId }) => executionId)),
+  ]);
   // Last: who sees an execution ended finds what it consists of ended too.
   const endings = workflows.filter(({ index, item }) => isTerminalWorkflowEvent(item.fact.phase) && mayHold(index));
   const open = await executionsWithOpenRows(
@@ -75,6 +79,19 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
     },
   );
   return { outcomes, ended };
+}
+
+function isSignOfLife(item: Item): boolean {
+  switch (item.kind) {
+    case "workflow":
+      return !isTerminalWorkflowEvent(item.fact.phase);
+    case "node":
+      return !isTerminalNodeEvent(item.fact.phase);
+    case "task":
+      return !isTerminalTaskEvent(item.fact.phase);
+    default:
+      return item satisfies never;
+  }
 }
 
 /** Finds the row that the database refuses, so that the rest of its batch is recorded. */

@@ -6,8 +6,8 @@ import { decodeMessage } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
 import type { Item } from "./item.js";
 import { Patience } from "./patience.js";
+import { announceEnds } from "../wake/announce-ends.js";
 import { type BatchDeps, recordBatch } from "./record-batch.js";
-import { publishRecorded } from "./recorded.js";
 
 export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "logger" | "clock" | "config">;
 
@@ -45,7 +45,9 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       const read: { message: BusMessage; item: Item }[] = [];
       for (const message of messages) {
         try {
-          read.push({ message, item: decodeMessage(message.subject, message.data, names) });
+          const item = decodeMessage(message.subject, message.data, names);
+          if (item === undefined) message.ack();
+          else read.push({ message, item });
         } catch (error) {
           logger.error({ subject: message.subject, bytes: message.data.length, error: String(error) }, "event dropped: it cannot be read");
           message.ack();
@@ -64,7 +66,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       for (const [index, { message, item }] of read.entries()) {
         settle({ logger, patience }, { message, item, waits: result.outcomes[index] === "waits" });
       }
-      for (const { execution, phase } of result.ended) publishRecorded(deps, execution, phase);
+      await announceEnds(deps, result.ended);
     },
   );
 }

@@ -9,6 +9,8 @@ import type { ExecutionName } from "../execution/state.js";
 /** What the launcher needs of an execution. */
 export interface LaunchableExecution extends ExecutionName {
   readonly phase: WorkflowExecution_Phase;
+  /** Admin ended it without its engine. */
+  readonly abortForced: boolean;
   readonly cluster: string;
   readonly acceptedAt: Date;
   readonly inputs: LiteralMap;
@@ -20,6 +22,7 @@ interface Row {
   execution_domain: string;
   execution_name: string;
   phase: string;
+  abort_forced: boolean;
   cluster: string;
   accepted_ns: bigint;
   inputs: Uint8Array;
@@ -29,7 +32,7 @@ interface Row {
 export async function findLaunchable(db: Queryable, rowId: bigint): Promise<LaunchableExecution | undefined> {
   const { rows } = await db.query<Row>({
     name: "find-launchable",
-    text: `SELECT execution_project, execution_domain, execution_name, phase, cluster, accepted_ns, inputs, launch
+    text: `SELECT execution_project, execution_domain, execution_name, phase, abort_forced, cluster, accepted_ns, inputs, launch
       FROM executions WHERE id = $1`,
     values: [rowId],
   });
@@ -40,6 +43,7 @@ export async function findLaunchable(db: Queryable, rowId: bigint): Promise<Laun
       domain: row.execution_domain,
       name: row.execution_name,
       phase: workflowPhaseOf(row.phase),
+      abortForced: row.abort_forced,
       cluster: row.cluster,
       acceptedAt: new Date(Number(row.accepted_ns / 1_000_000n)),
       inputs: fromBinary(LiteralMapSchema, row.inputs),

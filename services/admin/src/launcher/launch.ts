@@ -9,14 +9,16 @@ import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
 import { changeExecution } from "../execution/change.js";
 import { refusalError } from "../execution/refusal.js";
 import type { ExecutionName } from "../execution/state.js";
+import { wakeParents } from "../wake/announce-ends.js";
 import type { LaunchableExecution } from "./execution.js";
+import { endWithoutEngine } from "./force-abort.js";
 import { flyteWorkflowOf } from "./resource.js";
 import { judgeRefusal } from "./verdict.js";
 
 /** The verbs of the Kubernetes API that launching takes. */
 export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
 
-export interface LaunchDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "clock"> {
+export interface LaunchDeps extends Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clock" | "logger"> {
   readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<CompiledWorkflowClosure | undefined> };
   /** Namespaces that are known to be there. */
   readonly namespaces: Set<string>;
@@ -96,33 +98,31 @@ async function ensureNamespace(kube: LaunchKube, name: string): Promise<void> {
 async function fail(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
   const fact = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: refusalError(reason) };
   await changeExecution(deps.db, execution, { decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)) });
+  await wakeParents(deps, [execution]);
 }
 
 /**
  * Asks for the end of an execution's resource; the engine then reports the end. Where there
- * is no resource nobody will, and the row ends here.
+ * is no resource nobody will, and the row ends here. What was ended without its engine is
+ * asked to go all the same.
  *
  * @throws TryLater when the data plane does not answer.
  */
 export async function abort(
-  deps: Pick<LaunchDeps, "db" | "clock">,
+  deps: Pick<LaunchDeps, "db" | "bus" | "config" | "clock" | "logger">,
   kube: LaunchKube,
-  { execution, namespace }: { readonly execution: ExecutionName & { readonly phase: WorkflowExecution_Phase }; readonly namespace: string },
+  { execution, namespace }: { readonly execution: LaunchableExecution; readonly namespace: string },
 ): Promise<void> {
-  if (isTerminalWorkflowEvent(execution.phase)) return;
+  if (isTerminalWorkflowEvent(execution.phase) && !execution.abortForced) return;
   let deleted: boolean;
   try {
     deleted = await kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
   } catch (error) {
     throw new TryLater(error instanceof Error ? error.message : String(error), { cause: error });
   }
-  if (!deleted) await endAborted(deps, execution);
-}
-
-/** Ends an execution that was to be aborted and of which nothing is left in its data plane. */
-export async function endAborted({ db, clock }: Pick<LaunchDeps, "db" | "clock">, execution: ExecutionName): Promise<void> {
-  const fact = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
-  await changeExecution(db, execution, { decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)) });
+  if (deleted || isTerminalWorkflowEvent(execution.phase)) return;
+  await endWithoutEngine(deps, execution);
+  await wakeParents(deps, [execution]);
 }
 
 /** The data plane of an execution: by name, or the only one. */

@@ -12,8 +12,9 @@ import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
 import { changeExecution } from "../execution/change.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
-import { publishRecorded } from "../ingest/recorded.js";
-import { clusterOf, endAborted, type LaunchKube } from "./launch.js";
+import { announceEnds, wakeParents } from "../wake/announce-ends.js";
+import { endWithoutEngine } from "./force-abort.js";
+import { clusterOf, type LaunchKube } from "./launch.js";
 import { restoreEntry } from "./outbox.js";
 
 export interface RepairDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger"> {
@@ -102,7 +103,8 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
     case "abort":
       return restoreEntry(deps.db, execution.rowId, decision.kind);
     case "aborted":
-      return endAborted(deps, execution);
+      await endWithoutEngine(deps, execution);
+      return wakeParents(deps, [execution]);
     case "end":
       return end(deps, execution, endFact(deps, decision.status));
     case "vanished":
@@ -120,7 +122,7 @@ async function end(deps: RepairDeps, execution: ExecutionName, fact: WorkflowFac
   const { after } = await changeExecution(deps.db, execution, {
     decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)),
   });
-  publishRecorded(deps, execution, after.phase);
+  await announceEnds(deps, [{ execution, phase: after.phase }]);
 }
 
 function endFact({ clock }: RepairDeps, status: FoundResource["status"]): WorkflowFact {

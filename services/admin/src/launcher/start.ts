@@ -7,7 +7,7 @@ import { abort, clusterOf, launch, type LaunchDeps, TryLater } from "./launch.js
 import { type OutboxEntry, postponeEntry, removeEntry, takeEntries } from "./outbox.js";
 import { retryDelayMs } from "./verdict.js";
 
-export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "config" | "clusters" | "clock" | "random" | "logger">;
+export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "clock" | "random" | "logger">;
 
 export interface Running {
   /** Takes no more work and waits for what is under way. */
@@ -45,8 +45,8 @@ class Launcher {
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
-    const { db, blobs, config, clock } = deps;
-    this.#launch = { db, blobs, config, clock, closures: new ClosureCache(db), namespaces: new Set() };
+    const { db, blobs, bus, config, clock, logger } = deps;
+    this.#launch = { db, blobs, bus, config, clock, logger, closures: new ClosureCache(db), namespaces: new Set() };
   }
 
   wake(): void {

@@ -6,6 +6,7 @@ export interface NodeValuesRow {
   inputs: Uint8Array | null;
   outputs: Uint8Array | null;
   dynamic_workflow: Uint8Array | null;
+  dynamic_workflow_uri: string;
 }
 
 const from = `FROM executions e JOIN node_executions ON node_executions.execution_id = e.id
@@ -23,7 +24,8 @@ export async function findNode(db: Queryable, id: NodeId): Promise<NodeRow> {
 export async function findNodeWithValues(db: Queryable, id: NodeId): Promise<NodeRow & NodeValuesRow> {
   const { rows } = await db.query<NodeRow & NodeValuesRow>({
     name: "find-node-with-values",
-    text: `SELECT ${nodeColumns}, node_executions.inputs, node_executions.outputs, node_executions.dynamic_workflow ${from}`,
+    text: `SELECT ${nodeColumns}, node_executions.inputs, node_executions.outputs, node_executions.dynamic_workflow,
+      node_executions.dynamic_workflow_uri ${from}`,
     values: values(id),
   });
   if (rows[0] === undefined) throw nodeNotFound(id);

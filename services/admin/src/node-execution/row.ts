@@ -6,11 +6,12 @@ import {
   NodeExecutionMetaDataSchema,
   NodeExecutionSchema,
 } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
-import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ExecutionErrorSchema, NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { NodeExecutionIdentifierSchema, type WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { cutText } from "@flyte-ts/rpc";
 import { nodePhaseOf } from "../event/phase-name.js";
 import { setTimes } from "../event/progress-columns.js";
+import { unreportedEnd } from "../settle/unreported-end.js";
 
 /** What clients see of a node, as the table has it. */
 export interface NodeRow {
@@ -31,6 +32,7 @@ export interface NodeRow {
   deck_uri: string;
   dynamic_job_spec_uri: string;
   error: Uint8Array | null;
+  settled: string | null;
   target: Uint8Array | null;
 }
 
@@ -52,6 +54,7 @@ export const nodeColumns = [
   "deck_uri",
   "dynamic_job_spec_uri",
   "error",
+  "settled",
   "target",
 ]
   .map((name) => `node_executions.${name}`)
@@ -96,6 +99,8 @@ function closureOf(row: NodeRow, errorBytes: number | undefined): NodeExecutionC
     const error = fromBinary(ExecutionErrorSchema, row.error);
     if (errorBytes !== undefined) error.message = cutText(error.message, errorBytes);
     closure.outputResult = { case: "error", value: error };
+  } else if (row.settled !== null && closure.phase !== NodeExecution_Phase.SUCCEEDED) {
+    closure.outputResult = { case: "error", value: unreportedEnd(row.settled) };
   }
   return closure;
 }

@@ -1,11 +1,11 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { BlobError } from "@flyte-ts/blobstore";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
 import type { DataDeps } from "../execution/data.js";
 import { checkNodeId } from "../execution/identifier.js";
 import { notFound } from "../invalid.js";
 import { nodeData } from "./data.js";
+import { readDynamicWorkflow } from "./dynamic-workflow.js";
 import { findNode, findNodeWithValues } from "./find.js";
 import { listNodeExecutions, listNodeExecutionsForTask } from "./list.js";
 import { nodeExecutionOf } from "./row.js";
@@ -31,9 +31,13 @@ export function nodeExecutionRpcs(deps: DataDeps): Methods {
 
     async getDynamicNodeWorkflow({ id }) {
       checkNodeId(id);
-      const { dynamic_workflow: closure } = await findNodeWithValues(db, id);
-      if (closure === null) throw notFound("node does not contain dynamic workflow");
-      return { compiledWorkflow: fromBinary(CompiledWorkflowClosureSchema, closure) };
+      const row = await findNodeWithValues(db, id);
+      const compiledWorkflow = await readDynamicWorkflow(deps.blobs, row).catch((cause: unknown) => {
+        if (!(cause instanceof BlobError)) throw cause;
+        throw new RpcError(Code.UNAVAILABLE, `the workflow of this node at ${row.dynamic_workflow_uri} cannot be read now`, { cause });
+      });
+      if (compiledWorkflow === undefined) throw notFound("node does not contain dynamic workflow");
+      return { compiledWorkflow };
     },
 
     listNodeExecutions: (request) => listNodeExecutions(db, request),

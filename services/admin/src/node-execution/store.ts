@@ -29,6 +29,7 @@ interface Row extends ProgressRow {
   phase: string;
   deck_uri: string;
   dynamic_job_spec_uri: string;
+  dynamic_workflow_uri: string;
   cache_status: string | null;
   target_order: bigint;
   parent_node_id: string | null;
@@ -46,7 +47,7 @@ export async function loadNodes(db: Queryable, keys: readonly NodeKey[]): Promis
   const { rows } = await db.query<Row>({
     name: "load-nodes",
     text: `SELECT n.execution_id, n.node_id, n.revision, n.phase, ${selectProgress("n")}, n.deck_uri,
-        n.dynamic_job_spec_uri, n.cache_status, n.target_order, n.parent_node_id, n.parent_task_key, n.retry_group,
+        n.dynamic_job_spec_uri, n.dynamic_workflow_uri, n.cache_status, n.target_order, n.parent_node_id, n.parent_task_key, n.retry_group,
         n.spec_node_id, n.event_version, n.is_parent, n.is_dynamic, n.is_array
       FROM unnest($1::bigint[], $2::text[]) AS key (execution_id, node_id)
       JOIN node_executions n ON n.execution_id = key.execution_id AND n.node_id = key.node_id`,
@@ -68,6 +69,7 @@ function stored(row: Row): StoredNode {
       cacheStatus: row.cache_status ?? undefined,
       dynamicJobSpecUri: row.dynamic_job_spec_uri,
       dynamicWorkflow: undefined,
+      dynamicWorkflowUri: row.dynamic_workflow_uri,
       parentNodeId: row.parent_node_id ?? undefined,
       parentTaskKey: row.parent_task_key ?? undefined,
       retryGroup: row.retry_group,
@@ -95,6 +97,7 @@ const columns: readonly WrittenColumn<NodeWrite>[] = [
   { name: "target", type: "bytea", value: ({ state }) => state.target?.bytes ?? null, update: "keep" },
   { name: "target_order", type: "bigint", value: ({ state }) => state.targetOrder, update: "set" },
   { name: "dynamic_workflow", type: "bytea", value: ({ state }) => state.dynamicWorkflow ?? null, update: "keep" },
+  { name: "dynamic_workflow_uri", type: "text", value: ({ state }) => state.dynamicWorkflowUri, update: "set" },
   { name: "parent_node_id", type: "text", value: ({ state }) => state.parentNodeId ?? null, update: "set" },
   { name: "parent_task_key", type: "text", value: ({ state }) => state.parentTaskKey ?? null, update: "set" },
   { name: "retry_group", type: "text", value: ({ state }) => state.retryGroup, update: "set" },

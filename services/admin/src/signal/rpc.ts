@@ -12,6 +12,7 @@ import { checkText } from "../identifier/check.js";
 import { alreadyExists, invalidArgument, missingArgument } from "../invalid.js";
 import { planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
+import { publishWake, type WakeDeps } from "../wake/publish.js";
 import { signalEntity } from "./list-entity.js";
 
 interface Row {
@@ -27,8 +28,12 @@ const columns = "execution_project, execution_domain, execution_name, signal_id,
 
 type SignalId = SignalIdentifier & { readonly executionId: WorkflowExecutionIdentifier };
 
-/** Values that gate nodes wait for. Whether the execution exists is not asked, as it never was. */
-export function signalRpcs({ db }: Pick<AdminDeps, "db">): ServiceImplementation<typeof SignalService> {
+/**
+ * Values that gate nodes wait for. Whether the execution exists is not asked, as it never was,
+ * and a value may be set again: the node has whatever it found when it asked.
+ */
+export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeDeps): ServiceImplementation<typeof SignalService> {
+  const { db } = deps;
   return {
     async getOrCreateSignal({ id, type }) {
       checkSignalId(id);
@@ -85,6 +90,7 @@ export function signalRpcs({ db }: Pick<AdminDeps, "db">): ServiceImplementation
         text: `UPDATE signals SET value = $5, updated_at = clock_timestamp() WHERE ${isKey}`,
         values: [...key(id), toBinary(LiteralSchema, value)],
       });
+      publishWake(deps, id.executionId, { case: "signalId", value: id.signalId });
       return {};
     },
   };

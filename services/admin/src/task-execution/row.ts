@@ -1,5 +1,10 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { type TaskExecution, type TaskExecutionClosure, TaskExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
+import {
+  ReasonSchema,
+  type TaskExecution,
+  type TaskExecutionClosure,
+  TaskExecutionSchema,
+} from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import {
   IdentifierSchema,
   NodeExecutionIdentifierSchema,
@@ -7,10 +12,12 @@ import {
   TaskExecutionIdentifierSchema,
   type WorkflowExecutionIdentifier,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { taskPhaseOf } from "../event/phase-name.js";
 import { setTimes } from "../event/progress-columns.js";
+import { unreportedEnd } from "../settle/unreported-end.js";
 import { assembleClosure } from "./closure.js";
 import { taskKey } from "./task-key.js";
 
@@ -31,6 +38,7 @@ export interface TaskRow {
   ended_ns: bigint | null;
   duration: bigint;
   input_uri: string;
+  settled: string | null;
 }
 
 export const taskColumns = [
@@ -49,6 +57,7 @@ export const taskColumns = [
   "ended_ns",
   "duration",
   "input_uri",
+  "settled",
 ]
   .map((name) => `task_executions.${name}`)
   .join(", ");
@@ -74,7 +83,15 @@ export async function taskExecutionsOf(
 function withRow(closure: TaskExecutionClosure, row: TaskRow): TaskExecutionClosure {
   closure.phase = taskPhaseOf(row.phase);
   setTimes(closure, row);
+  if (row.settled !== null) tellSettled(closure, row.settled);
   return closure;
+}
+
+function tellSettled(closure: TaskExecutionClosure, reason: string): void {
+  const { updatedAt } = closure;
+  closure.reasons.push(create(ReasonSchema, { message: reason, ...(updatedAt && { occurredAt: updatedAt }) }));
+  closure.reason = reason;
+  if (closure.phase !== TaskExecution_Phase.SUCCEEDED) closure.outputResult = { case: "error", value: unreportedEnd(reason) };
 }
 
 async function loadEvents(db: Queryable, rows: readonly TaskRow[]): Promise<Map<bigint, Uint8Array[]>> {

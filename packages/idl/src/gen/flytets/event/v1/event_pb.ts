@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/event/v1/event.proto.
  */
 export const file_flytets_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIqYCCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEikKBmlucHV0cxgDIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBIqCgdvdXRwdXRzGAQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEhAKCHNlcXVlbmNlGAUgASgEQgcKBWV2ZW50ImkKEUV4ZWN1dGlvblJlY29yZGVkEhQKDHdvcmtmbG93X2tleRgBIAEoCRINCgVwaGFzZRgCIAEoCRIvCgtyZWNvcmRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiTwoEV2FrZRIUCgx3b3JrZmxvd19rZXkYASABKAkSEQoHbm9kZV9pZBgCIAEoCUgAEhMKCXNpZ25hbF9pZBgDIAEoCUgAQgkKB3N1YmplY3RiBnByb3RvMw", [file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
+  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIsQCCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEikKBmlucHV0cxgDIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBIqCgdvdXRwdXRzGAQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEhAKCHNlcXVlbmNlGAUgASgEEhwKFGR5bmFtaWNfd29ya2Zsb3dfdXJpGAcgASgJQgcKBWV2ZW50ImkKEUV4ZWN1dGlvblJlY29yZGVkEhQKDHdvcmtmbG93X2tleRgBIAEoCRINCgVwaGFzZRgCIAEoCRIvCgtyZWNvcmRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiTwoEV2FrZRIUCgx3b3JrZmxvd19rZXkYASABKAkSEQoHbm9kZV9pZBgCIAEoCUgAEhMKCXNpZ25hbF9pZBgDIAEoCUgAQgkKB3N1YmplY3RiBnByb3RvMw", [file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
 
 /**
  * One fact about a workflow or a node. The inner message is the published one,
@@ -78,6 +78,15 @@ export type ExecutionEvent = Message<"flytets.event.v1.ExecutionEvent"> & {
    * @generated from field: uint64 sequence = 5;
    */
   sequence: bigint;
+
+  /**
+   * Address of a core.CompiledWorkflowClosure, when what a dynamic node made is too
+   * large to travel: the event's `dynamic_workflow` then holds its id and
+   * `dynamic_job_spec_uri` alone. The object stays as long as the execution does.
+   *
+   * @generated from field: string dynamic_workflow_uri = 7;
+   */
+  dynamicWorkflowUri: string;
 };
 
 /**

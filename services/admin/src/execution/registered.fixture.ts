@@ -1,0 +1,47 @@
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import type { ServiceClient } from "@flyte-ts/rpc";
+
+export const scope = { project: "flytesnacks", domain: "development" };
+
+/** Identifier of a definition of the tests. */
+export const id = (resourceType: ResourceType, name: string) => ({ resourceType, ...scope, name, version: "v1" });
+
+export const integer = (value: bigint) => ({
+  value: {
+    case: "scalar" as const,
+    value: { value: { case: "primitive" as const, value: { value: { case: "integer" as const, value } } } },
+  },
+});
+
+/** Task `t` and workflow `w`, which takes an integer `x` and has the one node `n0`. */
+export async function registerWorkflow(admin: ServiceClient<typeof AdminService>): Promise<void> {
+  await admin.createTask({
+    id: id(ResourceType.TASK, "t"),
+    spec: {
+      template: {
+        type: "python-task",
+        metadata: {},
+        interface: { inputs: {}, outputs: {} },
+        target: { case: "container", value: { image: "i", args: ["a"] } },
+      },
+    },
+  });
+  const reference = {
+    case: "taskNode" as const,
+    value: { reference: { case: "referenceId" as const, value: id(ResourceType.TASK, "t") } },
+  };
+  await admin.createWorkflow({
+    id: id(ResourceType.WORKFLOW, "w"),
+    spec: {
+      template: {
+        id: id(ResourceType.WORKFLOW, "w"),
+        metadata: {},
+        metadataDefaults: {},
+        interface: { inputs: { variables: { x: { type: { type: { case: "simple", value: SimpleType.INTEGER } } } } }, outputs: {} },
+        nodes: [{ id: "n0", metadata: { name: "n0" }, target: reference }],
+      },
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import { nanosOfDate } from "../event/time.js";
+import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
+import { changeExecution } from "../execution/change.js";
+import type { ExecutionName } from "../execution/state.js";
+import { type AnnounceDeps, wakeParents } from "../wake/announce-ends.js";
+import { restoreEntry } from "./outbox.js";
+
+export type ForceDeps = AnnounceDeps;
+
+/**
+ * Ends for their users the executions whose abort the engine has not answered in time. What
+ * is left of them in their data plane still goes: that stays owed until it is told, and is
+ * owed again when something of them is seen to run. Gives how many were ended.
+ */
+export async function forceAborts(
+  deps: ForceDeps,
+  { deadlineMs, limit }: { readonly deadlineMs: number; readonly limit: number },
+): Promise<number> {
+  const overdue = await findOverdue(deps.db, { deadlineMs, limit });
+  for (const execution of overdue) {
+    const forced = await endWithoutEngine(deps, execution);
+    if (forced) deps.logger.warn({ execution: textOf(execution), deadlineMs }, "execution aborted without its engine's word");
+  }
+  await wakeParents(deps, overdue);
+  return overdue.length;
+}
+
+/**
+ * Ends an execution that is being aborted, for nobody else will; an abort stays owed to its
+ * data plane. Gives false when it has ended meanwhile.
+ */
+export async function endWithoutEngine({ db, clock }: Pick<ForceDeps, "db" | "clock">, execution: ExecutionName): Promise<boolean> {
+  const fact = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
+  const { before } = await changeExecution(db, execution, {
+    decide: ({ state }) => (state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, fact, nextWorkflowOrder(state)) : state),
+    also: async (tx, { rowId, state }) => {
+      if (state.phase !== WorkflowExecution_Phase.ABORTING) return;
+      await tx.query({ name: "mark-forced", text: "UPDATE executions SET abort_forced = true WHERE id = $1", values: [rowId] });
+      await restoreEntry(tx, rowId, "abort");
+    },
+  });
+  return before.state.phase === WorkflowExecution_Phase.ABORTING;
+}
+
+async function findOverdue(
+  db: Queryable,
+  { deadlineMs, limit }: { readonly deadlineMs: number; readonly limit: number },
+): Promise<readonly ExecutionName[]> {
+  const { rows } = await db.query<{ project: string; domain: string; name: string }>({
+    name: "find-overdue-aborts",
+    text: `SELECT execution_project AS project, execution_domain AS domain, execution_name AS name FROM executions
+      WHERE phase = 'ABORTING' AND abort_requested_at <= now() - $1 * interval '1 millisecond'
+      ORDER BY abort_requested_at LIMIT $2`,
+    values: [deadlineMs, limit],
+  });
+  return rows;
+}
+
+const textOf = ({ project, domain, name }: ExecutionName): string => `${project}/${domain}/${name}`;

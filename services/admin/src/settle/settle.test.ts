@@ -1,0 +1,193 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { NodePhase, WorkflowPhase } from "@flyte-ts/domain";
+import {
+  NodeExecution_Phase as Node,
+  TaskExecution_Phase as Task,
+  WorkflowExecution_Phase as Workflow,
+} from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { NodeExecutionEventSchema, TaskExecutionEventSchema, WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { Bus } from "@flyte-ts/messaging";
+import type { Database } from "@flyte-ts/postgres";
+import { Code } from "@flyte-ts/rpc";
+import { createLogger } from "@flyte-ts/telemetry";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { adminConfigSchema } from "../config.js";
+import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
+import { offloadNames } from "../event/offload-names.js";
+import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "../event/read.js";
+import { bareExecution } from "../execution/bare-execution.fixture.js";
+import { insertExecution } from "../execution/insert.js";
+import { ExecutionIds } from "../ingest/execution-ids.js";
+import type { Item } from "../ingest/item.js";
+import { recordBatch } from "../ingest/record-batch.js";
+import { MemoryKube } from "../launcher/memory-kube.fixture.js";
+import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
+import { settleOnce } from "./settle.js";
+
+const config = adminConfigSchema.parse({});
+const names = offloadNames(config);
+const logger = createLogger({ service: "test", level: "silent" });
+const bus = { publishVolatile: () => undefined } as unknown as Bus;
+const taskId = { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "t", version: "v" };
+let database: AdminDatabase;
+let db: Database;
+let served: ServedAdmin;
+let kube: MemoryKube;
+let name: string;
+let count = 0;
+let sequence = 0;
+
+beforeAll(async () => {
+  database = await adminDatabase();
+  db = database.db;
+  served = await serveAdmin({ config, db, bus });
+});
+afterAll(async () => {
+  await served.stop();
+  await database.stop();
+});
+beforeEach(async () => {
+  name = `e${String(count++).padStart(4, "0")}`;
+  kube = new MemoryKube();
+  sequence = 0;
+  await insertExecution(db, bareExecution(name));
+});
+
+const executionId = () => ({ project: "p", domain: "d", name });
+const at = () => timestampFromMs(1_700_000_000_000 + ++sequence * 1_000);
+const workflow = (phase: Workflow): Item => {
+  const event = create(WorkflowExecutionEventSchema, { executionId: executionId(), phase, occurredAt: at() });
+  return { kind: "workflow", execution: executionId(), fact: readWorkflowEvent(event, {}, names), order: BigInt(sequence) };
+};
+const node = (nodeId: string, phase: Node, more: object = {}): Item => {
+  const event = create(NodeExecutionEventSchema, { id: { nodeId, executionId: executionId() }, phase, occurredAt: at(), ...more });
+  return { kind: "node", execution: executionId(), nodeId, fact: readNodeEvent(event, {}, names), order: BigInt(sequence) };
+};
+const task = (nodeId: string, phase: Task, retryAttempt = 0): Item => {
+  const parentNodeExecutionId = { nodeId, executionId: executionId() };
+  const event = create(TaskExecutionEventSchema, { taskId, parentNodeExecutionId, retryAttempt, phase, occurredAt: at() });
+  const fact = readTaskEvent(event, {}, names);
+  return { kind: "task", execution: executionId(), key: { nodeId, task: taskId, retryAttempt }, fact, order: BigInt(sequence) };
+};
+const ids = new ExecutionIds();
+const record = (...items: Item[]) => recordBatch({ db, ids, onUnrecordable: () => undefined }, items);
+const settle = () => settleOnce({ db, config, logger, clusters: [{ name: "", weight: 1, kube }] }, { endedMs: 0, limit: 10 });
+
+async function seen() {
+  const { nodeExecutions } = await served.admin.listNodeExecutions({
+    workflowExecutionId: executionId(),
+    limit: 100,
+    sortBy: { key: "node_id", direction: 1 },
+  });
+  const phases: Record<string, string> = {};
+  for (const { id, closure } of nodeExecutions) {
+    phases[id?.nodeId ?? ""] = Node[closure?.phase ?? 0] ?? "";
+    const { taskExecutions } = await served.admin.listTaskExecutions({ nodeExecutionId: id, limit: 100 });
+    for (const attempt of taskExecutions) {
+      phases[`${id?.nodeId ?? ""}/${attempt.id?.retryAttempt ?? 0}`] = Task[attempt.closure?.phase ?? 0] ?? "";
+    }
+  }
+  return phases;
+}
+
+describe("ends that nobody reported", () => {
+  test("nothing shows RUNNING after its execution has ended", async () => {
+    await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING), task("n0", Task.RUNNING, 1), node("n1", Node.QUEUED));
+    await settle();
+    expect(await seen()).toEqual({ n0: "RUNNING", "n0/0": "RUNNING", "n0/1": "RUNNING", n1: "QUEUED" });
+    await record(workflow(Workflow.FAILED));
+    await settle();
+    expect(await seen()).toEqual({ n0: "ABORTED", "n0/0": "FAILED", "n0/1": "ABORTED", n1: "ABORTED" });
+    const { closure } = await served.admin.getNodeExecution({ id: { nodeId: "n0", executionId: executionId() } });
+    expect(closure?.outputResult).toMatchObject({
+      case: "error",
+      value: { code: "EndNotReported", message: "no end of this node was reported before the end of the execution (FAILED)" },
+    });
+    const { taskExecutions } = await served.admin.listTaskExecutions({
+      nodeExecutionId: { nodeId: "n0", executionId: executionId() },
+      limit: 9,
+    });
+    expect(taskExecutions.map(({ closure: one }) => one?.reason)).toEqual([
+      "no end of this attempt was reported before the next attempt",
+      "no end of this attempt was reported before the end of its node (ABORTED)",
+    ]);
+    expect(await settle()).toBe(0);
+  });
+
+  test("as the resource tells, and what runs in a node follows it", async () => {
+    await record(node("n0", Node.RUNNING, { isParent: true }), node("n1", Node.RUNNING));
+    await record(node("n0-0-a", Node.RUNNING, { parentNodeMetadata: { nodeId: "n0" }, retryGroup: "0" }));
+    await record(node("n0-1-a", Node.RUNNING, { parentNodeMetadata: { nodeId: "n0" }, retryGroup: "1" }), task("n0-1-a", Task.RUNNING));
+    await record(workflow(Workflow.FAILED));
+    const nodeStatus = { n0: { phase: NodePhase.Succeeded, attempts: 1 }, n1: { phase: NodePhase.Failed } };
+    kube.objects.set(`p-d/${name}`, { metadata: { name }, status: { phase: WorkflowPhase.Failed, nodeStatus } });
+    await settle();
+    expect(await seen()).toEqual({ n0: "SUCCEEDED", n1: "FAILED" });
+    const { nodeExecutions } = await served.admin.listNodeExecutions({
+      workflowExecutionId: executionId(),
+      limit: 9,
+      uniqueParentId: "n0",
+      sortBy: { key: "node_id", direction: 1 },
+    });
+    expect(nodeExecutions.map(({ closure }) => Node[closure?.phase ?? 0])).toEqual(["ABORTED", "SUCCEEDED"]);
+  });
+
+  test("a data plane that is away does not keep nodes running", async () => {
+    kube.down = true;
+    await record(node("n0", Node.RUNNING), workflow(Workflow.SUCCEEDED));
+    await settle();
+    expect(await seen()).toEqual({ n0: "SUCCEEDED" });
+  });
+});
+
+describe("events that come after all", () => {
+  test("the reported end takes the place of the assumed one, on whatever way it comes", async () => {
+    await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING), node("n1", Node.RUNNING), task("n1", Task.RUNNING));
+    await record(workflow(Workflow.ABORTED));
+    await settle();
+    const output = { outputResult: { case: "outputUri", value: "s3://b/o" } };
+    await record(task("n0", Task.SUCCEEDED), node("n0", Node.SUCCEEDED, output));
+    const nodeId = { nodeId: "n1", executionId: executionId() };
+    await served.admin.createTaskEvent({
+      event: { taskId, parentNodeExecutionId: nodeId, phase: Task.SUCCEEDED, occurredAt: at() },
+    });
+    await served.admin.createNodeEvent({ event: { id: nodeId, phase: Node.SUCCEEDED, occurredAt: at() } });
+    expect(await seen()).toEqual({ n0: "SUCCEEDED", "n0/0": "SUCCEEDED", n1: "SUCCEEDED", "n1/0": "SUCCEEDED" });
+    const { closure } = await served.admin.getNodeExecution({ id: { nodeId: "n0", executionId: executionId() } });
+    expect(closure?.outputResult).toEqual({ case: "outputUri", value: "s3://b/o" });
+    // A reported end gives way to nothing.
+    await expect(served.admin.createNodeEvent({ event: { id: nodeId, phase: Node.FAILED, occurredAt: at() } })).rejects.toMatchObject({
+      code: Code.FAILED_PRECONDITION,
+    });
+    await record(node("n0", Node.FAILED));
+    await settle();
+    expect(await seen()).toMatchObject({ n0: "SUCCEEDED", n1: "SUCCEEDED" });
+  });
+
+  test("what is reported to run later is settled, too", async () => {
+    await record(workflow(Workflow.FAILED));
+    await settle();
+    await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING));
+    expect(await seen()).toEqual({ n0: "RUNNING", "n0/0": "RUNNING" });
+    await settle();
+    expect(await seen()).toEqual({ n0: "ABORTED", "n0/0": "ABORTED" });
+    // A late word of something that has been settled does not open it again.
+    await record(node("n0", Node.QUEUED), task("n0", Task.QUEUED));
+    await settle();
+    expect(await seen()).toEqual({ n0: "ABORTED", "n0/0": "ABORTED" });
+  });
+
+  test("while rows are being settled their true ends lose nothing", async () => {
+    for (let round = 0; round < 10; round++) {
+      const nodes = Array.from({ length: 20 }, (_, i) => `r${round}-${i}`);
+      await record(...nodes.map((nodeId) => node(nodeId, Node.RUNNING)));
+      if (round === 0) await record(workflow(Workflow.FAILED));
+      const ends = nodes.map((nodeId) => node(nodeId, Node.SUCCEEDED));
+      await Promise.all([settle(), ...ends.map((end) => record(end)), settle()]);
+    }
+    await settle();
+    expect(new Set(Object.values(await seen()))).toEqual(new Set(["SUCCEEDED"]));
+  });
+});

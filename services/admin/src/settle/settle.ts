@@ -1,0 +1,205 @@
+import type { NodeExecution_Phase as NodePhase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { KubeObject } from "@flyte-ts/kubernetes";
+import type { Queryable } from "@flyte-ts/postgres";
+import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { AdminDeps } from "../deps.js";
+import type { NodeFact, TaskFact } from "../event/facts.js";
+import { foldNode, type NodeState } from "../event/node-state.js";
+import { workflowPhaseOf } from "../event/phase-name.js";
+import type { Progress } from "../event/progress.js";
+import { foldTask, type TaskState } from "../event/task-state.js";
+import { namespaceOf } from "../execution/namespace.js";
+import type { ExecutionName } from "../execution/state.js";
+import { clusterOf, type LaunchKube } from "../launcher/launch.js";
+import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../node-execution/store.js";
+import { loadTasks, saveTasks, type TaskWrite } from "../task-execution/store.js";
+import { settleNode, settleTask, type Settlement } from "./decide.js";
+import { executionsWithOpenRows, findOpenNodes, findOpenTasks } from "./open-rows.js";
+import { toldPhases } from "./told.js";
+
+export interface SettleDeps extends Pick<AdminDeps, "db" | "config" | "logger"> {
+  readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: Pick<LaunchKube, "get"> }[];
+}
+
+interface Ended extends ExecutionName {
+  readonly rowId: bigint;
+  readonly cluster: string;
+  readonly phase: WorkflowExecution_Phase;
+  readonly endedAt: bigint;
+}
+
+/** Rows of one execution that are settled at once. */
+const ROWS = 1_000;
+
+/**
+ * Makes sure, once for each execution that has ended so long ago, that none of its nodes and
+ * attempts is left open: events may have been lost. Gives how many executions were looked at.
+ */
+export async function settleOnce(
+  deps: SettleDeps,
+  { endedMs, limit }: { readonly endedMs: number; readonly limit: number },
+): Promise<number> {
+  const ended = await takeEnded(deps.db, { endedMs, limit });
+  const ids = ended.map(({ rowId }) => rowId);
+  const open = await executionsWithOpenRows(deps.db, ids);
+  for (const execution of ended) {
+    if (!open.has(execution.rowId)) continue;
+    const rows = await settle(deps, execution);
+    const { project, domain, name } = execution;
+    deps.logger.warn(
+      { execution: `${project}/${domain}/${name}`, rows },
+      "execution settled: ends of nodes or attempts were never reported",
+    );
+  }
+  await markSettled(deps.db, ids);
+  return ended.length;
+}
+
+async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
+  const told = toldPhases(await statusOf(deps, execution));
+  let rows = 0;
+  // A row that somebody else wrote meanwhile is found again; each round leaves fewer.
+  for (let more = true; more; ) {
+    const nodes = await settleNodes(deps.db, execution, told);
+    rows += nodes;
+    more = nodes > 0;
+  }
+  for (let more = true; more; ) {
+    const tasks = await settleTasks(deps.db, execution);
+    rows += tasks;
+    more = tasks > 0;
+  }
+  return rows;
+}
+
+/** Without data plane, or without the resource, nothing is told. */
+async function statusOf(deps: SettleDeps, { project, domain, name, cluster }: Ended): Promise<WorkflowStatus | undefined> {
+  const kube = clusterOf(deps.clusters as AdminDeps["clusters"], cluster)?.kube;
+  if (kube === undefined) return undefined;
+  const namespace = namespaceOf(deps.config.namespaceTemplate, project, domain);
+  try {
+    const object = await kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });
+    return object?.status;
+  } catch (error) {
+    deps.logger.warn({ execution: `${project}/${domain}/${name}`, error: String(error) }, "resource of an ended execution cannot be read");
+    return undefined;
+  }
+}
+
+async function settleNodes(db: Queryable, execution: Ended, told: ReadonlyMap<string, number>): Promise<number> {
+  const open = await findOpenNodes(db, execution.rowId, ROWS);
+  if (open.length === 0) return 0;
+  const openIds = new Set(open.map(({ nodeId }) => nodeId));
+  // What runs in a node waits until that is settled; in a circle, which only a forger makes, nothing waits.
+  const ready = open.filter(({ parentNodeId }) => parentNodeId === undefined || !openIds.has(parentNodeId));
+  const chosen = ready.length === 0 ? open : ready;
+  const stored = await loadNodes(
+    db,
+    chosen.map(({ nodeId }) => ({ executionId: execution.rowId, nodeId })),
+  );
+  const writes = chosen.flatMap(({ nodeId, parent, ofEarlierAttempt }): NodeWrite[] => {
+    const before = stored.get(nodeKeyText({ executionId: execution.rowId, nodeId }));
+    if (before === undefined) return [];
+    const settlement = settleNode({ execution: execution.phase, parent, ofEarlierAttempt, told: told.get(nodeId) });
+    const state = foldNode(before.state, nodeFact(before.state, settlement, execution), before.state.phaseOrder);
+    return [{ executionId: execution.rowId, nodeId, state, revision: before.revision + 1 }];
+  });
+  await saveNodes(db, writes);
+  return writes.length;
+}
+
+async function settleTasks(db: Queryable, execution: Ended): Promise<number> {
+  const open = await findOpenTasks(db, execution.rowId, ROWS);
+  if (open.length === 0) return 0;
+  const stored = await loadTasks(
+    db,
+    open.map(({ key }) => key),
+  );
+  const writes = open.flatMap(({ key, node, isLast }, index): TaskWrite[] => {
+    const before = stored[index];
+    if (before === undefined || before === "no-node") return [];
+    const fact = taskFact(before.state, settleTask({ node, isLast }), execution);
+    return [{ ...key, state: foldTask(before.state, fact, before.state.phaseOrder), revision: before.revision + 1 }];
+  });
+  await saveTasks(db, writes);
+  return writes.length;
+}
+
+/** It ended when its execution did, and not before it began. */
+function endOf({ startedAt, firstAt }: Progress, { endedAt }: Ended): bigint {
+  const began = startedAt ?? firstAt;
+  return endedAt > began ? endedAt : began;
+}
+
+function nodeFact(state: NodeState, { phase, reason }: Settlement<NodePhase>, execution: Ended): NodeFact {
+  const at = endOf(state, execution);
+  return {
+    phase,
+    occurredAt: at,
+    reportedAt: at,
+    settled: reason,
+    inputUri: state.inputUri,
+    deckUri: state.deckUri,
+    dynamicJobSpecUri: state.dynamicJobSpecUri,
+    dynamicWorkflowUri: state.dynamicWorkflowUri,
+    retryGroup: state.retryGroup,
+    specNodeId: state.specNodeId,
+    eventVersion: state.eventVersion,
+    isParent: state.isParent,
+    isDynamic: state.isDynamic,
+    isArray: state.isArray,
+  };
+}
+
+function taskFact(state: TaskState, { phase, reason }: Settlement<TaskFact["phase"]>, execution: Ended): TaskFact {
+  const at = endOf(state, execution);
+  const { phaseVersion, inputUri } = state;
+  return { phase, phaseVersion, occurredAt: at, reportedAt: at, inputUri, settled: reason, event: new Uint8Array() };
+}
+
+interface Row {
+  id: bigint;
+  execution_project: string;
+  execution_domain: string;
+  execution_name: string;
+  cluster: string;
+  phase: string;
+  ended_ns: bigint;
+}
+
+async function takeEnded(db: Queryable, { endedMs, limit }: { endedMs: number; limit: number }): Promise<readonly Ended[]> {
+  const { rows } = await db.query<Row>({
+    name: "take-unsettled-executions",
+    text: `SELECT id, execution_project, execution_domain, execution_name, cluster, phase, COALESCE(ended_ns, updated_ns) AS ended_ns
+      FROM executions
+      WHERE settled_at IS NULL AND phase IN ('SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT')
+        AND updated_at <= now() - $1 * interval '1 millisecond'
+      ORDER BY updated_at LIMIT $2`,
+    values: [endedMs, limit],
+  });
+  return rows.map((row) => ({
+    rowId: row.id,
+    project: row.execution_project,
+    domain: row.execution_domain,
+    name: row.execution_name,
+    cluster: row.cluster,
+    phase: workflowPhaseOf(row.phase),
+    endedAt: row.ended_ns,
+  }));
+}
+
+/**
+ * Whoever records something open of an ended execution takes its mark away, afterwards. So
+ * what came before the mark is seen by a look after it, and what came later takes it away.
+ */
+async function markSettled(db: Queryable, ids: readonly bigint[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.query({ name: "mark-settled", text: "UPDATE executions SET settled_at = now() WHERE id = ANY($1::bigint[])", values: [ids] });
+  const open = await executionsWithOpenRows(db, ids);
+  if (open.size === 0) return;
+  await db.query({
+    name: "unmark-settled",
+    text: "UPDATE executions SET settled_at = NULL WHERE id = ANY($1::bigint[])",
+    values: [[...open]],
+  });
+}

@@ -1,0 +1,22 @@
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { shardOf, wakeSubject } from "@flyte-ts/domain";
+import { WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { AdminDeps } from "../deps.js";
+import { namespaceOf } from "../execution/namespace.js";
+import type { ExecutionName } from "../execution/state.js";
+
+export type WakeDeps = Pick<AdminDeps, "bus" | "config">;
+
+/**
+ * Tells propeller that what a node of this execution waits for has happened. Call it when
+ * that is committed. Nobody is told when the message is lost: propeller asks again by itself.
+ */
+export function publishWake(
+  { bus, config }: WakeDeps,
+  waiting: ExecutionName,
+  subject: MessageInitShape<typeof WakeSchema>["subject"],
+): void {
+  const workflowKey = `${namespaceOf(config.namespaceTemplate, waiting.project, waiting.domain)}/${waiting.name}`;
+  const message = create(WakeSchema, { workflowKey, ...(subject && { subject }) });
+  bus.publishVolatile(wakeSubject(shardOf(waiting.name)), toBinary(WakeSchema, message));
+}
