@@ -28,12 +28,12 @@ export const adminConfigSchema = z.strictObject({
       grpcPort: z.number().int().min(0).max(65535).default(8089),
       /** REST and, for clients that use one address for both, gRPC. */
       httpPort: z.number().int().min(0).max(65535).default(8088),
-      /** Largest request, bytes. */
+      /** Largest request, bytes. A graph of 100,000 nodes has about 10 MB; Flyte takes 4 MiB unless it is told otherwise. */
       maxMessageBytes: z
         .number()
         .int()
         .positive()
-        .default(4 * 1024 * 1024),
+        .default(64 * 1024 * 1024),
       /** Callers are not asked who they are; beyond this machine that must be wanted. */
       openToNetwork: z.boolean().default(false),
     })

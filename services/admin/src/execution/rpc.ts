@@ -3,12 +3,13 @@ import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { nanosOfDate } from "../event/time.js";
 import { invalidArgument } from "../invalid.js";
+import { gatherExecution, type GatherDeps } from "../metrics/gather.js";
+import { executionSpan } from "../metrics/spans.js";
 import { createExecution, type CreateDeps } from "./create.js";
 import { type DataDeps, executionData } from "./data.js";
 import { findExecution } from "./find.js";
 import { checkExecutionId, executionNotFound } from "./identifier.js";
 import { listExecutions } from "./list.js";
-import { executionMetrics, type MetricsDeps } from "./metrics.js";
 import { recoverExecution, relaunchExecution } from "./repeat.js";
 import { executionOf } from "./row.js";
 import { terminateExecution } from "./terminate.js";
@@ -30,7 +31,7 @@ type Methods = Pick<
 const caller = { principal: "" };
 
 /** Executions: create, repeat, read, list, archive, terminate. */
-export function executionRpcs(deps: CreateDeps & DataDeps & MetricsDeps): Methods {
+export function executionRpcs(deps: CreateDeps & DataDeps & GatherDeps): Methods {
   const { db, clock } = deps;
   return {
     createExecution: async (request) => ({ id: await createExecution(deps, request, caller) }),
@@ -70,7 +71,7 @@ export function executionRpcs(deps: CreateDeps & DataDeps & MetricsDeps): Method
 
     async getExecutionMetrics({ id, depth }) {
       checkExecutionId(id);
-      return { span: await executionMetrics(deps, id, depth) };
+      return { span: executionSpan(await gatherExecution(deps, id, depth), depth) };
     },
   };
 }

@@ -26,7 +26,7 @@ export function decodeMessage(subject: string, data: Uint8Array, names: OffloadN
     case "node":
       return nodeItem(message.event.value, message, names);
     case "task":
-      return taskItem(message.event.value, message.outputs, names);
+      return arrayItem(message.event.value, message, names);
     case undefined:
       throw new BadEvent("the message holds no event");
     default:
@@ -45,6 +45,12 @@ function nodeItem(event: NodeExecutionEvent, message: ExecutionEvent, names: Off
   const nodeId = keyText(event.id?.nodeId ?? "", "node_id");
   const fact = readNodeEvent(event, message, names);
   return { kind: "node", execution, nodeId, fact, order: executionEventOrder(message.sequence, fact.occurredAt, fact.phase) };
+}
+
+/** An array's task execution: propeller counts its events, as all that it tells. */
+function arrayItem(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
+  const item = taskItem(event, message.outputs, names);
+  return message.sequence > 0n ? { ...item, order: message.sequence } : item;
 }
 
 function taskItem(event: TaskExecutionEvent | undefined, outputs: LiteralMap | undefined, names: OffloadNames): Item {

@@ -6,7 +6,7 @@ import {
   TaskExecution_Phase as Task,
   WorkflowExecution_Phase as Workflow,
 } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { ResourceType, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ExecutionEventSchema, ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -22,6 +22,7 @@ import { offloadNames } from "../event/offload-names.js";
 import { BadEvent } from "../event/read.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { insertExecution } from "../execution/insert.js";
+import { taskColumns, taskExecutionsOf, type TaskRow } from "../task-execution/row.js";
 import { decodeMessage } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
 import type { Item } from "./item.js";
@@ -96,8 +97,8 @@ const task = (
     }),
   );
 
-const execution = (data: Uint8Array) => decodeMessage(executionEventSubject(0), data, names);
-const plugin = (data: Uint8Array) => decodeMessage(taskEventSubject(0), data, names);
+const execution = (data: Uint8Array) => decodeMessage(executionEventSubject(0), data, names) as Item;
+const plugin = (data: Uint8Array) => decodeMessage(taskEventSubject(0), data, names) as Item;
 const recorder = () => {
   const refused: Item[] = [];
   const deps = { db, ids: new ExecutionIds(), onUnrecordable: (item: Item) => refused.push(item) };
@@ -220,6 +221,52 @@ describe("recording", () => {
     expect((await record([end])).ended).toMatchObject([{ execution: { name }, phase: Workflow.SUCCEEDED }]);
     expect((await record([end])).ended).toMatchObject([{ phase: Workflow.SUCCEEDED }]);
     expect((await record([execution(workflow(3, Workflow.FAILED))])).ended).toMatchObject([{ phase: Workflow.SUCCEEDED }]);
+  });
+
+  test("an array's items are resources of its one task execution, in whatever order they are told", async () => {
+    const { record } = recorder();
+    const array = (sequence: number, phase: Task, externalResources: readonly object[]) =>
+      execution(
+        executionEvent({
+          sequence: BigInt(sequence),
+          event: {
+            case: "task",
+            value: {
+              taskId: { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "t", version: "v" },
+              parentNodeExecutionId: { nodeId: "n0", executionId: executionId() },
+              phase,
+              occurredAt: at(sequence),
+              metadata: { externalResources: externalResources as never },
+            },
+          },
+        }),
+      );
+    const ITEMS = 10_000;
+    const PER_EVENT = 500;
+    const told = [Task.QUEUED, Task.RUNNING, Task.SUCCEEDED].flatMap((phase, step) =>
+      Array.from({ length: ITEMS / PER_EVENT }, (_, part) =>
+        array(
+          2 + step * 1_000 + part,
+          Task.RUNNING,
+          Array.from({ length: PER_EVENT }, (__, i) => ({ index: part * PER_EVENT + i, phase, logs: [{ uri: `${step}`, name: "log" }] })),
+        ),
+      ),
+    );
+    await record([execution(node(1, Node.RUNNING, { isArray: true })), ...told.toReversed(), told[0] as Item]);
+    await record([array(9_000, Task.SUCCEEDED, [{ index: 7, phase: Task.FAILED }])]);
+    expect((await recorded()).tasks).toMatchObject([{ phase: "SUCCEEDED", retry_attempt: 0n }]);
+    const { rows } = await db.query<TaskRow>({
+      text: `SELECT ${taskColumns} FROM task_executions WHERE execution_id = $1`,
+      values: [rowId],
+    });
+    const [attempt] = await taskExecutionsOf(db, create(WorkflowExecutionIdentifierSchema, executionId()), rows);
+    const resources = attempt?.closure?.metadata?.externalResources ?? [];
+    expect(resources.map(({ index }) => index)).toEqual([...Array(ITEMS).keys()]);
+    expect(new Set(resources.map(({ phase, logs }) => `${Task[phase]} ${logs.map(({ uri }) => uri).join()}`))).toEqual(
+      new Set(["SUCCEEDED 2", "FAILED 2"]),
+    );
+    const item = create(TaskEventSchema, { event: { phase: Task.RUNNING, occurredAt: at(1) }, partOfArray: true });
+    expect(decodeMessage(taskEventSubject(0), toBinary(TaskEventSchema, item), names)).toBeUndefined();
   });
 
   test("messages that are none of ours are told apart", () => {

@@ -4,10 +4,13 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { findWorkflowClosure } from "../workflow/find.js";
 
 const CAPACITY = 32;
+/** Nodes of all that is kept, so that a few large graphs do not fill the memory. */
+const MAX_NODES = 50_000;
 
 /** Compiled workflows as they were registered; a version never changes. Readers must not either. */
 export class ClosureCache {
   readonly #closures = new Map<string, CompiledWorkflowClosure>();
+  #nodes = 0;
 
   constructor(private readonly db: Queryable) {}
 
@@ -22,9 +25,19 @@ export class ClosureCache {
     }
     const closure = await findWorkflowClosure(this.db, id);
     if (closure === undefined) return undefined;
+    // Somebody who asked at the same time may have been first.
+    if (this.#closures.has(key)) return closure;
     this.#closures.set(key, closure);
-    const [oldest] = this.#closures.keys();
-    if (this.#closures.size > CAPACITY && oldest !== undefined) this.#closures.delete(oldest);
+    this.#nodes += nodesOf(closure);
+    for (const [oldest, dropped] of this.#closures) {
+      if (this.#closures.size <= CAPACITY && this.#nodes <= MAX_NODES) break;
+      this.#closures.delete(oldest);
+      this.#nodes -= nodesOf(dropped);
+    }
     return closure;
   }
+}
+
+function nodesOf({ primary, subWorkflows }: CompiledWorkflowClosure): number {
+  return [primary, ...subWorkflows].reduce((sum, workflow) => sum + (workflow?.template?.nodes.length ?? 0), 0);
 }

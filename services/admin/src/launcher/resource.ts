@@ -11,6 +11,8 @@ export type ResourceDeps = Pick<AdminDeps, "blobs" | "config">;
 
 /** Resources larger than this, in bytes of JSON, hold the address of their graph instead: etcd takes 1.5 MiB. */
 const MAX_RESOURCE_BYTES = 1_000_000;
+/** With so many nodes a resource is larger than that for sure: a node takes more than 100 bytes of JSON. */
+const MANY_NODES = 10_000;
 
 /**
  * The FlyteWorkflow of an execution.
@@ -23,12 +25,17 @@ export async function flyteWorkflowOf(
   closure: CompiledWorkflowClosure,
 ): Promise<FlyteWorkflowResource> {
   const input = buildInput(deps, execution, closure);
-  const whole = buildFlyteWorkflow(input);
-  if (Buffer.byteLength(JSON.stringify(whole)) <= MAX_RESOURCE_BYTES) return whole;
+  if ((closure.primary?.template?.nodes.length ?? 0) < MANY_NODES) {
+    const whole = buildFlyteWorkflow(input);
+    if (Buffer.byteLength(JSON.stringify(whole)) <= MAX_RESOURCE_BYTES) return whole;
+  }
   const { project, domain, name, version } = execution.settings.workflow;
   const { container, metadataPrefix } = deps.config.storage;
   const closureReference = [container, metadataPrefix, "admin", project, domain, name, version].join("/");
-  await deps.blobs.put(closureReference, toBinary(CompiledWorkflowClosureSchema, closure));
+  // A version never changes: what stands there is the same.
+  if ((await deps.blobs.head(closureReference)) === undefined) {
+    await deps.blobs.put(closureReference, toBinary(CompiledWorkflowClosureSchema, closure));
+  }
   return buildFlyteWorkflow({ ...input, closureReference });
 }
 

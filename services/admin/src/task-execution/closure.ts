@@ -1,4 +1,4 @@
-import { clone, create, type JsonObject } from "@bufbuild/protobuf";
+import { create, type JsonObject } from "@bufbuild/protobuf";
 import { isTerminalTaskEvent } from "@flyte-ts/domain";
 import {
   type Reason,
@@ -13,7 +13,6 @@ import {
   type TaskExecutionEvent,
   type TaskExecutionMetadata,
   TaskExecutionMetadata_InstanceClass,
-  TaskExecutionMetadataSchema,
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 
 /**
@@ -23,6 +22,7 @@ import {
  */
 export function assembleClosure(events: readonly TaskExecutionEvent[]): TaskExecutionClosure {
   const closure = create(TaskExecutionClosureSchema);
+  const metadata = new MergedMetadata();
   for (const [index, event] of events.entries()) {
     const changes = index > 0 && event.phase !== closure.phase;
     addReasons(closure, event);
@@ -30,15 +30,16 @@ export function assembleClosure(events: readonly TaskExecutionEvent[]): TaskExec
     // What the first event brings stands as it is.
     closure.logs = index === 0 ? logs : visibleLogs(logs, event.phase);
     closure.customInfo = mergeJson(closure.customInfo, event.customInfo);
-    const metadata = mergeMetadata(closure.metadata, event.metadata);
-    if (metadata !== undefined) closure.metadata = metadata;
-    if (changes) for (const resource of metadata?.externalResources ?? []) resource.logs = visibleLogs(resource.logs, event.phase);
+    if (event.metadata !== undefined) metadata.add(event.metadata);
+    if (changes) metadata.showLogsOf(event.phase);
     if (closure.taskType === "") closure.taskType = event.taskType;
     closure.eventVersion = Math.max(closure.eventVersion, event.eventVersion);
     if (event.logContext !== undefined) closure.logContext = event.logContext;
     closure.phase = event.phase;
     addResult(closure, event);
   }
+  const merged = metadata.result();
+  if (merged !== undefined) closure.metadata = merged;
   return closure;
 }
 
@@ -91,34 +92,48 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function mergeMetadata(
-  existing: TaskExecutionMetadata | undefined,
-  latest: TaskExecutionMetadata | undefined,
-): TaskExecutionMetadata | undefined {
-  if (latest === undefined) return existing;
-  const given = clone(TaskExecutionMetadataSchema, latest);
-  if (existing === undefined) {
-    given.externalResources.sort(byPosition);
-    return given;
-  }
-  existing.generatedName = given.generatedName || existing.generatedName;
-  existing.pluginIdentifier = given.pluginIdentifier || existing.pluginIdentifier;
-  existing.resourcePoolInfo = given.resourcePoolInfo;
-  if (given.instanceClass !== TaskExecutionMetadata_InstanceClass.DEFAULT) existing.instanceClass = given.instanceClass;
-  existing.externalResources = mergeResources(existing.externalResources, given.externalResources);
-  return existing;
-}
+/**
+ * Metadata of several events. Arrays tell of thousands of items in hundreds of events, so an
+ * event costs what it names, and the list is put in order once.
+ */
+class MergedMetadata {
+  #merged: TaskExecutionMetadata | undefined;
+  /** By index and attempt, which are what an external resource is known by. */
+  #resources: Map<number, ExternalResourceInfo> | undefined;
 
-/** An external resource is known by its index and attempt; the list stays in that order. */
-function mergeResources(existing: readonly ExternalResourceInfo[], latest: readonly ExternalResourceInfo[]): ExternalResourceInfo[] {
-  if (latest.length === 0) return [...existing];
-  const merged = new Map(existing.map((resource) => [position(resource), resource]));
-  for (const resource of latest) {
-    const before = merged.get(position(resource));
-    if (before === undefined) merged.set(position(resource), resource);
-    else updateResource(before, resource);
+  add(given: TaskExecutionMetadata): void {
+    const merged = this.#merged;
+    if (merged === undefined) {
+      this.#merged = { ...given, externalResources: given.externalResources.map((resource) => ({ ...resource })) };
+      return;
+    }
+    merged.generatedName = given.generatedName || merged.generatedName;
+    merged.pluginIdentifier = given.pluginIdentifier || merged.pluginIdentifier;
+    merged.resourcePoolInfo = given.resourcePoolInfo;
+    if (given.instanceClass !== TaskExecutionMetadata_InstanceClass.DEFAULT) merged.instanceClass = given.instanceClass;
+    if (given.externalResources.length === 0) return;
+    this.#resources ??= new Map(merged.externalResources.map((resource) => [position(resource), resource]));
+    for (const resource of given.externalResources) {
+      const before = this.#resources.get(position(resource));
+      if (before === undefined) this.#resources.set(position(resource), { ...resource });
+      else updateResource(before, resource);
+    }
   }
-  return [...merged.values()].sort(byPosition);
+
+  /** Hides the logs that are not to be seen in this phase. */
+  showLogsOf(phase: TaskExecution_Phase): void {
+    for (const resource of this.#resources?.values() ?? this.#merged?.externalResources ?? []) {
+      resource.logs = visibleLogs(resource.logs, phase);
+    }
+  }
+
+  result(): TaskExecutionMetadata | undefined {
+    const merged = this.#merged;
+    if (merged === undefined) return undefined;
+    if (this.#resources !== undefined) merged.externalResources = [...this.#resources.values()];
+    merged.externalResources.sort(byPosition);
+    return merged;
+  }
 }
 
 function updateResource(resource: ExternalResourceInfo, latest: ExternalResourceInfo): void {
