@@ -13,6 +13,7 @@ import { defaultCacheConfig } from "./engine/cache/config.js";
 import { adminAnswerers } from "./shell/ask/admin.js";
 import { dynamicAnswerers } from "./shell/ask/dynamic.js";
 import { catalogAnswerers } from "./shell/ask/catalog.js";
+import { recoveryAnswerers } from "./shell/ask/recovery.js";
 import { ensureCluster } from "./shell/ensure-cluster.js";
 import { listenForPlugins } from "./shell/listen-for-plugins.js";
 import { Leadership } from "./shell/leadership.js";
@@ -53,6 +54,7 @@ const leadership = new Leadership({
     answerers: {
       ...adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
       ...dynamicAnswerers({ channel: adminChannel, blobs, ...config.dynamic }),
+      ...recoveryAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
       ...catalogAnswerers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),
     },
     loader: new WorkflowLoader(client, blobs, slices),

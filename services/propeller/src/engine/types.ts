@@ -78,6 +78,7 @@ export type EngineMetric =
   | "requestResent"
   | "taskEventIgnored"
   | "bindingFailed"
+  | "nodeRecovered"
   | "cacheHit"
   | "cacheMiss"
   | "cachePutFailed";

@@ -1,4 +1,5 @@
 import type { CatalogQuestions } from "../cache/questions.js";
+import type { RecoveryQuestions } from "../recovery/questions.js";
 import type { AdminQuestions } from "./admin.js";
 import type { DynamicQuestions } from "./dynamic.js";
 
@@ -7,7 +8,7 @@ import type { DynamicQuestions } from "./dynamic.js";
  * answered (`value`). Each topic has a table of its own, which stands with the topic
  * and is named here.
  */
-export interface QuestionTable extends AdminQuestions, CatalogQuestions, DynamicQuestions {}
+export interface QuestionTable extends AdminQuestions, CatalogQuestions, DynamicQuestions, RecoveryQuestions {}
 
 export type QuestionKind = keyof QuestionTable;
 export type QuestionOf<K extends QuestionKind> = { readonly kind: K } & QuestionTable[K]["fields"];

@@ -4,6 +4,7 @@ import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
 import { attemptDir, childNodeDir, topNodeDir } from "../data/paths.js";
 import type { NodeAsks } from "../ask/asked.js";
+import type { FormerNode } from "../recovery/questions.js";
 import type { NodeCache } from "../cache/state.js";
 import type { FailurePolicy } from "../failure/policy.js";
 import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
@@ -147,6 +148,12 @@ export class RuntimeNode {
   asks: NodeAsks | undefined;
   /** How its outputs are cached, once that is known. */
   cache: NodeCache | undefined;
+  /** Whether its former self in the execution that is recovered was asked for. */
+  lookedBack = false;
+  /** How it came out there, when that stands for it now. */
+  recovered: FormerNode | undefined;
+  /** Where its former self, which failed, left checkpoints. */
+  formerCheckpoint: string | undefined;
   /** Blobs that are being written before the node goes on. */
   writes: Set<string> | undefined;
   /** A success that waits for its outputs to be written. */
@@ -198,6 +205,7 @@ export class RuntimeNode {
     this.begun = false;
     this.settled = false;
     this.cache = undefined;
+    this.lookedBack = false;
     this.readySeq = -1;
     this.child = "none";
     this.launched = false;

@@ -16,6 +16,7 @@ import { awaitSignal } from "./await-signal.js";
 import { lookUp } from "./caching.js";
 import { launch } from "./launch.js";
 import { graphInputs, inputsOf, sizeOf } from "./outputs.js";
+import { lookBack } from "./recovering.js";
 import { releaseOf, running, succeedWithOutputs } from "./progress.js";
 import { requestRun } from "./request-run.js";
 import { enterScope } from "./scope.js";
@@ -94,6 +95,15 @@ function writeInputs(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
 
 /** The inputs are bound and, where need be, written. Comes here again with each answer that it needs before it begins. */
 export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
+  const former = lookBack(walk, node, inputs);
+  if (former.kind === "wait") {
+    node.maybeBegun ||= walk.doubt;
+    return;
+  }
+  if (former.kind === "reuse") {
+    succeedWithOutputs(walk, node, former.success);
+    return;
+  }
   const cached = lookUp(walk, node, inputs);
   switch (cached.kind) {
     case "wait":
@@ -107,7 +117,8 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
   }
   const release = releaseOf(walk, node);
   node.queuedAt = walk.now;
-  walk.setNode(node, changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }));
+  const checkpoint = node.formerCheckpoint === undefined ? {} : { TaskNodeStatus: { checkpointPath: node.formerCheckpoint } };
+  walk.setNode(node, { ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }), ...checkpoint });
   walk.tellNode(node, NodeExecution_Phase.QUEUED, { inputs: node.inputsWritten ? undefined : inputs, cache: node.cache }, release);
   apply(walk, node, decideBegin(node, inputs));
 }

@@ -194,7 +194,7 @@ export function putOutputs(
 ): "done" | "waiting" {
   const { cache } = node;
   const config = walk.config.cache;
-  if (cache === undefined || config === undefined || !isCached(walk, node)) return "done";
+  if (node.recovered !== undefined || cache === undefined || config === undefined || !isCached(walk, node)) return "done";
   const answer = ask(walk, node, {
     kind: "catalogPut",
     call: cache.plan.call,

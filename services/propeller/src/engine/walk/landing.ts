@@ -12,7 +12,11 @@ export function land(walk: Walk, node: RuntimeNode): void {
   const { pendingOutputs: pending, unconfirmed } = node;
   if (pending === undefined || node.writes !== undefined) return;
   if (putOutputs(walk, node, pending) === "waiting") return;
-  const ran = node.model.target.kind === "task" && !node.expanded && node.cache?.status !== CatalogCacheStatus.CACHE_HIT;
+  const ran =
+    node.model.target.kind === "task" &&
+    !node.expanded &&
+    node.recovered === undefined &&
+    node.cache?.status !== CatalogCacheStatus.CACHE_HIT;
   tell(walk, node, pending);
   if (ran && walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
   if (unconfirmed) stopFollowers(walk, node);

@@ -1,9 +1,10 @@
 import { NodePhase, nodeEventPhase } from "@flyte-ts/domain";
-import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import { CatalogCacheStatus, CatalogReservation_Status as Reservation } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { checkpointUri, outputsUri } from "../data/paths.js";
 import { armsOf } from "../graph/arms.js";
+import type { FormerNode } from "../recovery/questions.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
 import { rawOutputsOf } from "../request/task-request.js";
@@ -22,20 +23,23 @@ export interface Success {
 
 /** A node's good end: outputs kept for its consumers, those that wait for it looked at. */
 export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, deckUri }: Success): void {
-  const status = changePhase(node.status, { phase: NodePhase.Succeeded, now: walk.now });
+  const { recovered } = node;
+  const phase = recovered === undefined ? NodePhase.Succeeded : NodePhase.Recovered;
+  const status = changePhase(node.status, { phase, now: walk.now });
   walk.doubt ||= node.unconfirmed;
   const told = tellOutputs && outputs !== undefined;
   const details = {
     outputUri: told ? (outputs.value === undefined && outputs.uri !== "" ? outputs.uri : outputsUri(node.attemptDir)) : undefined,
     outputs: told ? outputs.value : undefined,
-    deckUri,
+    deckUri: recovered?.deckUri ?? deckUri,
     checkpointUri: checkpointOf(walk, node),
-    cache: node.cache,
+    cache: recovered === undefined ? node.cache : formerCache(node, recovered),
+    childExecution: recovered?.childExecution,
     // Nothing was told before of a node that ends without having begun.
     inputs: node.status.phase === NodePhase.NotYetStarted && !node.inputsWritten ? node.inputs : undefined,
   };
   walk.setNode(node, { ...status, ...retainOutputs(walk, node, outputs) });
-  walk.tellNode(node, NodeExecution_Phase.SUCCEEDED, details, "held");
+  walk.tellNode(node, nodeEventPhase(phase), details, "held");
   settle(walk, node);
 }
 
@@ -93,7 +97,14 @@ export function tellAgain(walk: Walk, node: RuntimeNode): void {
   walk.tellNode(node, nodeEventPhase(status.phase), details, "now");
 }
 
+/** What Go Flyte tells of the cache with a recovered task: what was told of it before. */
+function formerCache({ model }: RuntimeNode, { cacheStatus, catalogKey }: FormerNode) {
+  if (model.target.kind !== "task") return undefined;
+  return { status: cacheStatus, key: catalogKey, reservation: Reservation.RESERVATION_DISABLED };
+}
+
 function checkpointOf(walk: Walk, node: RuntimeNode): string | undefined {
+  if (node.recovered !== undefined) return undefined;
   if (node.model.target.kind !== "task" || node.expanded || node.cache?.status === CatalogCacheStatus.CACHE_HIT) return undefined;
   return checkpointUri(rawOutputsOf({ workflow: walk.model, config: walk.config }, node, node.attempt));
 }
@@ -113,6 +124,7 @@ function settle(walk: Walk, node: RuntimeNode): void {
   releaseReservation(walk, node);
   forgetAll(walk, node);
   node.cache = undefined;
+  node.recovered = undefined;
   walk.timers.drop(node);
   node.inputs = undefined;
   node.pendingOutputs = undefined;

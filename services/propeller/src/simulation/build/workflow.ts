@@ -103,6 +103,8 @@ export interface WorkflowSpec {
   readonly interruptible?: boolean;
   readonly name?: string;
   readonly overwriteCache?: boolean;
+  /** Name of the execution that is recovered. */
+  readonly recovers?: string;
 }
 
 export function numbers(values: Readonly<Record<string, number>>): LiteralMap {
@@ -152,7 +154,10 @@ export function buildWorkflow(spec: WorkflowSpec, status: WorkflowStatus = { pha
       serviceAccountName: "",
       rawOutputPrefix: "",
       consoleUrl: "",
-      recoveryExecution: undefined,
+      recoveryExecution:
+        spec.recovers === undefined
+          ? undefined
+          : create(WorkflowExecutionIdentifierSchema, { project: "p", domain: "d", name: spec.recovers }),
     },
   };
   return { model, status, resourceVersion: "1", deletionRequested: false, finalizers: [FINALIZER] };

@@ -1,0 +1,40 @@
+import { create } from "@bufbuild/protobuf";
+import { NodeExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { outputsUri } from "../data/paths.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import type { NodeDecision } from "../handler/decision.js";
+import { isReusable, mayBeRecovered } from "../recovery/reusable.js";
+import { ask, forget } from "./asking.js";
+import type { Walk } from "./walk.js";
+
+/** What is to be done with a node of an execution that recovers another. */
+export type RecoveryWord =
+  | { readonly kind: "goOn" }
+  /** The answer is awaited; the node is looked at again. */
+  | { readonly kind: "wait" }
+  | { readonly kind: "reuse"; readonly success: Extract<NodeDecision, { kind: "succeed" }> };
+
+const GO_ON: RecoveryWord = { kind: "goOn" };
+
+/** Before the node begins: whether what it would do was done in the execution that is recovered. */
+export function lookBack(walk: Walk, node: RuntimeNode, inputs: LiteralMap): RecoveryWord {
+  const executionId = walk.model.options.recoveryExecution;
+  if (executionId === undefined || node.lookedBack || !mayBeRecovered(node)) return GO_ON;
+  const id = create(NodeExecutionIdentifierSchema, { nodeId: node.uniqueId, executionId });
+  const answer = ask(walk, node, { kind: "readFormerNode", id });
+  if (answer === undefined) return { kind: "wait" };
+  forget(walk, node, "readFormerNode");
+  node.lookedBack = true;
+  const former = answer.kind === "value" ? answer.value : undefined;
+  if (former === undefined) return GO_ON;
+  if (!isReusable(former, { inputs, task: walk.templateOf(node)?.id })) {
+    // A task may go on where the former one stopped.
+    if (!former.succeeded && former.checkpointUri !== "") node.formerCheckpoint = former.checkpointUri;
+    return GO_ON;
+  }
+  node.recovered = former;
+  walk.count("nodeRecovered");
+  const outputs = former.outputs === undefined ? undefined : { value: former.outputs, uri: outputsUri(node.attemptDir) };
+  return { kind: "reuse", success: { kind: "succeed", outputs, tellOutputs: outputs !== undefined } };
+}

@@ -1,0 +1,94 @@
+import { create, fromBinary } from "@bufbuild/protobuf";
+import type { BlobStore } from "@flyte-ts/blobstore";
+import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Identifier, NodeExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
+import type { Answer } from "../../engine/ask/question.js";
+import type { FormerNode, RecoveryQuestions } from "../../engine/recovery/questions.js";
+import type { Answerer } from "./answerers.js";
+import { Limit } from "./limit.js";
+import { rpcFailure } from "./rpc-answer.js";
+
+export interface RecoveryAnswererOptions {
+  /** To admin. */
+  readonly channel: Channel;
+  readonly blobs: Pick<BlobStore, "get">;
+  /** Nodes looked for at once. */
+  readonly concurrency: number;
+}
+
+type RecoveryAnswerers = { readonly [K in keyof RecoveryQuestions]: Answerer<K> };
+
+/** Attempts of one node whose tasks are looked at: they are all of one task. */
+const TASKS = 1;
+
+/** Asks admin for nodes of executions that are being recovered. */
+export function recoveryAnswerers({ channel, blobs, concurrency }: RecoveryAnswererOptions): RecoveryAnswerers {
+  const sources: Sources = { admin: createClient({ channel, service: AdminService }), blobs };
+  const limit = new Limit(concurrency);
+  return {
+    readFormerNode: ({ id }) =>
+      limit.run(async (): Promise<Answer<FormerNode | undefined>> => {
+        try {
+          return { kind: "value", value: await read(id, sources) };
+        } catch (error) {
+          if (error instanceof RpcError && error.code === Code.NOT_FOUND) return { kind: "value", value: undefined };
+          return rpcFailure(error);
+        }
+      }),
+  };
+}
+
+interface Sources {
+  readonly admin: ServiceClient<typeof AdminService>;
+  readonly blobs: Pick<BlobStore, "get">;
+}
+
+async function read(id: NodeExecutionIdentifier, { admin, blobs }: Sources): Promise<FormerNode> {
+  const node = await admin.getNodeExecution({ id });
+  const { closure, inputUri } = node;
+  const succeeded = closure?.phase === NodeExecution_Phase.SUCCEEDED || closure?.phase === NodeExecution_Phase.RECOVERED;
+  const told = toldOf(node);
+  if (!succeeded) return { ...told, succeeded, inputs: undefined, outputs: undefined, tasks: [] };
+  const [data, tasks] = await Promise.all([admin.getNodeExecutionData({ id }), tasksOf(id, admin)]);
+  const outputUri = closure.outputResult.case === "outputUri" ? closure.outputResult.value : "";
+  return {
+    ...told,
+    succeeded,
+    inputs: whole(data.fullInputs) ?? (await readLiterals(blobs, inputUri)) ?? create(LiteralMapSchema),
+    outputs: whole(data.fullOutputs) ?? (await readLiterals(blobs, outputUri)) ?? (outputUri === "" ? undefined : create(LiteralMapSchema)),
+    tasks,
+  };
+}
+
+function toldOf({ closure }: NodeExecution): Omit<FormerNode, "succeeded" | "inputs" | "outputs" | "tasks"> {
+  const target = closure?.targetMetadata;
+  const task = target?.case === "taskNodeMetadata" ? target.value : undefined;
+  return {
+    checkpointUri: task?.checkpointUri ?? "",
+    deckUri: closure?.deckUri ?? "",
+    cacheStatus: task?.cacheStatus ?? CatalogCacheStatus.CACHE_DISABLED,
+    catalogKey: task?.catalogKey,
+    childExecution: target?.case === "workflowNodeMetadata" ? target.value.executionId : undefined,
+  };
+}
+
+/** Admin gives an empty map for what is larger than it gives by value, too. */
+function whole(literals: LiteralMap | undefined): LiteralMap | undefined {
+  return literals === undefined || Object.keys(literals.literals).length === 0 ? undefined : literals;
+}
+
+async function tasksOf(nodeExecutionId: NodeExecutionIdentifier, admin: Sources["admin"]): Promise<Identifier[]> {
+  const { taskExecutions } = await admin.listTaskExecutions({ nodeExecutionId, limit: TASKS });
+  return taskExecutions.flatMap(({ id }) => (id?.taskId === undefined ? [] : [id.taskId]));
+}
+
+/** Undefined when nothing stands there: small data of pod-less nodes never did. */
+async function readLiterals(blobs: Sources["blobs"], uri: string): Promise<LiteralMap | undefined> {
+  const bytes = uri === "" ? undefined : await blobs.get(uri);
+  return bytes === undefined ? undefined : fromBinary(LiteralMapSchema, bytes);
+}
