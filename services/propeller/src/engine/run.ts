@@ -38,6 +38,7 @@ class Run implements WorkflowRun {
     const walk = new Walk({ model: workflow.model, config, now }, workflow.status);
     walk.fullWalks = testing?.fullWalks ?? false;
     walk.forgetsFollowers = testing?.forgetsFollowers ?? false;
+    walk.forgetsChildren = testing?.forgetsChildren ?? false;
     walk.blobs = new BlobReads(config.blobRetry, config.random);
     restore(walk, workflow.status);
     restoreWritten(walk, workflow);

@@ -16,7 +16,7 @@ export interface Violation {
 }
 
 /** Places of node phases in a node's life, within one attempt. */
-const NODE_RANK: Readonly<Record<number, number>> = { 0: 0, 1: 1, 2: 2, 8: 3, 4: 3, 3: 4, 9: 4 };
+const NODE_RANK: Readonly<Record<number, number>> = { 0: 0, 1: 1, 2: 2, 11: 2.5, 8: 3, 4: 3, 3: 4, 9: 4 };
 const WORKFLOW_RANK: Readonly<Record<number, number>> = { 0: 0, 1: 1, 2: 2, 4: 2, 7: 3, 3: 4, 5: 4, 6: 4 };
 
 /** What of a write of the status goes back in time. */

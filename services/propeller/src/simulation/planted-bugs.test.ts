@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Invariant } from "./invariants.js";
-import { simulate, type PlantedBug } from "./simulate.js";
+import type { PlantedBug } from "./options.js";
+import { simulate } from "./simulate.js";
 import type { Faults } from "./world/faults.js";
 
 // An invariant that finds nothing is worth nothing: each must find the mistake that it is there for.
@@ -19,6 +20,8 @@ const PLANTED: readonly {
   { invariant: "noOrphans", bug: "forgetsFollowers", worlds: 5_000, faults: { propellerCrash: 0.08, busDelay: 20, writeUnknown: 0.3 } },
   { invariant: "slicesStand", bug: "rootBeforeSlices", worlds: 200 },
   { invariant: "slicesStand", bug: "dropsSlicesEarly", worlds: 200 },
+  { invariant: "noOrphans", bug: "forgetsChildren", worlds: 2_000 },
+  { invariant: "noOrphans", bug: "pretendsStopped", worlds: 500 },
   { invariant: "nothingLost", bug: "finishesUnrecorded", worlds: 200 },
 ];
 

@@ -1,15 +1,50 @@
-import type { BranchSpec, GraphSpec, NodeSpec, Source, TaskSpec, WorkflowSpec } from "./build/workflow.js";
+import {
+  type BranchSpec,
+  DYNAMIC,
+  type GraphSpec,
+  type NodeSpec,
+  type Source,
+  type TaskSpec,
+  type WorkflowSpec,
+} from "./build/workflow.js";
 import type { Random } from "./random.js";
 
 /** A workflow of a random shape: chains, fans, diamonds, branches, sub-workflows, failure nodes, retries, deadlines, both policies. */
 export function randomWorkflow(random: Random): WorkflowSpec {
   const graphs: Record<string, GraphSpec> = {};
   const subs = random.int(3);
-  for (let i = 0; i < subs; i++) graphs[`sub${i}`] = randomGraph(random, { graphs: Object.keys(graphs), nodes: 1 + random.int(4) });
-  const main = randomGraph(random, { graphs: Object.keys(graphs), nodes: 1 + random.int(8) });
+  for (let i = 0; i < subs; i++)
+    graphs[`sub${i}`] = randomGraph(random, {
+      graphs: Object.keys(graphs),
+      launchPlans: [],
+      dynamics: [],
+      nodes: 1 + random.int(4),
+    });
+  const launchPlans: Record<string, WorkflowSpec> = {};
+  const dynamics: Record<string, GraphSpec> = {};
+  // Each may use those that were made before it.
+  const limits = (nodes: number): GraphLimits => ({
+    graphs: Object.keys(graphs),
+    launchPlans: Object.keys(launchPlans),
+    dynamics: Object.keys(dynamics),
+    nodes,
+  });
+  for (let i = random.int(3); i > 0; i--) dynamics[`made${i}`] = randomGraph(random, { ...limits(1 + random.int(4)), closed: true });
+  for (let i = random.int(3); i > 0; i--) {
+    const maxParallelism = random.chance(0.3) ? 1 : 0;
+    launchPlans[`plan${i}`] = {
+      main: randomGraph(random, limits(1 + random.int(3))),
+      graphs: { ...graphs },
+      inputs: { a: 0 },
+      maxParallelism,
+    };
+  }
+  const main = randomGraph(random, limits(1 + random.int(8)));
   return {
     main,
     graphs,
+    launchPlans,
+    dynamics,
     inputs: { a: random.int(10) },
     maxParallelism: random.chance(0.4) ? 1 + random.int(3) : 0,
     interruptible: random.chance(0.2),
@@ -18,27 +53,37 @@ export function randomWorkflow(random: Random): WorkflowSpec {
 
 interface GraphLimits {
   readonly graphs: readonly string[];
+  readonly launchPlans: readonly string[];
+  readonly dynamics: readonly string[];
   readonly nodes: number;
+  /** What a task makes binds nothing from outside. */
+  readonly closed?: boolean;
 }
 
-function randomGraph(random: Random, { graphs, nodes }: GraphLimits): GraphSpec {
+function randomGraph(random: Random, { graphs, launchPlans, dynamics, nodes, closed = false }: GraphLimits): GraphSpec {
   const made: Record<string, NodeSpec> = {};
   // How often a node takes from the last one made: from fans to chains.
   const chained = random.next();
   for (let i = 0; i < nodes; i++) {
     const ids = Object.keys(made);
     const source = (): Source => {
-      if (ids.length === 0 || random.chance(0.2)) return ".a";
+      if (ids.length === 0 || random.chance(0.2)) return closed ? random.int(10) : ".a";
       return `${random.chance(chained) ? (ids.at(-1) ?? "") : random.pick(ids)}.o0`;
     };
-    made[`n${i}`] = randomNode(random, { graphs, source, after: ids.length > 0 && random.chance(0.2) ? [random.pick(ids)] : [] });
+    made[`n${i}`] = randomNode(random, {
+      graphs,
+      launchPlans,
+      dynamics,
+      source,
+      after: ids.length > 0 && random.chance(0.2) ? [random.pick(ids)] : [],
+    });
   }
   const last = Object.keys(made).at(-1) ?? "";
   return {
     nodes: made,
     outputs: { o0: `${last}.o0` },
     finishExecutable: random.chance(0.3),
-    ...(random.chance(0.3) ? { onFailure: failureNode(random, graphs) } : {}),
+    ...(!closed && random.chance(0.3) ? { onFailure: failureNode(random, graphs) } : {}),
   };
 }
 
@@ -49,15 +94,32 @@ function failureNode(random: Random, graphs: readonly string[]): NodeSpec {
 
 interface NodeParts {
   readonly graphs: readonly string[];
+  readonly launchPlans: readonly string[];
+  readonly dynamics: readonly string[];
   readonly source: () => Source;
   readonly after: readonly string[];
 }
 
-function randomNode(random: Random, { graphs, source, after }: NodeParts): NodeSpec {
+function randomNode(random: Random, { graphs, launchPlans, dynamics, source, after }: NodeParts): NodeSpec {
   const kind = random.next();
   if (kind < 0.05) return { kind: "sleep", ms: random.pick([0, 50, 2_000, 30_000]), after };
   if (kind < 0.2) return { ...randomBranch(random, { graphs, source }), after };
   if (kind < 0.35 && graphs.length > 0) return { kind: "sub", graph: random.pick(graphs), inputs: { a: source() }, after };
+  if (kind < 0.5 && launchPlans.length > 0) {
+    const timeoutMs = random.chance(0.2) ? 5_000 : 1_500_000;
+    return { kind: "launch", launchPlan: random.pick(launchPlans), inputs: { a: source() }, after, timeoutMs, attempts: 1 + random.int(2) };
+  }
+  if (kind < 0.62 && dynamics.length > 0) {
+    const timeoutMs = random.chance(0.2) ? 3_000 : 1_500_000;
+    return { ...randomTask(random, source), type: `${DYNAMIC}${random.pick(dynamics)}`, after, timeoutMs, activeMs: 3_000_000 };
+  }
+  if (kind < 0.66) {
+    const timeoutMs = random.pick([2_000, 100_000]);
+    const signal = `s${random.int(3)}`;
+    return random.chance(0.5)
+      ? { kind: "signal", signal: `${signal}n`, after, timeoutMs }
+      : { kind: "approve", signal: `${signal}b`, inputs: { o0: source() }, after, timeoutMs };
+  }
   return { ...randomTask(random, source), after };
 }
 
@@ -74,7 +136,7 @@ function randomTask(random: Random, source: () => Source): TaskSpec {
   };
 }
 
-function randomBranch(random: Random, { graphs, source }: Omit<NodeParts, "after">): BranchSpec {
+function randomBranch(random: Random, { graphs, source }: Pick<NodeParts, "graphs" | "source">): BranchSpec {
   const arm = (): NodeSpec =>
     graphs.length > 0 && random.chance(0.25)
       ? { kind: "sub", graph: random.pick(graphs), inputs: { a: source() } }

@@ -107,15 +107,21 @@ function takeIntoSlices(walk: Walk, slices: StatusSlices): void {
       if (owner.innerWritten !== undefined && owner.innerWritten !== node.scope) slices.removeBelow(idsOf(owner));
       owner.innerWritten = node.scope;
     }
+    const leftBehind = hasLeftBehind(node);
     node.written = node.status;
     const path = idsOf(node);
     if (node.status === NOT_BEGUN) slices.remove(path);
     else slices.set(path, node.status);
-    if (node.inner === undefined && (node.innerWritten !== undefined || node.terminal)) {
+    if (node.inner === undefined && (node.innerWritten !== undefined || node.terminal || leftBehind)) {
       slices.removeBelow(path);
       node.innerWritten = undefined;
     }
   }
+}
+
+/** The resource holds statuses of a graph that nobody has entered since it was loaded, and nobody will. */
+function hasLeftBehind({ written, status }: RuntimeNode): boolean {
+  return written.subNodeStatus !== undefined && status.subNodeStatus === undefined;
 }
 
 /** Ids from the top. */
@@ -129,13 +135,13 @@ function idsOf(node: RuntimeNode): string[] {
 
 function takeNodePatch(node: RuntimeNode): Patch | null | undefined {
   const before = node.written;
+  const leftBehind = hasLeftBehind(node);
   node.written = node.status;
   if (node.status === NOT_BEGUN) return before === NOT_BEGUN ? undefined : null;
   const { subNodeStatus: _b, ...old } = before;
   const { subNodeStatus: _a, ...next } = node.status;
   // A node without a status has nothing in the resource, not even a phase.
   const change = before === NOT_BEGUN ? { ...next } : (mergeDiff(old, next) ?? {});
-  const leftBehind = before.subNodeStatus !== undefined && node.status.subNodeStatus === undefined;
   if (node.inner === undefined && (node.innerWritten !== undefined || leftBehind)) {
     node.innerWritten = undefined;
     change["subNodeStatus"] = null;

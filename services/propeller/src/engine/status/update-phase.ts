@@ -61,5 +61,6 @@ export function nextAttempt(status: NodeStatus, now: number): NodeStatus {
   delete next.workflowNodeStatus;
   delete next.branchStatus;
   delete next.dynamicNodeStatus;
+  delete next.subNodeStatus;
   return next;
 }

@@ -78,7 +78,7 @@ function refused(walk: Walk, node: RuntimeNode, { message }: Extract<Settled<nev
     buildFailed(walk, node, message);
     return;
   }
-  const { dynamicNodeStatus: _, ...status } = node.status;
+  const { dynamicNodeStatus: _d, subNodeStatus: _s, ...status } = node.status;
   walk.setNode(node, status);
   walk.look(node);
 }

@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { booleanLiteral, integerLiteral } from "@flyte-ts/domain";
+import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { answer } from "../../simulation/build/answer.js";
 import { Driver } from "../../simulation/build/driver.js";
-import { buildWorkflow, numbers } from "../../simulation/build/workflow.js";
+import { buildWorkflow, DYNAMIC, type GraphSpec, numbers } from "../../simulation/build/workflow.js";
 import { Random } from "../../simulation/random.js";
 import { randomWorkflow } from "../../simulation/random-workflow.js";
+import type { Answer, Question } from "../ask/question.js";
 import type { Observation } from "../types.js";
 
 /** What may happen next: an answer to something that was asked, or time. */
@@ -21,10 +24,97 @@ function nextObservation(random: Random, open: Map<string, TaskRequest>, now: nu
     : random.pick(["QUEUED", "RUNNING", "SUCCEEDED", "SUCCEEDED", "FAILED"] as const);
   const details = {
     outputs: numbers({ o0: random.int(10) }),
+    futures: request.template?.type.startsWith(DYNAMIC) === true,
     recoverable: random.chance(0.7),
     kind: random.chance(0.3) ? "SYSTEM" : "USER",
   } as const;
   return { kind: "taskEvent", event: answer(request, phase, { now, details }) };
+}
+
+/** What is answered to a question; the same question has the same name in every run. */
+function answerTo(random: Random, ask: Question): Answer {
+  if (random.chance(0.15)) return { kind: "error", message: "no" };
+  switch (ask.kind) {
+    case "createExecution":
+      return random.chance(0.1)
+        ? { kind: "refused", code: "NOT_FOUND", message: "no such launch plan" }
+        : { kind: "value", value: random.pick(["created", "exists"]) };
+    case "readExecution":
+      return {
+        kind: "value",
+        value: random.pick([
+          { phase: "running" },
+          { phase: "running" },
+          { phase: "succeeded", outputs: numbers({ o0: 3 }) },
+          { phase: "failed", error: undefined },
+          { phase: "aborted" },
+        ]),
+      };
+    case "terminateExecution":
+      return { kind: "value", value: random.pick(["asked", "ended", "none"]) };
+    case "awaitSignal": {
+      const yesOrNo = ask.type?.type.value === SimpleType.BOOLEAN;
+      return { kind: "value", value: random.chance(0.4) ? undefined : yesOrNo ? booleanLiteral(random.chance(0.8)) : integerLiteral(2n) };
+    }
+    case "readDynamic": {
+      const { root, tasks, subWorkflows } = buildWorkflow({ main: MADE }).model;
+      return { kind: "value", value: { model: { root, tasks, subWorkflows }, closure: undefined } };
+    }
+    default:
+      return { kind: "refused", code: "UNIMPLEMENTED", message: "" };
+  }
+}
+
+const MADE: GraphSpec = {
+  nodes: {
+    dn0: { kind: "task", inputs: { a: 3 } },
+    dn1: { kind: "launch", launchPlan: "plan", inputs: { a: "dn0.o0" } },
+    dn2: { kind: "signal", signal: "s", timeoutMs: 60_000 },
+  },
+  outputs: { o0: "dn1.o0" },
+};
+
+function nameOf(ask: Question): string {
+  switch (ask.kind) {
+    case "createExecution":
+      return `create ${ask.request.name}`;
+    case "readExecution":
+    case "terminateExecution":
+      return `${ask.kind} ${ask.id.name}`;
+    case "awaitSignal":
+      return `signal ${ask.id.signalId}`;
+    case "readDynamic":
+      return `dynamic ${ask.attemptDir}`;
+    default:
+      return ask.kind;
+  }
+}
+
+/** Names of what was asked since the last look; a signal may be waited for by several nodes. */
+function takeAsked(driver: Driver, open: Map<string, Question>): string[] {
+  const asked = driver.asks.splice(0);
+  for (const { id, ask } of asked) {
+    open.set(nameOf(ask), ask);
+    const ids = idsOf(driver).get(nameOf(ask));
+    if (ids === undefined) idsOf(driver).set(nameOf(ask), [id]);
+    else ids.push(id);
+  }
+  return asked.map(({ ask }) => nameOf(ask)).sort();
+}
+
+const ids = new WeakMap<Driver, Map<string, string[]>>();
+
+function idsOf(driver: Driver): Map<string, string[]> {
+  const known = ids.get(driver) ?? new Map<string, string[]>();
+  ids.set(driver, known);
+  return known;
+}
+
+/** Everybody who has asked gets the answer. */
+function giveAnswer(driver: Driver, name: string, answer: Answer): void {
+  const waiting = idsOf(driver).get(name) ?? [];
+  idsOf(driver).delete(name);
+  for (const id of waiting) driver.observe({ kind: "answered", id, answer });
 }
 
 function noteSent(driver: Driver, open: Map<string, TaskRequest>): string[] {
@@ -45,16 +135,26 @@ describe("the incremental walk", () => {
         const slices = { inlineStatusLimit: (seed % 5) * 300, slices: { nodes: 1 + (seed % 4), bytes: 1_000 } };
         const [counted, walked] = [new Driver(buildWorkflow(spec), slices), new Driver(buildWorkflow(spec), {}, { fullWalks: true })];
         const open = new Map<string, TaskRequest>();
+        const questions = new Map<string, Question>();
         const random = new Random(seed + 1);
         const both = (act: (driver: Driver) => void): void => {
           for (const driver of [counted, walked]) act(driver);
           expect(noteSent(walked, new Map())).toEqual(noteSent(counted, open));
+          expect(takeAsked(walked, new Map())).toEqual(takeAsked(counted, questions));
           expect(walked.takeTold().sort()).toEqual(counted.takeTold().sort());
           expect(walked.run.status).toEqual(counted.run.status);
           for (const driver of [counted, walked]) expect(driver.storedStatus).toEqual(JSON.parse(JSON.stringify(driver.run.status)));
         };
         both((driver) => driver.observe({ kind: "load" }));
         for (let step = 0; step < 80 && !counted.run.terminal; step++) {
+          const name = random.chance(0.4) ? [...questions.keys()].sort().at(0) : undefined;
+          const question = name === undefined ? undefined : questions.get(name);
+          if (name !== undefined && question !== undefined) {
+            questions.delete(name);
+            const given = answerTo(random, question);
+            both((driver) => giveAnswer(driver, name, given));
+            continue;
+          }
           const next = random.chance(0.02) ? ({ kind: "abort" } as const) : nextObservation(random, open, counted.now);
           both((driver) => (typeof next === "number" ? driver.advance(next) : driver.observe(next)));
           // A full walk at any time finds nothing that was not done.

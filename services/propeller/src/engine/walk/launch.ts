@@ -85,6 +85,7 @@ function readChild(walk: Walk, node: RuntimeNode) {
  * repeated: a child that came to be after its abort was asked for would run on.
  */
 export function stopLaunch(walk: Walk, node: RuntimeNode, launchPlan: Identifier): void {
+  if (node.child === "asked" && walk.forgetsChildren) node.child = "none";
   if (node.child === "asked") {
     node.inputs ??= boundInputs(walk, node);
     const created = askToCreate(walk, node, { launchPlan, inputs: node.inputs });

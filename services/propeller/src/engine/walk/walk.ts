@@ -94,6 +94,8 @@ export class Walk {
   fullWalks = false;
   /** Tests: a planted mistake, what may have begun before a restart is not stopped. */
   forgetsFollowers = false;
+  /** Tests: a planted mistake, a child that may not be there yet is not stopped. */
+  forgetsChildren = false;
   /** Tests: something ended, so a full walk may find more. */
   scanAgain = false;
 

@@ -95,8 +95,15 @@ export interface GraphSpec {
   readonly finishExecutable?: boolean;
 }
 
+/** A task of this type and the name of one of `dynamics` makes that graph. */
+export const DYNAMIC = "dynamic-";
+
 export interface WorkflowSpec {
   readonly main: GraphSpec;
+  /** What launch plans run, by their names. */
+  readonly launchPlans?: Readonly<Record<string, WorkflowSpec>>;
+  /** What tasks make, by the names that their types hold. */
+  readonly dynamics?: Readonly<Record<string, GraphSpec>>;
   readonly graphs?: Readonly<Record<string, GraphSpec>>;
   readonly inputs?: Readonly<Record<string, number>>;
   readonly maxParallelism?: number;

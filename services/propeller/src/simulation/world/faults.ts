@@ -16,6 +16,8 @@ export interface Faults {
   foreignWrite: number;
   staleRead: number;
   blobError: number;
+  /** A question, or its answer, is lost on the way. */
+  askError: number;
   /** A running pod is removed by someone. */
   podRemoved: number;
 }
@@ -30,6 +32,7 @@ export const NO_FAULTS: Faults = {
   foreignWrite: 0,
   staleRead: 0,
   blobError: 0,
+  askError: 0,
   podRemoved: 0,
 };
 
@@ -46,6 +49,7 @@ export function randomFaults(random: Random): Faults {
     foreignWrite: some(0.1),
     staleRead: some(0.2),
     blobError: some(0.3),
+    askError: some(0.3),
     podRemoved: some(0.2),
   };
 }

@@ -26,7 +26,7 @@ export interface PluginOptions {
   readonly events: (event: TaskEvent) => void;
   readonly requests: Stream<TaskRequest>;
   /** Outputs of an attempt; by value, or only in the blob store. */
-  readonly outputsOf: (request: TaskRequest) => { readonly value: LiteralMap; readonly inline: boolean };
+  readonly outputsOf: (request: TaskRequest) => { readonly value: LiteralMap; readonly inline: boolean; readonly futures: boolean };
   readonly writeBlob: (uri: string, value: LiteralMap) => void;
   /** Planted: answers ABORT without stopping anything. */
   readonly leavesAborted: boolean;
@@ -161,9 +161,9 @@ export class PluginService {
   #tellEnd(memory: Memory, { outcome }: Pod): void {
     switch (outcome.kind) {
       case "succeeds": {
-        const { value, inline } = this.options.outputsOf(memory.request);
+        const { value, inline, futures } = this.options.outputsOf(memory.request);
         if (!inline) this.options.writeBlob(`${memory.request.outputPrefix}/outputs.pb`, value);
-        this.#tell(memory, "SUCCEEDED", inline ? { outputs: value } : {});
+        this.#tell(memory, "SUCCEEDED", futures ? { futures } : inline ? { outputs: value } : {});
         return;
       }
       case "fails":

@@ -3,6 +3,7 @@ import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
+import type { Answer, Question } from "../../engine/ask/question.js";
 import type { EngineConfig } from "../../engine/config.js";
 import { abortOfForgotten } from "../../engine/request/zombie.js";
 import { createRun } from "../../engine/run.js";
@@ -10,6 +11,7 @@ import type { Effect, Observation, RunInput } from "../../engine/types.js";
 import { RunIo, type StatusWrite } from "../../shell-core/run-io.js";
 import { SliceGone } from "../build/slices.js";
 import type { Random } from "../random.js";
+import type { Wake } from "./admin-service.js";
 import type { Stream } from "./bus.js";
 import type { Faults } from "./faults.js";
 import type { Resource, ResourceStore } from "./resource-store.js";
@@ -46,6 +48,7 @@ export interface PropellerOptions {
   readonly events: Stream<ExecutionEvent>;
   readonly blobs: Map<string, LiteralMap>;
   readonly slices: SliceStore;
+  readonly answer: (question: Question) => Answer;
   readonly onEffect: (effect: Effect) => void;
   readonly bug: ShellBug | undefined;
   readonly testing: NonNullable<RunInput["testing"]>;
@@ -85,6 +88,11 @@ export class Propeller {
   /** Not a stream: nobody keeps it for a process that is not there. */
   takeRecorded(phase: string): void {
     if (this.#up) this.#observe({ kind: "recorded", phase });
+  }
+
+  /** Nor this. */
+  takeWake(subject: Wake): void {
+    if (this.#up) this.#observe({ kind: "awaited", ...subject });
   }
 
   /** The watch tells of the resource. A run that was loaded from an old version is loaded again. */
@@ -280,7 +288,7 @@ export class Propeller {
         });
         return;
       case "ask":
-        this.#later({ kind: "answered", id: effect.id, answer: { kind: "error", message: "nobody answers" } });
+        this.#ask(effect);
         return;
       case "finish":
         this.#forget();
@@ -311,6 +319,19 @@ export class Propeller {
     const epoch = this.#epoch;
     schedule.after(random.between(1, 30), () => {
       if (epoch === this.#epoch) action(random.chance(faults.blobError));
+    });
+  }
+
+  /** A call may get lost on its way there or back; one that is under way when its sender ends may get there still. */
+  #ask({ id, ask }: Extract<Effect, { kind: "ask" }>): void {
+    const { schedule, random, faults, answer } = this.options;
+    const epoch = this.#epoch;
+    schedule.after(random.between(0.5, random.chance(faults.askError) ? 5_000 : 20), () => {
+      const gone = epoch !== this.#epoch;
+      const lost = random.chance(gone ? 0.5 : faults.askError);
+      const answered: Answer = lost ? { kind: "error", message: "no" } : answer(ask);
+      if (gone) return;
+      this.#later({ kind: "answered", id, answer: random.chance(faults.askError) ? { kind: "error", message: "no" } : answered });
     });
   }
 
