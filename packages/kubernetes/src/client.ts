@@ -43,6 +43,8 @@ export interface PatchOptions extends ObjectName {
   readonly body: object;
   /** Answer with the metadata of the new object alone. */
   readonly metadataOnly?: boolean;
+  /** Changes the status alone, and nothing else. */
+  readonly subresource?: "status";
 }
 
 /** The verbs of the Kubernetes API. Every method rejects with KubeError. */
@@ -144,9 +146,11 @@ class HttpKubeClient implements KubeClient {
     return this.#call<T>("PUT", resourcePath(ref, object.metadata.namespace, object.metadata.name), { body: object });
   }
 
-  mergePatch<T extends KubeObject>(ref: ResourceRef, { namespace, name, body, metadataOnly }: PatchOptions): Promise<T> {
+  mergePatch<T extends KubeObject>(ref: ResourceRef, options: PatchOptions): Promise<T> {
+    const { namespace, name, body, metadataOnly, subresource } = options;
     const accept = metadataOnly ? METADATA : JSON_TYPE;
-    return this.#call<T>("PATCH", resourcePath(ref, namespace, name), { body, contentType: "application/merge-patch+json", accept });
+    const path = resourcePath(ref, namespace, name) + (subresource === undefined ? "" : `/${subresource}`);
+    return this.#call<T>("PATCH", path, { body, contentType: "application/merge-patch+json", accept });
   }
 
   async delete(

@@ -14,6 +14,7 @@ export { isAlreadyExists, isConflict, isGone, isNotFound, isTransient, KubeError
 export { createInformer, type Informer, type InformerEvent, type InformerOptions } from "./informer.js";
 export { LeaderElector, type LeaderElectionOptions } from "./leader-election.js";
 export {
+  BINDINGS,
   CONFIG_MAPS,
   CUSTOM_RESOURCE_DEFINITIONS,
   EVENTS,
@@ -21,6 +22,7 @@ export {
   type KubeObject,
   LEASES,
   NAMESPACES,
+  NODES,
   type ObjectMeta,
   type OwnerReference,
   POD_TEMPLATES,

@@ -11,6 +11,9 @@ const core = (plural: string, namespaced = true): ResourceRef => ({ group: "", v
 
 export const PODS = core("pods");
 export const POD_TEMPLATES = core("podtemplates");
+/** Created to give a pod its node. */
+export const BINDINGS = core("bindings");
+export const NODES = core("nodes", false);
 export const NAMESPACES = core("namespaces", false);
 export const SECRETS = core("secrets");
 export const CONFIG_MAPS = core("configmaps");

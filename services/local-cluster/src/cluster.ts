@@ -15,13 +15,10 @@ import { expireEvents } from "./gc/event-expiry.js";
 import { NamespaceController } from "./gc/namespaces.js";
 import { OwnerCollector } from "./gc/owners.js";
 import { QuotaUsage } from "./gc/quota-usage.js";
-import { EventRecorder } from "./kubelet/event-recorder.js";
-import { Kubelet } from "./kubelet/kubelet.js";
-import { allocatableOf, type NodeDescription, nodeLabels, nodeObject, thisMachine } from "./kubelet/node-object.js";
+import { type NodeDescription, nodeObject } from "./kubelet/node-object.js";
 import { servePodLog } from "./kubelet/pod-log.js";
-import { Reaper } from "./kubelet/container/reaper.js";
-import { Scheduler } from "./kubelet/scheduler.js";
-import { at, type KubeObject, listAt, textAt, withMeta } from "./object/model.js";
+import { describeNode, startKubelet } from "./kubelet/start-kubelet.js";
+import { type KubeObject, withMeta } from "./object/model.js";
 import { registerMetrics } from "./metrics.js";
 import { writeKubeconfig } from "./kubeconfig.js";
 import { storePodSource } from "./store-pod-source.js";
@@ -43,9 +40,6 @@ export interface ClusterOptions {
 }
 
 const EXPIRY_MS = 30_000;
-
-/** Pods are processes of this machine and have its address. */
-const HOST_IP = "127.0.0.1";
 
 /** Starts the store, its controllers, the pods and the API. */
 export async function startCluster({ config: given, logger, fatal, now }: ClusterOptions): Promise<Cluster> {
@@ -75,32 +69,11 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
   ];
   const expiry = setInterval(() => expireEvents(context, config.eventTTL * 1000), EXPIRY_MS);
 
-  const machine = thisMachine();
-  const allocatable = allocatableOf(machine, config.allocatable);
-  const description = { name: config.nodeName, hostIP: HOST_IP, machine, allocatable, labels: config.nodeLabels, now: now() };
-  putNode(context, description);
-  const pods = storePodSource(context);
-  const events = new EventRecorder(pods, config.nodeName);
+  const node = describeNode(config, now());
+  putNode(context, node);
   const podsFolder = join(config.dataDir, "pods");
-  const kubelet = new Kubelet({
-    pods,
-    events,
-    logger,
-    podsFolder,
-    reaper: new Reaper(),
-    settings: {
-      nodeName: config.nodeName,
-      hostIP: HOST_IP,
-      allocatable,
-      podEnv: config.podEnv,
-      podPath: config.podPath,
-      machineEnv: process.env,
-    },
-    unreachableImages: config.imagePolicy.unreachable,
-    maxLogBytes: config.maxLogBytes,
-    enforceMemory: config.memoryLimits === "enforce",
-    scheduler: new Scheduler({ pods, events, nodeName: config.nodeName, allocatable, labels: nodeLabels(description) }),
-  });
+  const pods = storePodSource(context);
+  const kubelet = startKubelet({ pods, config, node, podsFolder, logger, schedule: true });
 
   const token = config.access === "token" ? readToken(join(config.dataDir, "token")) : undefined;
   const loopback = /^(localhost|127\.|::1$)/.test(config.host);
@@ -113,11 +86,7 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
     access: { token, loopback },
     maxRequestBytes: config.maxRequestBytes,
     notReady: () => undefined,
-    podLog: (pod, query, response) =>
-      servePodLog(
-        { podsFolder, now, isRunning: (seen, container, attempt) => isRunning(context, seen, { container, attempt }) },
-        { pod, query, response },
-      ),
+    podLog: (pod, query, response) => servePodLog({ podsFolder, pods }, { pod: pod.object, query, response }),
     onError,
   });
   registerMetrics(metrics, { store, watches: () => handler.watches, pods: () => kubelet.workers });
@@ -144,20 +113,6 @@ function putNode(context: ApiContext, description: NodeDescription): void {
   const known = context.store.get({ resource: STORAGE.nodes, namespace: "", name: description.name })?.object;
   const { uid = context.newUid(), creationTimestamp = node.metadata.creationTimestamp } = known?.metadata ?? {};
   context.store.put(STORAGE.nodes, withMeta(node, { uid, creationTimestamp } as Partial<KubeObject["metadata"]>));
-}
-
-/** Whether this start of a container still runs, going by the pod's status now. */
-function isRunning(context: ApiContext, pod: KubeObject, { container, attempt }: { container: string; attempt: number }): boolean {
-  const { namespace = "", name, uid } = pod.metadata;
-  const now = context.store.get({ resource: STORAGE.pods, namespace, name })?.object;
-  if (now?.metadata.uid !== uid) return false;
-  const statuses = [...listAt(now, "status", "containerStatuses"), ...listAt(now, "status", "initContainerStatuses")];
-  const status = statuses.find((s) => textAt(s, "name") === container);
-  return (
-    at(status, "state", "terminated") === undefined &&
-    at(status, "state", "waiting") === undefined &&
-    Number(at(status, "restartCount") ?? 0) <= attempt
-  );
 }
 
 /** Letters and digits of generated names, without those that form words. */

@@ -4,26 +4,8 @@ import { z } from "zod";
 
 const folder = join(homedir(), ".flyte-ts", "cluster");
 
-/** What `node dist/main.js --config FILE` reads. */
-export const configSchema = z.strictObject({
-  /** Address to listen on; anything but loopback needs `access: token`. */
-  host: z.string().default("127.0.0.1"),
-  /** 0 takes any free port; the kubeconfig names it. */
-  port: z.int().min(0).max(65_535).default(0),
-  /** `open`: whoever reaches the port. `token`: a secret that the kubeconfig carries in the server's path. */
-  access: z.enum(["open", "token"]).default("open"),
-  /** Holds the objects, the pods' folders and their logs. */
-  dataDir: z.string().default(folder),
-  /** File to write for kubectl and the services; by default `kubeconfig` in the data folder. */
-  kubeconfig: z.string().optional(),
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
-  maxRequestBytes: z
-    .int()
-    .positive()
-    .default(3 << 20),
-  maxObjectBytes: z.int().positive().default(1_572_864),
-  /** How long events are kept, seconds. */
-  eventTTL: z.number().positive().default(3600),
+/** How pods run on this machine. */
+export const podSettings = {
   nodeName: z.string().default("local"),
   /** What pods may request together; CPU is 4 per core and memory twice the machine's unless given. */
   allocatable: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
@@ -48,6 +30,33 @@ export const configSchema = z.strictObject({
     .default(64 << 20),
   /** What happens to running pods when the service is told to stop. */
   podsOnStop: z.enum(["keep", "kill"]).default("keep"),
+};
+
+/** What `node dist/main.js --config FILE` reads. */
+export const configSchema = z.strictObject({
+  /** Address to listen on; anything but loopback needs `access: token`. */
+  host: z.string().default("127.0.0.1"),
+  /** 0 takes any free port; the kubeconfig names it. */
+  port: z.int().min(0).max(65_535).default(0),
+  /** `open`: whoever reaches the port. `token`: a secret that the kubeconfig carries in the server's path. */
+  access: z.enum(["open", "token"]).default("open"),
+  /** Holds the objects, the pods' folders and their logs. */
+  dataDir: z.string().default(folder),
+  /** File to write for kubectl and the services; by default `kubeconfig` in the data folder. */
+  kubeconfig: z.string().optional(),
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  maxRequestBytes: z
+    .int()
+    .positive()
+    .default(3 << 20),
+  maxObjectBytes: z.int().positive().default(1_572_864),
+  /** How long events are kept, seconds. */
+  eventTTL: z.number().positive().default(3600),
+  ...podSettings,
 });
 
 export type Config = z.infer<typeof configSchema>;
+
+const podSettingsSchema = z.strictObject(podSettings);
+
+export type PodSettings = z.infer<typeof podSettingsSchema>;

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { type KubeObject, at, listAt, textAt } from "../object/model.js";
-import type { Stored } from "../store/stored.js";
 import { badRequest } from "../api/api-error.js";
 import { logSize, readLog, readTimes, tailOffset } from "./container/log.js";
 import { podFolder } from "./pod-folder.js";
+import type { PodSource } from "./pod-source.js";
 import { findRuns, readExit, type RunFolder } from "./container/run-folder.js";
 
 /** How often a followed log is looked at, ms. */
@@ -13,26 +13,25 @@ const CHUNK_BYTES = 256 << 10;
 
 export interface LogOptions {
   readonly podsFolder: string;
-  /** Whether the container still runs; a log is followed until it does not. */
-  readonly isRunning: (pod: KubeObject, container: string, attempt: number) => boolean;
-  readonly now: () => number;
+  /** A log is followed until its container runs no more. */
+  readonly pods: Pick<PodSource, "get" | "now">;
 }
 
 /** Serves `GET …/pods/{name}/log`. @throws ApiError BadRequest in the words of the real API */
 export async function servePodLog(
   options: LogOptions,
-  { pod, query, response }: { pod: Stored; query: URLSearchParams; response: ServerResponse },
+  { pod, query, response }: { pod: KubeObject; query: URLSearchParams; response: ServerResponse },
 ): Promise<void> {
-  const container = chooseContainer(pod.object, query.get("container") ?? "");
-  const run = chooseRun(options, { pod: pod.object, container, previous: query.get("previous") === "true" });
+  const container = chooseContainer(pod, query.get("container") ?? "");
+  const run = chooseRun(options, { pod: pod, container, previous: query.get("previous") === "true" });
   const follow = query.get("follow") === "true";
   const tail = query.get("tailLines");
   const limit = query.has("limitBytes") ? Number(query.get("limitBytes")) : Number.POSITIVE_INFINITY;
-  const since = sinceTime(query, options.now());
+  const since = sinceTime(query, options.pods.now());
   let offset = Math.max(tail === null ? 0 : tailOffset(run, Number(tail)), since === undefined ? 0 : offsetAt(run, since));
   response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-cache, private" });
   response.flushHeaders();
-  const stamp = query.get("timestamps") === "true" ? new LineStamp(run, options.now) : undefined;
+  const stamp = query.get("timestamps") === "true" ? new LineStamp(run, options.pods.now) : undefined;
   let sent = 0;
   const drain = async () => {
     // A log that was cut starts again.
@@ -47,12 +46,26 @@ export async function servePodLog(
     }
   };
   await drain();
-  while (follow && sent < limit && !response.destroyed && options.isRunning(pod.object, container, run.attempt)) {
+  while (follow && sent < limit && !response.destroyed && isRunning(options, pod, { container, attempt: run.attempt })) {
     await delay(FOLLOW_MS);
     await drain();
   }
   if (follow) await drain();
   response.end();
+}
+
+/** Whether this start of a container still runs, going by the pod's status now. */
+function isRunning({ pods }: LogOptions, pod: KubeObject, { container, attempt }: { container: string; attempt: number }): boolean {
+  const { namespace = "", name, uid } = pod.metadata;
+  const now = pods.get(namespace, name);
+  if (now?.metadata.uid !== uid) return false;
+  const statuses = [...listAt(now, "status", "containerStatuses"), ...listAt(now, "status", "initContainerStatuses")];
+  const status = statuses.find((s) => textAt(s, "name") === container);
+  return (
+    at(status, "state", "terminated") === undefined &&
+    at(status, "state", "waiting") === undefined &&
+    Number(at(status, "restartCount") ?? 0) <= attempt
+  );
 }
 
 function chooseContainer(pod: KubeObject, asked: string): string {

@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import {
+  createInformer,
+  type Informer,
+  type InformerEvent,
+  type KubeClient,
+  type KubeObject as ApiObject,
+  PODS,
+} from "@flyte-ts/kubernetes";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { PodChange, PodSource } from "../kubelet/pod-source.js";
+import { type JsonObject, type KubeObject, textAt } from "../object/model.js";
+import { EventWrites } from "./event-writes.js";
+import { PodData } from "./pod-data.js";
+import { PodWrites } from "./pod-writes.js";
+
+export interface ApiPodSourceOptions {
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly nodeName: string;
+  readonly now: () => number;
+}
+
+export interface ApiPodSource extends PodSource {
+  /** Milliseconds since the watch last showed life. */
+  lagMs(): number | undefined;
+  close(): Promise<void>;
+}
+
+const CLOSE_MS = 5_000;
+
+const CHANGES = { added: "ADDED", modified: "MODIFIED", deleted: "DELETED" } as const;
+
+/** The pods of a cluster, by its API. Resolves when they are known. */
+export async function openApiPodSource(options: ApiPodSourceOptions): Promise<ApiPodSource> {
+  const source = new WatchedPods(options);
+  await source.open();
+  return source;
+}
+
+class WatchedPods implements ApiPodSource {
+  readonly now: () => number;
+  readonly newUid = randomUUID;
+  readonly #writes: PodWrites;
+  readonly #events: EventWrites;
+  readonly #data: PodData;
+  readonly #listeners = new Set<(change: PodChange) => void>();
+  /**
+   * What this node has said of its pods, by uid. It holds before what the API shows,
+   * which is later: nobody else writes the status of a pod that is bound here.
+   */
+  readonly #told = new Map<string, JsonObject>();
+  readonly #prepared = new Set<string>();
+  readonly #nodeName: string;
+  readonly #informer: Informer<ApiObject>;
+  #open = false;
+
+  constructor({ client, logger, nodeName, now }: ApiPodSourceOptions) {
+    this.now = now;
+    this.#nodeName = nodeName;
+    this.#writes = new PodWrites({ client, logger });
+    this.#events = new EventWrites({ client, logger });
+    this.#data = new PodData({ client, logger, now });
+    this.#informer = createInformer<ApiObject>({ client, ref: PODS, logger, onEvent: (event) => this.#onEvent(event) });
+  }
+
+  async open(): Promise<void> {
+    await this.#informer.synced;
+    await Promise.all(
+      this.list()
+        .filter((pod) => this.#isOurs(pod))
+        .map((pod) => this.#prepare(pod)),
+    );
+    this.#open = true;
+  }
+
+  get(namespace: string, name: string): KubeObject | undefined {
+    return this.#shown(this.#informer.get(`${namespace}/${name}`));
+  }
+
+  list(): readonly KubeObject[] {
+    return this.#informer.list().flatMap((pod) => this.#shown(pod) ?? []);
+  }
+
+  subscribe(listener: (change: PodChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  writeStatus(pod: KubeObject, status: JsonObject): void {
+    this.#told.set(pod.metadata.uid ?? "", status);
+    this.#writes.status(pod, status);
+  }
+
+  bind(pod: KubeObject, { nodeName }: { nodeName: string }): void {
+    // The server notes the condition itself; what the scheduler said before no longer holds.
+    this.#told.delete(pod.metadata.uid ?? "");
+    this.#writes.bind(pod, nodeName);
+  }
+
+  release(pod: KubeObject): void {
+    this.#writes.release(pod);
+  }
+
+  lookup(namespace: string) {
+    return this.#data.lookup(namespace);
+  }
+
+  writeEvent(event: KubeObject): void {
+    this.#events.add(event);
+  }
+
+  lagMs(): number | undefined {
+    return this.#informer.lagMs();
+  }
+
+  async close(): Promise<void> {
+    await this.#informer.stop();
+    this.#events.close();
+    await this.#writes.close(CLOSE_MS);
+  }
+
+  #isOurs(pod: KubeObject): boolean {
+    return textAt(pod, "spec", "nodeName") === this.#nodeName;
+  }
+
+  #shown(seen: Readonly<ApiObject> | undefined): KubeObject | undefined {
+    if (seen === undefined) return undefined;
+    const pod = seen as unknown as KubeObject;
+    const status = this.#told.get(pod.metadata.uid ?? "");
+    return status === undefined ? pod : { ...pod, status };
+  }
+
+  #onEvent({ type, object, previous }: InformerEvent<ApiObject>): void {
+    const pod = object as unknown as KubeObject;
+    // A watch that was interrupted may have missed that one pod went and another of its name came.
+    if (previous !== undefined && previous.metadata.uid !== object.metadata.uid) this.#forget(previous as unknown as KubeObject);
+    if (type === "deleted") {
+      this.#forget(pod);
+      return;
+    }
+    if (!this.#open) return;
+    const tell = () => this.#tell({ type: CHANGES[type], pod: this.#shown(object) ?? pod });
+    if (!this.#isOurs(pod) || this.#prepared.has(pod.metadata.uid ?? "")) return tell();
+    void this.#prepare(pod).then(() => {
+      const { namespace = "", name, uid } = pod.metadata;
+      const now = this.get(namespace, name);
+      if (now?.metadata.uid === uid) this.#tell({ type: CHANGES[type], pod: now as KubeObject });
+    });
+  }
+
+  async #prepare(pod: KubeObject): Promise<void> {
+    await this.#data.prepare(pod);
+    this.#prepared.add(pod.metadata.uid ?? "");
+  }
+
+  #forget(pod: KubeObject): void {
+    this.#told.delete(pod.metadata.uid ?? "");
+    this.#prepared.delete(pod.metadata.uid ?? "");
+    this.#tell({ type: "DELETED", pod });
+  }
+
+  #tell(change: PodChange): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}

@@ -1,0 +1,27 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { podSettings } from "../config.js";
+
+/** What `node dist/node-runner/main.js --config FILE` reads. */
+export const nodeRunnerConfig = z.strictObject({
+  /** Which cluster: a kubeconfig, else KUBECONFIG, else the service account of the pod that this runs in. */
+  kubernetes: z
+    .strictObject({
+      kubeconfig: z.string().optional(),
+      context: z.string().optional(),
+      inCluster: z.boolean().optional(),
+    })
+    .prefault({}),
+  /** Holds the pods' folders and their logs. */
+  dataDir: z.string().default(join(homedir(), ".flyte-ts", "node")),
+  /** Give this node to pods that have none. False where the cluster has a scheduler. */
+  schedule: z.boolean().default(true),
+  /** Where the API server asks for logs. 0 takes any free port. */
+  logPort: z.int().min(0).max(65_535).default(0),
+  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(0) }).prefault({}),
+  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  ...podSettings,
+});
+
+export type NodeRunnerConfig = z.infer<typeof nodeRunnerConfig>;

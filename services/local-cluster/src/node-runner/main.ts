@@ -1,0 +1,15 @@
+import { loadConfig } from "@flyte-ts/config";
+import { createLogger, onShutdown } from "@flyte-ts/telemetry";
+import { nodeRunnerConfig } from "./config.js";
+import { startNodeRunner } from "./node-runner.js";
+
+const config = loadConfig(nodeRunnerConfig, { service: "node-runner", argv: process.argv.slice(2), env: process.env });
+const logger = createLogger({ service: "node-runner", level: config.logLevel });
+try {
+  const runner = await startNodeRunner({ config, logger, now: Date.now });
+  onShutdown(() => runner.close(), { logger });
+  logger.info({ node: config.nodeName }, "ready");
+} catch (error) {
+  logger.fatal({ error: error instanceof Error ? error.message : String(error) }, "cannot start");
+  process.exit(1);
+}

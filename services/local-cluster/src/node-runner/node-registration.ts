@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isAlreadyExists, type KubeClient, type KubeObject as ApiObject, LEASES, NODES } from "@flyte-ts/kubernetes";
+import type { Logger } from "@flyte-ts/telemetry";
+import { type NodeDescription, nodeObject } from "../kubelet/node-object.js";
+import { isObject, microTimestamp } from "../object/model.js";
+
+/** As kubelet does: the Lease every 10 s, which expires after 40. */
+const RENEW_MS = 10_000;
+const LEASE_SECONDS = 40;
+const NAMESPACE = "kube-node-lease";
+
+export interface NodeRegistration {
+  readonly client: KubeClient;
+  readonly node: NodeDescription;
+  /** Where the API server asks for logs. */
+  readonly kubeletPort: number | undefined;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+/** Puts the node into the cluster and renews its Lease until the answer is called. */
+export async function registerNode(options: NodeRegistration): Promise<() => Promise<void>> {
+  await putNode(options);
+  const abort = new AbortController();
+  const { signal } = abort;
+  const renewing = (async () => {
+    while (!signal.aborted) {
+      await renew(options).catch((error: unknown) =>
+        options.logger.warn({ error: String(error) }, "the node's lease could not be renewed"),
+      );
+      await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
+    }
+  })();
+  return async () => {
+    abort.abort();
+    await renewing;
+  };
+}
+
+async function putNode({ client, node, kubeletPort }: NodeRegistration): Promise<void> {
+  const object = nodeObject(node);
+  const endpoints = kubeletPort === undefined ? {} : { daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } };
+  const status = { ...(isObject(object["status"]) ? object["status"] : {}), ...endpoints };
+  try {
+    await client.create(NODES, { ...object, status } as unknown as ApiObject);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const { name, labels } = object.metadata;
+    await client.mergePatch(NODES, { name, body: { metadata: { labels } } });
+    await client.mergePatch(NODES, { name, body: { status }, subresource: "status" });
+  }
+}
+
+async function renew({ client, node, now }: NodeRegistration): Promise<void> {
+  const spec = { holderIdentity: node.name, leaseDurationSeconds: LEASE_SECONDS, renewTime: microTimestamp(now()) };
+  const place = { namespace: NAMESPACE, name: node.name };
+  if ((await client.get(LEASES, place)) !== undefined) await client.mergePatch(LEASES, { ...place, body: { spec } });
+  else await client.create(LEASES, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: place, spec } as ApiObject);
+}

@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createKubeClient, EVENTS, type KubeClient, type KubeObject, LEASES, NODES, PODS, SECRETS } from "@flyte-ts/kubernetes";
+import { createLogger } from "@flyte-ts/telemetry";
+import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { nodeRunnerConfig } from "./config.js";
+import { type NodeRunner, startNodeRunner } from "./node-runner.js";
+
+interface Pod extends KubeObject {
+  readonly spec: { readonly nodeName?: string };
+  readonly status: {
+    readonly phase: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
+    readonly containerStatuses?: readonly {
+      readonly restartCount: number;
+      readonly state: { readonly terminated?: { readonly exitCode: number; readonly reason: string; readonly message?: string } };
+    }[];
+  };
+}
+
+const namespace = "default";
+
+describe.skipIf(await kubernetesUnavailable())("the node runner on a real Kubernetes API", () => {
+  let kubernetes: KubernetesFixture;
+  let client: KubeClient;
+  let folder: string;
+  let runner: NodeRunner;
+  const start = () =>
+    startNodeRunner({
+      config: nodeRunnerConfig.parse({
+        kubernetes: { kubeconfig: kubernetes.kubeconfig },
+        dataDir: folder,
+        nodeName: "this-machine",
+        allocatable: { cpu: 4 },
+        podsOnStop: "keep",
+        podEnv: { FROM_CONFIG: "yes" },
+      }),
+      logger: createLogger({ service: "test", level: "fatal" }),
+      now: Date.now,
+    });
+
+  beforeAll(async () => {
+    kubernetes = await kubernetesFixture();
+    client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig, timeoutMs: 5_000 });
+    folder = mkdtempSync(join(tmpdir(), "node-runner-"));
+    runner = await start();
+  }, 120_000);
+  afterAll(async () => {
+    for (const { metadata } of (await client.list(PODS, { namespace })).items)
+      await client.delete(PODS, { namespace, name: metadata.name, gracePeriodSeconds: 0 });
+    await sleep(300);
+    await runner.close();
+    await client.close();
+    await kubernetes.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const run = (name: string, script: string, more: { container?: object; spec?: object } = {}) =>
+    client.create<Pod>(PODS, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { namespace, name },
+      spec: {
+        restartPolicy: "Never",
+        containers: [{ name: "main", image: "local/image:1", command: ["sh", "-c", script], ...more.container }],
+        ...more.spec,
+      },
+    } as never);
+  async function until(name: string, fits: (pod: Pod) => boolean): Promise<Pod> {
+    let pod: Pod | undefined;
+    for (let i = 0; i < 800; i++) {
+      pod = await client.get<Pod>(PODS, { namespace, name }).catch(() => pod);
+      if (pod !== undefined && fits(pod)) return pod;
+      await sleep(25);
+    }
+    throw new Error(`${name}: ${JSON.stringify(pod?.status)}`);
+  }
+  const ended = ({ status }: Pod) => status.phase === "Succeeded" || status.phase === "Failed";
+  const outcome = ({ status }: Pod) => status.containerStatuses?.[0]?.state.terminated;
+
+  test("registers itself and renews its lease", async () => {
+    const node = await client.get<KubeObject & { status: { allocatable: Record<string, string> } }>(NODES, { name: "this-machine" });
+    expect(node?.status.allocatable).toMatchObject({ cpu: "4" });
+    const lease = await client.get<KubeObject & { spec: object }>(LEASES, { namespace: "kube-node-lease", name: "this-machine" });
+    expect(lease?.spec).toMatchObject({ holderIdentity: "this-machine" });
+  });
+
+  test("a pod gets the node, its secret and the configured environment, and its end is told", async () => {
+    const data = { word: Buffer.from("mellon").toString("base64") };
+    await client.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "door" }, data } as never);
+    const env = [{ name: "WORD", valueFrom: { secretKeyRef: { name: "door", key: "word" } } }];
+    await run("succeeds", `test "$WORD $FROM_CONFIG" = "mellon yes" && echo done > $FLYTE_TS_TERMINATION_LOG`, { container: { env } });
+    const pod = await until("succeeds", ended);
+    expect(pod.spec.nodeName).toBe("this-machine");
+    expect(pod.status.phase).toBe("Succeeded");
+    expect(outcome(pod)).toMatchObject({ exitCode: 0, reason: "Completed", message: "done\n" });
+    let reasons: string[] = [];
+    for (let i = 0; i < 100 && !reasons.includes("Started"); i++) {
+      const { items } = await client.list<KubeObject & { reason: string; involvedObject: { name: string } }>(EVENTS, { namespace });
+      reasons = items.filter(({ involvedObject }) => involvedObject.name === "succeeds").map(({ reason }) => reason);
+      await sleep(50);
+    }
+    expect(reasons).toEqual(expect.arrayContaining(["Scheduled", "Pulled", "Created", "Started"]));
+  });
+
+  test("exit codes, deadlines, missing images and pods that do not fit are told as kubelet and the scheduler tell them", async () => {
+    await run("fails", "exit 3");
+    await run("late", "sleep 60", { spec: { activeDeadlineSeconds: 1 } });
+    await run("imageless", "true", { container: { image: "registry.invalid/none:1" } });
+    await run("too-large", "true", { container: { resources: { requests: { cpu: "100" } } } });
+    expect(outcome(await until("fails", ended))).toMatchObject({ exitCode: 3, reason: "Error" });
+    expect((await until("late", ended)).status).toMatchObject({ phase: "Failed", reason: "DeadlineExceeded" });
+    const waiting = await until("imageless", ({ status }) => JSON.stringify(status).includes("ErrImagePull"));
+    expect(waiting.status.phase).toBe("Pending");
+    const refused = await until("too-large", ({ status }) => status.conditions?.some(({ reason }) => reason === "Unschedulable") ?? false);
+    expect(refused.status.conditions?.[0]?.message).toContain("Insufficient cpu");
+  }, 60_000);
+
+  test("a deleted pod is stopped and then leaves the API", async () => {
+    const file = join(folder, "deleted");
+    await run("deleted", `trap 'echo stopped > ${file}; exit 0' TERM; while :; do sleep 0.1; done`);
+    await until("deleted", ({ status }) => status.phase === "Running");
+    await sleep(200);
+    await client.delete(PODS, { namespace, name: "deleted", gracePeriodSeconds: 10 });
+    for (let i = 0; i < 200 && (await client.get(PODS, { namespace, name: "deleted" })) !== undefined; i++) await sleep(25);
+    expect(await client.get(PODS, { namespace, name: "deleted" })).toBeUndefined();
+    expect(readFileSync(file, "utf8")).toBe("stopped\n");
+  });
+
+  test("outlives its own restart and the API server's: what ended meanwhile is told, nothing runs twice", async () => {
+    const file = join(folder, "ran");
+    await run("outlives", `echo ran >> ${file}; sleep 2; exit 7`);
+    await until("outlives", ({ status }) => status.phase === "Running");
+    await runner.close();
+    await kubernetes.kill();
+    const starting = sleep(1_500).then(() => kubernetes.restart());
+    await starting;
+    runner = await start();
+    expect(outcome(await until("outlives", ended))).toMatchObject({ exitCode: 7 });
+    expect(readFileSync(file, "utf8")).toBe("ran\n");
+    // And while it works: what happens in the dark is told afterwards.
+    await run("in-the-dark", `echo ran >> ${file}; sleep 1; exit 5`);
+    await until("in-the-dark", ({ status }) => status.phase === "Running");
+    await kubernetes.kill();
+    await sleep(1_500);
+    await kubernetes.restart();
+    expect(outcome(await until("in-the-dark", ended))).toMatchObject({ exitCode: 5 });
+    expect(readFileSync(file, "utf8")).toBe("ran\nran\n");
+  }, 120_000);
+});

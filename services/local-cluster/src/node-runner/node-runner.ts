@@ -1,0 +1,55 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createKubeClient } from "@flyte-ts/kubernetes";
+import { type Logger, Metrics, startOpsServer } from "@flyte-ts/telemetry";
+import { lockDataDir } from "../data-lock.js";
+import { describeNode, startKubelet } from "../kubelet/start-kubelet.js";
+import { openApiPodSource } from "./api-pod-source.js";
+import type { NodeRunnerConfig } from "./config.js";
+import { registerNode } from "./node-registration.js";
+
+export interface NodeRunner {
+  readonly opsPort: number;
+  /** Stops working; pods keep running or end, as configured. */
+  close(): Promise<void>;
+}
+
+export interface NodeRunnerOptions {
+  readonly config: NodeRunnerConfig;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+/** A watch that shows no life for so long, though the server sends bookmarks every minute, is broken, ms. */
+const LONGEST_SILENCE_MS = 300_000;
+
+/** Makes this machine a node of a cluster: its pods run here as processes. */
+export async function startNodeRunner({ config: given, logger, now }: NodeRunnerOptions): Promise<NodeRunner> {
+  // Pods have other working folders: paths must not depend on ours.
+  const config = { ...given, dataDir: resolve(given.dataDir) };
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const unlock = lockDataDir(config.dataDir);
+  const client = await createKubeClient(config.kubernetes);
+  const node = describeNode(config, now());
+  const pods = await openApiPodSource({ client, logger, nodeName: node.name, now });
+  const podsFolder = join(config.dataDir, "pods");
+  const unregister = await registerNode({ client, node, kubeletPort: undefined, logger, now });
+  const kubelet = startKubelet({ pods, config, node, podsFolder, logger, schedule: config.schedule });
+  const metrics = new Metrics();
+  const notReady = () => {
+    const lag = pods.lagMs();
+    return lag !== undefined && lag < LONGEST_SILENCE_MS ? undefined : "the watch of pods is broken";
+  };
+  const ops = await startOpsServer({ ...config.ops, metrics, notReady });
+  return {
+    opsPort: ops.port,
+    close: async () => {
+      await kubelet.close(config.podsOnStop);
+      await unregister();
+      await pods.close();
+      await client.close();
+      await ops.close();
+      unlock();
+    },
+  };
+}
