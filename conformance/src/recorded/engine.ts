@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { startStack } from "../stack/stack-fixture.js";
+import { startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
 import { accepted, type AcceptedDifference, differences } from "./differences.js";
 
 const { values } = parseArgs({
@@ -15,6 +15,8 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     jobs: { type: "string", default: "3" },
     here: { type: "string" },
+    /** On a real kube-apiserver in place of the local cluster. */
+    kubernetes: { type: "boolean", default: false },
   },
 });
 if (values.records === undefined) throw new Error("--records FOLDER is needed: the folder of record.py");
@@ -24,7 +26,7 @@ const list = JSON.parse(readFileSync(listFile, "utf8")) as AcceptedDifference[];
 const folder = values.here ?? mkdtempSync(join(tmpdir(), "flyte-ts-records-"));
 
 if (values.here === undefined) {
-  const stack = await startStack();
+  const stack = await (values.kubernetes ? startStackOnKubernetes() : startStack());
   try {
     const flags = [
       "--endpoint",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { type KubernetesFixture, kubernetesFixture } from "@flyte-ts/testing";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
@@ -13,6 +14,8 @@ export interface RunningStack {
   readonly api: number;
   readonly blobs: number;
   readonly kubeconfig: string;
+  /** The real Kubernetes API that it stands on, if it was started on one. */
+  readonly kubernetes?: KubernetesFixture;
   /** Folder of pyflyte. */
   readonly pythonBin: string;
   /** Process ids of one part, by the name that its command line shows: `admin`, `propeller`, `postgres`, `nats` … */
@@ -23,7 +26,35 @@ export interface RunningStack {
   stop(): Promise<number>;
 }
 
-export type StackPart = "admin" | "propeller" | "plugin-pod" | "plugin-echo" | "local-cluster" | "local-blobstore" | "postgres" | "nats";
+export type StackPart =
+  | "admin"
+  | "propeller"
+  | "plugin-pod"
+  | "plugin-echo"
+  | "local-cluster"
+  | "node-runner"
+  | "local-blobstore"
+  | "postgres"
+  | "nats";
+
+/** The stack on a real kube-apiserver, with its garbage collector and other controllers; both end together. */
+export async function startStackOnKubernetes(flags: readonly string[] = ["--no-example"]): Promise<RunningStack> {
+  const kubernetes = await kubernetesFixture({ controllers: true });
+  try {
+    const stack = await startStack([...flags, "--kubeconfig", kubernetes.kubeconfig]);
+    const stop = async () => {
+      try {
+        return await stack.stop();
+      } finally {
+        await kubernetes.stop();
+      }
+    };
+    return { ...stack, kubeconfig: kubernetes.kubeconfig, kubernetes, stop };
+  } catch (error) {
+    await kubernetes.stop();
+    throw error;
+  }
+}
 
 export async function startStack(flags: readonly string[] = ["--no-example"]): Promise<RunningStack> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-stack-"));
@@ -40,7 +71,10 @@ export async function startStack(flags: readonly string[] = ["--no-example"]): P
     await sleep(50);
   }
   const ports = JSON.parse(readFileSync(join(folder, "config", "ports.json"), "utf8")) as { api: number; blobs: number };
-  const podPath = /podPath:\s*\n\s*- (.+)/.exec(readFileSync(join(folder, "config", "local-cluster.yaml"), "utf8"))?.[1] ?? "";
+  const podPath =
+    /podPath:\s*\n\s*- (.+)/.exec(
+      readFileSync(join(folder, "config", `${flags.includes("--kubeconfig") ? "node-runner" : "local-cluster"}.yaml`), "utf8"),
+    )?.[1] ?? "";
   return {
     folder,
     api: ports.api,

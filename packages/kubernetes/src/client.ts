@@ -133,7 +133,8 @@ class HttpKubeClient implements KubeClient {
       if (fieldSelector) query.set("fieldSelector", fieldSelector);
       if (page?.metadata.continue) query.set("continue", page.metadata.continue);
       page = await this.#call<KubeList<T>>("GET", `${resourcePath(ref, namespace)}?${query}`, { accept });
-      for (const item of page.items) items.push(item);
+      // The metadata of no objects is `null`, not an empty list.
+      for (const item of page.items ?? []) items.push(item);
     } while (page.metadata.continue);
     return { metadata: { resourceVersion: page.metadata.resourceVersion }, items };
   }

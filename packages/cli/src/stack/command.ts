@@ -66,12 +66,12 @@ function interruption(): Promise<"interrupted"> {
   });
 }
 
-function printAddresses({ endpoints, folders }: Stack, line: (text: string) => void): void {
+function printAddresses({ endpoints, folders, cluster }: Stack, line: (text: string) => void): void {
   line(`
 ready
   API (gRPC and REST)  localhost:${endpoints.api}     http://localhost:${endpoints.api}/api/v1/projects
   blob store (S3)      http://localhost:${endpoints.blobs}
-  kubectl              export KUBECONFIG=${folders.kubeconfig}
+  kubectl              export KUBECONFIG=${cluster.kubeconfig}
   logs                 ${folders.logs}
   state                ${folders.root}     (remove the folder to start afresh)`);
 }

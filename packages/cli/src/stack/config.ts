@@ -12,6 +12,8 @@ export const stackConfigSchema = z.strictObject({
   blobPort: port.default(30_002),
   /** Kubernetes API of the local cluster; 0 takes a free port and keeps it. */
   clusterPort: port.default(0),
+  /** Use this Kubernetes cluster in place of the local one. It should have no nodes of its own: this machine becomes its node. */
+  kubeconfig: z.string().optional(),
   /** Run the training example once the stack is ready. */
   example: z.boolean().default(true),
   /** End after the example, with its outcome as exit status. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { StackCluster } from "./cluster.js";
 import { repositoryRoot, type StackFolders } from "./paths.js";
 
 /** Where the parts of a running stack listen. */
@@ -17,6 +18,8 @@ export interface Endpoints {
 export interface ServiceConfig {
   readonly name: string;
   readonly program: string;
+  /** Others stand on it: it starts before them and ends after them. */
+  readonly ground?: boolean;
   /** Port of /readyz, when it is not the service's own in `Endpoints.ops`. */
   readonly readyPort?: number;
   /** Content of the service's configuration file. */
@@ -25,6 +28,7 @@ export interface ServiceConfig {
 
 interface StackFacts {
   readonly endpoints: Endpoints;
+  readonly cluster: StackCluster;
   readonly folders: StackFolders;
   /** Folder of pyflyte-execute. */
   readonly pythonBin: string;
@@ -37,19 +41,26 @@ const ACCESS_KEY = "minio";
 const SECRET_KEY = "miniostorage";
 
 /** The configuration of every service of the local stack. */
-export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: StackFacts): ServiceConfig[] {
-  const program = (folder: string) => join(repositoryRoot, "services", folder, "dist", "main.js");
+export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLevel }: StackFacts): ServiceConfig[] {
+  const program = (folder: string, main = "main.js") => join(repositoryRoot, "services", folder, "dist", main);
   const ops = (name: string) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
   const blobEndpoint = `http://127.0.0.1:${endpoints.blobs}`;
   const s3 = { endpoint: blobEndpoint, region: "us-east-1", accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
   // Without a dashboard: the log as the cluster's API shows it, readable in a browser of this machine.
-  const podLog = `http://127.0.0.1:${endpoints.cluster}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
+  const podLog = `${cluster.url}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
   const nats = { url: endpoints.natsUrl };
-  const kubernetes = { kubeconfig: folders.kubeconfig };
+  const kubernetes = { kubeconfig: cluster.kubeconfig };
+  const pods = {
+    podPath: [pythonBin],
+    // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
+    podsOnStop: "kill",
+    podEnv: { FLYTE_AWS_ENDPOINT: blobEndpoint, FLYTE_AWS_ACCESS_KEY_ID: ACCESS_KEY, FLYTE_AWS_SECRET_ACCESS_KEY: SECRET_KEY },
+  };
   return [
     {
       name: "local-blobstore",
       program: program("local-blobstore"),
+      ground: true,
       config: {
         logLevel,
         ops: ops("local-blobstore"),
@@ -60,21 +71,20 @@ export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: Stac
         buckets: [BUCKET],
       },
     },
-    {
-      name: "local-cluster",
-      program: program("local-cluster"),
-      readyPort: endpoints.cluster,
-      config: {
-        logLevel,
-        port: endpoints.cluster,
-        dataDir: folders.cluster,
-        kubeconfig: folders.kubeconfig,
-        podPath: [pythonBin],
-        // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
-        podsOnStop: "kill",
-        podEnv: { FLYTE_AWS_ENDPOINT: blobEndpoint, FLYTE_AWS_ACCESS_KEY_ID: ACCESS_KEY, FLYTE_AWS_SECRET_ACCESS_KEY: SECRET_KEY },
-      },
-    },
+    cluster.own
+      ? {
+          name: "local-cluster",
+          program: program("local-cluster"),
+          ground: true,
+          readyPort: endpoints.cluster,
+          config: { logLevel, port: endpoints.cluster, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods },
+        }
+      : {
+          name: "node-runner",
+          program: program("local-cluster", "node-runner/main.js"),
+          ground: true,
+          config: { logLevel, ops: ops("node-runner"), kubernetes, dataDir: folders.cluster, ...pods },
+        },
     {
       name: "admin",
       program: program("admin"),
@@ -85,7 +95,7 @@ export function serviceConfigs({ endpoints, folders, pythonBin, logLevel }: Stac
         database: { url: endpoints.databaseUrl },
         nats,
         storage: { container: `s3://${BUCKET}`, s3 },
-        clusters: [{ name: "local", kubeconfig: folders.kubeconfig }],
+        clusters: [{ name: "local", kubeconfig: cluster.kubeconfig }],
         taskResources: { defaults: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "4", memory: "4Gi", gpu: "1" } },
         registration: { maxWorkflowNodes: 100_000 },
       },

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, type LocalServer, portInUse, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
+import { givenCluster, type StackCluster } from "./cluster.js";
 import type { StackConfig } from "./config.js";
 import { type StackFolders, stackFolders } from "./paths.js";
 import type { Progress } from "./progress.js";
@@ -12,6 +13,7 @@ import { SupervisedService } from "./supervised-service.js";
 export interface Stack {
   readonly folders: StackFolders;
   readonly endpoints: Endpoints;
+  readonly cluster: StackCluster;
   readonly pythonBin: string;
   /** Resolves with a description when a server of the stack ended and could not be brought back. */
   readonly failed: Promise<string>;
@@ -30,6 +32,7 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
   const folders = stackFolders(config.data ?? ".flyte-ts");
   for (const folder of [folders.root, folders.config, folders.logs, folders.blobs, folders.cluster]) mkdirSync(folder, { recursive: true });
   claim(folders);
+  const given = config.kubeconfig === undefined ? undefined : givenCluster(config.kubeconfig);
   const ports = await choosePorts(config, folders);
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
@@ -65,7 +68,9 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
       databaseUrl: postgres.url,
       natsUrl: nats.url,
     };
-    const configs = serviceConfigs({ endpoints, folders, pythonBin: python.bin, logLevel: config.logLevel });
+    const own: StackCluster = { kubeconfig: folders.kubeconfig, url: `http://127.0.0.1:${ports.cluster}`, own: true };
+    const cluster = given ?? own;
+    const configs = serviceConfigs({ endpoints, cluster, folders, pythonBin: python.bin, logLevel: config.logLevel });
     const services = configs.map(({ name, program, config: content, readyPort }) => {
       const configFile = join(folders.config, `${name}.yaml`);
       writeFileSync(configFile, stringify(content), { mode: 0o600 });
@@ -77,8 +82,10 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
       );
     });
     // The cluster and the blob store are there before those who use them, and end after them.
-    const ground = services.filter((service) => service.spec.name.startsWith("local-"));
-    const users = services.filter((service) => !ground.includes(service));
+    const [ground, users] = [true, false].map((wanted) => services.filter((_, index) => (configs[index]?.ground ?? false) === wanted)) as [
+      SupervisedService[],
+      SupervisedService[],
+    ];
     await progress.step("services", async () => {
       stops.push(async () => {
         await Promise.all(users.map((service) => service.stop()));
@@ -89,7 +96,7 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
         await Promise.all(group.map((service) => service.ready(READY_MS)));
       }
     });
-    return { folders, endpoints, pythonBin: python.bin, failed: failure, stop };
+    return { folders, endpoints, cluster, pythonBin: python.bin, failed: failure, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -132,7 +139,7 @@ interface Ports {
   readonly ops: Readonly<Record<string, number>>;
 }
 
-const SERVICES = ["local-blobstore", "local-cluster", "admin", "datacatalog", "propeller", "plugin-pod", "plugin-echo"];
+const SERVICES = ["local-blobstore", "local-cluster", "node-runner", "admin", "datacatalog", "propeller", "plugin-pod", "plugin-echo"];
 
 /** Ports that were chosen freely stay the same over restarts, so that what was written down with them stays true. */
 async function choosePorts(config: StackConfig, folders: StackFolders): Promise<Ports> {

@@ -1,0 +1,29 @@
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parse } from "yaml";
+
+/** The Kubernetes API of a stack. */
+export interface StackCluster {
+  readonly kubeconfig: string;
+  /** Address of the API. */
+  readonly url: string;
+  /** Whether the stack runs it itself; else it only makes this machine a node of it. */
+  readonly own: boolean;
+}
+
+interface Kubeconfig {
+  readonly "current-context"?: string;
+  readonly contexts?: readonly { readonly name: string; readonly context: { readonly cluster: string } }[];
+  readonly clusters?: readonly { readonly name: string; readonly cluster: { readonly server: string } }[];
+}
+
+/** @throws Error when the file is not there or its current context names no cluster */
+export function givenCluster(file: string): StackCluster {
+  const kubeconfig = resolve(file);
+  if (!existsSync(kubeconfig)) throw new Error(`kubeconfig ${file}: there is no such file`);
+  const config = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
+  const context = config.contexts?.find(({ name }) => name === config["current-context"])?.context;
+  const server = config.clusters?.find(({ name }) => name === context?.cluster)?.cluster.server;
+  if (server === undefined) throw new Error(`kubeconfig ${file}: the current context names no cluster`);
+  return { kubeconfig, url: server.replace(/\/+$/, ""), own: false };
+}
