@@ -129,6 +129,13 @@ test("the node of a child is woken at each end that is told, and by no other exe
   expect(wakes).toHaveLength(1);
 });
 
+test("a child that stands as failed from the start wakes its node, too", async () => {
+  await n0Runs();
+  await admin.createExecution(child("child", { annotations: { values: { "a b": "x" } } }));
+  expect((await admin.getExecution({ id: key("child") })).closure?.phase).toBe(Phase.FAILED);
+  expect(wakes).toEqual([wakeOf("nodeId:n0")]);
+});
+
 test("a child that is recovered belongs to the node that recovers it", async () => {
   await n0Runs();
   await admin.createExecution(child("old"));

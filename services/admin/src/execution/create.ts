@@ -20,6 +20,7 @@ import { missingEntity } from "../identifier/missing.js";
 import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
 import { platformResources } from "../task/resources.js";
+import { wakeParents } from "../wake/announce-ends.js";
 import { type CheckedRequest, checkCreateRequest } from "./check-request.js";
 import { checkConcurrency } from "./concurrency.js";
 import { inherit } from "./inherit.js";
@@ -31,7 +32,7 @@ import { foreseeRefusal, refusalError } from "./refusal.js";
 import { ensureSingleTask } from "./single-task.js";
 import type { ExecutionName } from "./state.js";
 
-export type CreateDeps = Pick<AdminDeps, "db" | "config" | "clusters" | "clock" | "random">;
+export type CreateDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clusters" | "clock" | "random" | "logger">;
 
 export interface Caller {
   /** Who asks; empty without authentication. */
@@ -65,6 +66,7 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
     }
     await insertExecution(tx, row);
   });
+  if (row.failure !== undefined) await wakeParents(deps, [id]);
   return id;
 }
 
