@@ -8,6 +8,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { NodeExecutionEventSchema, TaskExecutionEventSchema, WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { BlobStore } from "@flyte-ts/blobstore";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import { Code } from "@flyte-ts/rpc";
@@ -73,7 +74,8 @@ const task = (nodeId: string, phase: Task, retryAttempt = 0): Item => {
 };
 const ids = new ExecutionIds();
 const record = (...items: Item[]) => recordBatch({ db, ids, onUnrecordable: () => undefined }, items);
-const settle = () => settleOnce({ db, config, logger, clusters: [{ name: "", weight: 1, kube }] }, { endedMs: 0, limit: 10 });
+const settle = () =>
+  settleOnce({ db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] }, { endedMs: 0, limit: 10 });
 
 async function seen() {
   const { nodeExecutions } = await served.admin.listNodeExecutions({

@@ -15,9 +15,9 @@ import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../node-execu
 import { loadTasks, saveTasks, type TaskWrite } from "../task-execution/store.js";
 import { settleNode, settleTask, type Settlement } from "./decide.js";
 import { executionsWithOpenRows, findOpenNodes, findOpenTasks } from "./open-rows.js";
-import { toldPhases } from "./told.js";
+import { nodeStatusesOf, toldPhases } from "./told.js";
 
-export interface SettleDeps extends Pick<AdminDeps, "db" | "config" | "logger"> {
+export interface SettleDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "logger"> {
   readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: Pick<LaunchKube, "get"> }[];
 }
 
@@ -56,7 +56,7 @@ export async function settleOnce(
 }
 
 async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
-  const told = toldPhases(await statusOf(deps, execution));
+  const told = await toldOf(deps, execution);
   let rows = 0;
   // A row that somebody else wrote meanwhile is found again; each round leaves fewer.
   for (let more = true; more; ) {
@@ -73,16 +73,16 @@ async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
 }
 
 /** Without data plane, or without the resource, nothing is told. */
-async function statusOf(deps: SettleDeps, { project, domain, name, cluster }: Ended): Promise<WorkflowStatus | undefined> {
+async function toldOf(deps: SettleDeps, { project, domain, name, cluster }: Ended): Promise<ReadonlyMap<string, number>> {
   const kube = clusterOf(deps.clusters as AdminDeps["clusters"], cluster)?.kube;
-  if (kube === undefined) return undefined;
+  if (kube === undefined) return new Map();
   const namespace = namespaceOf(deps.config.namespaceTemplate, project, domain);
   try {
     const object = await kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });
-    return object?.status;
+    return toldPhases(await nodeStatusesOf(deps.blobs, object?.status));
   } catch (error) {
     deps.logger.warn({ execution: `${project}/${domain}/${name}`, error: String(error) }, "resource of an ended execution cannot be read");
-    return undefined;
+    return new Map();
   }
 }
 
