@@ -24,6 +24,8 @@ export interface DeleteOptions extends ObjectName {
   readonly gracePeriodSeconds?: number;
   /** Deletes only this very object, not a later one of the same name. */
   readonly uid?: string | undefined;
+  /** Deletes only this very version of the object. */
+  readonly resourceVersion?: string | undefined;
 }
 
 export interface WatchOptions {
@@ -156,14 +158,14 @@ class HttpKubeClient implements KubeClient {
 
   async delete(
     ref: ResourceRef,
-    { namespace, name, propagation = "Background", gracePeriodSeconds, uid }: DeleteOptions,
+    { namespace, name, propagation = "Background", gracePeriodSeconds, uid, resourceVersion }: DeleteOptions,
   ): Promise<boolean> {
     const body = {
       kind: "DeleteOptions",
       apiVersion: "v1",
       propagationPolicy: propagation,
       ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-      ...(uid === undefined ? {} : { preconditions: { uid } }),
+      ...(uid === undefined && resourceVersion === undefined ? {} : { preconditions: { uid, resourceVersion } }),
     };
     try {
       await this.#call("DELETE", resourcePath(ref, namespace, name), { body });

@@ -12,7 +12,6 @@ export {
 } from "./client.js";
 export { isAlreadyExists, isConflict, isGone, isNotFound, isTransient, KubeError } from "./errors.js";
 export { createInformer, type Informer, type InformerEvent, type InformerOptions } from "./informer.js";
-export { LeaderElector, type LeaderElectionOptions } from "./leader-election.js";
 export {
   BINDINGS,
   CONFIG_MAPS,
@@ -34,3 +33,5 @@ export {
 } from "./resources.js";
 export { type Timers, WorkQueue } from "./work-queue.js";
 export { WorkerPool, type WorkerPoolOptions } from "./worker-pool.js";
+export { ShardBook, type ShardBookOptions, type ShardStep } from "./shard-lease/shard-book.js";
+export { ShardLeases, type ShardLeasesOptions } from "./shard-lease/shard-leases.js";

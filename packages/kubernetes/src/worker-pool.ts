@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { WorkQueue } from "./work-queue.js";
 
@@ -11,10 +12,14 @@ export interface WorkerPoolOptions {
   readonly logger: Logger;
 }
 
+/** After so long without one, the event loop gets its turn: rounds that only compute would keep out timers and sockets. */
+const LONGEST_TURN_MS = 20;
+
 /** A bounded number of workers that take keys from a queue; no two ever have one key. */
 export class WorkerPool {
   readonly #workers: Promise<void>[] = [];
   #busy = 0;
+  #turnBegan = performance.now();
 
   constructor(private readonly options: WorkerPoolOptions) {
     for (let i = 0; i < options.workers; i++) this.#workers.push(this.#run());
@@ -35,6 +40,10 @@ export class WorkerPool {
     for (;;) {
       const key = await queue.take();
       if (key === undefined) return;
+      if (performance.now() - this.#turnBegan > LONGEST_TURN_MS) {
+        await turn();
+        this.#turnBegan = performance.now();
+      }
       this.#busy++;
       try {
         await work(key);

@@ -49,6 +49,23 @@ export interface SubscribeOptions {
   readonly ackWaitMs?: number;
 }
 
+export interface OwnSubscribeOptions extends SubscribeOptions {
+  /** After this time without its process the consumer goes, and with it what waits for it alone. */
+  readonly ownForMs: number;
+}
+
+export interface PublishOptions {
+  /** A repeat with the same id within two minutes is stored once. */
+  readonly id?: string;
+  /** Asked before each try: when it says no, the message is not sent any more. */
+  readonly while?: () => boolean;
+}
+
+export interface OwnSubscription extends Subscription {
+  /** From now on only messages on these subjects come; at least one. Messages in hand may still be of others. */
+  follow(subjects: readonly string[]): Promise<void>;
+}
+
 export interface Subscription {
   /** Takes no further messages and waits for the running handler. */
   close(): Promise<void>;
@@ -63,19 +80,31 @@ export interface Bus {
   ensureStream(spec: StreamSpec): Promise<void>;
   /**
    * Resolves when the stream has stored the message; goes on trying while the
-   * server is away. A repeat with the same `id` within two minutes is stored once.
+   * server is away.
    *
-   * @throws BusClosed when the bus is closed first.
+   * @throws BusClosed when the bus is closed first, PublishGivenUp when `while` said no.
    */
-  publish(subject: string, data: Uint8Array, options?: { readonly id?: string }): Promise<void>;
+  publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<void>;
   /** Sends to whoever listens now; nobody is told when it is lost. */
   publishVolatile(subject: string, data: Uint8Array): void;
   /** Hands batches to the handler, one call at a time; a handler that rejects gets its unacknowledged messages again. */
   subscribe(options: SubscribeOptions, onMessages: (messages: readonly BusMessage[]) => Promise<void> | void): Promise<Subscription>;
+  /** The consumer is this process's own: it begins with what is published from now on, may change its subjects, and goes when it is closed. */
+  subscribeOwn(
+    options: OwnSubscribeOptions,
+    onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
+  ): Promise<OwnSubscription>;
+  /** Removes a consumer that nobody will use again; what waits for it alone goes too. */
+  removeConsumer(stream: string, durable: string): Promise<void>;
   subscribeVolatile(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription;
   /** Why the bus cannot be used now. */
   problem(): string | undefined;
   close(): Promise<void>;
+}
+
+/** The sender no longer wanted the message to be sent. */
+export class PublishGivenUp extends Error {
+  override readonly name = "PublishGivenUp";
 }
 
 export class BusClosed extends Error {
@@ -93,6 +122,9 @@ const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPol
 
 /** The stream is there with another configuration. */
 const STREAM_NAME_IN_USE = 10058;
+
+/** There is no such consumer, or not even the stream. */
+const ABSENT: ReadonlySet<number> = new Set([10014, 10059]);
 
 /** Connects, and stays connected: waits for the server at first and after every loss. */
 export async function connectBus({ url, name, logger }: BusOptions): Promise<Bus> {
@@ -144,11 +176,12 @@ class NatsBus implements Bus {
     }, connection);
   }
 
-  async publish(subject: string, data: Uint8Array, options: { readonly id?: string } = {}): Promise<void> {
+  async publish(subject: string, data: Uint8Array, options: PublishOptions = {}): Promise<void> {
     const { client, connection } = this.parts;
     await retry(
       () => client.publish(subject, data, { timeout: 2_000, ...(options.id === undefined ? {} : { msgID: options.id }) }),
       connection,
+      options.while,
     );
   }
 
@@ -156,11 +189,36 @@ class NatsBus implements Bus {
     if (!this.parts.connection.isClosed()) this.parts.connection.publish(subject, data);
   }
 
-  async subscribe(options: SubscribeOptions, onMessages: (messages: readonly BusMessage[]) => Promise<void> | void): Promise<Subscription> {
-    const subscription = new DurableSubscription(this.parts, options, onMessages);
+  subscribe(options: SubscribeOptions, onMessages: (messages: readonly BusMessage[]) => Promise<void> | void): Promise<Subscription> {
+    return this.#subscribe(options, onMessages);
+  }
+
+  subscribeOwn(
+    options: OwnSubscribeOptions,
+    onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
+  ): Promise<OwnSubscription> {
+    return this.#subscribe(options, onMessages);
+  }
+
+  async #subscribe(
+    options: SubscribeOptions & Partial<OwnSubscribeOptions>,
+    onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
+  ): Promise<OwnSubscription> {
+    const subscription = new PullSubscription(this.parts, options, onMessages);
     await subscription.start();
     this.#subscriptions.add(subscription);
     return subscription;
+  }
+
+  async removeConsumer(stream: string, durable: string): Promise<void> {
+    const { manager, connection } = this.parts;
+    await retry(async () => {
+      try {
+        await manager.consumers.delete(stream, durable);
+      } catch (error) {
+        if (!(error instanceof JetStreamApiError) || !ABSENT.has(error.code)) throw error;
+      }
+    }, connection);
   }
 
   subscribeVolatile(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription {
@@ -201,7 +259,8 @@ class NatsBus implements Bus {
 }
 
 /** A durable pull consumer that outlives reconnects, restarts of the server and the loss of its consumer. */
-class DurableSubscription implements Subscription {
+class PullSubscription implements OwnSubscription {
+  #subjects: readonly string[];
   readonly #queue: JsMsg[] = [];
   #closed = false;
   #working: Promise<void> | undefined;
@@ -209,20 +268,37 @@ class DurableSubscription implements Subscription {
 
   constructor(
     private readonly parts: NatsParts,
-    private readonly options: SubscribeOptions,
+    private readonly options: SubscribeOptions & Partial<OwnSubscribeOptions>,
     private readonly onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
-  ) {}
+  ) {
+    this.#subjects = options.subjects;
+  }
+
+  async follow(subjects: readonly string[]): Promise<void> {
+    this.#subjects = subjects;
+    const { stream, durable } = this.options;
+    const { manager, connection } = this.parts;
+    await retry(async () => {
+      try {
+        await manager.consumers.update(stream, durable, { filter_subjects: [...this.#subjects] });
+      } catch (error) {
+        // It is being made again, with the subjects of now.
+        if (!(error instanceof JetStreamApiError) || !ABSENT.has(error.code)) throw error;
+      }
+    }, connection);
+  }
 
   async start(): Promise<void> {
     const { client, manager, connection, logger } = this.parts;
-    const { stream, durable, subjects, maxInFlight, batch, ackWaitMs = 30_000 } = this.options;
+    const { stream, durable, maxInFlight, batch, ackWaitMs = 30_000, ownForMs } = this.options;
     await retry(
       () =>
         manager.consumers.add(stream, {
           durable_name: durable,
           ack_policy: AckPolicy.Explicit,
-          deliver_policy: DeliverPolicy.All,
-          filter_subjects: [...subjects],
+          deliver_policy: ownForMs === undefined ? DeliverPolicy.All : DeliverPolicy.New,
+          ...(ownForMs === undefined ? {} : { inactive_threshold: nanos(ownForMs) }),
+          filter_subjects: [...this.#subjects],
           max_ack_pending: maxInFlight,
           ack_wait: nanos(ackWaitMs),
         }),
@@ -253,6 +329,9 @@ class DurableSubscription implements Subscription {
     this.#closed = true;
     await this.#stopConsuming?.();
     await this.#working;
+    if (this.options.ownForMs === undefined) return;
+    // When the server is away the consumer goes by itself.
+    await this.parts.manager.consumers.delete(this.options.stream, this.options.durable).catch(() => undefined);
   }
 
   async #work(): Promise<void> {
@@ -285,8 +364,9 @@ function toBusMessage(message: JsMsg): BusMessage {
 }
 
 /** Repeats until it succeeds or the connection is closed: what fails here fails because the server is away or is starting. */
-async function retry<T>(attempt: () => Promise<T>, connection: NatsConnection): Promise<T> {
+async function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, wanted: () => boolean = () => true): Promise<T> {
   for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
+    if (!wanted()) throw new PublishGivenUp("the message is no longer wanted");
     if (connection.isClosed()) throw new BusClosed("the message bus is closed");
     try {
       return await attempt();

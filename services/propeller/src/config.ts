@@ -76,8 +76,16 @@ export const propellerConfigSchema = z.strictObject({
       s3: s3.prefault({}),
     })
     .prefault({}),
-  /** Rounds at once. */
+  /**
+   * Workflows worked on at once: a worker reads a workflow that is new here and shows the engine what
+   * has come in. Reading waits, so thousands make sense where thousands of workflows come at once; the rest
+   * of a round is computing, of which one process does one thing at a time whatever the number.
+   */
   workers: z.number().int().positive().default(100),
+  /** Requests to the Kubernetes API at once, however many workers there are. */
+  concurrency: z
+    .strictObject({ reads: z.number().int().positive().default(32), writes: z.number().int().positive().default(64) })
+    .prefault({}),
   /** Every run is walked in full this often, whatever happened. */
   resyncMs: milliseconds.default(60_000),
   plugins: z
@@ -92,10 +100,14 @@ export const propellerConfigSchema = z.strictObject({
       deadlineMs: milliseconds.default(0),
     })
     .prefault({}),
-  leaderElection: z
+  /** How replicas share out the shards of workflows. */
+  shards: z
     .strictObject({
+      /** Namespace of the Leases. */
       namespace: z.string().default("flyte"),
-      name: z.string().default("propeller-leader"),
+      /** Replicas of one group share the workflows of a cluster. */
+      group: z.string().default("propeller"),
+      /** A replica that fell silent for so long is replaced. */
       leaseMs: milliseconds.min(1_000).default(10_000),
     })
     .prefault({}),

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadConfig } from "@flyte-ts/config";
-import { createKubeClient, LeaderElector } from "@flyte-ts/kubernetes";
+import { SHARDS } from "@flyte-ts/domain";
+import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { openChannel } from "@flyte-ts/rpc";
 import { createLogger, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
@@ -11,12 +11,14 @@ import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
 import { defaultCacheConfig } from "./engine/cache/config.js";
 import { adminAnswerers } from "./shell/ask/admin.js";
+import { Controller } from "./shell/controller.js";
 import { dynamicAnswerers } from "./shell/ask/dynamic.js";
 import { catalogAnswerers } from "./shell/ask/catalog.js";
 import { recoveryAnswerers } from "./shell/ask/recovery.js";
+import { Ears } from "./shell/ears.js";
 import { ensureCluster } from "./shell/ensure-cluster.js";
+import { Holding } from "./shell/holding.js";
 import { listenForPlugins } from "./shell/listen-for-plugins.js";
-import { Leadership } from "./shell/leadership.js";
 import { WorkflowLoader } from "./shell/load-workflow.js";
 import { PluginPresence } from "./shell/plugin-presence.js";
 import { createMetrics, registerGauges } from "./shell/metrics.js";
@@ -25,7 +27,7 @@ import { SliceStore } from "./shell/slice-store.js";
 
 const config = loadConfig(propellerConfigSchema, { service: "propeller", argv: process.argv.slice(2), env: process.env });
 const logger = createLogger({ service: "propeller", level: config.logLevel });
-const { kubernetes, storage, leaderElection, engine } = config;
+const { kubernetes, storage, shards, engine } = config;
 
 const client = await createKubeClient({ ...kubernetes, maxConnections: 64 });
 const metrics = createMetrics();
@@ -44,83 +46,93 @@ const presence = new PluginPresence({
 const { catalog } = config;
 const catalogChannel =
   catalog.endpoint === undefined ? undefined : openChannel({ endpoint: catalog.endpoint, deadlineMs: catalog.timeoutMs });
-const leadership = new Leadership({
-  bus,
-  logger,
-  controller: {
-    client,
-    bus,
-    outputs: new OutputsStore(blobs),
-    answerers: {
-      ...adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
-      ...dynamicAnswerers({ channel: adminChannel, blobs, ...config.dynamic }),
-      ...recoveryAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
-      ...catalogAnswerers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),
-    },
-    loader: new WorkflowLoader(client, blobs, slices),
-    slices,
-    engine: {
-      ...defaultEngineConfig(Math.random),
-      cache:
-        catalogChannel === undefined
-          ? undefined
-          : { ...defaultCacheConfig, maxAge: catalog.maxCacheAgeMs, patience: catalog.patienceMs, heartbeat: catalog.heartbeatMs },
-      metadataPrefix: storage.metadataPrefix,
-      rawOutputPrefix: storage.rawOutputPrefix,
-      producerId: engine.producerId,
-      defaultMaxAttempts: engine.defaultMaxAttempts,
-      maxSystemFailures: engine.maxSystemFailures,
-      interruptibleFailureThreshold: engine.interruptibleFailureThreshold,
-      defaultExecutionDeadline: engine.defaultExecutionDeadlineMs,
-      defaultActiveDeadline: engine.defaultActiveDeadlineMs,
-      unansweredAfter: config.plugins.unansweredAfterMs,
-      pluginDeadline: config.plugins.deadlineMs,
-      inlineStatusLimit: engine.inlineStatusLimitBytes,
-      slices: { nodes: engine.sliceNodes, bytes: engine.inlineStatusLimitBytes / 2 },
-      deleteResourcesOnFinalize: engine.deleteResourcesOnFinalize,
-    },
-    metrics,
-    logger,
-    namespace: kubernetes.namespace,
-    plugins: () => presence.known,
-    workers: config.workers,
-    resyncMs: config.resyncMs,
-    now: Date.now,
-    random: Math.random,
-  },
-});
-const listening = listenForPlugins({ bus, presence, now: Date.now, onChange: () => leadership.controller?.pluginsChanged() });
-await ensureCluster({ client, logger, createCrd: kubernetes.createCrd, namespace: leaderElection.namespace });
-const elector = new LeaderElector({
+const controller = new Controller({
   client,
-  ...leaderElection,
-  identity: `${hostname()}_${randomUUID()}`,
+  bus,
+  outputs: new OutputsStore(blobs),
+  answerers: {
+    ...adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
+    ...dynamicAnswerers({ channel: adminChannel, blobs, ...config.dynamic }),
+    ...recoveryAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
+    ...catalogAnswerers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),
+  },
+  loader: new WorkflowLoader(client, blobs, slices),
+  slices,
+  engine: {
+    ...defaultEngineConfig(Math.random),
+    cache:
+      catalogChannel === undefined
+        ? undefined
+        : { ...defaultCacheConfig, maxAge: catalog.maxCacheAgeMs, patience: catalog.patienceMs, heartbeat: catalog.heartbeatMs },
+    metadataPrefix: storage.metadataPrefix,
+    rawOutputPrefix: storage.rawOutputPrefix,
+    producerId: engine.producerId,
+    defaultMaxAttempts: engine.defaultMaxAttempts,
+    maxSystemFailures: engine.maxSystemFailures,
+    interruptibleFailureThreshold: engine.interruptibleFailureThreshold,
+    defaultExecutionDeadline: engine.defaultExecutionDeadlineMs,
+    defaultActiveDeadline: engine.defaultActiveDeadlineMs,
+    unansweredAfter: config.plugins.unansweredAfterMs,
+    pluginDeadline: config.plugins.deadlineMs,
+    inlineStatusLimit: engine.inlineStatusLimitBytes,
+    slices: { nodes: engine.sliceNodes, bytes: engine.inlineStatusLimitBytes / 2 },
+    deleteResourcesOnFinalize: engine.deleteResourcesOnFinalize,
+  },
+  metrics,
   logger,
-  onAcquired: () => leadership.begin(),
-  onLost: () => leadership.end(),
+  namespace: kubernetes.namespace,
+  plugins: () => presence.known,
+  workers: config.workers,
+  concurrency: config.concurrency,
+  resyncMs: config.resyncMs,
+  now: Date.now,
+  random: Math.random,
+  holds: (shard) => leases.holds(shard),
+});
+const listening = listenForPlugins({ bus, presence, now: Date.now, onChange: () => controller.pluginsChanged() });
+await ensureCluster({ client, logger, createCrd: kubernetes.createCrd, namespace: shards.namespace });
+const identity = randomUUID();
+const ears = new Ears({ bus, logger, identity, observe: (key, observation) => controller.observe(key, observation) });
+const holding = new Holding({ bus, logger, controller, ears });
+// Its own connections, so that renewing waits for nothing.
+const leaseClient = await createKubeClient({ ...kubernetes, maxConnections: 8, timeoutMs: shards.leaseMs / 2 });
+const leases = new ShardLeases({
+  client: leaseClient,
+  namespace: shards.namespace,
+  group: shards.group,
+  shards: SHARDS,
+  identity,
+  leaseMs: shards.leaseMs,
+  logger,
+  clock: () => performance.now(),
+  random: Math.random,
+  onGained: (shard) => holding.gained(shard),
+  onLost: (shard) => holding.lost(shard),
 });
 registerGauges(metrics, {
-  queueDepth: () => leadership.controller?.queueDepth ?? 0,
-  queueLatencyMs: () => leadership.controller?.queueLatencyMs ?? 0,
-  freeWorkers: () => leadership.controller?.freeWorkers ?? 0,
-  runs: () => leadership.controller?.runs ?? 0,
-  informerLagMs: () => leadership.controller?.informerLagMs,
-  leading: () => elector.leading,
+  queueDepth: () => controller.queueDepth,
+  queueLatencyMs: () => controller.queueLatencyMs,
+  freeWorkers: () => controller.freeWorkers,
+  runs: () => controller.runs,
+  informerLagMs: () => controller.informerLagMs,
+  shards: () => controller.shards.size,
 });
-elector.start();
+leases.start();
 notReady = undefined;
 logger.info({ opsPort: ops.port }, "propeller is ready");
 
 onShutdown(
   async () => {
     notReady = "stopping";
-    await leadership.end();
-    await elector.stop();
+    await leases.stop();
+    await holding.close();
+    await controller.stop();
     adminChannel.close();
     await listening.close();
     catalogChannel?.close();
     await bus.close();
     await ops.close();
+    await leaseClient.close();
     await client.close();
   },
   { logger },

@@ -122,7 +122,7 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
         catalog: { endpoint: `127.0.0.1:${endpoints.catalog}` },
         admin: { endpoint: `127.0.0.1:${endpoints.api}` },
         // One propeller on one machine: what it must outlive is its own restart, so it may take over soon.
-        leaderElection: { leaseMs: 3_000 },
+        shards: { leaseMs: 3_000 },
         storage: { metadataPrefix: `s3://${BUCKET}/metadata/propeller`, rawOutputPrefix: `s3://${BUCKET}/data`, s3 },
       },
     },

@@ -1,24 +1,20 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { createInformer, type Informer, type KubeClient, type KubeObject, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
+import { SHARDS, shardOf } from "@flyte-ts/domain";
+import { type KubeClient, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
-import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../engine/config.js";
 import type { PluginsKnown } from "../engine/plugin/known.js";
-import { abortOfForgotten } from "../engine/request/zombie.js";
-import type { Effect, Observation } from "../engine/types.js";
-import type { StatusWrite } from "../shell-core/run-io.js";
-import type { ActiveRun } from "./active-run.js";
+import type { Observation } from "../engine/types.js";
 import type { Answerers } from "./ask/answerers.js";
+import { Limit } from "./ask/limit.js";
 import { Effects } from "./effects.js";
-import { giveUp } from "./give-up.js";
 import type { WorkflowLoader } from "./load-workflow.js";
 import type { PropellerMetrics } from "./metrics.js";
 import { objectName } from "./object-name.js";
 import type { OutputsStore } from "./outputs-store.js";
 import type { SliceStore } from "./slice-store.js";
+import { Shard } from "./shard.js";
 import { StatusWriter } from "./status-writer.js";
-import { type TakenUp, takeUp } from "./take-up.js";
 
 export interface ControllerOptions {
   readonly client: KubeClient;
@@ -34,49 +30,54 @@ export interface ControllerOptions {
   /** Which task types are served. */
   readonly plugins: () => PluginsKnown;
   readonly workers: number;
+  /** Resources read and written at once. */
+  readonly concurrency: { readonly reads: number; readonly writes: number };
   readonly resyncMs: number;
   readonly now: () => number;
   readonly random: () => number;
+  /** Whether this process may act for a shard at this moment. */
+  readonly holds: (shard: number) => boolean;
 }
 
-/** Longest pause before a workflow that cannot be read or written is tried again. */
-const LONGEST_BACKOFF_MS = 60_000;
-
 /**
- * Reconciles FlyteWorkflow resources. A key comes into the queue when (1) its
- * resource is created or changed, (2) its periodic resync or a timer is due, (3) a
- * round failed, (4) something it waited for is done (a write, a read: a downstream
- * node may go on), (5) a plugin service reported a change. A worker takes one key,
- * shows the engine what has come in, and starts what the engine decides.
- *
- * Only metadata is watched: the resource is read in full once, when its run is
- * taken up; from then on this process is the one that changes it.
+ * Reconciles the FlyteWorkflow resources of the shards that this process holds. A key
+ * comes into the queue when (1) its resource is created or changed, (2) its periodic
+ * resync or a timer is due, (3) a round failed, (4) something it waited for is done (a
+ * write, a read: a downstream node may go on), (5) a plugin service reported a change.
+ * A worker takes one key, shows the engine what has come in, and starts what the
+ * engine decides.
  */
 export class Controller {
   readonly #queue = new WorkQueue();
-  readonly #runs = new Map<string, ActiveRun>();
-  /** Facts about workflows whose runs are not loaded yet. */
-  readonly #early = new Map<string, Observation[]>();
-  readonly #failures = new Map<string, number>();
-  /** Workflows that are done, until the watch has taken them off the list. */
-  readonly #finished = new Set<string>();
-  readonly #writes = new Set<Promise<void>>();
+  readonly #shards = new Map<number, Shard>();
   readonly #effects: Effects;
   readonly #writer: StatusWriter;
-  #informer: Informer<KubeObject> | undefined;
-  #pool: WorkerPool | undefined;
-  #stopped = false;
+  readonly #reads: Limit;
+  readonly #pool: WorkerPool;
 
   constructor(private readonly options: ControllerOptions) {
-    const { client, bus, outputs, answerers, metrics, logger } = options;
-    this.#writer = new StatusWriter({ client, slices: options.slices, metrics, logger });
+    const { client, bus, outputs, answerers, slices, metrics, logger, workers, concurrency } = options;
+    const holds = (key: string) => options.holds(shardOfKey(key));
+    this.#reads = new Limit(concurrency.reads);
+    this.#writer = new StatusWriter({ client, slices, metrics, logger, writes: new Limit(concurrency.writes) });
     this.#effects = new Effects({
       bus,
       outputs,
       answerers,
       metrics,
       logger,
+      holds,
       observe: (key, observation) => this.observe(key, observation),
+    });
+    this.#pool = new WorkerPool({
+      queue: this.#queue,
+      workers,
+      logger,
+      work: async (key) => this.#shardOf(key)?.round(key),
+      onError: (key) => {
+        metrics.roundErrors.inc();
+        this.#shardOf(key)?.reload(key);
+      },
     });
   }
 
@@ -89,217 +90,71 @@ export class Controller {
   }
 
   get freeWorkers(): number {
-    return this.#pool?.free ?? 0;
+    return this.#pool.free;
   }
 
   get runs(): number {
-    return this.#runs.size;
+    return [...this.#shards.values()].reduce((sum, shard) => sum + shard.runs, 0);
   }
 
+  get shards(): ReadonlySet<number> {
+    return new Set(this.#shards.keys());
+  }
+
+  /** Of the watch that has been silent for longest. */
   get informerLagMs(): number | undefined {
-    return this.#informer?.lagMs();
+    const lags = [...this.#shards.values()].flatMap(({ informerLagMs }) => informerLagMs ?? []);
+    return lags.length === 0 ? undefined : Math.max(...lags);
   }
 
-  /** Resolves when the first list of workflows is known. */
-  async start(): Promise<void> {
-    const { client, namespace, logger, workers } = this.options;
-    this.#informer = createInformer<KubeObject>({
-      client,
-      ref: FLYTE_WORKFLOW_RESOURCE,
-      namespace,
-      labelSelector: NOT_TERMINATED_SELECTOR,
-      metadataOnly: true,
-      logger,
-      onEvent: ({ type, key, object, previous }) => {
-        if (type === "deleted") {
-          this.#forget(key);
-          this.#finished.delete(key);
-        } else if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) this.#wake(key);
-      },
-    });
-    await this.#informer.synced;
-    this.#pool = new WorkerPool({
+  /** Begins to watch a shard. Its runs begin with `begin` of what this resolves to. */
+  async open(shard: number): Promise<Shard> {
+    const opened = new Shard({
+      ...this.options,
+      shard,
       queue: this.#queue,
-      workers,
-      logger,
-      work: (key) => this.#round(key),
-      onError: (key) => {
-        this.options.metrics.roundErrors.inc();
-        this.#reload(key);
-      },
+      effects: this.#effects,
+      writer: this.#writer,
+      reads: this.#reads,
+      holds: () => this.options.holds(shard),
     });
+    this.#shards.set(shard, opened);
+    await opened.open();
+    return opened;
   }
 
-  /** Takes no further work, lets running rounds, writes and effects end, and forgets everything. */
+  /** From now on nothing of the shard is begun here. Resolves when what was under way has ended. */
+  async drop(shard: number): Promise<void> {
+    const dropped = this.#shards.get(shard);
+    this.#shards.delete(shard);
+    await dropped?.drop();
+  }
+
+  /** Takes no further work and lets running rounds and effects end. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#informer?.stop();
-    await this.#pool?.stop();
-    const ended = Promise.all(this.#writes).then(() => this.#effects.settled());
-    await Promise.race([ended, sleep(5_000, undefined, { ref: false })]);
-    this.#runs.clear();
+    await this.#pool.stop();
+    await Promise.all([...this.#shards.keys()].map((shard) => this.drop(shard)));
+    await this.#effects.settled();
   }
 
-  /** Puts a fact before the run of a workflow; nothing happens for workflows that have ended. */
+  /** Puts a fact before the run of a workflow; nothing happens for workflows of other shards and for those that have ended. */
   observe(key: string, observation: Observation): void {
-    if (this.#stopped) return;
-    const active = this.#runs.get(key);
-    if (active !== undefined) active.inbox.push(observation);
-    else if (this.#finished.has(key) || this.#informer?.get(key) === undefined) return this.#answerForgotten(key, observation);
-    else {
-      const early = this.#early.get(key);
-      if (early === undefined) this.#early.set(key, [observation]);
-      else early.push(observation);
-    }
-    this.#queue.add(key);
+    this.#shardOf(key)?.observe(key, observation);
   }
 
   /** Tells every run which task types are served now. */
   pluginsChanged(): void {
-    for (const key of this.#runs.keys()) this.observe(key, { kind: "plugins", plugins: this.options.plugins() });
+    for (const shard of this.#shards.values()) shard.observeAll({ kind: "plugins", plugins: this.options.plugins() });
   }
 
-  /** An attempt of a workflow that is over may have been begun again by an old request: it is told to end. */
-  #answerForgotten(key: string, observation: Observation): void {
-    if (observation.kind !== "taskEvent") return;
-    const request = abortOfForgotten(observation.event, this.options.now());
-    if (request !== undefined) this.#effects.perform(key, [{ kind: "sendTask", request }]);
+  #shardOf(key: string): Shard | undefined {
+    return this.#shards.get(shardOfKey(key));
   }
+}
 
-  #wake(key: string): void {
-    this.#queue.add(key);
-  }
+/** Every shard that there is. */
+export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
 
-  #forget(key: string): void {
-    this.#runs.delete(key);
-    this.#early.delete(key);
-    this.#failures.delete(key);
-    this.#queue.forget(key);
-  }
-
-  async #round(key: string): Promise<void> {
-    const meta = this.#informer?.get(key)?.metadata;
-    if (meta === undefined || this.#finished.has(key)) return this.#forget(key);
-    const end = this.options.metrics.rounds.startTimer();
-    const active = this.#runs.get(key) ?? (await this.#load(key));
-    if (active === undefined) return;
-    const now = this.options.now();
-    if (meta.deletionTimestamp !== undefined) this.#decide(active, { kind: "abort" });
-    if (active.resyncAt <= now) {
-      active.resyncAt = this.#nextResync(now);
-      this.#decide(active, { kind: "resync" });
-    }
-    // What arrives while this round runs comes in the next one.
-    const inbox = active.inbox;
-    active.inbox = [];
-    for (const observation of inbox) this.#decide(active, observation);
-    if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
-    this.#settle(key, active);
-    end();
-  }
-
-  /** Reads the resource and walks it once. */
-  async #load(key: string): Promise<ActiveRun | undefined> {
-    const taken = await takeUp(key, this.options);
-    switch (taken.kind) {
-      case "unreadable":
-        await this.#giveUp(key, taken);
-        this.#finished.add(key);
-        this.#forget(key);
-        return undefined;
-      case "gone":
-        this.#forget(key);
-        return undefined;
-      case "run": {
-        const { io } = taken;
-        const active: ActiveRun = {
-          run: io.run,
-          io,
-          inbox: this.#early.get(key) ?? [],
-          resyncAt: this.#nextResync(this.options.now()),
-        };
-        this.#early.delete(key);
-        this.#runs.set(key, active);
-        this.#decide(active, { kind: "load" });
-        this.#decide(active, { kind: "plugins", plugins: this.options.plugins() });
-        return active;
-      }
-    }
-  }
-
-  /** Ends a workflow whose resource can never be read. Rejects when it is not any more what was read: then it is read again. */
-  async #giveUp(key: string, { error, resourceVersion }: Extract<TakenUp, { kind: "unreadable" }>): Promise<void> {
-    const { client, engine, logger, now } = this.options;
-    logger.error({ key, error }, "workflow cannot be read, it fails");
-    const meta = this.#informer?.get(key)?.metadata;
-    if (meta === undefined) return;
-    const { body, event } = giveUp({
-      meta,
-      resourceVersion,
-      producerId: engine.producerId,
-      code: "BadWorkflowSpecification",
-      message: `the resource of the execution cannot be read: ${error}`,
-      now: now(),
-    });
-    await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
-    if (event !== undefined) this.#effects.perform(key, [{ kind: "publish", event }]);
-  }
-
-  #decide(active: ActiveRun, observation: Observation): void {
-    this.#perform(active, active.io.admit(active.run.observe(observation, this.options.now())));
-  }
-
-  #perform(active: ActiveRun, effects: readonly Effect[]): void {
-    this.#effects.perform(active.run.key, effects);
-    if (!effects.some((effect) => effect.kind === "finish")) return;
-    this.#finished.add(active.run.key);
-    this.#forget(active.run.key);
-  }
-
-  /** Starts a write when there is something to write, and sets the alarm. */
-  #settle(key: string, active: ActiveRun): void {
-    const write = active.io.nextWrite();
-    if (write !== undefined) {
-      const writing = this.#write(key, active, write).finally(() => this.#writes.delete(writing));
-      this.#writes.add(writing);
-    }
-    if (!this.#runs.has(key)) return;
-    if (active.inbox.length > 0) this.#queue.add(key);
-    this.#queue.forget(key);
-    this.#queue.addAt(key, Math.min(active.run.wakeAt ?? Number.POSITIVE_INFINITY, active.resyncAt));
-  }
-
-  async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {
-    const outcome = await this.#writer.write(key, write, () => !this.#stopped && this.#runs.get(key) === active);
-    if (outcome.kind === "written") this.#failures.delete(key);
-    if (this.#runs.get(key) !== active) return;
-    switch (outcome.kind) {
-      case "written": {
-        const { revision, released } = active.io.written(outcome.resourceVersion);
-        this.#perform(active, released);
-        if (this.#runs.get(key) === active) this.observe(key, { kind: "persisted", revision });
-        return;
-      }
-      case "tooLarge":
-        // The stored status is older than this run: begin again from it, and fail from there.
-        this.#early.set(key, [{ kind: "tooLarge", message: outcome.message }]);
-        this.#reload(key);
-        return;
-      case "unknown":
-        this.#reload(key);
-    }
-  }
-
-  /** Drops the run; a later round reads the resource again, after a pause that grows. */
-  #reload(key: string): void {
-    this.#runs.delete(key);
-    const failures = (this.#failures.get(key) ?? 0) + 1;
-    this.#failures.set(key, failures);
-    const delay = Math.min(20 * 2 ** failures, LONGEST_BACKOFF_MS) * (0.5 + this.options.random() / 2);
-    this.#queue.addAt(key, this.options.now() + delay);
-  }
-
-  #nextResync(now: number): number {
-    return now + this.options.resyncMs * (0.75 + this.options.random() / 2);
-  }
+function shardOfKey(key: string): number {
+  return shardOf(objectName(key).name);
 }

@@ -2,7 +2,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { executionEventSubject, shardOf, taskRequestSubject } from "@flyte-ts/domain";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type Bus, BusClosed } from "@flyte-ts/messaging";
+import { type Bus, BusClosed, PublishGivenUp } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Effect, Observation } from "../engine/types.js";
 import { type Answerers, answerWith } from "./ask/answerers.js";
@@ -15,6 +15,8 @@ export interface EffectsOptions {
   readonly answerers: Answerers;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
+  /** Whether this process may act for a workflow at this moment; it may have slept beyond its time. */
+  readonly holds: (key: string) => boolean;
   /** Takes what an effect led to, for the run of that key. */
   readonly observe: (key: string, observation: Observation) => void;
 }
@@ -28,12 +30,15 @@ export class Effects {
   /** Starts the effects in their order. `finish` is the caller's. */
   perform(key: string, effects: readonly Effect[]): void {
     for (const effect of effects) {
+      // The run is lost with its shard; who takes it over finds out again what is to be done.
+      if (!this.options.holds(key)) return;
       const work = this.#start(key, effect);
       if (work === undefined) continue;
       const settled = work
         .catch((error: unknown) => {
           this.options.metrics.effectErrors.inc({ effect: effect.kind });
-          if (!(error instanceof BusClosed)) this.options.logger.error({ key, effect: effect.kind, error: String(error) }, "effect failed");
+          if (!(error instanceof BusClosed || error instanceof PublishGivenUp))
+            this.options.logger.error({ key, effect: effect.kind, error: String(error) }, "effect failed");
         })
         .finally(() => this.#running.delete(settled));
       this.#running.add(settled);
@@ -47,13 +52,14 @@ export class Effects {
 
   #start(key: string, effect: Effect): Promise<void> | undefined {
     const { bus, outputs, answerers, observe, metrics } = this.options;
+    const asLongAs = { while: () => this.options.holds(key) };
     switch (effect.kind) {
       case "sendTask": {
         const subject = taskRequestSubject(effect.request.template?.type ?? "", effect.request.shard);
-        return bus.publish(subject, toBinary(TaskRequestSchema, effect.request));
+        return bus.publish(subject, toBinary(TaskRequestSchema, effect.request), asLongAs);
       }
       case "publish":
-        return bus.publish(executionEventSubject(shardOf(executionName(key))), toBinary(ExecutionEventSchema, effect.event));
+        return bus.publish(executionEventSubject(shardOf(executionName(key))), toBinary(ExecutionEventSchema, effect.event), asLongAs);
       case "readOutputs":
         return outputs.readOutputs(effect.uri).then((result) => observe(key, { kind: "outputsRead", uri: effect.uri, result }));
       case "readLiteral":

@@ -17,7 +17,7 @@ export interface PropellerGauges {
   freeWorkers(): number;
   runs(): number;
   informerLagMs(): number | undefined;
-  leading(): boolean;
+  shards(): number;
 }
 
 export function createMetrics(): PropellerMetrics {
@@ -66,5 +66,5 @@ export function registerGauges({ registry }: PropellerMetrics, gauges: Propeller
   gauge("free_workers", "Workers without a workflow.", gauges.freeWorkers);
   gauge("workflows", "Workflows in memory.", gauges.runs);
   gauge("informer_lag_seconds", "Time since the watch last proved to be alive.", () => (gauges.informerLagMs() ?? 0) / 1_000);
-  gauge("leading", "1 while this process holds the Lease.", () => (gauges.leading() ? 1 : 0));
+  gauge("shards", "Shards that this process holds; 0 while it stands by.", gauges.shards);
 }

@@ -2,6 +2,7 @@ import { isTransient, type KubeClient, KubeError } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { StatusWrite } from "../shell-core/run-io.js";
+import type { Limit } from "./ask/limit.js";
 import type { PropellerMetrics } from "./metrics.js";
 import { objectName } from "./object-name.js";
 import type { SliceStore } from "./slice-store.js";
@@ -21,6 +22,8 @@ export interface StatusWriterOptions {
   readonly slices: SliceStore;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
+  /** Bounds the writes at once. */
+  readonly writes: Limit;
 }
 
 /** Writes the status of a workflow, on the condition that the resource is still what its run knows. */
@@ -28,13 +31,19 @@ export class StatusWriter {
   constructor(private readonly options: StatusWriterOptions) {}
 
   /** Slices first, then the resource that names them, whose write is what counts. Never rejects. `wanted`: whether the run is still this process's. */
-  async write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
+  write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
+    return this.options.writes.run(() => this.#write(key, write, wanted));
+  }
+
+  async #write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
     const { client, slices, metrics, logger } = this.options;
     const { blobs = [], unused: _u, sweep: _s, ...patch } = write.patch;
     const body = { ...patch, metadata: { ...patch.metadata, resourceVersion: write.resourceVersion } };
     const end = metrics.statusWrites.startTimer();
     try {
       if (blobs.length > 0 && !(await slices.write(blobs, wanted))) return { kind: "unknown" };
+      // It may have waited for its turn, or the process may have slept, beyond the time of its Lease.
+      if (!wanted()) return { kind: "unknown" };
       const written = await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
       end({ outcome: "ok" });
       slices.cleanUp(write.patch);

@@ -1,0 +1,59 @@
+import { type KubeObject, LEASES } from "../resources.js";
+
+/** A Lease, as far as shards need it. */
+export interface Lease extends KubeObject {
+  spec?: { holderIdentity?: string; leaseDurationSeconds?: number; acquireTime?: string; renewTime?: string; leaseTransitions?: number };
+}
+
+export { LEASES };
+
+/** Label of all Leases of one group of processes. */
+export const GROUP_LABEL = "flyte.org/lease-group";
+
+export interface LeaseNames {
+  readonly namespace: string;
+  /** Name of the group, first part of the names. */
+  readonly group: string;
+}
+
+export function memberLease({ namespace, group }: LeaseNames, facts: { member: string; leaseMs: number; time: Date }): Lease {
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { namespace, name: memberLeaseName(group, facts.member), labels: { [GROUP_LABEL]: group } },
+    spec: {
+      holderIdentity: facts.member,
+      leaseDurationSeconds: Math.ceil(facts.leaseMs / 1_000),
+      renewTime: microTime(facts.time),
+    },
+  };
+}
+
+export function shardLease({ namespace, group }: LeaseNames, facts: { shard: number; member: string; time: Date }): Lease {
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { namespace, name: `${group}-shard-${facts.shard}`, labels: { [GROUP_LABEL]: group } },
+    spec: { holderIdentity: facts.member, acquireTime: microTime(facts.time) },
+  };
+}
+
+export function memberLeaseName(group: string, member: string): string {
+  return `${group}-member-${member}`;
+}
+
+/** What a Lease of the group says. */
+export function readLease(
+  group: string,
+  { metadata }: KubeObject,
+): { kind: "member"; member: string } | { kind: "shard"; shard: number } | undefined {
+  const shard = new RegExp(`^${group}-shard-(\\d+)$`).exec(metadata.name)?.[1];
+  if (shard !== undefined) return { kind: "shard", shard: Number(shard) };
+  const prefix = memberLeaseName(group, "");
+  return metadata.name.startsWith(prefix) ? { kind: "member", member: metadata.name.slice(prefix.length) } : undefined;
+}
+
+/** RFC 3339 with microseconds, as Leases write times. */
+function microTime(time: Date): string {
+  return time.toISOString().replace("Z", "000Z");
+}

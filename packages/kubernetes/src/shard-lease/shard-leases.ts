@@ -1,0 +1,255 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { KubeClient } from "../client.js";
+import { isAlreadyExists, isConflict, isNotFound } from "../errors.js";
+import { createInformer, type Informer } from "../informer.js";
+import { GROUP_LABEL, type Lease, type LeaseNames, LEASES, memberLease, memberLeaseName, readLease, shardLease } from "./lease-object.js";
+import { ShardBook, type ShardStep } from "./shard-book.js";
+
+export interface ShardLeasesOptions {
+  /** Should have connections of its own and give up on a request well within the lease time. */
+  readonly client: Pick<KubeClient, "get" | "list" | "watch" | "create" | "replace" | "delete">;
+  readonly namespace: string;
+  /** Processes of one group share out one set of shards; Leases are named `<group>-shard-<k>` and `<group>-member-<member>`. */
+  readonly group: string;
+  readonly shards: number;
+  /** A name for this process; must differ between replicas and restarts; letters, digits and `-`. */
+  readonly identity: string;
+  readonly leaseMs: number;
+  readonly logger: Logger;
+  /** Milliseconds that go on while the process is stopped. */
+  readonly clock: () => number;
+  readonly random: () => number;
+  /** The process holds the shard from now on. */
+  readonly onGained: (shard: number) => void;
+  /** The shard is no longer to be worked on: at once, when it is lost. Resolves when nothing of it is under way. */
+  readonly onLost: (shard: number) => Promise<void>;
+}
+
+/** Shares out shards evenly among the processes of a group; see ShardBook for the rules. */
+export class ShardLeases {
+  readonly #abort = new AbortController();
+  readonly #open = new Set<number>();
+  readonly #givingUp = new Set<number>();
+  #book: ShardBook;
+  #member: string;
+  #incarnation = 1;
+  /** Of the membership Lease, as last written here. */
+  #version: string | undefined;
+  #informer: Informer<Lease> | undefined;
+  #running: Promise<unknown> = Promise.resolve();
+  #wake: () => void = () => undefined;
+
+  constructor(private readonly options: ShardLeasesOptions) {
+    this.#member = options.identity;
+    this.#book = this.#newBook();
+  }
+
+  /** Whether this process may do anything for the shard at this moment. When its time is over, the shards are lost before this returns. */
+  holds(shard: number): boolean {
+    if (this.#open.size > 0 && !this.#book.valid(this.options.clock())) this.#loseAll();
+    return this.#open.has(shard) && this.#book.holds(shard, this.options.clock());
+  }
+
+  get held(): ReadonlySet<number> {
+    return this.#open;
+  }
+
+  start(): void {
+    const { client, namespace, group, logger } = this.options;
+    this.#informer = createInformer<Lease>({
+      client,
+      ref: LEASES,
+      namespace,
+      labelSelector: `${GROUP_LABEL}=${group}`,
+      logger,
+      onEvent: ({ type, object }) => this.#seen(type === "deleted", object),
+    });
+    this.#running = Promise.all([this.#renewing(), this.#sharing()]);
+  }
+
+  /** Lets go of all shards, so that another process need not wait: resolves when that is done. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    this.#wake();
+    await this.#running;
+    await this.#informer?.stop();
+    await Promise.all([...this.#open].map((shard) => this.#lose(shard)));
+    this.#book.ended();
+    const { client, namespace, group, logger } = this.options;
+    try {
+      await client.delete(LEASES, { namespace, name: memberLeaseName(group, this.#member) });
+    } catch (error) {
+      logger.warn({ error: String(error) }, "membership could not be ended, it will expire");
+    }
+  }
+
+  #newBook(): ShardBook {
+    const { shards, leaseMs, clock } = this.options;
+    const book = new ShardBook({ member: this.#member, shards, leaseMs });
+    for (const object of this.#informer?.list() ?? []) note(book, { group: this.options.group, object, now: clock() });
+    return book;
+  }
+
+  #seen(gone: boolean, object: Lease): void {
+    const { group, clock } = this.options;
+    if (gone) forget(this.#book, group, object);
+    else note(this.#book, { group, object, now: clock() });
+    this.#wake();
+  }
+
+  /** Renews the membership, three times in a lease time. */
+  async #renewing(): Promise<void> {
+    const { leaseMs, random, logger, clock } = this.options;
+    const { signal } = this.#abort;
+    await this.#informer?.synced;
+    while (!signal.aborted) {
+      const begun = clock();
+      try {
+        await this.#renew();
+      } catch (error) {
+        logger.warn({ error: String(error) }, "membership could not be renewed");
+      }
+      const period = (this.#book.valid(clock()) ? leaseMs / 3 : leaseMs / 10) * (0.9 + random() / 5);
+      // Counted from the beginning of the last one: a slow server must not cost the membership.
+      await sleep(Math.max(period - (clock() - begun), period / 10), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { client, leaseMs, clock, logger } = this.options;
+    const mine = memberLease(this.options, { member: this.#member, leaseMs, time: new Date() });
+    const sentAt = clock();
+    try {
+      const written =
+        this.#version === undefined
+          ? await client.create<Lease>(LEASES, mine)
+          : await client.replace<Lease>(LEASES, { ...mine, metadata: { ...mine.metadata, resourceVersion: this.#version } });
+      this.#version = written.metadata.resourceVersion ?? "";
+      this.#book.renewed(this.#version, sentAt);
+      this.#wake();
+    } catch (error) {
+      if (isNotFound(error)) {
+        logger.warn("another process has ended this one's membership");
+        this.#loseAll();
+        this.#member = `${this.options.identity}-${++this.#incarnation}`;
+        this.#version = undefined;
+        this.#book = this.#newBook();
+        return this.#renew();
+      }
+      if (!isConflict(error) && !isAlreadyExists(error)) throw error;
+      // An earlier write of this process took place, although its answer was lost. When the Lease is gone meanwhile, the next try tells.
+      const { namespace, name } = mine.metadata;
+      this.#version = (await client.get<Lease>(LEASES, { namespace, name }))?.metadata.resourceVersion ?? this.#version;
+      throw error;
+    }
+  }
+
+  /** Looks at the Leases when they change, and now and then. */
+  async #sharing(): Promise<void> {
+    const { leaseMs, logger } = this.options;
+    const { signal } = this.#abort;
+    await this.#informer?.synced;
+    while (!signal.aborted) {
+      this.#compare();
+      const failed = await Promise.all(this.#book.steps(this.options.clock()).map((step) => this.#take(step)));
+      for (const error of failed) if (error !== undefined) logger.warn({ error }, "lease could not be written");
+      if (signal.aborted) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, leaseMs / 10);
+        this.#wake = () => {
+          clearTimeout(timer);
+          // What comes in a bunch is looked at together.
+          setTimeout(resolve, 5);
+        };
+      });
+    }
+  }
+
+  /** Tells of shards that are held and were not, or the other way round. */
+  #compare(): void {
+    const now = this.options.clock();
+    for (const shard of this.#open) if (!this.#book.holds(shard, now)) void this.#lose(shard);
+    for (const shard of this.#book.held(now)) {
+      if (this.#open.has(shard) || this.#givingUp.has(shard) || this.#abort.signal.aborted) continue;
+      this.#open.add(shard);
+      this.options.onGained(shard);
+    }
+  }
+
+  #loseAll(): void {
+    for (const shard of this.#open) void this.#lose(shard);
+  }
+
+  #lose(shard: number): Promise<void> {
+    this.#open.delete(shard);
+    return this.options.onLost(shard);
+  }
+
+  /** @returns why it failed, unless somebody else was faster. */
+  async #take(step: ShardStep): Promise<string | undefined> {
+    try {
+      await this.#do(step);
+      return undefined;
+    } catch (error) {
+      return isConflict(error) || isAlreadyExists(error) || isNotFound(error) ? undefined : String(error);
+    }
+  }
+
+  async #do(step: ShardStep): Promise<void> {
+    const { client, logger } = this.options;
+    const names: LeaseNames = this.options;
+    switch (step.kind) {
+      case "join":
+        // The renewing does it.
+        return;
+      case "expire":
+        logger.warn({ member: step.member }, "a process has fallen silent, its shards are free");
+        await client.delete(LEASES, {
+          namespace: names.namespace,
+          name: memberLeaseName(names.group, step.member),
+          resourceVersion: step.version,
+        });
+        return;
+      case "take": {
+        const lease = shardLease(names, { shard: step.shard, member: this.#member, time: new Date() });
+        if (step.version === undefined) await client.create(LEASES, lease);
+        else await client.replace(LEASES, { ...lease, metadata: { ...lease.metadata, resourceVersion: step.version } });
+        return;
+      }
+      case "giveUp":
+        // Others wait for it no longer than for the runs of this shard to be written.
+        if (!this.#givingUp.has(step.shard)) void this.#giveUp(step);
+        return;
+    }
+  }
+
+  async #giveUp({ shard, version: resourceVersion }: ShardStep & { kind: "giveUp" }): Promise<void> {
+    const { client, logger } = this.options;
+    this.#givingUp.add(shard);
+    try {
+      await this.#lose(shard);
+      const lease = shardLease(this.options, { shard, member: "", time: new Date() });
+      await client.replace(LEASES, { ...lease, metadata: { ...lease.metadata, resourceVersion } });
+      // Until the watch shows it, the book still says that it is held here.
+      this.#book.shardSeen(shard, { member: "", version: resourceVersion });
+    } catch (error) {
+      if (!isConflict(error)) logger.warn({ shard, error: String(error) }, "shard could not be given up");
+    } finally {
+      this.#givingUp.delete(shard);
+    }
+  }
+}
+
+function note(book: ShardBook, { group, object, now }: { group: string; object: Lease; now: number }): void {
+  const read = readLease(group, object);
+  const at = object.metadata.resourceVersion ?? "";
+  if (read?.kind === "member") book.memberSeen(read.member, at, now);
+  if (read?.kind === "shard") book.shardSeen(read.shard, { member: object.spec?.holderIdentity ?? "", version: at });
+}
+
+function forget(book: ShardBook, group: string, object: Lease): void {
+  const read = readLease(group, object);
+  if (read?.kind === "member") book.memberGone(read.member);
+  if (read?.kind === "shard") book.shardGone(read.shard);
+}

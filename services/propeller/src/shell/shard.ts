@@ -1,0 +1,277 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createInformer, type Informer, type KubeClient, type KubeObject, type WorkQueue } from "@flyte-ts/kubernetes";
+import type { Logger } from "@flyte-ts/telemetry";
+import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, SHARD_KEY_LABEL } from "@flyte-ts/workflow-crd";
+import type { EngineConfig } from "../engine/config.js";
+import type { PluginsKnown } from "../engine/plugin/known.js";
+import { abortOfForgotten } from "../engine/request/zombie.js";
+import type { Effect, Observation } from "../engine/types.js";
+import type { StatusWrite } from "../shell-core/run-io.js";
+import type { ActiveRun } from "./active-run.js";
+import type { Limit } from "./ask/limit.js";
+import type { Effects } from "./effects.js";
+import { giveUp } from "./give-up.js";
+import type { WorkflowLoader } from "./load-workflow.js";
+import type { PropellerMetrics } from "./metrics.js";
+import { objectName } from "./object-name.js";
+import type { StatusWriter } from "./status-writer.js";
+import { type TakenUp, takeUp } from "./take-up.js";
+
+export interface ShardOptions {
+  readonly shard: number;
+  readonly client: KubeClient;
+  readonly loader: WorkflowLoader;
+  readonly engine: EngineConfig;
+  readonly metrics: PropellerMetrics;
+  readonly logger: Logger;
+  readonly namespace: string | undefined;
+  /** Which task types are served. */
+  readonly plugins: () => PluginsKnown;
+  readonly resyncMs: number;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Shared by all shards. */
+  readonly queue: WorkQueue;
+  readonly effects: Effects;
+  readonly writer: StatusWriter;
+  /** Bounds the resources that are read at once. */
+  readonly reads: Limit;
+  /** Whether this process may act for the shard at this moment. */
+  readonly holds: () => boolean;
+}
+
+/** Longest pause before a workflow that cannot be read or written is tried again. */
+const LONGEST_BACKOFF_MS = 60_000;
+
+/** Facts that one round takes up; more wait for the next, so that a huge workflow lets others in between. */
+const LONGEST_ROUND = 1_000;
+
+/**
+ * The workflows of one shard while this process holds it: the watch on them, and
+ * their runs. Only metadata is watched: the resource is read in full once, when its
+ * run is taken up; from then on this process is the one that changes it.
+ */
+export class Shard {
+  readonly #runs = new Map<string, ActiveRun>();
+  /** Facts about workflows whose runs are not loaded yet. */
+  readonly #early = new Map<string, Observation[]>();
+  readonly #failures = new Map<string, number>();
+  /** Workflows that are done, until the watch has taken them off the list. */
+  readonly #finished = new Set<string>();
+  readonly #writes = new Set<Promise<void>>();
+  #informer: Informer<KubeObject> | undefined;
+  #drop: () => void = () => undefined;
+  readonly #dropped = new Promise<void>((resolve) => {
+    this.#drop = resolve;
+  });
+  #began = false;
+  #stopped = false;
+
+  constructor(private readonly options: ShardOptions) {}
+
+  get runs(): number {
+    return this.#runs.size;
+  }
+
+  get informerLagMs(): number | undefined {
+    return this.#informer?.lagMs();
+  }
+
+  /** Resolves when the first list of workflows is known. No run is begun yet: first its events must be heard. */
+  async open(): Promise<void> {
+    const { client, namespace, logger, shard, queue } = this.options;
+    this.#informer = createInformer<KubeObject>({
+      client,
+      ref: FLYTE_WORKFLOW_RESOURCE,
+      namespace,
+      labelSelector: `${SHARD_KEY_LABEL}=${shard},${NOT_TERMINATED_SELECTOR}`,
+      metadataOnly: true,
+      logger,
+      onEvent: ({ type, key, object, previous }) => {
+        if (type === "deleted") {
+          this.#forget(key);
+          this.#finished.delete(key);
+        } else if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) queue.add(key);
+      },
+    });
+    await Promise.race([this.#informer.synced, this.#dropped]);
+  }
+
+  /** Takes up the workflows of the shard. */
+  begin(): void {
+    if (this.#stopped) return;
+    this.#began = true;
+    for (const { metadata } of this.#informer?.list() ?? []) this.options.queue.add(`${metadata.namespace ?? ""}/${metadata.name}`);
+  }
+
+  /** From now on nothing is begun. Resolves when the writes under way have ended, or after 5 s. */
+  async drop(): Promise<void> {
+    this.#stopped = true;
+    this.#drop();
+    for (const key of [...this.#runs.keys(), ...this.#early.keys()]) this.#forget(key);
+    await Promise.race([Promise.all([...this.#writes, this.#informer?.stop()]), sleep(5_000, undefined, { ref: false })]);
+  }
+
+  /** Puts a fact before the run of a workflow; nothing happens for workflows that have ended. */
+  observe(key: string, observation: Observation): void {
+    if (this.#stopped) return;
+    const active = this.#runs.get(key);
+    if (active !== undefined) active.inbox.push(observation);
+    else if (this.#finished.has(key) || this.#informer?.get(key) === undefined) return this.#answerForgotten(key, observation);
+    else {
+      const early = this.#early.get(key);
+      if (early === undefined) this.#early.set(key, [observation]);
+      else early.push(observation);
+    }
+    this.options.queue.add(key);
+  }
+
+  /** Shows every run of the shard a fact. */
+  observeAll(observation: Observation): void {
+    for (const key of this.#runs.keys()) this.observe(key, observation);
+  }
+
+  /** An attempt of a workflow that is over may have been begun again by an old request: it is told to end. */
+  #answerForgotten(key: string, observation: Observation): void {
+    if (observation.kind !== "taskEvent") return;
+    const request = abortOfForgotten(observation.event, this.options.now());
+    if (request !== undefined) this.options.effects.perform(key, [{ kind: "sendTask", request }]);
+  }
+
+  #forget(key: string): void {
+    this.#runs.delete(key);
+    this.#early.delete(key);
+    this.#failures.delete(key);
+    this.options.queue.forget(key);
+  }
+
+  /** Shows the engine what has come in for a workflow, and starts what it decides. */
+  async round(key: string): Promise<void> {
+    if (!this.#began || this.#stopped || !this.options.holds()) return;
+    const meta = this.#informer?.get(key)?.metadata;
+    if (meta === undefined || this.#finished.has(key)) return this.#forget(key);
+    const end = this.options.metrics.rounds.startTimer();
+    const active = this.#runs.get(key) ?? (await this.#load(key));
+    if (active === undefined) return;
+    const now = this.options.now();
+    if (meta.deletionTimestamp !== undefined) this.#decide(active, { kind: "abort" });
+    if (active.resyncAt <= now) {
+      active.resyncAt = this.#nextResync(now);
+      this.#decide(active, { kind: "resync" });
+    }
+    // What arrives while this round runs comes in the next one.
+    const inbox = active.inbox.splice(0, LONGEST_ROUND);
+    for (const observation of inbox) this.#decide(active, observation);
+    if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
+    this.#settle(key, active);
+    end();
+  }
+
+  /** Reads the resource and walks it once. */
+  async #load(key: string): Promise<ActiveRun | undefined> {
+    const { reads } = this.options;
+    const taken = await reads.run(() => takeUp(key, this.options));
+    if (this.#stopped) return undefined;
+    switch (taken.kind) {
+      case "unreadable":
+        await this.#giveUp(key, taken);
+        this.#finished.add(key);
+        this.#forget(key);
+        return undefined;
+      case "gone":
+        this.#forget(key);
+        return undefined;
+      case "run": {
+        const { io } = taken;
+        const active: ActiveRun = {
+          run: io.run,
+          io,
+          inbox: this.#early.get(key) ?? [],
+          resyncAt: this.#nextResync(this.options.now()),
+        };
+        this.#early.delete(key);
+        this.#runs.set(key, active);
+        this.#decide(active, { kind: "load" });
+        this.#decide(active, { kind: "plugins", plugins: this.options.plugins() });
+        return active;
+      }
+    }
+  }
+
+  /** Ends a workflow whose resource can never be read. Rejects when it is not any more what was read: then it is read again. */
+  async #giveUp(key: string, { error, resourceVersion }: Extract<TakenUp, { kind: "unreadable" }>): Promise<void> {
+    const { client, engine, logger, now } = this.options;
+    logger.error({ key, error }, "workflow cannot be read, it fails");
+    const meta = this.#informer?.get(key)?.metadata;
+    if (meta === undefined) return;
+    const { body, event } = giveUp({
+      meta,
+      resourceVersion,
+      producerId: engine.producerId,
+      code: "BadWorkflowSpecification",
+      message: `the resource of the execution cannot be read: ${error}`,
+      now: now(),
+    });
+    await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
+    if (event !== undefined) this.options.effects.perform(key, [{ kind: "publish", event }]);
+  }
+
+  #decide(active: ActiveRun, observation: Observation): void {
+    this.#perform(active, active.io.admit(active.run.observe(observation, this.options.now())));
+  }
+
+  #perform(active: ActiveRun, effects: readonly Effect[]): void {
+    this.options.effects.perform(active.run.key, effects);
+    if (!effects.some((effect) => effect.kind === "finish")) return;
+    this.#finished.add(active.run.key);
+    this.#forget(active.run.key);
+  }
+
+  /** Starts a write when there is something to write, and sets the alarm. */
+  #settle(key: string, active: ActiveRun): void {
+    const write = active.io.nextWrite();
+    if (write !== undefined) {
+      const writing = this.#write(key, active, write).finally(() => this.#writes.delete(writing));
+      this.#writes.add(writing);
+    }
+    if (!this.#runs.has(key)) return;
+    if (active.inbox.length > 0) this.options.queue.add(key);
+    this.options.queue.forget(key);
+    this.options.queue.addAt(key, Math.min(active.run.wakeAt ?? Number.POSITIVE_INFINITY, active.resyncAt));
+  }
+
+  async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {
+    const outcome = await this.options.writer.write(key, write, () => this.options.holds() && this.#runs.get(key) === active);
+    if (outcome.kind === "written") this.#failures.delete(key);
+    if (this.#runs.get(key) !== active) return;
+    switch (outcome.kind) {
+      case "written": {
+        const { revision, released } = active.io.written(outcome.resourceVersion);
+        this.#perform(active, released);
+        if (this.#runs.get(key) === active) this.observe(key, { kind: "persisted", revision });
+        return;
+      }
+      case "tooLarge":
+        // The stored status is older than this run: begin again from it, and fail from there.
+        this.#early.set(key, [{ kind: "tooLarge", message: outcome.message }]);
+        this.reload(key);
+        return;
+      case "unknown":
+        this.reload(key);
+    }
+  }
+
+  /** Drops the run; a later round reads the resource again, after a pause that grows. */
+  reload(key: string): void {
+    if (this.#stopped) return;
+    this.#runs.delete(key);
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    const delay = Math.min(20 * 2 ** failures, LONGEST_BACKOFF_MS) * (0.5 + this.options.random() / 2);
+    this.options.queue.addAt(key, this.options.now() + delay);
+  }
+
+  #nextResync(now: number): number {
+    return now + this.options.resyncMs * (0.75 + this.options.random() / 2);
+  }
+}
