@@ -16,6 +16,7 @@ export {
 } from "./status.js";
 export { attemptKey } from "./attempt-key.js";
 export { eventBasis } from "./event-basis.js";
+export { inputsForFile, inputsFromFile } from "./item-inputs.js";
 
 // For plugin services
 export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./run-plugin.js";

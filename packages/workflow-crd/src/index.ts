@@ -47,6 +47,8 @@ export type {
 // Status
 export {
   SLICE_VERSION,
+  type ArrayNodeStatus,
+  type CompactArrayJson,
   type ExecutionErrorJson,
   type NodeStatus,
   type SliceRoot,

@@ -66,6 +66,7 @@ export interface NodeStatus {
   subNodeStatus?: Record<string, NodeStatus>;
   /** Phase 1: executing. */
   gateNodeStatus?: { phase: number };
+  arrayNodeStatus?: ArrayNodeStatus;
   workflowNodeStatus?: { phase: number; executionError?: ExecutionErrorJson };
   /** Phase 1: the graph that the task made runs; 2: it fails; 4: the task has ended and its graph is to be read. */
   dynamicNodeStatus?: { phase: number; reason?: string; error?: ExecutionErrorJson; permFailure?: boolean };
@@ -77,6 +78,26 @@ export interface NodeStatus {
   outputUri?: string;
   /** Ours: not before this time may the next attempt start. */
   retryAt?: string;
+}
+
+export interface ArrayNodeStatus {
+  /** 1 executing, 2 failing, 3 succeeding. */
+  phase: number;
+  /** What items failed with, as one text. */
+  executionError?: ExecutionErrorJson;
+  /** Attempts of each item; its `count` is the size of the array. */
+  subattempts?: CompactArrayJson;
+  subsysfailures?: CompactArrayJson;
+  /** Version of the last event that told of items. */
+  taskPhaseVersion?: number;
+}
+
+/** Small numbers, each in `item` bits, in words of 64 bits. */
+export interface CompactArrayJson {
+  readonly item: number;
+  readonly count: number;
+  /** Left out where a word is too large for a JSON number to hold exactly. */
+  readonly BitSet?: readonly number[];
 }
 
 export interface TaskNodeStatus {

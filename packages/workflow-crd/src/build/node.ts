@@ -16,6 +16,7 @@ import {
   ApproveConditionSchema,
   SignalConditionSchema,
   SleepConditionSchema,
+  ArrayNode_DataMode,
   type ArrayNode,
   type BranchNode,
   type GateNode,
@@ -160,6 +161,10 @@ function buildArray(array: ArrayNode, id: string, tasks: Tasks): JsonObject {
     MinSuccesses: criteria.case === "minSuccesses" ? criteria.value : null,
     MinSuccessRatio: criteria.case === "minSuccessRatio" ? float32(criteria.value) : null,
     BoundInputs: array.boundInputs.length === 0 ? null : array.boundInputs,
+    // Ours, for arrays that Go Flyte does not compile: items take their inputs as they are, not out of lists.
+    ...(array.isOriginalSubNodeInterface === true || array.dataMode === ArrayNode_DataMode.INDIVIDUAL_INPUT_FILES
+      ? { OriginalInterface: true }
+      : {}),
   };
 }
 

@@ -106,6 +106,7 @@ function parseArray(array: Field): ArrayNode {
   const successes = array.at("MinSuccesses").optional((field) => field.count());
   const ratio = array.at("MinSuccessRatio").optional((field) => Math.fround(field.number()));
   const message = create(ArrayNodeSchema, {
+    isOriginalSubNodeInterface: array.at("OriginalInterface").optional((field) => field.boolean()) ?? false,
     boundInputs: array
       .at("BoundInputs")
       .items()

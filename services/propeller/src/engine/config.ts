@@ -1,3 +1,4 @@
+import type { ParallelismBehavior } from "./array/concurrency.js";
 import type { CacheConfig } from "./cache/config.js";
 import type { SliceLimits } from "./status/status-slices.js";
 
@@ -45,6 +46,10 @@ export interface EngineConfig {
   readonly pluginDeadline: number;
   /** How deep dynamic nodes may make further ones. */
   readonly maxDynamicDepth: number;
+  /** What limits the items of an array that says nothing itself. */
+  readonly arrayParallelism: ParallelismBehavior;
+  /** News of an array's items are told at most once in this time. */
+  readonly arrayEventPause: number;
   /** Outputs and inputs up to this many bytes travel by value; larger ones go to the blob store. */
   readonly inlineLimit: number;
   /** Bytes of outputs that one status may hold by value. */
@@ -90,6 +95,8 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     unansweredAfter: 60_000,
     pluginDeadline: 0,
     maxDynamicDepth: 32,
+    arrayParallelism: "unlimited",
+    arrayEventPause: 500,
     inlineLimit: 8 * 1024,
     inlineBudget: 128 * 1024,
     inlineStatusLimit: 256 * 1024,

@@ -5,6 +5,8 @@ import { RuntimeNode } from "./graph/runtime.js";
 import { restoreWritten, takeStatusChanges, wholeStatus } from "./status/resource-status.js";
 import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "./types.js";
 import { takeAnswer, wake } from "./walk/asking.js";
+import { tellNews } from "./walk/array-news.js";
+import { armAgain } from "./walk/attempt.js";
 import { start } from "./walk/begin.js";
 import { BlobReads } from "./walk/blob-reads.js";
 import { blobDue, blobWritten, timerOf } from "./walk/blob-writes.js";
@@ -79,6 +81,8 @@ class Run implements WorkflowRun {
     walk.begin(now);
     this.#take(observation);
     this.#drain();
+    tellNews(walk);
+    armAgain(walk);
     return walk.end();
   }
 

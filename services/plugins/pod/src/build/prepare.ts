@@ -4,7 +4,7 @@ import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/l
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type KubeClient, POD_TEMPLATES } from "@flyte-ts/kubernetes";
-import { PermanentFailure, NotYet } from "@flyte-ts/task-plugin";
+import { inputsForFile, inputsFromFile, NotYet, PermanentFailure } from "@flyte-ts/task-plugin";
 import type { DataStore } from "../end/data-store.js";
 import type { Container, PodTemplate } from "../kube/pod-types.js";
 import { BadSpecification } from "./bad-specification.js";
@@ -94,11 +94,11 @@ async function provideInputs(
         message: "the request has neither inputs nor says that they are written",
       });
     }
-    await store.put(inputUri, toBinary(LiteralMapSchema, inputs));
+    await store.put(inputUri, toBinary(LiteralMapSchema, inputsForFile(request, inputs)));
     return inputs;
   }
   if (inputs !== undefined || !wanted) return inputs;
   const bytes = await store.get(inputUri);
   if (bytes === undefined) throw new NotYet(`inputs are not at ${inputUri} yet`);
-  return fromBinary(LiteralMapSchema, bytes);
+  return inputsFromFile(request, fromBinary(LiteralMapSchema, bytes));
 }

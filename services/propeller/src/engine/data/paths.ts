@@ -23,6 +23,11 @@ export function inputsUri(nodeDir: string): string {
   return `${nodeDir}/inputs.pb`;
 }
 
+/** Of an item of the array node whose data dir this is; the same for all of its attempts. */
+export function itemInputsUri(arrayDir: string, index: number): string {
+  return inputsUri(`${arrayDir}/${index}/0`);
+}
+
 export function outputsUri(dir: string): string {
   return `${dir}/outputs.pb`;
 }

@@ -5,8 +5,8 @@ import type { Identifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyt
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type DynamicWorkflowNodeMetadataSchema, NodeExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
-import { inputsUri } from "../data/paths.js";
+import type { ExecutionErrorJson, NodeTarget } from "@flyte-ts/workflow-crd";
+import { tellsOf } from "../array/run.js";
 import { errorFromJson } from "../failure/error-json.js";
 import type { NodeCache } from "../cache/state.js";
 import { depthOf, type RuntimeNode } from "../graph/runtime.js";
@@ -60,14 +60,14 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
         occurredAt: timestampFromMs(now),
         reportedAt: timestampFromMs(now),
         // The start node has no inputs of its own.
-        inputValue: kind === "start" ? { case: undefined } : { case: "inputUri", value: inputsUri(node.dataDir) },
+        inputValue: kind === "start" ? { case: undefined } : { case: "inputUri", value: node.inputsUri },
         outputResult: outputResult(details),
         targetMetadata: targetMetadata(details),
         ...(parent === undefined ? {} : { parentNodeMetadata: { nodeId: parent.uniqueId }, retryGroup: String(parent.attempt) }),
         specNodeId: node.id,
         nodeName: node.model.name,
         eventVersion: NODE_EVENT_VERSION,
-        isParent: kind === "subWorkflow" || node.expanded,
+        isParent: isParent(node.model.target) || node.expanded,
         isDynamic: node.expanded,
         isInDynamicChain: depthOf(node.scope) > 0,
         isArray: kind === "array",
@@ -79,6 +79,11 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
     outputs: details.outputs,
     sequence: facts.sequence,
   });
+}
+
+/** Whether nodes below it are told of. */
+function isParent(target: NodeTarget): boolean {
+  return target.kind === "subWorkflow" || (target.kind === "array" && tellsOf(target.subNode) === "nodes");
 }
 
 function outputResult({ error, outputUri }: NodeEventDetails) {

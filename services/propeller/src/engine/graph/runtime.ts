@@ -2,7 +2,9 @@ import { NodePhase, isTerminalNode, nodeUniqueId, type ParentNode } from "@flyte
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ExecutionErrorJson, GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts/workflow-crd";
-import { attemptDir, childNodeDir, topNodeDir } from "../data/paths.js";
+import { itemIndex } from "../array/items.js";
+import type { ArrayRun } from "../array/run.js";
+import { attemptDir, childNodeDir, inputsUri, itemInputsUri, topNodeDir } from "../data/paths.js";
 import type { NodeAsks } from "../ask/asked.js";
 import type { FormerNode } from "../recovery/questions.js";
 import type { NodeCache } from "../cache/state.js";
@@ -49,6 +51,8 @@ export class Scope {
   /** Id of the node behind `error`. */
   failedNode = "";
   failureNode: RuntimeNode | undefined;
+  /** Set when the nodes are the items of an array node; they are made when they begin, and wait for nothing. */
+  array: ArrayRun | undefined;
 
   readonly index: GraphIndex;
   readonly owner: RuntimeNode | undefined;
@@ -79,6 +83,7 @@ export class Scope {
 
   /** Data dir of a node that is no arm. */
   dirOf(nodeId: string): string {
+    if (this.array !== undefined && this.owner !== undefined) return childNodeDir(this.owner.attemptDir, String(itemIndex(nodeId)));
     return this.owner === undefined ? topNodeDir(this.#executionDir, nodeId) : childNodeDir(this.owner.attemptDir, nodeId);
   }
 }
@@ -138,6 +143,8 @@ export class RuntimeNode {
   inputs: LiteralMap | undefined;
   /** The inputs stand in the blob store. */
   inputsWritten = false;
+  /** An item that takes its inputs out of the array's own. */
+  sharesInputs = false;
   /** Outputs by value, while somebody may need them. */
   outputs: LiteralMap | undefined;
   /** Consumers that have not ended. */
@@ -259,6 +266,13 @@ export class RuntimeNode {
 
   get dataDir(): string {
     return this.branch === undefined ? this.scope.dirOf(this.model.id) : childNodeDir(this.branch.attemptDir, this.model.id);
+  }
+
+  /** Where the inputs stand when they stand in the blob store. */
+  get inputsUri(): string {
+    const { array, owner } = this.scope;
+    if (array === undefined || owner === undefined) return inputsUri(this.dataDir);
+    return this.sharesInputs ? owner.inputsUri : itemInputsUri(owner.dataDir, itemIndex(this.id));
   }
 
   get attemptDir(): string {

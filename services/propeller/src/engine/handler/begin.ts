@@ -1,5 +1,6 @@
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
+import { beginArray } from "./array.js";
 import { chooseArm } from "./branch.js";
 import type { NodeDecision } from "./decision.js";
 import { collectOutputs } from "./end-node.js";
@@ -7,7 +8,6 @@ import { closeGate } from "./gate.js";
 import { passInputs } from "./start-node.js";
 import { enterSubWorkflow } from "./sub-workflow.js";
 import { beginTask } from "./task.js";
-import { unsupported } from "./unsupported.js";
 
 /** What a node does first, once its inputs are bound. The start node's inputs are its graph's. */
 export function decideBegin(node: RuntimeNode, inputs: LiteralMap): NodeDecision {
@@ -29,6 +29,6 @@ export function decideBegin(node: RuntimeNode, inputs: LiteralMap): NodeDecision
     case "gate":
       return closeGate(target.gate);
     case "array":
-      return unsupported("ArrayNode", `array node [${node.id}]`);
+      return beginArray(node, target, inputs);
   }
 }

@@ -21,6 +21,8 @@ export type NodeDecision =
   | { readonly kind: "take"; readonly arm: string; readonly skipped: readonly string[] }
   /** Run a graph below the node. */
   | { readonly kind: "enter"; readonly graph: GraphModel }
+  /** Run so many items below the node. */
+  | { readonly kind: "enterArray"; readonly size: number }
   /** Succeed, without outputs, when this time has passed since the node began to run. */
   | { readonly kind: "sleep"; readonly durationMs: number }
   /** Start an execution of its own, and end as it does. */

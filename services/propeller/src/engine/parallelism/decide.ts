@@ -1,10 +1,27 @@
-import type { NodeTarget } from "@flyte-ts/workflow-crd";
+import { concurrencyOf, type ParallelismBehavior } from "../array/concurrency.js";
+import type { ArrayRun } from "../array/run.js";
+import type { NodeModel, NodeTarget } from "@flyte-ts/workflow-crd";
 
-/** Whether a node counts against the execution's `max parallelism`, from when it is queued to its end. */
-export function takesSlot(target: NodeTarget): boolean {
+/**
+ * Whether a node counts against the execution's `max parallelism`, from when it is
+ * queued to its end. Items count only where the array leaves their number to the
+ * execution, and then the array itself does not.
+ */
+export function takesSlot({ model, scope }: Placed, behavior: ParallelismBehavior): boolean {
+  if (scope.array !== undefined) return scope.array.concurrency.kind === "workflow" && kindTakesSlot(model.target, behavior);
+  return kindTakesSlot(model.target, behavior);
+}
+
+interface Placed {
+  readonly model: Pick<NodeModel, "target">;
+  readonly scope: { readonly array: Pick<ArrayRun, "concurrency"> | undefined };
+}
+
+function kindTakesSlot(target: NodeTarget, behavior: ParallelismBehavior): boolean {
   switch (target.kind) {
-    case "task":
     case "array":
+      return concurrencyOf(target.array, behavior).kind === "own";
+    case "task":
     case "launchPlan":
       return true;
     case "start":

@@ -4,10 +4,13 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { FormerNode } from "./questions.js";
 
-/** Nodes whose former outputs are asked for: all that compute or wait. Failure nodes handle what fails now. */
+/**
+ * Nodes whose former outputs are asked for: all that compute or wait. Failure nodes
+ * handle what fails now; of the items of a map nobody knows as nodes.
+ */
 export function mayBeRecovered(node: RuntimeNode): boolean {
   const { kind } = node.model.target;
-  return kind !== "start" && kind !== "end" && node !== node.scope.failureNode;
+  return node.scope.array?.tells !== "items" && kind !== "start" && kind !== "end" && node !== node.scope.failureNode;
 }
 
 /** What the node would do now. */

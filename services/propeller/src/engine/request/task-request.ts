@@ -13,7 +13,8 @@ import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { API_VERSION, OWNER_KIND, type NodeModel, type WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../config.js";
-import { attemptDir, checkpointUri, inputsUri } from "../data/paths.js";
+import { arrayItem, itemEnvironment } from "./array-item.js";
+import { attemptDir, checkpointUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { decideInterruptible } from "../interruptible/decide.js";
 
@@ -75,7 +76,7 @@ export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: Request
     workflowId: workflow.workflowId,
     inputs: runs && !node.inputsWritten ? node.inputs : undefined,
     inputsWritten: node.inputsWritten,
-    inputUri: inputsUri(node.dataDir),
+    inputUri: node.inputsUri,
     outputPrefix: attemptDir(node.dataDir, attempt),
     rawOutputPrefix: rawOutputsOf(facts, node, attempt),
     previousCheckpointUri: attempt > 0 ? checkpointUri(rawOutputsOf(facts, node, attempt - 1)) : (task?.checkpointPath ?? ""),
@@ -86,7 +87,7 @@ export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: Request
       interruptible: String(interruptible),
     },
     annotations: { ...workflow.annotations },
-    environment: [...options.environment],
+    environment: [...options.environment, ...itemEnvironment(node)],
     securityContext: options.securityContext,
     resourceDefaults: { ...options.resourceDefaults },
     resourceLimits: { ...options.resourceLimits },
@@ -99,6 +100,8 @@ export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: Request
     shard: shardOf(workflow.name),
     requestedAt: timestampFromMs(now),
     abortReason: aim.abortReason ?? "",
+    partOfArray: node.scope.array?.tells === "items",
+    arrayItem: arrayItem(node),
   });
 }
 

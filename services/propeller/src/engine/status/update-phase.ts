@@ -25,6 +25,7 @@ export function changePhase(status: NodeStatus, { phase, message = "", error, no
       ...(status.attempts === undefined ? {} : { attempts: status.attempts }),
       ...(status.systemFailures === undefined ? {} : { systemFailures: status.systemFailures }),
       ...(status.parentNode === undefined ? {} : { parentNode: status.parentNode }),
+      ...(status.arrayNodeStatus === undefined ? {} : { arrayNodeStatus: status.arrayNodeStatus }),
       ...((error ?? status.error) === undefined ? {} : { error: error ?? status.error }),
     };
   }
@@ -59,6 +60,7 @@ export function nextAttempt(status: NodeStatus, now: number): NodeStatus {
   delete next.retryAt;
   delete next.TaskNodeStatus;
   delete next.workflowNodeStatus;
+  delete next.arrayNodeStatus;
   delete next.branchStatus;
   delete next.dynamicNodeStatus;
   delete next.subNodeStatus;

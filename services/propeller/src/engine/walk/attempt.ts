@@ -2,6 +2,7 @@ import { NodePhase } from "@flyte-ts/domain";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { askDueAt } from "../ask/asked.js";
 import type { RuntimeNode } from "../graph/runtime.js";
+import { newsDueAt } from "./array-news.js";
 import { taskRequest } from "../request/task-request.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { fromRfc3339 } from "../time/rfc3339.js";
@@ -49,7 +50,7 @@ interface Aim {
 }
 
 function emitRequest(walk: Walk, node: RuntimeNode, { release, abortReason, ...aim }: Aim): void {
-  const template = walk.templateOf(node);
+  const template = node.scope.array?.template ?? walk.templateOf(node);
   if (template === undefined) return;
   const facts = { workflow: walk.model, config: walk.config, template, now: walk.now };
   const request = taskRequest(node, facts, { ...aim, ...(abortReason === undefined ? {} : { abortReason }) });
@@ -79,11 +80,18 @@ export function arm(walk: Walk, node: RuntimeNode): void {
     retryTimeOf(node),
     wakeTimeOf(node),
     askDueAt(node.asks),
+    newsDueAt(node),
     waitingDue(walk, node),
   ];
   let next: number | undefined;
   for (const due of dues) if (due !== undefined && (next === undefined || due < next)) next = due;
   if (next !== undefined) walk.timers.set(node, next);
+}
+
+/** After an observation. */
+export function armAgain(walk: Walk): void {
+  for (const node of walk.armed) arm(walk, node);
+  walk.armed.clear();
 }
 
 const TIMED: ReadonlySet<number> = new Set([NodePhase.Queued, NodePhase.Running, NodePhase.DynamicRunning, NodePhase.RetryableFailure]);

@@ -2,7 +2,7 @@ import { NodePhase } from "@flyte-ts/domain";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { GraphModel } from "@flyte-ts/workflow-crd";
-import { inputsUri, outputsUri } from "../data/paths.js";
+import { outputsUri } from "../data/paths.js";
 import { withFailure } from "../failure/failure-input.js";
 import { mayBeTaken } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";
@@ -11,11 +11,14 @@ import { decideBegin } from "../handler/begin.js";
 import type { NodeDecision } from "../handler/decision.js";
 import { takesSlot } from "../parallelism/decide.js";
 import { changePhase } from "../status/update-phase.js";
+import { ARRAY_EXECUTING, arrayStatus, enterArrayScope } from "./array.js";
+import { fileOf, inputPlace } from "./input-place.js";
+import { tellEntered } from "./array-news.js";
 import { arm } from "./attempt.js";
 import { awaitSignal } from "./await-signal.js";
 import { lookUp } from "./caching.js";
 import { launch } from "./launch.js";
-import { graphInputs, inputsOf, sizeOf } from "./outputs.js";
+import { graphInputs, inputsOf } from "./outputs.js";
 import { lookBack } from "./recovering.js";
 import { releaseOf, running, succeedWithOutputs } from "./progress.js";
 import { requestRun } from "./request-run.js";
@@ -26,6 +29,8 @@ import type { Walk } from "./walk.js";
 
 /** A node that has not begun: skipped, begun, or left waiting. */
 export function consider(walk: Walk, node: RuntimeNode): void {
+  // Items begin as their array has room for them.
+  if (node.scope.array !== undefined) return;
   if (!readyToDecide(node)) {
     node.maybeBegun ||= walk.doubt && node.unfinished === 0 && node.spoiled === 0 && mayBeTaken(node);
     return;
@@ -36,7 +41,7 @@ export function consider(walk: Walk, node: RuntimeNode): void {
     return;
   }
   // Tasks begin when nothing else is left to look at: by then it is known whether the graph goes on, and whose turn it is.
-  if (takesSlot(node.model.target)) waitForRoom(walk, node);
+  if (takesSlot(node, walk.config.arrayParallelism)) waitForRoom(walk, node);
   else start(walk, node);
 }
 
@@ -55,6 +60,8 @@ export function start(walk: Walk, node: RuntimeNode): void {
   begin(walk, node);
   // What follows something that may have ended before a restart may itself have begun before it.
   node.unconfirmed = walk.doubt || node.maybeBegun;
+  // That an item begins is not known to follow from what was observed, so what it does waits for the status.
+  if (node.scope.array !== undefined) walk.prompt = false;
   walk.count("nodeStarted", { kind: node.model.target.kind });
   prepare(walk, node);
 }
@@ -82,15 +89,20 @@ export function prepare(walk: Walk, node: RuntimeNode): void {
     return;
   }
   node.inputs = node === node.scope.failureNode ? withFailure(bound.inputs, node.scope) : bound.inputs;
-  if (sizeOf(node.inputs) > walk.config.inlineLimit) writeInputs(walk, node, node.inputs);
-  else proceed(walk, node, node.inputs);
+  const place = inputPlace(walk, node, node.inputs);
+  if (place === "file") {
+    writeInputs(walk, node, node.inputs);
+    return;
+  }
+  node.inputsWritten = node.sharesInputs = place === "arrayFile";
+  proceed(walk, node, node.inputs);
 }
 
 /** Inputs too large for messages stand in the blob store before anything rests on them. */
 function writeInputs(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
-  node.writes = new Set([inputsUri(node.dataDir)]);
+  node.writes = new Set([node.inputsUri]);
   if (node.model.target.kind === "end") node.writes.add(outputsUri(node.attemptDir));
-  for (const uri of node.writes) walk.writeBlob(node, uri, inputs);
+  for (const uri of node.writes) walk.writeBlob(node, uri, fileOf(node, inputs));
 }
 
 /** The inputs are bound and, where need be, written. Comes here again with each answer that it needs before it begins. */
@@ -141,6 +153,9 @@ export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): vo
     case "enter":
       enter(walk, node, decision.graph);
       return;
+    case "enterArray":
+      enterArray(walk, node, decision.size);
+      return;
     case "sleep":
       sleep(walk, node, decision.durationMs);
       return;
@@ -180,6 +195,14 @@ function take(walk: Walk, node: RuntimeNode, { arm: taken, skipped }: Extract<No
   }
   walk.setNode(chosen, { ...chosen.status, parentNode: node.id });
   walk.look(chosen);
+}
+
+function enterArray(walk: Walk, node: RuntimeNode, size: number): void {
+  const inner = enterArrayScope(walk, node, size);
+  if (inner.array === undefined) return;
+  running(walk, node, { arrayNodeStatus: arrayStatus(walk, inner, inner.array, ARRAY_EXECUTING) });
+  tellEntered(walk, node, inner.array);
+  walk.lookAt(inner);
 }
 
 function enter(walk: Walk, node: RuntimeNode, graph: GraphModel): void {

@@ -20,6 +20,8 @@ interface Read {
  */
 export class BlobReads {
   readonly #reads = new Map<string, Read>();
+  /** Blobs that a node waits for and that are not there. */
+  readonly #open = new Map<RuntimeNode, number>();
 
   constructor(
     private readonly retry: BackoffConfig,
@@ -47,8 +49,9 @@ export class BlobReads {
   /** Has `node` wait for a blob. Returns what to ask the shell for, if nobody has asked yet. */
   want(node: RuntimeNode, kind: Kind, uri: string): Effect | undefined {
     node.waitingFor ??= new Set();
-    node.waitingFor.add(uri);
     const read = this.#reads.get(uri);
+    if (read?.result === undefined && !node.waitingFor.has(uri)) this.#open.set(node, (this.#open.get(node) ?? 0) + 1);
+    node.waitingFor.add(uri);
     if (read !== undefined) {
       read.waiters.add(node);
       return undefined;
@@ -73,7 +76,9 @@ export class BlobReads {
     const ready: RuntimeNode[] = [];
     for (const node of read.waiters) {
       // It may wait for others still; then what came stays for it.
-      if ([...(node.waitingFor ?? [])].every((other) => this.#reads.get(other)?.result !== undefined)) ready.push(node);
+      const open = (this.#open.get(node) ?? 0) - 1;
+      this.#open.set(node, open);
+      if (open <= 0) ready.push(node);
     }
     return { ready };
   }
@@ -99,6 +104,7 @@ export class BlobReads {
       if (read !== undefined && read.waiters.size === 0) this.#reads.delete(uri);
     }
     node.waitingFor = undefined;
+    this.#open.delete(node);
   }
 }
 

@@ -3,6 +3,7 @@ import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { changePhase } from "../status/update-phase.js";
 import { deadlinesOf, decideTimeout, type TimeoutDecision } from "../timeout/decide.js";
+import { newsDueAt } from "./array-news.js";
 import { asksDue } from "./asking.js";
 import { arm, deadlineOf, resendAt, retryTimeOf, sendAbort, sendRun, timeFacts, wakeTimeOf } from "./attempt.js";
 import { waitingIsDue } from "./plugins-changed.js";
@@ -29,6 +30,7 @@ export function nodeDue(walk: Walk, node: RuntimeNode): void {
   if (retryAt !== undefined && retryAt <= walk.now) startRetry(walk, node);
   asksDue(walk, node);
   if (waitingIsDue(walk, node)) return;
+  if (newsDueAt(node) !== undefined && node.inner !== undefined) walk.news.add(node.inner);
   const again = resendAt(walk, node);
   if (again !== undefined && again <= walk.now) resend(walk, node);
   arm(walk, node);

@@ -29,6 +29,8 @@ export function landAtOnce(walk: Walk, node: RuntimeNode, pending: PendingOutput
 }
 
 function tell(walk: Walk, node: RuntimeNode, { value, uri, tellOutputs, deckUri }: PendingOutputs): void {
+  // An array need not read what was just written.
+  if (node.scope.array !== undefined) node.outputs = value;
   const kept = value !== undefined && fitsInline(walk, sizeOf(value)) ? value : undefined;
   succeed(walk, node, { outputs: { value: kept, uri }, tellOutputs, deckUri });
 }

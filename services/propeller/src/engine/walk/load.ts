@@ -4,6 +4,10 @@ import { armsOf } from "../graph/arms.js";
 import { END_NODE } from "../graph/index-graph.js";
 import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { fromRfc3339, latestOf } from "../time/rfc3339.js";
+import { itemIndex } from "../array/items.js";
+import { MAX_ERROR_MESSAGE } from "../failure/bound-message.js";
+import { addItem, ARRAY_FAILING, countRestored, enterArrayScope } from "./array.js";
+import { noteItem } from "./array-news.js";
 import { arm } from "./attempt.js";
 import { decodeOutputs, releaseSources } from "./outputs.js";
 import { addFailureNode, enterScope, rootScope } from "./scope.js";
@@ -92,6 +96,7 @@ function restoreNode(walk: Walk, node: RuntimeNode): void {
   if (status.dynamicNodeStatus !== undefined) releaseSlot(walk, node);
   node.launched = node.child === "made";
   if (node.model.target.kind === "subWorkflow") restoreInner(walk, node, node.model.target.workflow);
+  else if (node.model.target.kind === "array") restoreArray(walk, node);
 }
 
 /** A child may be there as soon as the node was queued; one that was to be stopped may run still. */
@@ -118,6 +123,26 @@ function restoreInner(walk: Walk, node: RuntimeNode, reference: string): void {
   if (workflowNodeStatus?.phase !== FAILING) return;
   inner.error = workflowNodeStatus.executionError ?? { code: "SubworkflowNodeFailing", message: "" };
   inner.stage = inner.failureNode === undefined ? "stop" : "handle";
+}
+
+/** The items of an array that was entered; those without a status have not begun. */
+function restoreArray(walk: Walk, node: RuntimeNode): void {
+  const { arrayNodeStatus, subNodeStatus } = node.status;
+  const size = arrayNodeStatus?.subattempts?.count;
+  if (arrayNodeStatus === undefined || size === undefined) return;
+  const inner = enterArrayScope(walk, node, size);
+  const { array } = inner;
+  if (array === undefined) return;
+  for (const id of Object.keys(subNodeStatus ?? {})) addItem(inner, array, itemIndex(id));
+  restoreScope(walk, inner, subNodeStatus ?? {});
+  node.innerWritten = subNodeStatus === undefined ? undefined : inner;
+  for (const item of inner.nodes.values()) {
+    countRestored(item, array);
+    if (item.settled) noteItem(walk, item, nodeEventPhase(item.status.phase));
+  }
+  if (arrayNodeStatus.phase !== ARRAY_FAILING) return;
+  inner.error = arrayNodeStatus.executionError ?? array.failures.error(MAX_ERROR_MESSAGE);
+  inner.stage = "stop";
 }
 
 // `workflowNodeStatus.phase` of a sub-workflow that fails.

@@ -1,8 +1,9 @@
 import { NodePhase } from "@flyte-ts/domain";
 import { takenArm } from "../graph/arms.js";
-import type { RuntimeNode } from "../graph/runtime.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { armEnded } from "../handler/branch.js";
 import { subWorkflowEnded } from "../handler/sub-workflow.js";
+import { arrayEnded } from "./array-outputs.js";
 import { apply, consider, prepare } from "./begin.js";
 import { keepReservation } from "./caching.js";
 import { land, landAtOnce } from "./landing.js";
@@ -33,7 +34,14 @@ function lookAtRunning(walk: Walk, node: RuntimeNode): void {
   else if (arm !== undefined) lookAtArm(walk, node, arm);
   else if (node.inner === undefined) resume(walk, node);
   else if (node.inner.stage === "done" && node.expanded) collapse(walk, node, node.inner);
-  else if (node.inner.stage === "done") apply(walk, node, subWorkflowEnded(node, node.inner));
+  else if (node.inner.stage === "done") lookAtEnded(walk, node, node.inner);
+}
+
+/** The graph below the node came to its end. */
+function lookAtEnded(walk: Walk, node: RuntimeNode, inner: Scope): void {
+  const { array } = inner;
+  if (node.pendingOutputs !== undefined) return;
+  apply(walk, node, array === undefined ? subWorkflowEnded(node, inner) : arrayEnded(walk, node, inner, array));
 }
 
 function lookAtArm(walk: Walk, node: RuntimeNode, arm: RuntimeNode): void {

@@ -7,6 +7,8 @@ import { armsOf } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
+import { listsByValue, ownInputs } from "./array-inputs.js";
+import { bindingError, wantLiterals } from "./want-literals.js";
 import type { Walk } from "./walk.js";
 
 export type NodeInputs =
@@ -17,10 +19,30 @@ export type NodeInputs =
 
 /** Binds a node's inputs, asking for blobs where outputs are not known by value. */
 export function inputsOf(walk: Walk, node: RuntimeNode): NodeInputs {
+  const { array, owner } = node.scope;
+  const bound = array === undefined || owner === undefined ? boundInputs(walk, node, node) : itemsInputs(walk, node, owner);
+  if (bound.kind === "ready" && node.model.target.kind === "array") return listsByValue(walk, node, node, bound.inputs);
+  return bound;
+}
+
+/** An item's inputs are those of its array, of which it takes its part. */
+function itemsInputs(walk: Walk, item: RuntimeNode, owner: RuntimeNode): NodeInputs {
+  if (owner.inputs === undefined) {
+    const bound = owner.scope.array === undefined ? boundInputs(walk, item, owner) : inputsOf(walk, owner);
+    if (bound.kind !== "ready") return bound;
+    const byValue = listsByValue(walk, item, owner, bound.inputs);
+    if (byValue.kind !== "ready") return byValue;
+    owner.inputs = byValue.inputs;
+  }
+  return { kind: "ready", inputs: ownInputs(item, owner.inputs) };
+}
+
+/** Binds the inputs of `node`; who waits for what is missing is `waiter`. */
+function boundInputs(walk: Walk, waiter: RuntimeNode, node: RuntimeNode): NodeInputs {
   const bound = bind(walk, node);
   if ("literals" in bound) return { kind: "ready", inputs: bound.literals };
   if ("error" in bound) return { kind: "error", error: bindingError(node, bound.error.message) };
-  const wanted = "offloaded" in bound ? wantLiterals(walk, node, bound.offloaded) : wantOutputs(walk, node, bound.missing);
+  const wanted = "offloaded" in bound ? wantLiterals(walk, waiter, bound.offloaded) : wantOutputs(walk, waiter, bound.missing, node.scope);
   return wanted ?? { kind: "waiting" };
 }
 
@@ -73,24 +95,29 @@ function wantOutputs(walk: Walk, waiter: RuntimeNode, ids: readonly string[], sc
   return undefined;
 }
 
+/** Outputs of a node that ended well by value, if they are known so now. */
+export function outputsOf(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
+  return (
+    node.outputs ??
+    (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs)) ??
+    walk.blobs.outputs(standingAt(node))
+  );
+}
+
+/** Asks for outputs that are not known by value. */
+export function wantOutputsOf(walk: Walk, waiter: RuntimeNode, node: RuntimeNode): ExecutionErrorJson | undefined {
+  const uri = standingAt(node);
+  if (walk.blobs.missing(uri)) return bindingError(waiter, `Outputs not found at [${uri}]`);
+  const effect = walk.blobs.want(waiter, "outputs", uri);
+  if (effect !== undefined) walk.emit(effect);
+  return undefined;
+}
+
 function wantGraphInputs(walk: Walk, waiter: RuntimeNode, owner: RuntimeNode): NodeInputs | undefined {
   const bound = bind(walk, owner);
   if ("missing" in bound) return wantOutputs(walk, waiter, bound.missing, owner.scope);
   if ("offloaded" in bound) return wantLiterals(walk, waiter, bound.offloaded);
   return "error" in bound ? { kind: "error", error: bindingError(waiter, bound.error.message) } : undefined;
-}
-
-function wantLiterals(walk: Walk, waiter: RuntimeNode, uris: readonly string[]): NodeInputs | undefined {
-  for (const uri of uris) {
-    if (walk.blobs.missing(uri)) return { kind: "error", error: bindingError(waiter, `Literal not found at [${uri}]`) };
-    const effect = walk.blobs.want(waiter, "literal", uri);
-    if (effect !== undefined) walk.emit(effect);
-  }
-  return undefined;
-}
-
-function bindingError(node: RuntimeNode, message: string): ExecutionErrorJson {
-  return { code: "BindingResolutionFailure", kind: "SYSTEM", message: `Failed to bind inputs of node [${node.id}]: ${message}` };
 }
 
 /** Bytes that a map takes in a message. */
@@ -120,7 +147,7 @@ export function retainOutputs(walk: Walk, node: RuntimeNode, outputs: NodeOutput
 
 /** Consumers, a branch that passes them on, or the graph's end. */
 function needed(node: RuntimeNode): boolean {
-  return node.consumers > 0 || node.branch !== undefined || node.id === END_NODE;
+  return node.consumers > 0 || node.branch !== undefined || node.id === END_NODE || node.scope.array !== undefined;
 }
 
 export function decodeOutputs(text: string): LiteralMap {

@@ -28,7 +28,7 @@ export function lookBack(walk: Walk, node: RuntimeNode, inputs: LiteralMap): Rec
   node.lookedBack = true;
   const former = answer.kind === "value" ? answer.value : undefined;
   if (former === undefined) return GO_ON;
-  if (!isReusable(former, { inputs, task: walk.templateOf(node)?.id })) {
+  if (!isReusable(former, { inputs, task: walk.taskIdOf(node) })) {
     // A task may go on where the former one stopped.
     if (!former.succeeded && former.checkpointUri !== "") node.formerCheckpoint = former.checkpointUri;
     return GO_ON;

@@ -4,8 +4,9 @@ import { decideBegin } from "../handler/begin.js";
 import { changePhase } from "../status/update-phase.js";
 import { sendFinalize } from "./attempt.js";
 import { apply } from "./begin.js";
-import { inputsOf, sizeOf } from "./outputs.js";
+import { inputsOf } from "./outputs.js";
 import { requestRun } from "./request-run.js";
+import { inputPlace } from "./input-place.js";
 import { stopNode } from "./stop.js";
 import type { Walk } from "./walk.js";
 
@@ -31,7 +32,9 @@ export function resume(walk: Walk, node: RuntimeNode): void {
     }
     node.inputs = bound.inputs;
     // What is too large for a message was written before the node was queued.
-    node.inputsWritten = sizeOf(bound.inputs) > walk.config.inlineLimit;
+    const place = inputPlace(walk, node, bound.inputs);
+    node.inputsWritten = place !== "message";
+    node.sharesInputs = place === "arrayFile";
   }
   if (node.model.target.kind === "task") {
     // The last attempt's clean-up may have been lost with the process that wrote down its end.

@@ -1,6 +1,7 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { lastFailure } from "../failure/last-failure.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { stepArray } from "./array.js";
 import { addFailureNode } from "./scope.js";
 import { DYNAMIC_REASON, innerReason, ROOT_REASON, stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
@@ -25,6 +26,10 @@ export function stepScope(walk: Walk, scope: Scope): void {
 }
 
 function stepRunning(walk: Walk, scope: Scope): void {
+  if (scope.array !== undefined) {
+    stepArray(walk, scope, scope.array);
+    return;
+  }
   const over = scope.unsettled === 0;
   if (scope.anyFailed && (over || scope.policy === "stopAtOnce")) beginFailing(walk, scope);
   else if (over) {

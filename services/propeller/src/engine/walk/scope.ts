@@ -48,6 +48,6 @@ export function addFailureNode(scope: Scope, model: NodeModel): RuntimeNode {
 }
 
 /** Sorts as the number does. */
-function placeText(place: number): string {
+export function placeText(place: number): string {
   return String.fromCharCode(0x21 + Math.floor(place / 8000), 0x21 + (place % 8000));
 }

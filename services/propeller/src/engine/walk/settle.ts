@@ -1,6 +1,6 @@
 import { NodePhase, nodeEventPhase } from "@flyte-ts/domain";
 import { CatalogCacheStatus, CatalogReservation_Status as Reservation } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
-import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { checkpointUri, outputsUri } from "../data/paths.js";
 import { armsOf } from "../graph/arms.js";
@@ -9,6 +9,8 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
 import { rawOutputsOf } from "../request/task-request.js";
 import { changePhase } from "../status/update-phase.js";
+import { closeArray, itemEnded } from "./array.js";
+import { tellArrayEnd } from "./array-news.js";
 import { forgetAll } from "./asking.js";
 import { releaseReservation } from "./caching.js";
 import { dropOutputs, releaseSources, retainOutputs } from "./outputs.js";
@@ -38,7 +40,11 @@ export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, d
     // Nothing was told before of a node that ends without having begun.
     inputs: node.status.phase === NodePhase.NotYetStarted && !node.inputsWritten ? node.inputs : undefined,
   };
-  walk.setNode(node, { ...status, ...retainOutputs(walk, node, outputs) });
+  closeArray(walk, node);
+  if (recovered === undefined)
+    tellArrayEnd(walk, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
+  const { arrayNodeStatus } = node.status;
+  walk.setNode(node, { ...status, ...(arrayNodeStatus && { arrayNodeStatus }), ...retainOutputs(walk, node, outputs) });
   walk.tellNode(node, nodeEventPhase(phase), details, "held");
   settle(walk, node);
 }
@@ -50,6 +56,7 @@ export interface FailureDetails {
 }
 
 export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, details: FailureDetails = {}): void {
+  tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error });
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failed, error, now: walk.now }));
   const checkpoint = details.attemptEnded === true ? checkpointOf(walk, node) : undefined;
   walk.tellNode(
@@ -63,6 +70,7 @@ export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, d
 
 /** The node's time over all attempts is up, and nothing of it runs. */
 export function timeOut(walk: Walk, node: RuntimeNode): void {
+  tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error: { code: "Timeout", kind: "USER", message: "Timeout in node" } });
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: walk.now }));
   walk.tellNode(node, NodeExecution_Phase.TIMED_OUT, {}, "held");
   settle(walk, node);
@@ -79,6 +87,7 @@ export function skip(walk: Walk, node: RuntimeNode, told: boolean): void {
 export function abort(walk: Walk, node: RuntimeNode, reason: string): void {
   // Nobody was told of a node that waited for its inputs.
   const told = node.status.phase !== NodePhase.NotYetStarted;
+  tellArrayEnd(walk, node, { phase: TaskExecution_Phase.ABORTED });
   if (told) tellAborted(walk, node, reason, "held");
   settle(walk, node);
 }
@@ -139,7 +148,8 @@ function settle(walk: Walk, node: RuntimeNode): void {
     scope.anyFailed = true;
     if (scope.failedNode === "") scope.failedNode = node.id;
   }
-  if (node !== scope.failureNode && scope.index.order.has(node.id)) scope.unsettled--;
+  if (scope.array !== undefined) itemEnded(walk, node, scope.array);
+  if (node !== scope.failureNode && (scope.array !== undefined || scope.index.order.has(node.id))) scope.unsettled--;
   if (node.terminal) tellDependents(walk, node);
   if (node.branch !== undefined) walk.look(node.branch);
   walk.lookAt(scope);

@@ -7,7 +7,7 @@ export function begin(walk: Walk, node: RuntimeNode): void {
   node.begun = true;
   node.scope.live++;
   walk.activeNodes++;
-  if (!takesSlot(node.model.target)) return;
+  if (!takesSlot(node, walk.config.arrayParallelism)) return;
   node.slot = true;
   walk.slotsUsed++;
 }
@@ -17,7 +17,7 @@ export function waitForRoom(walk: Walk, node: RuntimeNode): void {
   node.maybeBegun ||= walk.doubt;
   if (node.waits) return;
   node.waits = true;
-  walk.waiting.push(node);
+  (takesSlot(node, walk.config.arrayParallelism) ? walk.waiting : walk.starting).push(node);
 }
 
 /**
@@ -25,12 +25,13 @@ export function waitForRoom(walk: Walk, node: RuntimeNode): void {
  * choice does not depend on the order in which nodes became ready.
  */
 export function nextWaiting(walk: Walk): RuntimeNode | undefined {
-  while (walk.waiting.size > 0 && hasRoom(walk.model.options.maxParallelism, walk.slotsUsed)) {
-    const node = walk.waiting.pop();
-    if (node === undefined) continue;
+  for (;;) {
+    const hasRoomLeft = walk.waiting.size > 0 && hasRoom(walk.model.options.maxParallelism, walk.slotsUsed);
+    const node = walk.starting.pop() ?? (hasRoomLeft ? walk.waiting.pop() : undefined);
+    if (node === undefined) return undefined;
     node.waits = false;
+    if (node.scope.array !== undefined) node.scope.array.pending--;
     const open = node.scope.stage === "run" || (node.scope.stage === "handle" && node === node.scope.failureNode);
     if (open && !node.begun && !node.settled) return node;
   }
-  return undefined;
 }

@@ -8,6 +8,7 @@ import { ABORTED_OUTSIDE, decideTaskEvent, type AttemptDecision } from "../handl
 import { abortOfForgotten } from "../request/zombie.js";
 import { attemptStarted } from "../status/update-phase.js";
 import { toMillis } from "../time/rfc3339.js";
+import { noteItemEvent, tellerOf } from "./array-news.js";
 import { arm, sendFinalize } from "./attempt.js";
 import { expands } from "./expand.js";
 import { isCached } from "./caching.js";
@@ -71,6 +72,7 @@ function takeAttempt(walk: Walk, node: RuntimeNode, told: TaskEvent): void {
   const decision = decideTaskEvent(told, node.status.TaskNodeStatus, toMillis(walk.now));
   if (node.request !== undefined) node.request.heardAt = walk.now;
   if (isTerminalTaskEvent(told.event?.phase ?? TaskExecution_Phase.UNDEFINED)) node.endToldAt = mintedAt(told);
+  if (decision.kind !== "ignore" && told.event !== undefined) noteItemEvent(walk, node, told.event);
   switch (decision.kind) {
     case "ignore":
       walk.count("taskEventIgnored");
@@ -129,7 +131,8 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
   if (outputs.value !== undefined && !small && !stoppedFromAbove) {
     node.stopping = undefined;
     const own = outputsUri(node.attemptDir);
-    node.pendingOutputs = { value: undefined, tellOutputs: true, deckUri: deck, uri: own };
+    const kept = node.scope.array !== undefined && sizeOf(outputs.value) <= walk.config.inlineLimit ? { value: outputs.value } : {};
+    node.pendingOutputs = { value: undefined, tellOutputs: true, deckUri: deck, uri: own, ...kept };
     node.writes = new Set([own]);
     walk.writeBlob(node, own, outputs.value);
     return;
@@ -150,9 +153,13 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
 /** A node that is being stopped makes nothing more. */
 function attemptExpands(walk: Walk, node: RuntimeNode, deckUri: string): void {
   if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
-  if (node.stopping === undefined) expands(walk, node, deckUri);
-  else stopped(walk, node);
+  if (node.stopping !== undefined) stopped(walk, node);
+  else if (tellerOf(node) === undefined) expands(walk, node, deckUri);
+  else fail(walk, node, DYNAMIC_ITEM);
 }
+
+/** Nodes below an item would have no node above them that anybody is told of. */
+const DYNAMIC_ITEM = { code: "UnsupportedDynamicItem", kind: "USER", message: "the task of a map made a dynamic workflow" };
 
 function attemptFailed(
   walk: Walk,

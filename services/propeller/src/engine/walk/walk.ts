@@ -1,5 +1,6 @@
 import { NodePhase, type WorkflowPhase } from "@flyte-ts/domain";
 import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { GraphModel, NodeStatus, WorkflowModel, WorkflowStatus } from "@flyte-ts/workflow-crd";
@@ -8,6 +9,7 @@ import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../data/paths.js";
 import { attemptEvent, type AttemptEventFacts } from "../event/attempt-event.js";
 import { EventSequence } from "../event/sequence.js";
+import { arrayEvent, type ArrayEventFacts } from "../event/array-event.js";
 import { nodeEvent, type NodeEventDetails } from "../event/node-event.js";
 import { workflowEvent, type WorkflowEventFacts } from "../event/workflow-event.js";
 import { Heap } from "../graph/heap.js";
@@ -19,6 +21,7 @@ import { childExecutionId } from "../request/child-execution.js";
 import type { StatusSlices } from "../status/status-slices.js";
 import { TimerHeap } from "../time/timer-heap.js";
 import type { Effect, EngineMetric } from "../types.js";
+import { noteItem, noteItemPhase, tellerOf } from "./array-news.js";
 import type { BlobReads } from "./blob-reads.js";
 
 /** `held`: only once the status as of the end of this observation is durable. */
@@ -67,6 +70,10 @@ export class Walk {
   /** Nodes and graphs to look at before the observation is done. */
   readonly work = new Heap<RuntimeNode>(byPlace);
   readonly scopes = new Set<Scope>();
+  /** Arrays with news of their items. */
+  readonly news = new Set<Scope>();
+  /** Nodes whose timers are to be set anew. */
+  readonly armed = new Set<RuntimeNode>();
   readonly dirty = new Set<RuntimeNode>();
   /** Statuses of the nodes when they are too large for the resource; undefined while they stand in it. */
   slices: StatusSlices | undefined;
@@ -74,6 +81,8 @@ export class Walk {
   inlineBytes = 0;
   /** Ready task nodes without a slot, in the order of their places in the graph. */
   readonly waiting = new Heap<RuntimeNode>(byPlace);
+  /** Items of arrays that their arrays let begin. */
+  readonly starting = new Heap<RuntimeNode>(byPlace);
   slotsUsed = 0;
   activeNodes = 0;
   /** Nodes whose outputs the status holds by value. */
@@ -149,7 +158,17 @@ export class Walk {
 
   templateOf(node: RuntimeNode): TaskTemplate | undefined {
     const { target } = node.model;
-    return target.kind === "task" ? node.scope.definitions.tasks.get(target.task) : undefined;
+    if (target.kind !== "task") return undefined;
+    const { array, definitions } = node.scope;
+    return array === undefined ? definitions.tasks.get(target.task) : array.cacheTemplate;
+  }
+
+  /** The task that the node's task executions name: of an array, that of its items. */
+  taskIdOf(node: RuntimeNode): Identifier | undefined {
+    const { target } = node.model;
+    if (target.kind !== "array") return this.templateOf(node)?.id;
+    const inner = target.subNode.target;
+    return inner.kind === "task" ? node.scope.definitions.tasks.get(inner.task)?.id : undefined;
   }
 
   // Changes
@@ -189,6 +208,10 @@ export class Walk {
   }
 
   tellNode(node: RuntimeNode, phase: NodeExecution_Phase, details: NodeEventDetails, release: Release): void {
+    if (tellerOf(node) !== undefined) {
+      noteItem(this, node, phase, node.cache?.status);
+      return;
+    }
     const event = nodeEvent({
       node,
       phase,
@@ -206,6 +229,10 @@ export class Walk {
   tellAttempt(node: RuntimeNode, facts: Pick<AttemptEventFacts, "phase" | "phaseVersion" | "reason" | "error">, release: Release): void {
     const template = this.templateOf(node);
     if (template === undefined) return;
+    if (tellerOf(node) !== undefined) {
+      noteItemPhase(this, node, facts.phase);
+      return;
+    }
     const event = attemptEvent({
       ...facts,
       node,
@@ -217,6 +244,18 @@ export class Walk {
       sequence: this.#sequence.next(this.now),
     });
     this.emit({ kind: "publish", event }, release);
+  }
+
+  /** Always held: the version of the event stands in the status. */
+  tellArray(facts: Omit<ArrayEventFacts, "executionId" | "producerId" | "now" | "sequence">): void {
+    const event = arrayEvent({
+      ...facts,
+      executionId: this.model.executionId,
+      producerId: this.config.producerId,
+      now: this.now,
+      sequence: this.#sequence.next(this.now),
+    });
+    this.emit({ kind: "publish", event }, "held");
   }
 
   tellWorkflow(

@@ -1,11 +1,11 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { BooleanExpressionSchema, ComparisonExpression_Operator } from "@flyte-ts/idl/flyteidl/core/condition_pb";
 import { IdentifierSchema, ResourceType, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { TypedInterfaceSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Binding, BindingSchema, type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import { GateNodeSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import { ErrorSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { ArrayNodeSchema, GateNodeSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { ErrorSchema, LiteralTypeSchema, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import {
   END_NODE,
   FINALIZER,
@@ -19,7 +19,7 @@ import {
 } from "@flyte-ts/workflow-crd";
 import { boundNodes } from "../../engine/graph/index-graph.js";
 
-/** Where an input comes from: `node.var`, an input of the graph (`.var`), or a number. */
+/** Where an input comes from: `node.var`, its first element (`node.var[0]`), an input of the graph (`.var`), or a number. */
 export type Source = string | number;
 
 export interface TaskSpec {
@@ -86,7 +86,20 @@ export interface ApproveSpec {
   readonly after?: readonly string[];
   readonly timeoutMs?: number;
 }
-export type NodeSpec = TaskSpec | SubWorkflowSpec | BranchSpec | SleepSpec | LaunchSpec | SignalSpec | ApproveSpec;
+export type NodeSpec = TaskSpec | SubWorkflowSpec | BranchSpec | SleepSpec | LaunchSpec | SignalSpec | ApproveSpec | ArraySpec;
+export interface ArraySpec {
+  readonly kind: "array";
+  /** What runs for each item; inputs and edges are the array's. */
+  readonly run: Omit<TaskSpec, "inputs" | "after"> | Omit<SubWorkflowSpec, "inputs" | "after">;
+  readonly lists: Readonly<Record<string, readonly Source[]>>;
+  /** The same for all items. */
+  readonly bound?: Readonly<Record<string, Source>>;
+  readonly parallelism?: number;
+  readonly minSuccesses?: number;
+  readonly minRatio?: number;
+  readonly after?: readonly string[];
+  readonly timeoutMs?: number;
+}
 
 export interface GraphSpec {
   readonly nodes: Readonly<Record<string, NodeSpec>>;
@@ -239,6 +252,8 @@ function buildNode(id: string, spec: NodeSpec, tasks: Tasks): NodeModel {
       const built = node(id, { kind: "task", task: key }, bindings(spec.inputs ?? {}));
       return { ...built, minAttempts: spec.attempts, executionDeadlineMs: spec.timeoutMs, activeDeadlineMs: spec.activeMs };
     }
+    case "array":
+      return buildArray(id, spec, tasks);
     case "sub":
       return node(id, { kind: "subWorkflow", workflow: spec.graph }, bindings(spec.inputs ?? {}));
     case "sleep": {
@@ -281,6 +296,32 @@ function buildNode(id: string, spec: NodeSpec, tasks: Tasks): NodeModel {
       return { ...node(id, target, bindings({ x: spec.on })), executionDeadlineMs: spec.timeoutMs };
     }
   }
+}
+
+function buildArray(id: string, spec: ArraySpec, tasks: Tasks): NodeModel {
+  const subNode = buildNode(`${id}-sub`, spec.run, tasks);
+  if (subNode.target.kind === "task") {
+    const lists = template(subNode.target.task, spec.run.kind === "task" ? (spec.run.type ?? "sim") : "sim");
+    lists.interface = create(TypedInterfaceSchema, { outputs: { variables: { o0: { type: LIST_OF_INTEGERS } } } });
+    tasks.set(subNode.target.task, lists);
+  }
+  const array = create(ArrayNodeSchema, { boundInputs: Object.keys(spec.bound ?? {}) });
+  if (spec.parallelism !== undefined) array.parallelismOption = { case: "parallelism", value: spec.parallelism };
+  if (spec.minSuccesses !== undefined) array.successCriteria = { case: "minSuccesses", value: spec.minSuccesses };
+  if (spec.minRatio !== undefined) array.successCriteria = { case: "minSuccessRatio", value: spec.minRatio };
+  const lists = Object.entries(spec.lists).map(([name, items]) =>
+    create(BindingSchema, { var: name, binding: { value: boundList(items) } }),
+  );
+  const target: NodeTarget = { kind: "array", array, subNode };
+  return { ...node(id, target, [...lists, ...bindings(spec.bound ?? {})]), executionDeadlineMs: spec.timeoutMs };
+}
+
+const LIST_OF_INTEGERS = create(LiteralTypeSchema, {
+  type: { case: "collectionType", value: { type: { case: "simple", value: SimpleType.INTEGER } } },
+});
+
+function boundList(items: readonly Source[]): BindingValue {
+  return { case: "collection", value: { bindings: items.map((item) => ({ value: bound(item) })) } };
 }
 
 function lessThan(bound: number) {
@@ -342,6 +383,7 @@ function bound(source: Source): BindingValue {
   if (typeof source === "number") {
     return { case: "scalar", value: { value: { case: "primitive", value: { value: { case: "integer", value: BigInt(source) } } } } };
   }
-  const [nodeId = "", variable = ""] = source.split(".");
-  return { case: "promise", value: { nodeId: nodeId === "" ? START_NODE : nodeId, var: variable } };
+  const [, nodeId = "", variable = "", index] = /^([^.]*)\.([^[]+)(?:\[(\d+)\])?$/.exec(source) ?? [];
+  const attrPath = index === undefined ? [] : [{ value: { case: "intValue" as const, value: Number(index) } }];
+  return { case: "promise", value: { nodeId: nodeId === "" ? START_NODE : nodeId, var: variable, attrPath } };
 }

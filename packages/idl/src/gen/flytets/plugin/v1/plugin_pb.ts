@@ -32,7 +32,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/plugin/v1/plugin.proto.
  */
 export const file_flytets_plugin_v1_plugin: GenFile = /*@__PURE__*/
-  fileDesc("Ch5mbHl0ZXRzL3BsdWdpbi92MS9wbHVnaW4ucHJvdG8SEWZseXRldHMucGx1Z2luLnYxIkUKBU93bmVyEhMKC2FwaV92ZXJzaW9uGAEgASgJEgwKBGtpbmQYAiABKAkSDAoEbmFtZRgDIAEoCRILCgN1aWQYBCABKAkiYwoLUmVzb3VyY2VTZXQSCwoDY3B1GAEgASgJEg4KBm1lbW9yeRgCIAEoCRIZChFlcGhlbWVyYWxfc3RvcmFnZRgDIAEoCRIPCgdzdG9yYWdlGAQgASgJEgsKA2dwdRgFIAEoCSLAAQoNTm9kZU92ZXJyaWRlcxIrCglyZXNvdXJjZXMYASABKAsyGC5mbHl0ZWlkbC5jb3JlLlJlc291cmNlcxI8ChJleHRlbmRlZF9yZXNvdXJjZXMYAiABKAsyIC5mbHl0ZWlkbC5jb3JlLkV4dGVuZGVkUmVzb3VyY2VzEhcKD2NvbnRhaW5lcl9pbWFnZRgDIAEoCRIrCgxwb2RfdGVtcGxhdGUYBCABKAsyFS5mbHl0ZWlkbC5jb3JlLks4c1BvZCKSCgoLVGFza1JlcXVlc3QSMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb25JZGVudGlmaWVyEjAKB2Rlc2lyZWQYAiABKA4yHy5mbHl0ZXRzLnBsdWdpbi52MS5EZXNpcmVkU3RhdGUSFgoOZ2VuZXJhdGVkX25hbWUYAyABKAkSFAoMd29ya2Zsb3dfa2V5GAQgASgJEhEKCW5vZGVfcGF0aBgFIAEoCRIRCgluYW1lc3BhY2UYBiABKAkSJwoFb3duZXIYByABKAsyGC5mbHl0ZXRzLnBsdWdpbi52MS5Pd25lchItCgh0ZW1wbGF0ZRgKIAEoCzIbLmZseXRlaWRsLmNvcmUuVGFza1RlbXBsYXRlEjMKCW92ZXJyaWRlcxgLIAEoCzIgLmZseXRldHMucGx1Z2luLnYxLk5vZGVPdmVycmlkZXMSLgoLd29ya2Zsb3dfaWQYDCABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISKQoGaW5wdXRzGBQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEhYKDmlucHV0c193cml0dGVuGBUgASgIEhEKCWlucHV0X3VyaRgWIAEoCRIVCg1vdXRwdXRfcHJlZml4GBcgASgJEhkKEXJhd19vdXRwdXRfcHJlZml4GBggASgJEh8KF3ByZXZpb3VzX2NoZWNrcG9pbnRfdXJpGBkgASgJEjoKBmxhYmVscxgeIAMoCzIqLmZseXRldHMucGx1Z2luLnYxLlRhc2tSZXF1ZXN0LkxhYmVsc0VudHJ5EkQKC2Fubm90YXRpb25zGB8gAygLMi8uZmx5dGV0cy5wbHVnaW4udjEuVGFza1JlcXVlc3QuQW5ub3RhdGlvbnNFbnRyeRIwCgtlbnZpcm9ubWVudBggIAMoCzIbLmZseXRlaWRsLmNvcmUuS2V5VmFsdWVQYWlyEjgKEHNlY3VyaXR5X2NvbnRleHQYISABKAsyHi5mbHl0ZWlkbC5jb3JlLlNlY3VyaXR5Q29udGV4dBI5ChFyZXNvdXJjZV9kZWZhdWx0cxgiIAEoCzIeLmZseXRldHMucGx1Z2luLnYxLlJlc291cmNlU2V0EjcKD3Jlc291cmNlX2xpbWl0cxgjIAEoCzIeLmZseXRldHMucGx1Z2luLnYxLlJlc291cmNlU2V0EhUKDWludGVycnVwdGlibGUYJCABKAgSEwoLY29uc29sZV91cmwYJSABKAkSGAoQZGVsZXRlX3Jlc291cmNlcxgmIAEoCBIUCgxwbHVnaW5fc3RhdGUYKCABKAwSNwoLa25vd25fcGhhc2UYKSABKA4yIi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb24uUGhhc2USGwoTa25vd25fcGhhc2VfdmVyc2lvbhgqIAEoDRINCgVzaGFyZBgrIAEoDRIwCgxyZXF1ZXN0ZWRfYXQYLCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGFib3J0X3JlYXNvbhgtIAEoCRIVCg1wYXJ0X29mX2FycmF5GC4gASgIGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMgoQQW5ub3RhdGlvbnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIi8KB0ZhaWx1cmUSEwoLcmVjb3ZlcmFibGUYASABKAgSDwoHY2xlYW51cBgCIAEoCCKUAgoJVGFza0V2ZW50EjEKBWV2ZW50GAEgASgLMiIuZmx5dGVpZGwuZXZlbnQuVGFza0V4ZWN1dGlvbkV2ZW50EhQKDHdvcmtmbG93X2tleRgCIAEoCRIRCglub2RlX3BhdGgYAyABKAkSKwoHZmFpbHVyZRgEIAEoCzIaLmZseXRldHMucGx1Z2luLnYxLkZhaWx1cmUSKgoHb3V0cHV0cxgFIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBITCgtmdXR1cmVzX3VyaRgGIAEoCRIQCghkZWNrX3VyaRgHIAEoCRIUCgxwbHVnaW5fc3RhdGUYCCABKAwSFQoNcGFydF9vZl9hcnJheRgJIAEoCCp5CgxEZXNpcmVkU3RhdGUSHQoZREVTSVJFRF9TVEFURV9VTlNQRUNJRklFRBAAEhUKEURFU0lSRURfU1RBVEVfUlVOEAESFwoTREVTSVJFRF9TVEFURV9BQk9SVBACEhoKFkRFU0lSRURfU1RBVEVfRklOQUxJWkUQA2IGcHJvdG8z", [file_flyteidl_core_execution, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_core_security, file_flyteidl_core_tasks, file_flyteidl_event_event, file_google_protobuf_timestamp]);
+  fileDesc("Ch5mbHl0ZXRzL3BsdWdpbi92MS9wbHVnaW4ucHJvdG8SEWZseXRldHMucGx1Z2luLnYxIkUKBU93bmVyEhMKC2FwaV92ZXJzaW9uGAEgASgJEgwKBGtpbmQYAiABKAkSDAoEbmFtZRgDIAEoCRILCgN1aWQYBCABKAkiYwoLUmVzb3VyY2VTZXQSCwoDY3B1GAEgASgJEg4KBm1lbW9yeRgCIAEoCRIZChFlcGhlbWVyYWxfc3RvcmFnZRgDIAEoCRIPCgdzdG9yYWdlGAQgASgJEgsKA2dwdRgFIAEoCSLAAQoNTm9kZU92ZXJyaWRlcxIrCglyZXNvdXJjZXMYASABKAsyGC5mbHl0ZWlkbC5jb3JlLlJlc291cmNlcxI8ChJleHRlbmRlZF9yZXNvdXJjZXMYAiABKAsyIC5mbHl0ZWlkbC5jb3JlLkV4dGVuZGVkUmVzb3VyY2VzEhcKD2NvbnRhaW5lcl9pbWFnZRgDIAEoCRIrCgxwb2RfdGVtcGxhdGUYBCABKAsyFS5mbHl0ZWlkbC5jb3JlLks4c1BvZCLECgoLVGFza1JlcXVlc3QSMgoCaWQYASABKAsyJi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb25JZGVudGlmaWVyEjAKB2Rlc2lyZWQYAiABKA4yHy5mbHl0ZXRzLnBsdWdpbi52MS5EZXNpcmVkU3RhdGUSFgoOZ2VuZXJhdGVkX25hbWUYAyABKAkSFAoMd29ya2Zsb3dfa2V5GAQgASgJEhEKCW5vZGVfcGF0aBgFIAEoCRIRCgluYW1lc3BhY2UYBiABKAkSJwoFb3duZXIYByABKAsyGC5mbHl0ZXRzLnBsdWdpbi52MS5Pd25lchItCgh0ZW1wbGF0ZRgKIAEoCzIbLmZseXRlaWRsLmNvcmUuVGFza1RlbXBsYXRlEjMKCW92ZXJyaWRlcxgLIAEoCzIgLmZseXRldHMucGx1Z2luLnYxLk5vZGVPdmVycmlkZXMSLgoLd29ya2Zsb3dfaWQYDCABKAsyGS5mbHl0ZWlkbC5jb3JlLklkZW50aWZpZXISKQoGaW5wdXRzGBQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEhYKDmlucHV0c193cml0dGVuGBUgASgIEhEKCWlucHV0X3VyaRgWIAEoCRIVCg1vdXRwdXRfcHJlZml4GBcgASgJEhkKEXJhd19vdXRwdXRfcHJlZml4GBggASgJEh8KF3ByZXZpb3VzX2NoZWNrcG9pbnRfdXJpGBkgASgJEjoKBmxhYmVscxgeIAMoCzIqLmZseXRldHMucGx1Z2luLnYxLlRhc2tSZXF1ZXN0LkxhYmVsc0VudHJ5EkQKC2Fubm90YXRpb25zGB8gAygLMi8uZmx5dGV0cy5wbHVnaW4udjEuVGFza1JlcXVlc3QuQW5ub3RhdGlvbnNFbnRyeRIwCgtlbnZpcm9ubWVudBggIAMoCzIbLmZseXRlaWRsLmNvcmUuS2V5VmFsdWVQYWlyEjgKEHNlY3VyaXR5X2NvbnRleHQYISABKAsyHi5mbHl0ZWlkbC5jb3JlLlNlY3VyaXR5Q29udGV4dBI5ChFyZXNvdXJjZV9kZWZhdWx0cxgiIAEoCzIeLmZseXRldHMucGx1Z2luLnYxLlJlc291cmNlU2V0EjcKD3Jlc291cmNlX2xpbWl0cxgjIAEoCzIeLmZseXRldHMucGx1Z2luLnYxLlJlc291cmNlU2V0EhUKDWludGVycnVwdGlibGUYJCABKAgSEwoLY29uc29sZV91cmwYJSABKAkSGAoQZGVsZXRlX3Jlc291cmNlcxgmIAEoCBIUCgxwbHVnaW5fc3RhdGUYKCABKAwSNwoLa25vd25fcGhhc2UYKSABKA4yIi5mbHl0ZWlkbC5jb3JlLlRhc2tFeGVjdXRpb24uUGhhc2USGwoTa25vd25fcGhhc2VfdmVyc2lvbhgqIAEoDRINCgVzaGFyZBgrIAEoDRIwCgxyZXF1ZXN0ZWRfYXQYLCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGFib3J0X3JlYXNvbhgtIAEoCRIVCg1wYXJ0X29mX2FycmF5GC4gASgIEjAKCmFycmF5X2l0ZW0YLyABKAsyHC5mbHl0ZXRzLnBsdWdpbi52MS5BcnJheUl0ZW0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoyChBBbm5vdGF0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUQoJQXJyYXlJdGVtEg0KBWluZGV4GAEgASgNEg0KBWxpc3RzGAIgASgIEhAKCHBvc2l0aW9uGAMgASgNEhQKDGJvdW5kX2lucHV0cxgEIAMoCSIvCgdGYWlsdXJlEhMKC3JlY292ZXJhYmxlGAEgASgIEg8KB2NsZWFudXAYAiABKAgilAIKCVRhc2tFdmVudBIxCgVldmVudBgBIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudBIUCgx3b3JrZmxvd19rZXkYAiABKAkSEQoJbm9kZV9wYXRoGAMgASgJEisKB2ZhaWx1cmUYBCABKAsyGi5mbHl0ZXRzLnBsdWdpbi52MS5GYWlsdXJlEioKB291dHB1dHMYBSABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXASEwoLZnV0dXJlc191cmkYBiABKAkSEAoIZGVja191cmkYByABKAkSFAoMcGx1Z2luX3N0YXRlGAggASgMEhUKDXBhcnRfb2ZfYXJyYXkYCSABKAgqeQoMRGVzaXJlZFN0YXRlEh0KGURFU0lSRURfU1RBVEVfVU5TUEVDSUZJRUQQABIVChFERVNJUkVEX1NUQVRFX1JVThABEhcKE0RFU0lSRURfU1RBVEVfQUJPUlQQAhIaChZERVNJUkVEX1NUQVRFX0ZJTkFMSVpFEANiBnByb3RvMw", [file_flyteidl_core_execution, file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_core_security, file_flyteidl_core_tasks, file_flyteidl_event_event, file_google_protobuf_timestamp]);
 
 /**
  * Kubernetes owner of everything that the attempt creates.
@@ -346,6 +346,14 @@ export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
    * @generated from field: bool part_of_array = 46;
    */
   partOfArray: boolean;
+
+  /**
+   * Set for items of arrays: how the item's inputs stand in the file at
+   * `input_uri`. `inputs`, and `template.interface`, are those of the one item.
+   *
+   * @generated from field: flytets.plugin.v1.ArrayItem array_item = 47;
+   */
+  arrayItem?: ArrayItem | undefined;
 };
 
 /**
@@ -354,6 +362,49 @@ export type TaskRequest = Message<"flytets.plugin.v1.TaskRequest"> & {
  */
 export const TaskRequestSchema: GenMessage<TaskRequest> = /*@__PURE__*/
   messageDesc(file_flytets_plugin_v1_plugin, 3);
+
+/**
+ * One item of an array node.
+ *
+ * @generated from message flytets.plugin.v1.ArrayItem
+ */
+export type ArrayItem = Message<"flytets.plugin.v1.ArrayItem"> & {
+  /**
+   * From 0.
+   *
+   * @generated from field: uint32 index = 1;
+   */
+  index: number;
+
+  /**
+   * The program picks its values out of lists, as flytekit's map tasks do: the
+   * file holds a list for every input but `bound_inputs`.
+   *
+   * @generated from field: bool lists = 2;
+   */
+  lists: boolean;
+
+  /**
+   * Place of the item's values in these lists.
+   *
+   * @generated from field: uint32 position = 3;
+   */
+  position: number;
+
+  /**
+   * Inputs that are the same for all items.
+   *
+   * @generated from field: repeated string bound_inputs = 4;
+   */
+  boundInputs: string[];
+};
+
+/**
+ * Describes the message flytets.plugin.v1.ArrayItem.
+ * Use `create(ArrayItemSchema)` to create a new message.
+ */
+export const ArrayItemSchema: GenMessage<ArrayItem> = /*@__PURE__*/
+  messageDesc(file_flytets_plugin_v1_plugin, 4);
 
 /**
  * How a failed attempt is to be treated.
@@ -381,7 +432,7 @@ export type Failure = Message<"flytets.plugin.v1.Failure"> & {
  * Use `create(FailureSchema)` to create a new message.
  */
 export const FailureSchema: GenMessage<Failure> = /*@__PURE__*/
-  messageDesc(file_flytets_plugin_v1_plugin, 4);
+  messageDesc(file_flytets_plugin_v1_plugin, 5);
 
 /**
  * The state of an attempt, as the plugin service sees it.
@@ -456,7 +507,7 @@ export type TaskEvent = Message<"flytets.plugin.v1.TaskEvent"> & {
  * Use `create(TaskEventSchema)` to create a new message.
  */
 export const TaskEventSchema: GenMessage<TaskEvent> = /*@__PURE__*/
-  messageDesc(file_flytets_plugin_v1_plugin, 5);
+  messageDesc(file_flytets_plugin_v1_plugin, 6);
 
 /**
  * The state in which propeller wants the attempt.

@@ -1,0 +1,23 @@
+import type { CompactArrayJson } from "@flyte-ts/workflow-crd";
+
+const WORD = 64n;
+
+/**
+ * Small numbers as Go Flyte packs them into a status: each in as many bits as `max`
+ * needs, its highest bit first, in words of 64 bits.
+ */
+export function compactArray(values: ArrayLike<number>, max: number): CompactArrayJson {
+  const item = Math.ceil(Math.log2(max + 1));
+  const words = Array.from({ length: Math.max(1, Math.ceil((values.length * item) / 64)) }, () => 0n);
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] ?? 0;
+    for (let bit = 0; value !== 0 && bit < item; bit++) {
+      if ((value & (1 << (item - 1 - bit))) === 0) continue;
+      const place = BigInt(index * item + bit);
+      const word = Number(place / WORD);
+      words[word] = (words[word] ?? 0n) | (1n << (place % WORD));
+    }
+  }
+  const exact = words.every((word) => word <= BigInt(Number.MAX_SAFE_INTEGER));
+  return { item, count: values.length, ...(exact ? { BitSet: words.map(Number) } : {}) };
+}

@@ -1,0 +1,16 @@
+import { collectionLiteral, literalMap, noneLiteral } from "@flyte-ts/domain";
+import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+
+/**
+ * An array's outputs: for each variable the list of its items', in their order. An item
+ * that failed gives None for each. `names` are the variables as far as they are known
+ * beforehand, so that an empty array has empty lists.
+ */
+export function gatherOutputs(names: readonly string[], items: readonly (LiteralMap | undefined)[]): LiteralMap {
+  const all = new Set(names);
+  for (const item of items) for (const name of Object.keys(item?.literals ?? {})) all.add(name);
+  const none = noneLiteral();
+  const lists = new Map<string, Literal[]>([...all].map((name) => [name, []]));
+  for (const item of items) for (const [name, list] of lists) list.push(item?.literals[name] ?? none);
+  return literalMap([...lists].map(([name, list]) => [name, collectionLiteral(list)] as const));
+}

@@ -1,0 +1,25 @@
+import type { ArrayNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+
+export interface ItemCounts {
+  readonly size: number;
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+/** How many items must succeed; all, unless the array says otherwise. */
+export function neededSuccesses({ successCriteria: criteria }: ArrayNode, size: number): number {
+  switch (criteria.case) {
+    case "minSuccesses":
+      return criteria.value;
+    case "minSuccessRatio":
+      return Math.ceil(Math.fround(criteria.value) * size);
+    case undefined:
+      return size;
+  }
+}
+
+/** An array fails as soon as it cannot succeed any more, and succeeds only when all of its items have ended. */
+export function decideArray({ size, succeeded, failed }: ItemCounts, needed: number): "run" | "fail" | "succeed" {
+  if (size - failed < needed) return "fail";
+  return succeeded + failed === size ? "succeed" : "run";
+}

@@ -1,0 +1,31 @@
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { ArrayRun } from "../array/run.js";
+import { itemId } from "../array/items.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { arraySucceeded } from "../handler/array.js";
+import type { NodeDecision } from "../handler/decision.js";
+import { outputsOf, wantOutputsOf } from "./outputs.js";
+import type { Walk } from "./walk.js";
+
+/** Blobs of items that are asked for at once. */
+const AT_ONCE = 200;
+
+/** An array that came to its end: its outputs are gathered from its items, which may stand in the blob store. */
+export function arrayEnded(walk: Walk, node: RuntimeNode, inner: Scope, array: ArrayRun): NodeDecision {
+  if (inner.error !== undefined) return { kind: "fail", error: inner.error };
+  const items: (LiteralMap | undefined)[] = [];
+  let asked = 0;
+  for (let index = 0; index < array.size && asked < AT_ONCE; index++) {
+    const item = inner.nodes.get(itemId(index));
+    const outputs = item?.succeeded === true ? outputsOf(walk, item) : undefined;
+    if (item?.succeeded === true && outputs === undefined) {
+      const error = wantOutputsOf(walk, node, item);
+      if (error !== undefined) return { kind: "fail", error };
+      asked++;
+    }
+    items.push(outputs);
+  }
+  if (asked > 0) return { kind: "wait" };
+  walk.blobs.release(node);
+  return arraySucceeded(node, items);
+}

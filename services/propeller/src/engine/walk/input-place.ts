@@ -1,0 +1,22 @@
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { boundPart, inLists } from "../array/items.js";
+import type { RuntimeNode } from "../graph/runtime.js";
+import { sizeOf } from "./outputs.js";
+import type { Walk } from "./walk.js";
+
+/** How inputs reach whom they are for: in messages, in a file of their own, or in that of the item's array. */
+export type InputPlace = "message" | "file" | "arrayFile";
+
+export function inputPlace(walk: Walk, node: RuntimeNode, inputs: LiteralMap): InputPlace {
+  const { inlineLimit } = walk.config;
+  if (sizeOf(inputs) <= inlineLimit) return "message";
+  const { array } = node.scope;
+  // What is the same for all items is not written once for each.
+  return array?.lists === true && sizeOf(boundPart(inputs, array.boundInputs)) > inlineLimit ? "arrayFile" : "file";
+}
+
+/** What stands in a node's file of inputs. */
+export function fileOf(node: RuntimeNode, inputs: LiteralMap): LiteralMap {
+  const { array } = node.scope;
+  return array?.lists === true ? inLists(inputs, array.boundInputs) : inputs;
+}

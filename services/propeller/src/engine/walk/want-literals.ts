@@ -1,0 +1,18 @@
+import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { RuntimeNode } from "../graph/runtime.js";
+import type { NodeInputs } from "./outputs.js";
+import type { Walk } from "./walk.js";
+
+/** Asks for literals that stand in the blob store; the node is looked at again when they are there. */
+export function wantLiterals(walk: Walk, waiter: RuntimeNode, uris: readonly string[]): NodeInputs | undefined {
+  for (const uri of uris) {
+    if (walk.blobs.missing(uri)) return { kind: "error", error: bindingError(waiter, `Literal not found at [${uri}]`) };
+    const effect = walk.blobs.want(waiter, "literal", uri);
+    if (effect !== undefined) walk.emit(effect);
+  }
+  return undefined;
+}
+
+export function bindingError(node: RuntimeNode, message: string): ExecutionErrorJson {
+  return { code: "BindingResolutionFailure", kind: "SYSTEM", message: `Failed to bind inputs of node [${node.id}]: ${message}` };
+}
