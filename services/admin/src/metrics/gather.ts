@@ -1,5 +1,4 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import type { BlobStore } from "@flyte-ts/blobstore";
 import { ExecutionClosureSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { NodeExecutionClosureSchema } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
@@ -11,16 +10,14 @@ import {
   type WorkflowExecutionIdentifier,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import type { AdminDeps } from "../deps.js";
 import { findExecution } from "../execution/find.js";
 import { executionNotFound } from "../execution/identifier.js";
 import { readDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
 import { findWorkflowClosure } from "../workflow/find.js";
 import type { MeasuredExecution, MeasuredNode, MeasuredTask, Times } from "./measured.js";
 
-export interface GatherDeps {
-  readonly db: Queryable;
-  readonly blobs: BlobStore;
-}
+export type GatherDeps = Pick<AdminDeps, "db" | "blobs" | "logger">;
 
 /**
  * Reads an execution, its nodes and their attempts, and the executions that they launched,
@@ -142,7 +139,7 @@ async function loadTasks(
 }
 
 /** What dynamic nodes made, by node. */
-async function loadDynamics({ db, blobs }: GatherDeps, executionId: bigint): Promise<ReadonlyMap<string, CompiledWorkflowClosure>> {
+async function loadDynamics({ db, blobs, logger }: GatherDeps, executionId: bigint): Promise<ReadonlyMap<string, CompiledWorkflowClosure>> {
   const { rows } = await db.query<{ node_id: string; dynamic_workflow: Uint8Array | null; dynamic_workflow_uri: string }>({
     name: "load-dynamics-for-metrics",
     text: `SELECT node_id, dynamic_workflow, dynamic_workflow_uri FROM node_executions
@@ -151,7 +148,10 @@ async function loadDynamics({ db, blobs }: GatherDeps, executionId: bigint): Pro
   });
   const dynamics = new Map<string, CompiledWorkflowClosure>();
   for (const row of rows) {
-    const closure = await readDynamicWorkflow(blobs, row);
+    const closure = await readDynamicWorkflow(blobs, row).catch((error: unknown) => {
+      logger.warn({ uri: row.dynamic_workflow_uri, error: String(error) }, "workflow of a dynamic node cannot be read");
+      return undefined;
+    });
     if (closure !== undefined) dynamics.set(row.node_id, closure);
   }
   return dynamics;
