@@ -54,7 +54,14 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
     podPath: [pythonBin],
     // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
     podsOnStop: "kill",
-    podEnv: { FLYTE_AWS_ENDPOINT: blobEndpoint, FLYTE_AWS_ACCESS_KEY_ID: ACCESS_KEY, FLYTE_AWS_SECRET_ACCESS_KEY: SECRET_KEY },
+    podEnv: {
+      FLYTE_AWS_ENDPOINT: blobEndpoint,
+      FLYTE_AWS_ACCESS_KEY_ID: ACCESS_KEY,
+      FLYTE_AWS_SECRET_ACCESS_KEY: SECRET_KEY,
+      // Eager tasks start executions themselves.
+      FLYTE_PLATFORM_URL: `127.0.0.1:${endpoints.api}`,
+      FLYTE_PLATFORM_INSECURE: "true",
+    },
   };
   return [
     {
