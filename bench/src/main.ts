@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { compare, comparisonTable } from "./compare.js";
 import { StackMemory } from "./memory.js";
-import { runShape } from "./run-shape.js";
+import { type Measurement, runShape } from "./run-shape.js";
 import type { Leaf, Shape } from "./workflows.js";
 
 const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] SHAPE
+       npm run bench -- --compare host:port [flags] [chain SIZE | fan-out SIZE]...
   chain SIZE | fan-out SIZE         so many leaves one after the other, or all at once
   sleep EXECUTIONS LEAVES SECONDS   executions of so many leaves that all sleep at once
 prints one JSON line a run: seconds as admin reports them; with the folder of a local
-stack (--data) also the memory of all its processes before, at most and after, MiB
+stack (--data) also the memory of all its processes before, at most and after, MiB;
+with --compare each shape runs on both endpoints in turn, and a table of the ratios follows
 `;
 
 const { values, positionals } = parseArgs({
@@ -19,7 +22,8 @@ const { values, positionals } = parseArgs({
     domain: { type: "string", default: "development" },
     leaf: { type: "string", default: "echo" },
     executions: { type: "string", default: "1" },
-    repeat: { type: "string", default: "1" },
+    repeat: { type: "string" },
+    compare: { type: "string" },
     sleep: { type: "string", default: "1" },
     patience: { type: "string", default: "600" },
     data: { type: "string" },
@@ -33,8 +37,8 @@ interface Work {
   readonly sleepSeconds: number;
 }
 
-function parseWork(): Work | undefined {
-  const [shape, ...rest] = positionals;
+function readWork(words: readonly string[]): Work | undefined {
+  const [shape, ...rest] = words;
   const numbers = rest.map(Number);
   if (numbers.some((number) => !Number.isInteger(number) || number < 1)) return undefined;
   const [first = 0, leaves = 0, seconds = 0] = numbers;
@@ -45,20 +49,46 @@ function parseWork(): Work | undefined {
   return { shape, size: first, leaf, executions: Number(values.executions), sleepSeconds: Number(values.sleep) };
 }
 
-const work = parseWork();
-if (work === undefined) {
+/** What is compared when nothing is said. */
+const USUAL = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
+
+const { endpoint, project, domain, data } = values;
+const where = { endpoint, project, domain, patienceMs: Number(values.patience) * 1_000 };
+process.exit(values.compare === undefined ? await measure(readWork(positionals)) : await compareWith(values.compare));
+
+function refuse(): never {
   process.stderr.write(USAGE);
   process.exit(2);
 }
-const { endpoint, project, domain, data } = values;
-const options = { endpoint, project, domain, ...work, patienceMs: Number(values.patience) * 1_000 };
-let failed = 0;
-for (let turn = 0; turn < Number(values.repeat); turn++) {
-  const { result, memory } =
-    data === undefined
-      ? { result: await runShape(options), memory: undefined }
-      : await new StackMemory(data).watch(() => runShape(options), sleep);
-  failed += result.failed;
-  process.stdout.write(`${JSON.stringify({ endpoint, ...result, memory, at: new Date().toISOString() })}\n`);
+
+async function measure(work: Work | undefined): Promise<number> {
+  if (work === undefined) refuse();
+  const options = { ...where, ...work };
+  let failed = 0;
+  for (let turn = 0; turn < Number(values.repeat ?? 1); turn++) {
+    const { result, memory } =
+      data === undefined
+        ? { result: await runShape(options), memory: undefined }
+        : await new StackMemory(data).watch(() => runShape(options), sleep);
+    failed += result.failed;
+    process.stdout.write(`${JSON.stringify({ endpoint, ...result, memory, at: new Date().toISOString() })}\n`);
+  }
+  return failed > 0 ? 1 : 0;
 }
-process.exit(failed > 0 ? 1 : 0);
+
+async function compareWith(there: string): Promise<number> {
+  const words = positionals.length === 0 ? USUAL : positionals;
+  const shapes: Work[] = [];
+  for (let i = 0; i < words.length; i += 2) shapes.push(readWork(words.slice(i, i + 2)) ?? refuse());
+  let failed = 0;
+  const onMeasured = (at: string, measurement: Measurement) => {
+    failed += measurement.failed;
+    process.stdout.write(`${JSON.stringify({ endpoint: at, ...measurement, at: new Date().toISOString() })}\n`);
+  };
+  const sides = { here: endpoint, there };
+  const rounds = Number(values.repeat ?? 3);
+  const compared = await compare({ ...sides, shapes: shapes.map((work) => ({ ...where, ...work })), rounds, run: runShape, onMeasured });
+  for (const row of compared) process.stdout.write(`${JSON.stringify({ compared: sides, ...row })}\n`);
+  process.stdout.write(`\n${comparisonTable(compared, sides)}\n`);
+  return failed > 0 ? 1 : 0;
+}

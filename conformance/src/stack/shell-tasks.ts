@@ -12,6 +12,8 @@ export interface ShellNode {
   readonly script: string;
   readonly after: readonly string[];
   readonly retries?: number;
+  /** Task type, when another than `container`. */
+  readonly type?: string;
 }
 
 /** Registers a workflow whose nodes are pods that run shell scripts; resolves to its launch plan. */
@@ -23,7 +25,7 @@ export async function registerShellWorkflow(client: FlyteClient, name: string, n
     const taskId = id(ResourceType.TASK, `${name}.${node.id}`);
     const template = create(TaskTemplateSchema, {
       id: taskId,
-      type: "container",
+      type: node.type ?? "container",
       metadata: { runtime: { type: 1, version: "1", flavor: "shell" }, retries: { retries: node.retries ?? 0 } },
       interface: { inputs: {}, outputs: {} },
       target: { case: "container", value: { image: "shell:1", command: ["sh", "-c"], args: [node.script] } },

@@ -3,6 +3,7 @@ import { isTerminalTaskEvent, taskEventSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Logger } from "@flyte-ts/telemetry";
+import { attemptFields } from "./attempt-fields.js";
 import { attemptKey } from "./attempt-key.js";
 import { AttemptMemories, type AttemptMemory, type Delivery, type Told } from "./attempt-memory.js";
 import { redeliveryDelay } from "./backoff.js";
@@ -119,7 +120,7 @@ export class Attempts implements PluginHost {
     } catch (error) {
       await this.#postpone(memory, delivery, error).catch((failed: unknown) => {
         // The bus is closed: the message is delivered again to the next process.
-        this.parts.logger.warn({ attempt: memory.key, error: String(failed) }, "request left for a later delivery");
+        this.parts.logger.warn({ ...attemptFields(delivery.request), error: String(failed) }, "request left for a later delivery");
       });
     }
   }
@@ -160,8 +161,8 @@ export class Attempts implements PluginHost {
     const { logger, metrics, random, clock } = this.parts;
     metrics?.postponed.inc();
     const notYet = error instanceof NotYet ? error : undefined;
-    if (notYet === undefined) logger.error({ attempt: memory.key, error: stackOf(error) }, "plugin failed on a request");
-    else logger.info({ attempt: memory.key, reason: notYet.message }, "request postponed");
+    if (notYet === undefined) logger.error({ ...attemptFields(request), error: stackOf(error) }, "plugin failed on a request");
+    else logger.info({ ...attemptFields(request), reason: notYet.message }, "request postponed");
     const delay = notYet?.retryAfterMs ?? redeliveryDelay(tries, random);
     if (request.desired === DesiredState.FINALIZE) {
       message?.nak(delay);

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/domain";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
+import { attemptFields } from "./attempt-fields.js";
 import { Attempts } from "./attempts.js";
 import type { Clock } from "./clock.js";
 import { decodeRequest } from "./decode-request.js";
@@ -52,7 +53,7 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
         attempts.accept(decoded.request, message);
         return;
       case "bad":
-        logger.warn({ subject: message.subject, attempt: decoded.request.generatedName, problem: decoded.problem }, "request refused");
+        logger.warn({ subject: message.subject, ...attemptFields(decoded.request), problem: decoded.problem }, "request refused");
         await attempts.report(decoded.request, {
           phase: "FAILED",
           failure: new PermanentFailure({ code: "BadTaskSpecification", message: decoded.problem, kind: "SYSTEM" }),

@@ -1,3 +1,5 @@
+export type { LogFields } from "./log-fields.js";
+export { LogSampler, type LogSamplerOptions } from "./log-sampler.js";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.js";
 export { startOpsServer, type OpsServer, type OpsServerOptions } from "./ops-server.js";
 export { onShutdown, type ShutdownOptions } from "./shutdown.js";

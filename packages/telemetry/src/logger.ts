@@ -8,9 +8,12 @@ export interface LoggerOptions {
   readonly level?: "trace" | "debug" | "info" | "warn" | "error" | "silent";
 }
 
+/** Fields that are never written, at the top or up to two levels below. */
+const SECRETS = ["authorization", "password", "secretAccessKey", "clientSecret", "token"];
+
 /**
  * A structured logger on standard output. Messages are constant text; what varies
- * goes into fields: `log.info({ execution }, "execution ended")`. Writes are
+ * goes into fields, named as LogFields has them: `log.info({ execution }, "execution ended")`. Writes are
  * synchronous, so nothing is lost when the process ends.
  */
 export function createLogger({ service, level = "info" }: LoggerOptions): Logger {
@@ -19,6 +22,7 @@ export function createLogger({ service, level = "info" }: LoggerOptions): Logger
       level,
       base: { service },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: "[secret]" },
       formatters: { level: (label) => ({ level: label }) },
     },
     pino.destination({ fd: 1, sync: true }),

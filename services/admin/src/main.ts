@@ -10,6 +10,7 @@ import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/tel
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { startIngest } from "./ingest/start.js";
+import { outboxMetrics } from "./launcher/metrics.js";
 import { startLauncher } from "./launcher/start.js";
 import { startUpkeep } from "./launcher/upkeep.js";
 import { seedProjects } from "./project/rpc.js";
@@ -39,6 +40,7 @@ const blobs = createBlobStore(config.storage);
 const deps: AdminDeps = { config, db, blobs, bus, clusters, logger, metrics, clock: () => new Date(), random: Math.random };
 await seedProjects(deps);
 
+outboxMetrics(metrics, db);
 const ingest = await startIngest(deps);
 // Without a data plane executions are accepted and wait for one.
 const background = [...(clusters.length === 0 ? [] : [await startLauncher(deps)]), startUpkeep(deps)];

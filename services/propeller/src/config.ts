@@ -57,6 +57,33 @@ export const propellerConfigSchema = z.strictObject({
       heartbeatMs: milliseconds.min(100).default(10_000),
     })
     .prefault({}),
+  /** Notes on FlyteWorkflows that `kubectl describe` shows. */
+  kubernetesEvents: z
+    .strictObject({
+      enabled: z.boolean().default(true),
+      /** Over all workflows; what is more is left out. */
+      perSecond: z.number().positive().default(20),
+      burst: z.number().int().positive().default(200),
+    })
+    .prefault({}),
+  /** Where events of workflows, nodes and attempts go. */
+  events: z
+    .strictObject({
+      /** `nats`: over the bus, for our own admin; `grpc`: by the published API, for any Flyte admin. */
+      sink: z.enum(["nats", "grpc"]).default("nats"),
+      grpc: z
+        .strictObject({
+          /** Absent: `admin.endpoint`. */
+          endpoint: z.string().optional(),
+          timeoutMs: milliseconds.min(100).default(15_000),
+          /** Calls at once; those of one execution follow each other. */
+          concurrency: z.number().int().positive().default(64),
+          /** Events that may wait before those that a later one replaces are left out. */
+          maxWaiting: z.number().int().positive().default(20_000),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
   kubernetes: z
     .strictObject({
       kubeconfig: z.string().optional(),

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadConfig } from "@flyte-ts/config";
-import { SHARDS } from "@flyte-ts/domain";
+import { EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { openChannel } from "@flyte-ts/rpc";
@@ -17,7 +17,11 @@ import { catalogAnswerers } from "./shell/ask/catalog.js";
 import { recoveryAnswerers } from "./shell/ask/recovery.js";
 import { Ears } from "./shell/ears.js";
 import { ensureCluster } from "./shell/ensure-cluster.js";
+import { busSink } from "./shell/event-sink/bus-sink.js";
+import { forwardTaskEvents } from "./shell/event-sink/forward-task-events.js";
+import { grpcRecorder } from "./shell/event-sink/grpc-recorder.js";
 import { Holding } from "./shell/holding.js";
+import { KubeEvents } from "./shell/kube-events/kube-events.js";
 import { listenForPlugins } from "./shell/listen-for-plugins.js";
 import { WorkflowLoader } from "./shell/load-workflow.js";
 import { PluginPresence } from "./shell/plugin-presence.js";
@@ -46,9 +50,30 @@ const presence = new PluginPresence({
 const { catalog } = config;
 const catalogChannel =
   catalog.endpoint === undefined ? undefined : openChannel({ endpoint: catalog.endpoint, deadlineMs: catalog.timeoutMs });
-const controller = new Controller({
+const identity = randomUUID();
+const notes = config.kubernetesEvents.enabled
+  ? new KubeEvents({
+      ...config.kubernetesEvents,
+      client,
+      instance: identity,
+      now: Date.now,
+      uidOf: (key) => controller.uidOf(key),
+      onDropped: (why) => metrics.notesDropped.inc({ why }),
+      onError: (error) => logger.debug({ error: String(error) }, "note on a workflow could not be written"),
+    })
+  : { record: () => undefined };
+const recorder =
+  config.events.sink === "grpc"
+    ? grpcRecorder(
+        { ...config.events.grpc, endpoint: config.events.grpc.endpoint ?? config.admin.endpoint },
+        { observe: (key, observation) => controller.observe(key, observation), logger, metrics, random: Math.random },
+      )
+    : undefined;
+const controller: Controller = new Controller({
   client,
   bus,
+  events: recorder ?? busSink(bus),
+  notes,
   outputs: new OutputsStore(blobs),
   answerers: {
     ...adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
@@ -91,7 +116,6 @@ const controller = new Controller({
 });
 const listening = listenForPlugins({ bus, presence, now: Date.now, onChange: () => controller.pluginsChanged() });
 await ensureCluster({ client, logger, createCrd: kubernetes.createCrd, namespace: shards.namespace });
-const identity = randomUUID();
 const ears = new Ears({ bus, logger, identity, observe: (key, observation) => controller.observe(key, observation) });
 const holding = new Holding({ bus, logger, controller, ears });
 // Its own connections, so that renewing waits for nothing.
@@ -113,10 +137,13 @@ registerGauges(metrics, {
   queueDepth: () => controller.queueDepth,
   queueLatencyMs: () => controller.queueLatencyMs,
   freeWorkers: () => controller.freeWorkers,
-  runs: () => controller.runs,
+  levels: () => controller.levels,
+  pluginSilences: () => presence.silences(Date.now()),
   informerLagMs: () => controller.informerLagMs,
   shards: () => controller.shards.size,
 });
+if (recorder !== undefined) await bus.ensureStream(EVENT_STREAM);
+const forwarding = recorder === undefined ? undefined : await forwardTaskEvents({ bus, logger, sink: recorder });
 leases.start();
 notReady = undefined;
 logger.info({ opsPort: ops.port }, "propeller is ready");
@@ -127,6 +154,8 @@ onShutdown(
     await leases.stop();
     await holding.close();
     await controller.stop();
+    await forwarding?.close();
+    recorder?.close();
     adminChannel.close();
     await listening.close();
     catalogChannel?.close();

@@ -12,7 +12,7 @@ import { ExecutionEventSchema, ExecutionRecordedSchema } from "@flyte-ts/idl/fly
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
-import { createLogger } from "@flyte-ts/telemetry";
+import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -300,7 +300,7 @@ describe("from the bus", () => {
       const message = fromBinary(ExecutionRecordedSchema, data);
       heard.push(`${message.workflowKey} ${message.phase}`);
     });
-    const ingest = await startIngest({ db, bus, logger, config, clock: () => new Date() });
+    const ingest = await startIngest({ db, bus, logger, config, metrics: new Metrics(), clock: () => new Date() });
     await bus.publish(taskEventSubject(3), task(Task.RUNNING, 0));
     await bus.publish(executionEventSubject(3), Buffer.from("rubbish"));
     await bus.publish(executionEventSubject(3), node(1, Node.RUNNING));
@@ -318,7 +318,7 @@ describe("from the bus", () => {
   });
 
   test("nothing is lost while the database is away", async () => {
-    const ingest = await startIngest({ db, bus, logger, config, clock: () => new Date() });
+    const ingest = await startIngest({ db, bus, logger, config, metrics: new Metrics(), clock: () => new Date() });
     // The server of the tests does not wait for its disk; what came before the crash shall be there.
     await db.query({ text: "CHECKPOINT" });
     await database.postgres.kill();

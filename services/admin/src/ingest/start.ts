@@ -5,11 +5,12 @@ import { offloadNames } from "../event/offload-names.js";
 import { decodeMessage } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
 import type { Item } from "./item.js";
+import { ingestMetrics } from "./metrics.js";
 import { Patience } from "./patience.js";
 import { announceEnds } from "../wake/announce-ends.js";
 import { type BatchDeps, recordBatch } from "./record-batch.js";
 
-export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "logger" | "clock" | "config">;
+export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "logger" | "clock" | "config" | "metrics">;
 
 const BATCH = 1_000;
 /**
@@ -32,6 +33,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
     onUnrecordable: (item, error) => logger.error({ ...describe(item), error: String(error) }, "event dropped: the database refuses it"),
   };
   const patience = new Patience();
+  const metrics = ingestMetrics(deps.metrics);
   return bus.subscribe(
     {
       stream: EVENT_STREAM.name,
@@ -63,6 +65,8 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
         return undefined;
       });
       if (result === undefined) return;
+      for (const { item } of read) metrics.lag.observe(lagOf(item, deps.clock()));
+      for (const outcome of result.outcomes) metrics.events.inc({ outcome });
       for (const [index, { message, item }] of read.entries()) {
         settle({ logger, patience }, { message, item, waits: result.outcomes[index] === "waits" });
       }
@@ -109,4 +113,10 @@ function describe(item: Item): Record<string, unknown> {
     default:
       return item satisfies never;
   }
+}
+
+/** Seconds since the event was told. */
+function lagOf({ fact }: Item, now: Date): number {
+  const toldAt = "reportedAt" in fact ? fact.reportedAt : fact.occurredAt;
+  return Math.max(0, now.getTime() - Number(toldAt / 1_000_000n)) / 1_000;
 }

@@ -85,3 +85,14 @@ test("an abort does not wait for a service that is not there", () => {
   expect(d.resource.status.phase).toBe(6);
   expect(toldOf(d).at(-1)).toBe("ABORTED 0 Workflow aborted.");
 });
+
+test.each(["before", "after"])("so does one that meets a restart, with what is served told %s the load", (when) => {
+  const d = Driver.of(spec);
+  d.observe({ kind: "plugins", plugins: known([]) });
+  const next = d.reread({}, true);
+  if (when === "before") next.observe({ kind: "plugins", plugins: known([]) });
+  next.observe({ kind: "load" });
+  if (when === "after") next.observe({ kind: "plugins", plugins: known([]) });
+  next.advance(2_500);
+  expect(next.resource.status.phase).toBe(6);
+});

@@ -23,8 +23,8 @@ import { Walk } from "./walk/walk.js";
 import { endDue, finishWorkflow, workflowAborts, workflowStarts } from "./walk/workflow.js";
 
 /**
- * Takes up a workflow as it stands in its resource. The first observation must be
- * `load`. A resource that changed under the run (a write was refused) is taken up
+ * Takes up a workflow as it stands in its resource. The first observation but
+ * `plugins` must be `load`. A resource that changed under the run (a write was refused) is taken up
  * with a new run: what was not durable follows anew from what is.
  */
 export function createRun(input: RunInput): WorkflowRun {
@@ -61,6 +61,10 @@ class Run implements WorkflowRun {
 
   get wakeAt(): number | undefined {
     return this.#walk.finishing === "no" ? this.#walk.timers.next : undefined;
+  }
+
+  get phase(): number {
+    return this.#walk.status.phase;
   }
 
   get terminal(): boolean {

@@ -12,7 +12,7 @@ import type { SliceBlob } from "./status/status-slices.js";
  * order than things happened.
  */
 export type Observation =
-  /** First call after `createRun`: walk the whole graph, send again what is running. */
+  /** First call after `createRun`, but for `plugins`: walk the whole graph, send again what is running. */
   | { readonly kind: "load" }
   /** Periodic or after an error: walk the whole graph, so that nothing rests on bookkeeping alone. */
   | { readonly kind: "resync" }
@@ -65,7 +65,22 @@ export type Effect =
   | { readonly kind: "ask"; readonly id: string; readonly ask: Question; readonly afterRevision?: number }
   /** Once that revision is durable (labels set, finalizer gone), the run is over and may be forgotten. */
   | { readonly kind: "finish"; readonly afterRevision: number }
-  | { readonly kind: "count"; readonly metric: EngineMetric; readonly labels?: Readonly<Record<string, string>> };
+  /** What people who look at the resource in the cluster are told; it may be lost. */
+  | { readonly kind: "note"; readonly note: Note }
+  | {
+      readonly kind: "count";
+      readonly metric: EngineMetric;
+      readonly labels?: Readonly<Record<string, string>>;
+      readonly seconds?: number;
+    };
+
+/** A note on the resource, as Kubernetes shows them. */
+export interface Note {
+  readonly type: "Normal" | "Warning";
+  /** UpperCamelCase. */
+  readonly reason: string;
+  readonly message: string;
+}
 
 export type EngineMetric =
   | "workflowStarted"
@@ -122,6 +137,8 @@ export interface WorkflowRun {
   takePatch(): ResourcePatch | undefined;
   /** Earliest time, ms, at which the engine wants a `timer` observation. */
   readonly wakeAt: number | undefined;
+  /** See `workflowPhases` of the domain package. */
+  readonly phase: number;
   /** The status is terminal; the run may still wait for admin's word. */
   readonly terminal: boolean;
   /** `finish` was given: nothing more will come. */

@@ -9,7 +9,9 @@ import type { Answerers } from "./ask/answerers.js";
 import { Limit } from "./ask/limit.js";
 import { Effects } from "./effects.js";
 import type { WorkflowLoader } from "./load-workflow.js";
-import type { PropellerMetrics } from "./metrics.js";
+import type { EventSink } from "./event-sink/event-sink.js";
+import type { KubeEvents } from "./kube-events/kube-events.js";
+import { type Levels, levelsOf, type PropellerMetrics } from "./metrics.js";
 import { objectName } from "./object-name.js";
 import type { OutputsStore } from "./outputs-store.js";
 import type { SliceStore } from "./slice-store.js";
@@ -19,7 +21,9 @@ import { StatusWriter } from "./status-writer.js";
 export interface ControllerOptions {
   readonly client: KubeClient;
   readonly bus: Pick<Bus, "publish">;
+  readonly events: EventSink;
   readonly outputs: OutputsStore;
+  readonly notes: Pick<KubeEvents, "record">;
   readonly answerers: Answerers;
   readonly loader: WorkflowLoader;
   readonly slices: SliceStore;
@@ -56,16 +60,19 @@ export class Controller {
   readonly #pool: WorkerPool;
 
   constructor(private readonly options: ControllerOptions) {
-    const { client, bus, outputs, answerers, slices, metrics, logger, workers, concurrency } = options;
+    const { client, bus, events, outputs, answerers, notes, slices, metrics, logger, workers, concurrency } = options;
     const holds = (key: string) => options.holds(shardOfKey(key));
     this.#reads = new Limit(concurrency.reads);
     this.#writer = new StatusWriter({ client, slices, metrics, logger, writes: new Limit(concurrency.writes) });
     this.#effects = new Effects({
       bus,
+      events,
       outputs,
       answerers,
+      notes,
       metrics,
       logger,
+      now: options.now,
       holds,
       observe: (key, observation) => this.observe(key, observation),
     });
@@ -93,8 +100,13 @@ export class Controller {
     return this.#pool.free;
   }
 
-  get runs(): number {
-    return [...this.#shards.values()].reduce((sum, shard) => sum + shard.runs, 0);
+  get levels(): Levels {
+    return levelsOf([...this.#shards.values()].flatMap((shard) => [...shard.runs]));
+  }
+
+  /** `uid` of a workflow's resource, as the watch tells it. */
+  uidOf(key: string): string | undefined {
+    return this.#shardOf(key)?.uidOf(key);
   }
 
   get shards(): ReadonlySet<number> {

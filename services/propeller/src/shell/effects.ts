@@ -1,20 +1,24 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { executionEventSubject, shardOf, taskRequestSubject } from "@flyte-ts/domain";
-import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, BusClosed, PublishGivenUp } from "@flyte-ts/messaging";
-import type { Logger } from "@flyte-ts/telemetry";
-import type { Effect, Observation } from "../engine/types.js";
+import { type Logger, LogSampler } from "@flyte-ts/telemetry";
+import type { Effect, Note, Observation } from "../engine/types.js";
 import { type Answerers, answerWith } from "./ask/answerers.js";
-import type { PropellerMetrics } from "./metrics.js";
+import type { EventSink } from "./event-sink/event-sink.js";
+import type { KubeEvents } from "./kube-events/kube-events.js";
+import { countTransition, type PropellerMetrics } from "./metrics.js";
 import type { OutputsStore } from "./outputs-store.js";
 
 export interface EffectsOptions {
   readonly bus: Pick<Bus, "publish">;
+  readonly events: EventSink;
   readonly outputs: OutputsStore;
   readonly answerers: Answerers;
+  readonly notes: Pick<KubeEvents, "record">;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
+  readonly now: () => number;
   /** Whether this process may act for a workflow at this moment; it may have slept beyond its time. */
   readonly holds: (key: string) => boolean;
   /** Takes what an effect led to, for the run of that key. */
@@ -25,7 +29,11 @@ export interface EffectsOptions {
 export class Effects {
   readonly #running = new Set<Promise<void>>();
 
-  constructor(private readonly options: EffectsOptions) {}
+  readonly #sampler: LogSampler;
+
+  constructor(private readonly options: EffectsOptions) {
+    this.#sampler = new LogSampler({ intervalMs: 1_000, now: options.now });
+  }
 
   /** Starts the effects in their order. `finish` is the caller's. */
   perform(key: string, effects: readonly Effect[]): void {
@@ -37,12 +45,23 @@ export class Effects {
       const settled = work
         .catch((error: unknown) => {
           this.options.metrics.effectErrors.inc({ effect: effect.kind });
-          if (!(error instanceof BusClosed || error instanceof PublishGivenUp))
-            this.options.logger.error({ key, effect: effect.kind, error: String(error) }, "effect failed");
+          if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, effect, error);
         })
         .finally(() => this.#running.delete(settled));
       this.#running.add(settled);
     }
+  }
+
+  /** When something that all need is away, very many fail at once. */
+  #tellFailure(key: string, { kind }: Effect, error: unknown): void {
+    const left = this.#sampler.take(kind);
+    if (left !== undefined) this.options.logger.error({ workflow: key, effect: kind, error: String(error), left }, "effect failed");
+  }
+
+  #note(key: string, { type, reason, message }: Note): void {
+    const level = type === "Warning" ? "info" : "debug";
+    this.options.logger[level]({ workflow: key, reason, detail: message.slice(0, 500) }, "workflow noted");
+    this.options.notes.record(key, { type, reason, message });
   }
 
   /** Resolves when all that was started has ended. */
@@ -51,7 +70,7 @@ export class Effects {
   }
 
   #start(key: string, effect: Effect): Promise<void> | undefined {
-    const { bus, outputs, answerers, observe, metrics } = this.options;
+    const { bus, events, outputs, answerers, observe, metrics } = this.options;
     const asLongAs = { while: () => this.options.holds(key) };
     switch (effect.kind) {
       case "sendTask": {
@@ -59,7 +78,7 @@ export class Effects {
         return bus.publish(subject, toBinary(TaskRequestSchema, effect.request), asLongAs);
       }
       case "publish":
-        return bus.publish(executionEventSubject(shardOf(executionName(key))), toBinary(ExecutionEventSchema, effect.event), asLongAs);
+        return events.publish(key, effect.event, asLongAs);
       case "readOutputs":
         return outputs.readOutputs(effect.uri).then((result) => observe(key, { kind: "outputsRead", uri: effect.uri, result }));
       case "readLiteral":
@@ -70,16 +89,14 @@ export class Effects {
           .then((error) => observe(key, { kind: "outputsWritten", uri: effect.uri, ...(error === undefined ? {} : { error }) }));
       case "ask":
         return answerWith(answerers, effect.ask).then((answer) => observe(key, { kind: "answered", id: effect.id, answer }));
+      case "note":
+        this.#note(key, effect.note);
+        return undefined;
       case "count":
-        metrics.transitions.inc({ what: effect.metric, detail: Object.values(effect.labels ?? {}).join(" ") });
+        countTransition(metrics, effect);
         return undefined;
       case "finish":
         return undefined;
     }
   }
-}
-
-/** The name part of `namespace/name`: resources are named for their executions. */
-function executionName(key: string): string {
-  return key.slice(key.indexOf("/") + 1);
 }

@@ -1,13 +1,21 @@
+import { workflowPhases } from "@flyte-ts/domain";
 import { Counter, Gauge, Histogram, Metrics } from "@flyte-ts/telemetry";
+
+import type { Effect, RunCounts } from "../engine/types.js";
 
 /** What the controller tells Prometheus. */
 export interface PropellerMetrics {
   readonly registry: Metrics;
   readonly transitions: Counter;
   readonly effectErrors: Counter;
+  readonly notesDropped: Counter<"why">;
   readonly roundErrors: Counter;
   readonly rounds: Histogram;
   readonly statusWrites: Histogram;
+  readonly statusWriteBytes: Histogram;
+  readonly executionsStarted: Counter;
+  readonly executionsEnded: Counter<"phase">;
+  readonly executionSeconds: Histogram<"phase">;
 }
 
 /** Values that are read when Prometheus asks. */
@@ -15,9 +23,40 @@ export interface PropellerGauges {
   queueDepth(): number;
   queueLatencyMs(): number;
   freeWorkers(): number;
-  runs(): number;
+  levels(): Levels;
+  /** Milliseconds since the last word of a plugin service, by task type. */
+  pluginSilences(): ReadonlyMap<string, number>;
   informerLagMs(): number | undefined;
   shards(): number;
+}
+
+/** Everything that is in memory, counted: the level monitor. */
+export interface Levels extends RunCounts {
+  /** Workflows by the number of their phase. */
+  readonly workflows: ReadonlyMap<number, number>;
+}
+
+/** Adds up what the runs in memory hold. */
+export function levelsOf(runs: Iterable<{ readonly phase: number; readonly counts: RunCounts }>): Levels {
+  const workflows = new Map<number, number>();
+  const sum = { activeNodes: 0, activeTasks: 0, waitingTasks: 0 };
+  for (const { phase, counts } of runs) {
+    workflows.set(phase, (workflows.get(phase) ?? 0) + 1);
+    sum.activeNodes += counts.activeNodes;
+    sum.activeTasks += counts.activeTasks;
+    sum.waitingTasks += counts.waitingTasks;
+  }
+  return { workflows, ...sum };
+}
+
+/** Counts what the engine decided. */
+export function countTransition(metrics: PropellerMetrics, { metric, labels = {}, seconds }: Extract<Effect, { kind: "count" }>): void {
+  metrics.transitions.inc({ what: metric, detail: Object.values(labels).join(" ") });
+  const phase = labels["phase"] ?? "";
+  if (metric === "workflowStarted") metrics.executionsStarted.inc();
+  if (metric !== "workflowEnded") return;
+  metrics.executionsEnded.inc({ phase });
+  if (seconds !== undefined) metrics.executionSeconds.observe({ phase }, seconds);
 }
 
 export function createMetrics(): PropellerMetrics {
@@ -39,8 +78,34 @@ export function createMetrics(): PropellerMetrics {
       labelNames: ["effect"],
       registers,
     }),
+    notesDropped: new Counter({
+      name: "flyte_propeller_kubernetes_events_dropped_total",
+      help: "Kubernetes events on workflows that were left out, by why.",
+      labelNames: ["why"],
+      registers,
+    }),
     roundErrors: new Counter({ name: "flyte_propeller_round_errors_total", help: "Rounds that failed.", registers }),
     rounds: new Histogram({ name: "flyte_propeller_round_seconds", help: "Duration of a round.", buckets, registers }),
+    executionsStarted: new Counter({ name: "flyte_propeller_executions_started_total", help: "Executions that began.", registers }),
+    executionsEnded: new Counter({
+      name: "flyte_propeller_executions_ended_total",
+      help: "Executions that ended, by phase.",
+      labelNames: ["phase"],
+      registers,
+    }),
+    executionSeconds: new Histogram({
+      name: "flyte_propeller_execution_seconds",
+      help: "Time from the start of an execution to its end, by phase.",
+      labelNames: ["phase"],
+      buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 43_200],
+      registers,
+    }),
+    statusWriteBytes: new Histogram({
+      name: "flyte_propeller_status_write_bytes",
+      help: "Size of status patches; of every eighth.",
+      buckets: [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576],
+      registers,
+    }),
     statusWrites: new Histogram({
       name: "flyte_propeller_status_write_seconds",
       help: "Duration of a status write.",
@@ -64,7 +129,28 @@ export function registerGauges({ registry }: PropellerMetrics, gauges: Propeller
   gauge("queue_depth", "Workflows that wait for a worker.", gauges.queueDepth);
   gauge("queue_latency_seconds", "How long the first one has waited.", () => gauges.queueLatencyMs() / 1_000);
   gauge("free_workers", "Workers without a workflow.", gauges.freeWorkers);
-  gauge("workflows", "Workflows in memory.", gauges.runs);
+  gauge("active_nodes", "Nodes that have begun and not ended.", () => gauges.levels().activeNodes);
+  gauge("active_tasks", "Task nodes among them.", () => gauges.levels().activeTasks);
+  gauge("waiting_tasks", "Task nodes that wait for room under the parallelism limit.", () => gauges.levels().waitingTasks);
+  new Gauge({
+    name: "flyte_propeller_workflows",
+    help: "Workflows in memory, by phase.",
+    labelNames: ["phase"],
+    registers: [registry],
+    collect() {
+      const { workflows } = gauges.levels();
+      for (const { phase, name } of workflowPhases) this.set({ phase: name }, workflows.get(phase) ?? 0);
+    },
+  });
+  new Gauge({
+    name: "flyte_propeller_plugin_silence_seconds",
+    help: "Time since the last word of a plugin service, by task type.",
+    labelNames: ["task_type"],
+    registers: [registry],
+    collect() {
+      for (const [taskType, ms] of gauges.pluginSilences()) this.set({ task_type: taskType }, ms / 1_000);
+    },
+  });
   gauge("informer_lag_seconds", "Time since the watch last proved to be alive.", () => (gauges.informerLagMs() ?? 0) / 1_000);
   gauge("shards", "Shards that this process holds; 0 while it stands by.", gauges.shards);
 }

@@ -5,7 +5,7 @@ import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, SHARD_KEY_LABEL } fro
 import type { EngineConfig } from "../engine/config.js";
 import type { PluginsKnown } from "../engine/plugin/known.js";
 import { abortOfForgotten } from "../engine/request/zombie.js";
-import type { Effect, Observation } from "../engine/types.js";
+import type { Effect, Observation, WorkflowRun } from "../engine/types.js";
 import type { StatusWrite } from "../shell-core/run-io.js";
 import type { ActiveRun } from "./active-run.js";
 import type { Limit } from "./ask/limit.js";
@@ -69,8 +69,13 @@ export class Shard {
 
   constructor(private readonly options: ShardOptions) {}
 
-  get runs(): number {
-    return this.#runs.size;
+  get runs(): readonly WorkflowRun[] {
+    return [...this.#runs.values()].map(({ run }) => run);
+  }
+
+  /** `uid` of a workflow's resource, as the watch tells it. */
+  uidOf(key: string): string | undefined {
+    return this.#informer?.get(key)?.metadata.uid;
   }
 
   get informerLagMs(): number | undefined {
@@ -191,8 +196,8 @@ export class Shard {
         };
         this.#early.delete(key);
         this.#runs.set(key, active);
-        this.#decide(active, { kind: "load" });
         this.#decide(active, { kind: "plugins", plugins: this.options.plugins() });
+        this.#decide(active, { kind: "load" });
         return active;
       }
     }
@@ -201,7 +206,7 @@ export class Shard {
   /** Ends a workflow whose resource can never be read. Rejects when it is not any more what was read: then it is read again. */
   async #giveUp(key: string, { error, resourceVersion }: Extract<TakenUp, { kind: "unreadable" }>): Promise<void> {
     const { client, engine, logger, now } = this.options;
-    logger.error({ key, error }, "workflow cannot be read, it fails");
+    logger.error({ workflow: key, error }, "workflow cannot be read, it fails");
     const meta = this.#informer?.get(key)?.metadata;
     if (meta === undefined) return;
     const { body, event } = giveUp({
@@ -213,7 +218,10 @@ export class Shard {
       now: now(),
     });
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
-    if (event !== undefined) this.options.effects.perform(key, [{ kind: "publish", event }]);
+    this.options.effects.perform(key, [
+      { kind: "note", note: { type: "Warning", reason: "Failed", message: error } },
+      ...(event === undefined ? [] : [{ kind: "publish" as const, event }]),
+    ]);
   }
 
   #decide(active: ActiveRun, observation: Observation): void {

@@ -26,8 +26,13 @@ export interface StatusWriterOptions {
   readonly writes: Limit;
 }
 
+/** One in so many patches is measured. */
+const MEASURED = 8;
+
 /** Writes the status of a workflow, on the condition that the resource is still what its run knows. */
 export class StatusWriter {
+  #writes = 0;
+
   constructor(private readonly options: StatusWriterOptions) {}
 
   /** Slices first, then the resource that names them, whose write is what counts. Never rejects. `wanted`: whether the run is still this process's. */
@@ -39,6 +44,8 @@ export class StatusWriter {
     const { client, slices, metrics, logger } = this.options;
     const { blobs = [], unused: _u, sweep: _s, ...patch } = write.patch;
     const body = { ...patch, metadata: { ...patch.metadata, resourceVersion: write.resourceVersion } };
+    // Making the text of a patch costs as much as sending it, so only some are measured.
+    if (this.#writes++ % MEASURED === 0) metrics.statusWriteBytes.observe(JSON.stringify(patch).length);
     const end = metrics.statusWrites.startTimer();
     try {
       if (blobs.length > 0 && !(await slices.write(blobs, wanted))) return { kind: "unknown" };
@@ -51,11 +58,11 @@ export class StatusWriter {
     } catch (error) {
       end({ outcome: "error" });
       if (error instanceof KubeError && error.status === 413) {
-        logger.warn({ key }, "status is too large for the resource");
+        logger.warn({ workflow: key }, "status is too large for the resource");
         return { kind: "tooLarge", message: error.message };
       }
       const level = isTransient(error) ? "warn" : "info";
-      logger[level]({ key, error: String(error) }, "status could not be written, reading the resource again");
+      logger[level]({ workflow: key, error: String(error) }, "status could not be written, reading the resource again");
       return { kind: "unknown" };
     }
   }

@@ -32,6 +32,7 @@ export function noteRetryable(
   if (ended) status.TaskNodeStatus = { ...status.TaskNodeStatus, phase: TaskPhase.RetryableFailure, ...(clean ? { clean } : {}) };
   walk.setNode(node, status);
   walk.count("attemptRetried", { cause: causeOf(error) });
+  walk.note("Warning", "NodeRetried", `node ${node.path}, attempt ${node.attempt}: ${error.code}: ${error.message}`);
   if (ended) scheduleRetry(walk, node);
 }
 

@@ -17,6 +17,8 @@ function visit(walk: Walk, scope: Scope): void {
     if (node.settled || !node.begun) continue;
     if (node.inner !== undefined) visit(walk, node.inner);
     if (isUnheard(node)) judge(walk, node);
+    // How long to wait for an answer depends on who is there.
+    else if (node.request !== undefined) arm(walk, node);
   }
 }
 

@@ -59,6 +59,7 @@ export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, d
   tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error });
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failed, error, now: walk.now }));
   const checkpoint = details.attemptEnded === true ? checkpointOf(walk, node) : undefined;
+  walk.note("Warning", "NodeFailed", `node ${node.path}: ${error.code}: ${error.message}`);
   walk.tellNode(
     node,
     NodeExecution_Phase.FAILED,

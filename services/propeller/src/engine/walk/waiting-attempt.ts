@@ -45,6 +45,7 @@ export function noteWaiting(walk: Walk, node: RuntimeNode, reason: string): void
     },
   });
   walk.count("attemptWaits");
+  walk.note("Warning", "NodeWaits", `node ${node.path}: ${reason}`);
   tellWaiting(walk, node, "held");
 }
 

@@ -20,7 +20,7 @@ import { generatedNameOf } from "../request/task-request.js";
 import { childExecutionId } from "../request/child-execution.js";
 import type { StatusSlices } from "../status/status-slices.js";
 import { TimerHeap } from "../time/timer-heap.js";
-import type { Effect, EngineMetric } from "../types.js";
+import type { Effect, EngineMetric, Note } from "../types.js";
 import { noteItem, noteItemPhase, tellerOf } from "./array-news.js";
 import type { BlobReads } from "./blob-reads.js";
 
@@ -203,8 +203,12 @@ export class Walk {
     node.writes = undefined;
   }
 
-  count(metric: EngineMetric, labels?: Readonly<Record<string, string>>): void {
-    this.#effects.push(labels === undefined ? { kind: "count", metric } : { kind: "count", metric, labels });
+  count(metric: EngineMetric, labels?: Readonly<Record<string, string>>, seconds?: number): void {
+    this.#effects.push({ kind: "count", metric, ...(labels && { labels }), ...(seconds === undefined ? {} : { seconds }) });
+  }
+
+  note(type: Note["type"], reason: string, message: string): void {
+    this.#effects.push({ kind: "note", note: { type, reason, message } });
   }
 
   tellNode(node: RuntimeNode, phase: NodeExecution_Phase, details: NodeEventDetails, release: Release): void {

@@ -1,4 +1,4 @@
-import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
+import { isTerminalWorkflow, WorkflowPhase, workflowPhases } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { executionDataDir, outputsUri } from "../data/paths.js";
@@ -26,6 +26,7 @@ export function workflowStarts(walk: Walk): void {
   walk.startRevision = walk.revision + 1;
   walk.tellWorkflow(WorkflowPhase.Running, { occurredAt: walk.now }, "held");
   walk.count("workflowStarted");
+  walk.note("Normal", "Started", "the workflow has started");
 }
 
 /** All nodes ended well: the outputs are what the end node collected. */
@@ -62,9 +63,18 @@ function enter(walk: Walk, phase: WorkflowPhase, more: Partial<OwnStatus>): void
   if (isTerminalWorkflow(phase)) {
     next.stoppedAt ??= time;
     walk.endedAt = walk.now;
-    walk.count("workflowEnded", { phase: String(phase) });
+    const startedAt = fromRfc3339(next.startedAt) ?? walk.now;
+    walk.count("workflowEnded", { phase: workflowPhases[phase]?.name ?? String(phase) }, Math.max(0, walk.now - startedAt) / 1_000);
+    noteEnd(walk, phase, next);
   }
   walk.setWorkflow(next);
+}
+
+function noteEnd(walk: Walk, phase: WorkflowPhase, { error, abortReason, failedNode }: OwnStatus): void {
+  const at = failedNode === undefined ? "" : `node ${failedNode}: `;
+  if (phase === WorkflowPhase.Success) walk.note("Normal", "Succeeded", "the workflow has succeeded");
+  else if (phase === WorkflowPhase.Aborted) walk.note("Warning", "Aborted", abortReason ?? "the workflow was aborted before it began");
+  else walk.note("Warning", "Failed", `${at}${error?.code ?? ""}: ${error?.message ?? ""}`);
 }
 
 /** The terminal event, as the status holds it; published again until it is recorded. */

@@ -176,6 +176,7 @@ export class Driver {
         case "ask":
           this.asks.push(effect);
           break;
+        case "note":
         case "count":
           break;
       }

@@ -293,6 +293,7 @@ export class Propeller {
       case "finish":
         this.#forget();
         return;
+      case "note":
       case "count":
         return;
     }

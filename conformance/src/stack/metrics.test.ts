@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { waitForEnd } from "./executions.js";
+import { registerShellWorkflow } from "./shell-tasks.js";
+import { type RunningStack, startStack } from "./stack-fixture.js";
+
+const operations = readFileSync(join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "docs", "operations.md"), "utf8");
+
+/** Only there with another configuration. */
+const ELSEWHERE = /^flyte_propeller_recorder_/;
+/** Which of the documented ones belong to which service of the local stack. */
+const SERVICES = { propeller: /^flyte_propeller_/, admin: /^flyte_admin_/, "plugin-pod": /^flyte_plugin_/ } as const;
+type Service = keyof typeof SERVICES;
+
+let stack: RunningStack;
+let client: FlyteClient;
+let ports: Record<Service, number>;
+
+beforeAll(async () => {
+  stack = await startStack();
+  client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
+  ports = (JSON.parse(readFileSync(join(stack.folder, "config", "ports.json"), "utf8")) as { ops: Record<Service, number> }).ops;
+}, 300_000);
+afterAll(async () => {
+  client.close();
+  await stack.stop();
+}, 60_000);
+
+/** Samples by name and labels. */
+async function scrape(service: Service): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`http://127.0.0.1:${ports[service]}/metrics`);
+  const lines = (await response.text()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+}
+
+/** Names of metrics, with those that have no sample yet. */
+async function names(service: Service): Promise<readonly string[]> {
+  const text = await (await fetch(`http://127.0.0.1:${ports[service]}/metrics`)).text();
+  return [...text.matchAll(/^# TYPE (\S+) /gm)].map((match) => match[1] as string);
+}
+
+const sum = (samples: ReadonlyMap<string, number>, prefix: string) =>
+  [...samples].reduce((total, [sample, value]) => (sample.startsWith(prefix) ? total + value : total), 0);
+
+test("what is documented is there, what is there is documented, and it moves", async () => {
+  const before = { propeller: await scrape("propeller"), admin: await scrape("admin"), "plugin-pod": await scrape("plugin-pod") };
+  const good = await registerShellWorkflow(client, "measured", [{ id: "n0", script: "sleep 3", after: [] }]);
+  const bad = await registerShellWorkflow(client, "unmeasured", [{ id: "n0", script: "exit 1", after: [], retries: 1 }]);
+  const ids = [];
+  for (const launchPlan of [good, bad]) {
+    const id = { project: launchPlan.project, domain: launchPlan.domain, name: `m${ids.length}x${Date.now().toString(36)}` };
+    await client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {} }, inputs: {} });
+    ids.push(id);
+  }
+  await expect
+    .poll(() => scrape("propeller"), { timeout: 30_000 })
+    .toSatisfy((samples: ReadonlyMap<string, number>) => (samples.get("flyte_propeller_active_tasks") ?? 0) > 0);
+  const level = await scrape("propeller");
+  expect(sum(level, 'flyte_propeller_workflows{phase="Running"}')).toBeGreaterThan(0);
+  for (const id of ids) await waitForEnd(client, id, 60_000);
+
+  const after = { propeller: await scrape("propeller"), admin: await scrape("admin"), "plugin-pod": await scrape("plugin-pod") };
+  const documented = [...operations.matchAll(/^\| `(flyte_\w+)`/gm)]
+    .map((match) => match[1] as string)
+    .filter((name) => !ELSEWHERE.test(name));
+  expect(documented.length).toBeGreaterThan(25);
+  for (const service of Object.keys(SERVICES) as Service[]) {
+    const there = await names(service);
+    const own = documented.filter((name) => SERVICES[service].test(name));
+    expect(there.filter((name) => SERVICES[service].test(name)).toSorted(), service).toEqual(own.toSorted());
+  }
+  const moved: readonly (readonly [Service, string])[] = [
+    ["propeller", "flyte_propeller_executions_started_total"],
+    ["propeller", 'flyte_propeller_executions_ended_total{phase="Success"}'],
+    ["propeller", 'flyte_propeller_executions_ended_total{phase="Failed"}'],
+    ["propeller", 'flyte_propeller_execution_seconds_sum{phase="Success"}'],
+    ["propeller", "flyte_propeller_round_seconds_count"],
+    ["propeller", 'flyte_propeller_transitions_total{what="attemptRetried"'],
+    ["propeller", 'flyte_propeller_status_write_seconds_count{outcome="ok"}'],
+    ["propeller", "flyte_propeller_status_write_bytes_sum"],
+    ["admin", 'flyte_admin_call_seconds_count{method="CreateExecution",code="OK"}'],
+    ["admin", 'flyte_admin_ingest_events_total{outcome="recorded"}'],
+    ["admin", "flyte_admin_ingest_lag_seconds_count"],
+    ["plugin-pod", 'flyte_plugin_requests_total{desired="RUN"}'],
+    ["plugin-pod", "flyte_plugin_events_total"],
+  ];
+  for (const [service, prefix] of moved) expect(sum(after[service], prefix), prefix).toBeGreaterThan(sum(before[service], prefix));
+  expect(after.propeller.get('flyte_propeller_plugin_silence_seconds{task_type="echo"}')).toBeLessThan(30);
+  expect(after.propeller.get("flyte_propeller_free_workers")).toBeGreaterThan(0);
+  expect(after.propeller.get("flyte_propeller_shards")).toBe(32);
+}, 150_000);

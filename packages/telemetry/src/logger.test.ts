@@ -1,0 +1,22 @@
+import { execFileSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { LogSampler } from "./log-sampler.js";
+
+test("what is secret is not written, wherever it stands", () => {
+  const program = `
+    import { createLogger } from "./packages/telemetry/src/logger.ts";
+    const log = createLogger({ service: "s", level: "debug" });
+    log.info({ token: "t0p", workflow: "ns/a", config: { secretAccessKey: "t0p", database: { password: "t0p" } }, headers: { authorization: "Bearer t0p" } }, "x");
+  `;
+  const line = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+  expect(line).not.toContain("t0p");
+  expect(JSON.parse(line)).toMatchObject({ level: "info", service: "s", workflow: "ns/a", token: "[secret]", msg: "x" });
+});
+
+test("of lines about one thing one in an interval is written, and tells how many were not", () => {
+  let now = 0;
+  const sampler = new LogSampler({ intervalMs: 1_000, now: () => now });
+  expect([sampler.take("a"), sampler.take("a"), sampler.take("b"), sampler.take("a")]).toEqual([0, undefined, 0, undefined]);
+  now = 1_000;
+  expect(sampler.take("a")).toBe(2);
+});

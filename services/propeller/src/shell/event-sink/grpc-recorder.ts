@@ -1,0 +1,60 @@
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { createClient, openChannel } from "@flyte-ts/rpc";
+import { Counter, Gauge, type Logger } from "@flyte-ts/telemetry";
+import type { PropellerMetrics } from "../metrics.js";
+import { backoffDelay } from "../../engine/retry/backoff.js";
+import type { ForwardingSink, Observe } from "./event-sink.js";
+import { GrpcSink } from "./grpc-sink.js";
+
+export interface RecorderConfig {
+  readonly endpoint: string;
+  readonly timeoutMs: number;
+  readonly concurrency: number;
+  readonly maxWaiting: number;
+}
+
+export interface RecorderParts {
+  readonly observe: Observe;
+  readonly logger: Logger;
+  readonly metrics: PropellerMetrics;
+  readonly random: () => number;
+}
+
+const RETRY = { initial: 100, factor: 2, max: 15_000, jitter: 0.5 };
+
+/** The sink of events to a Flyte admin over gRPC, over a connection of its own. */
+export function grpcRecorder(config: RecorderConfig, { observe, logger, metrics, random }: RecorderParts): ForwardingSink {
+  const channel = openChannel({ endpoint: config.endpoint, deadlineMs: config.timeoutMs });
+  const { registry } = metrics;
+  const sent = new Counter({
+    name: "flyte_propeller_recorder_answers_total",
+    help: "Answers of the control plane to events that were sent by RPC, by what they mean.",
+    labelNames: ["verdict"],
+    registers: [registry],
+  });
+  const sink = new GrpcSink({
+    admin: createClient({ channel, service: AdminService }),
+    observe,
+    logger,
+    concurrency: config.concurrency,
+    maxWaiting: config.maxWaiting,
+    delay: (failures) => backoffDelay(RETRY, failures, random),
+    onSent: (verdict) => sent.inc({ verdict }),
+  });
+  new Gauge({
+    name: "flyte_propeller_recorder_waiting",
+    help: "Events that wait for the control plane.",
+    registers: [registry],
+    collect() {
+      this.set(sink.waiting);
+    },
+  });
+  return {
+    publish: (key, event, asLongAs) => sink.publish(key, event, asLongAs),
+    forward: (key, event, outputs) => sink.forward(key, event, outputs),
+    close: () => {
+      sink.close();
+      channel.close();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { clone } from "@bufbuild/protobuf";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import {
+  type NodeExecutionEvent,
+  NodeExecutionEventSchema,
+  type TaskExecutionEvent,
+  TaskExecutionEventSchema,
+  type WorkflowExecutionEvent,
+  WorkflowExecutionEventSchema,
+} from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+
+/** An event as the published API takes it. */
+export type PublishedEvent =
+  | { readonly kind: "workflow"; readonly event: WorkflowExecutionEvent }
+  | { readonly kind: "node"; readonly event: NodeExecutionEvent }
+  | { readonly kind: "task"; readonly event: TaskExecutionEvent };
+
+/** The published event inside ours; values that ride beside it, for nothing stands at their addresses, go into it. */
+export function publishedEvent({ event, inputs, outputs }: ExecutionEvent): PublishedEvent | undefined {
+  switch (event.case) {
+    case "workflow":
+      return { kind: "workflow", event: withOutputs(clone(WorkflowExecutionEventSchema, event.value), outputs) };
+    case "node": {
+      const node = withOutputs(clone(NodeExecutionEventSchema, event.value), outputs);
+      if (inputs !== undefined) node.inputValue = { case: "inputData", value: inputs };
+      return { kind: "node", event: node };
+    }
+    case "task":
+      return publishedTaskEvent(event.value, outputs);
+    case undefined:
+      return undefined;
+  }
+}
+
+export function publishedTaskEvent(event: TaskExecutionEvent, outputs: LiteralMap | undefined): PublishedEvent {
+  return { kind: "task", event: withOutputs(clone(TaskExecutionEventSchema, event), outputs) };
+}
+
+interface WithResult {
+  outputResult: WorkflowExecutionEvent["outputResult"] | NodeExecutionEvent["outputResult"] | TaskExecutionEvent["outputResult"];
+}
+
+function withOutputs<T extends WithResult>(event: T, outputs: LiteralMap | undefined): T {
+  if (outputs !== undefined && event.outputResult.case === "outputUri") event.outputResult = { case: "outputData", value: outputs };
+  return event;
+}
+
+/** Names what an event is about and its phase: of two of the same name the second says nothing new. */
+export function eventName(published: PublishedEvent): string {
+  switch (published.kind) {
+    case "workflow":
+      return `workflow ${published.event.phase}`;
+    case "node":
+      return `node ${published.event.id?.nodeId ?? ""} ${published.event.phase}`;
+    case "task": {
+      const { parentNodeExecutionId, retryAttempt, phase, phaseVersion, taskId } = published.event;
+      return `task ${parentNodeExecutionId?.nodeId ?? ""} ${taskId?.name ?? ""} ${retryAttempt} ${phase} ${phaseVersion}`;
+    }
+  }
+}
