@@ -143,3 +143,63 @@ test("a task attempt and its history end up the same whatever the order of its e
     runs,
   );
 });
+
+test("an end that is assumed, at whatever time, gives way to the reported one, and stands where none is", () => {
+  const phases = fc.subarray([Node.QUEUED, Node.RUNNING, Node.DYNAMIC_RUNNING], { minLength: 1 });
+  const scenario = fc
+    .tuple(phases, fc.option(fc.constantFrom(Node.SUCCEEDED, Node.FAILED, Node.ABORTED)))
+    .map(([before, end]) =>
+      [...before, ...(end === null ? [] : [end])].map((phase, index) => ({ fact: nodeFact(phase, index), order: BigInt(index + 1) })),
+    )
+    .chain((events) => fc.record({ events: fc.constant(events), arrived: arrivals(events), assumedAt: fc.array(fc.nat({ max: 8 })) }));
+  fc.assert(
+    fc.property(scenario, ({ events, arrived, assumedAt }) => {
+      const fold = (state: NodeState | undefined, { fact, order }: (typeof events)[number]) => foldNode(state, fact, order);
+      let state: NodeState | undefined;
+      for (const [index, event] of arrived.entries()) {
+        if (state !== undefined && assumedAt.includes(index)) state = assume(state);
+        state = fold(state, event);
+      }
+      state = assume(state as NodeState);
+      const reported = events.reduce(fold, undefined) as NodeState;
+      // Where no end was reported, nothing but the end is assumed.
+      expect(state).toEqual(isTerminalNodeEvent(reported.phase) ? reported : assume(reported));
+      expect(isTerminalNodeEvent(state.phase)).toBe(true);
+    }),
+    runs,
+  );
+});
+
+function nodeFact(phase: Node, index: number): NodeFact {
+  return {
+    phase,
+    occurredAt: START + BigInt(index),
+    reportedAt: START + BigInt(index) + 5n,
+    inputUri: "s3://bucket/inputs.pb",
+    deckUri: isTerminalNodeEvent(phase) ? "deck" : "",
+    dynamicJobSpecUri: "",
+    dynamicWorkflowUri: "",
+    retryGroup: "0",
+    specNodeId: "n0",
+    eventVersion: 1,
+    isParent: false,
+    isDynamic: false,
+    isArray: false,
+    ...(phase === Node.SUCCEEDED && { outputUri: "s3://bucket/outputs.pb", outputs: bytes(index) }),
+    ...(phase === Node.FAILED && { error: { bytes: bytes(index), kind: "USER", code: "C" } }),
+  };
+}
+
+/** As admin does when nobody reports an end. */
+function assume(state: NodeState): NodeState {
+  const { error: _, outputs: __, target: ___, ...kept } = state;
+  const fact: NodeFact = {
+    ...kept,
+    phase: Node.ABORTED,
+    occurredAt: START + 99n,
+    reportedAt: START + 99n,
+    outputUri: "",
+    settled: "assumed",
+  };
+  return foldNode(state, fact, state.phaseOrder);
+}

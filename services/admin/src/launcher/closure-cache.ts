@@ -25,10 +25,11 @@ export class ClosureCache {
     }
     const closure = await findWorkflowClosure(this.db, id);
     if (closure === undefined) return undefined;
+    const nodes = nodesOf(closure);
     // Somebody who asked at the same time may have been first.
-    if (this.#closures.has(key)) return closure;
+    if (nodes > MAX_NODES || this.#closures.has(key)) return closure;
     this.#closures.set(key, closure);
-    this.#nodes += nodesOf(closure);
+    this.#nodes += nodes;
     for (const [oldest, dropped] of this.#closures) {
       if (this.#closures.size <= CAPACITY && this.#nodes <= MAX_NODES) break;
       this.#closures.delete(oldest);

@@ -1,0 +1,48 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { Query, Queryable } from "@flyte-ts/postgres";
+import { expect, test } from "vitest";
+import { ClosureCache } from "./closure-cache.js";
+
+/** A table of workflows whose names are their numbers of nodes; counts how often each is read. */
+function table() {
+  const reads: string[] = [];
+  const query = async ({ values = [] }: Query) => {
+    const name = String(values[2]);
+    reads.push(name);
+    const nodes = Array.from({ length: Number.parseInt(name, 10) }, () => ({}));
+    const closure = toBinary(CompiledWorkflowClosureSchema, create(CompiledWorkflowClosureSchema, { primary: { template: { nodes } } }));
+    return { rows: [{ id: 1n, closure, short_description: "", digest: new Uint8Array(), created_at: new Date(0) }], count: 1 };
+  };
+  const cache = new ClosureCache({ query } as unknown as Queryable);
+  const find = (name: string) => cache.find(create(IdentifierSchema, { name }));
+  return { reads, find };
+}
+
+test("what was asked for lately is read once, however often and by however many at once", async () => {
+  const { reads, find } = table();
+  for (let i = 0; i < 40; i++) await find(`${1}-${i}`);
+  await Promise.all([find("2"), find("2")]);
+  reads.length = 0;
+  await find("2");
+  await find("1-39");
+  expect(reads).toEqual([]);
+  await find("1-0");
+  expect(reads).toEqual(["1-0"]);
+});
+
+test("large graphs push out others, and what is larger than all that is kept is not kept", async () => {
+  const { reads, find } = table();
+  await find("30000-a");
+  await find("60000");
+  await find("10");
+  reads.length = 0;
+  await find("30000-a");
+  expect(reads).toEqual([]);
+  await find("30000-b");
+  await find("30000-a");
+  await find("60000");
+  await find("60000");
+  expect(reads).toEqual(["30000-b", "30000-a", "60000", "60000"]);
+});
