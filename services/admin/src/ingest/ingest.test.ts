@@ -1,12 +1,14 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { BlobStore } from "@flyte-ts/blobstore";
 import { EVENT_STREAM, executionEventSubject, executionRecordedFilter, taskEventSubject } from "@flyte-ts/domain";
 import {
   NodeExecution_Phase as Node,
   TaskExecution_Phase as Task,
   WorkflowExecution_Phase as Workflow,
 } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { ResourceType, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { NodeExecutionIdentifierSchema, ResourceType, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ExecutionEventSchema, ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -21,7 +23,10 @@ import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { offloadNames } from "../event/offload-names.js";
 import { BadEvent } from "../event/read.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
+import type { NodeId } from "../execution/identifier.js";
 import { insertExecution } from "../execution/insert.js";
+import { readDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
+import { findNodeWithValues } from "../node-execution/find.js";
 import { taskColumns, taskExecutionsOf, type TaskRow } from "../task-execution/row.js";
 import { decodeMessage } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
@@ -267,6 +272,36 @@ describe("recording", () => {
     );
     const item = create(TaskEventSchema, { event: { phase: Task.RUNNING, occurredAt: at(1) }, partOfArray: true });
     expect(decodeMessage(taskEventSubject(0), toBinary(TaskEventSchema, item), names)).toBeUndefined();
+  });
+
+  test("a dynamic node's graph comes with the event or stands where the event says", async () => {
+    const { record } = recorder();
+    const told = (nodeId: string, dynamicWorkflow: object, dynamicWorkflowUri = "") =>
+      execution(
+        executionEvent({
+          sequence: 1n,
+          dynamicWorkflowUri,
+          event: {
+            case: "node",
+            value: {
+              id: { nodeId, executionId: executionId() },
+              phase: Node.DYNAMIC_RUNNING,
+              occurredAt: at(1),
+              isDynamic: true,
+              targetMetadata: { case: "taskNodeMetadata", value: { dynamicWorkflow } },
+            },
+          },
+        }),
+      );
+    const compiledWorkflow = create(CompiledWorkflowClosureSchema, { primary: { template: { nodes: [{ id: "made" }] } } });
+    const uri = "s3://b/closure.pb";
+    await record([told("n0", { compiledWorkflow, dynamicJobSpecUri: "s3://b/f" }), told("n1", { dynamicJobSpecUri: "s3://b/g" }, uri)]);
+    await record([execution(node(2, Node.SUCCEEDED)), execution(node(2, Node.SUCCEEDED, { nodeId: "n1" }))]);
+    const blobs = { get: async (asked: string) => (asked === uri ? toBinary(CompiledWorkflowClosureSchema, compiledWorkflow) : undefined) };
+    for (const nodeId of ["n0", "n1"]) {
+      const row = await findNodeWithValues(db, create(NodeExecutionIdentifierSchema, { nodeId, executionId: executionId() }) as NodeId);
+      expect(await readDynamicWorkflow(blobs as unknown as BlobStore, row)).toEqual(compiledWorkflow);
+    }
   });
 
   test("messages that are none of ours are told apart", () => {
