@@ -38,6 +38,8 @@ export interface NodeEventDetails {
   readonly childExecution?: WorkflowExecutionIdentifier | undefined;
   /** The graph that a dynamic node runs. */
   readonly dynamic?: MessageInitShape<typeof DynamicWorkflowNodeMetadataSchema> | undefined;
+  /** Where its compiled form stands, when that does not travel. */
+  readonly dynamicUri?: string | undefined;
   /** What became of looking it up, reserving and storing. */
   readonly cache?: Pick<NodeCache, "status" | "key" | "reservation"> | undefined;
   /** By value, when nothing stands at the addresses. */
@@ -78,6 +80,7 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
     inputs: details.inputs,
     outputs: details.outputs,
     sequence: facts.sequence,
+    dynamicWorkflowUri: details.dynamicUri ?? "",
   });
 }
 

@@ -1,3 +1,5 @@
+import { create } from "@bufbuild/protobuf";
+import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { describe, expect, it } from "vitest";
 import { Driver } from "../../simulation/build/driver.js";
@@ -51,6 +53,22 @@ describe("a task that makes further nodes", () => {
     expect(below.id?.nodeExecutionId?.nodeId).toBe("n0-0-dn0");
     expect(below.outputPrefix).toBe("s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/dn0/0");
     expect(lastEvent(driver, "n0-0-dn0")).toMatchObject({ isInDynamicChain: true, isDynamic: false });
+  });
+
+  it.each([
+    [
+      "is told of by its address when it is too large to travel",
+      undefined,
+      "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/dynamic_compiled.pb",
+    ],
+    ["travels by itself when it is small", create(CompiledWorkflowClosureSchema), ""],
+  ] as const)("%s", (_, closure, place) => {
+    const driver = Driver.of(OUTER);
+    driver.reply("n0", "SUCCEEDED", { futures: true });
+    const { value } = made(MADE);
+    driver.answer("readDynamic", { kind: "value", value: { ...value, closure } });
+    const told = driver.events.find(({ event }) => event.event.case === "node" && event.event.value.isDynamic);
+    expect(told?.event.dynamicWorkflowUri).toBe(place);
   });
 
   it("ends as the graph does, with its outputs at the place of the task's", () => {

@@ -4,7 +4,7 @@ import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DynamicWorkflow } from "../ask/dynamic.js";
 import type { Settled } from "../ask/question.js";
-import { futuresUri, outputsUri } from "../data/paths.js";
+import { compiledUri, futuresUri, outputsUri } from "../data/paths.js";
 import { START_NODE } from "../graph/index-graph.js";
 import { depthOf, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { subWorkflowEnded } from "../handler/sub-workflow.js";
@@ -105,6 +105,7 @@ function enter(walk: Walk, node: RuntimeNode, { model, closure }: DynamicWorkflo
     {
       deckUri: node.deckUri,
       dynamic: { id: dynamicWorkflowId(walk.model, node), compiledWorkflow: closure, dynamicJobSpecUri: futuresUri(node.attemptDir) },
+      dynamicUri: closure === undefined ? compiledUri(node.attemptDir) : undefined,
     },
     "held",
   );
