@@ -29,6 +29,7 @@ export interface RunningStack {
 export type StackPart =
   | "admin"
   | "propeller"
+  | "propeller-2"
   | "plugin-pod"
   | "plugin-echo"
   | "local-cluster"

@@ -14,6 +14,8 @@ export const stackConfigSchema = z.strictObject({
   clusterPort: port.default(0),
   /** Use this Kubernetes cluster in place of the local one. It should have no nodes of its own: this machine becomes its node. */
   kubeconfig: z.string().optional(),
+  /** Replicas of propeller, which share out the workflows. */
+  propellers: z.number().int().min(1).max(8).default(1),
   /** Run the training example once the stack is ready. */
   example: z.boolean().default(true),
   /** End after the example, with its outcome as exit status. */

@@ -33,6 +33,13 @@ interface StackFacts {
   /** Folder of pyflyte-execute. */
   readonly pythonBin: string;
   readonly logLevel: string;
+  /** Replicas of propeller. */
+  readonly propellers: number;
+}
+
+/** Name of a replica of propeller, counted from 0. */
+export function propellerName(index: number): string {
+  return index === 0 ? "propeller" : `propeller-${index + 1}`;
 }
 
 /** Bucket, prefixes and keys are those of Flyte's sandbox: a stock client without configuration uses the same. */
@@ -41,7 +48,7 @@ const ACCESS_KEY = "minio";
 const SECRET_KEY = "miniostorage";
 
 /** The configuration of every service of the local stack. */
-export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLevel }: StackFacts): ServiceConfig[] {
+export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLevel, propellers }: StackFacts): ServiceConfig[] {
   const program = (folder: string, main = "main.js") => join(repositoryRoot, "services", folder, "dist", main);
   const ops = (name: string) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
   const blobEndpoint = `http://127.0.0.1:${endpoints.blobs}`;
@@ -118,21 +125,21 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
         storage: { container: `s3://${BUCKET}`, s3 },
       },
     },
-    {
-      name: "propeller",
+    ...Array.from({ length: propellers }, (_, index) => ({
+      name: propellerName(index),
       program: program("propeller"),
       config: {
         logLevel,
-        ops: ops("propeller"),
+        ops: ops(propellerName(index)),
         nats,
         kubernetes,
         catalog: { endpoint: `127.0.0.1:${endpoints.catalog}` },
         admin: { endpoint: `127.0.0.1:${endpoints.api}` },
         // One propeller on one machine: what it must outlive is its own restart, so it may take over soon.
-        shards: { leaseMs: 3_000 },
+        ...(propellers === 1 ? { shards: { leaseMs: 3_000 } } : {}),
         storage: { metadataPrefix: `s3://${BUCKET}/metadata/propeller`, rawOutputPrefix: `s3://${BUCKET}/data`, s3 },
       },
-    },
+    })),
     {
       name: "plugin-pod",
       program: program("plugins/pod"),

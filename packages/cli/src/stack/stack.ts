@@ -7,7 +7,7 @@ import type { StackConfig } from "./config.js";
 import { type StackFolders, stackFolders } from "./paths.js";
 import type { Progress } from "./progress.js";
 import { ensurePythonEnvironment } from "./python-environment.js";
-import { type Endpoints, serviceConfigs } from "./service-configs.js";
+import { type Endpoints, propellerName, serviceConfigs } from "./service-configs.js";
 import { SupervisedService } from "./supervised-service.js";
 
 export interface Stack {
@@ -70,7 +70,14 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
     };
     const own: StackCluster = { kubeconfig: folders.kubeconfig, url: `http://127.0.0.1:${ports.cluster}`, own: true };
     const cluster = given ?? own;
-    const configs = serviceConfigs({ endpoints, cluster, folders, pythonBin: python.bin, logLevel: config.logLevel });
+    const configs = serviceConfigs({
+      endpoints,
+      cluster,
+      folders,
+      pythonBin: python.bin,
+      logLevel: config.logLevel,
+      propellers: config.propellers,
+    });
     const services = configs.map(({ name, program, config: content, readyPort }) => {
       const configFile = join(folders.config, `${name}.yaml`);
       writeFileSync(configFile, stringify(content), { mode: 0o600 });
@@ -139,7 +146,7 @@ interface Ports {
   readonly ops: Readonly<Record<string, number>>;
 }
 
-const SERVICES = ["local-blobstore", "local-cluster", "node-runner", "admin", "datacatalog", "propeller", "plugin-pod", "plugin-echo"];
+const SERVICES = ["local-blobstore", "local-cluster", "node-runner", "admin", "datacatalog", "plugin-pod", "plugin-echo"];
 
 /** Ports that were chosen freely stay the same over restarts, so that what was written down with them stays true. */
 async function choosePorts(config: StackConfig, folders: StackFolders): Promise<Ports> {
@@ -159,7 +166,8 @@ async function choosePorts(config: StackConfig, folders: StackFolders): Promise<
     return port;
   };
   const ops: Record<string, number> = {};
-  for (const service of SERVICES) ops[service] = await free(known.ops?.[service]);
+  const propellers = Array.from({ length: config.propellers }, (_, index) => propellerName(index));
+  for (const service of [...SERVICES, ...propellers]) ops[service] = await free(known.ops?.[service]);
   const ports: Ports = {
     api: await fixed(config.port, { flag: "port", before: known.api }),
     blobs: await fixed(config.blobPort, { flag: "blobPort", before: known.blobs }),
