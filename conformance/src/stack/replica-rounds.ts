@@ -107,10 +107,14 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     return Date.now() - begun;
   }
 
-  const evenly = async () => [...(await held()).values()].sort().join() === `${SHARDS / 2},${SHARDS / 2}`;
+  const evenly = async () => {
+    const parts = [...(await held()).values()];
+    return parts.length === 2 && parts.every((part) => part === SHARDS / 2);
+  };
 
   test("two replicas have half of the shards each", async () => {
     await until(evenly, 30_000);
+    expect(total(await held())).toBe(SHARDS);
   }, 60_000);
 
   test.each(Array.from({ length: ROUNDS }, (_, round) => round))(

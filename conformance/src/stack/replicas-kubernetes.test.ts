@@ -5,4 +5,6 @@ import { startStackOnKubernetes } from "./stack-fixture.js";
 
 const unavailable = await kubernetesUnavailable();
 
-describe.skipIf(unavailable)("on a real kube-apiserver", () => replicaRounds(startStackOnKubernetes));
+describe.skipIf(unavailable)("on a real kube-apiserver", () => {
+  replicaRounds(startStackOnKubernetes);
+});
