@@ -12,6 +12,7 @@ import { SliceGone, withSlices } from "./build/slices.js";
 import { DYNAMIC, numbers } from "./build/workflow.js";
 import { backwardSteps, type Invariant } from "./invariants.js";
 import { Random } from "./random.js";
+import type { CacheAndFormer } from "./shared-catalog.js";
 import type { SimulationOptions, PlantedBug } from "./options.js";
 import { Admin } from "./world/admin.js";
 import type { AdminService, ServedExecution, Wake } from "./world/admin-service.js";
@@ -39,6 +40,7 @@ export interface World {
   /** Nothing is lost, and events alone must do. */
   readonly clean: boolean;
   readonly blobs: Map<string, LiteralMap>;
+  readonly shared: CacheAndFormer;
   readonly service: AdminService;
   violate(invariant: Invariant, text: string): void;
   note(text: () => string): void;
@@ -152,7 +154,7 @@ export class Execution implements ServedExecution {
         finalizers: resource.finalizers,
       }),
       config: this.#config(),
-      answer: (question) => service.answer(question),
+      answer: (question) => world.shared.answer(question) ?? service.answer(question),
       requests,
       events,
       blobs,
@@ -179,6 +181,7 @@ export class Execution implements ServedExecution {
       ...(random.chance(0.4)
         ? { inlineStatusLimit: random.pick([0, 300, 1_000]), slices: { nodes: random.pick([1, 2, 3]), bytes: 1_000 } }
         : {}),
+      cache: this.world.shared.config,
       retryBackoff: { initial: random.pick([0, 100, 1_000]), factor: 2, max: 10_000, jitter: 0.5 },
       abandonUnanswered: Number.POSITIVE_INFINITY,
     };
@@ -331,10 +334,13 @@ export class Execution implements ServedExecution {
       const { request } = effect;
       const node = request.id?.nodeExecutionId?.nodeId ?? "";
       if (request.desired === DesiredState.RUN) this.#asked.set(node, Math.max(this.#asked.get(node) ?? 0, request.id?.retryAttempt ?? 0));
+      if (request.desired === DesiredState.RUN) this.world.shared.takeRequest(this.name, request);
       this.#note(() => `send ${request.nodePath}/${request.id?.retryAttempt ?? 0} ${request.desired}`);
     }
     if (effect.kind === "finish" && !this.#admin.terminal) this.#violate("nothingLost", "finished before admin has the end");
     if (effect.kind !== "publish") return;
+    this.world.shared.takeEvent(effect.event, this.#root);
+    if (this.#root) this.world.options.onEvent?.(effect.event);
     const { event } = effect.event;
     this.#note(
       () =>
@@ -358,6 +364,7 @@ export class Execution implements ServedExecution {
       this.#zombies.add(pod.key);
       return;
     }
+    this.world.shared.podStarts(pod, () => this.#cluster.pods.get(pod.key) === pod && pod.state !== "ended");
     for (const other of others) {
       if (other.state !== "ended" && !this.#zombies.has(other.key))
         this.#violate("oneLivePod", `pod ${pod.key} starts while ${other.key} is ${other.state}`);
@@ -385,6 +392,9 @@ function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
     case "pluginLeavesAborted":
     case "forgetsFollowers":
     case "forgetsChildren":
+    case "forgetsTasks":
+    case "grantsTwice":
+    case "mixesUp":
     case "pretendsStopped":
       return undefined;
     default:

@@ -8,6 +8,12 @@ export type Invariant =
   | "everyExecutionEnds"
   | "noOrphans"
   | "nothingLost"
+  /** Of equal serialised calls one computes at a time, unless its reservation ran out. */
+  | "oneComputes"
+  /** What is told to come from the cache, or to be in it, is there. */
+  | "cacheIsTrue"
+  /** Only what had the same inputs and task is recovered. */
+  | "reusesTheSame"
   | "slicesStand";
 
 export interface Violation {

@@ -1,10 +1,19 @@
 import type { WorkflowSpec } from "./build/workflow.js";
 import type { Faults } from "./world/faults.js";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { CatalogBug } from "./world/catalog.js";
 import type { ServiceBug } from "./world/admin-service.js";
 import type { ShellBug } from "./world/propeller.js";
 
 /** Deliberate mistakes: of the shell, of the plugin service, of admin, of the engine. */
-export type PlantedBug = ShellBug | ServiceBug | "pluginLeavesAborted" | "forgetsFollowers" | "forgetsChildren";
+export type PlantedBug =
+  | ShellBug
+  | ServiceBug
+  | CatalogBug
+  | "forgetsTasks"
+  | "pluginLeavesAborted"
+  | "forgetsFollowers"
+  | "forgetsChildren";
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -13,6 +22,10 @@ export interface SimulationOptions {
   readonly workflow?: WorkflowSpec;
   /** Instead of what the seed gives. */
   readonly faults?: Partial<Faults>;
+  /** Whether the world may have a cache and a former execution. */
+  readonly plain?: boolean;
+  /** Told of every event of the first execution. */
+  readonly onEvent?: (event: ExecutionEvent) => void;
   /** Collect what happens, as text. */
   readonly trace?: boolean;
 }

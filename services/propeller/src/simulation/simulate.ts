@@ -4,6 +4,8 @@ import { Execution, FAIR_FROM, ROOT, type World } from "./execution.js";
 import type { Violation } from "./invariants.js";
 import type { SimulationOptions } from "./options.js";
 import { Random } from "./random.js";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { CacheAndFormer } from "./shared-catalog.js";
 import { randomWorkflow } from "./random-workflow.js";
 import { AdminService } from "./world/admin-service.js";
 import { NO_FAULTS, randomFaults } from "./world/faults.js";
@@ -32,10 +34,11 @@ const MOST_STEPS = 200_000;
 /** One world, one execution and those that its nodes start, from a seed. */
 export function simulate(options: SimulationOptions): SimulationResult {
   const random = new Random(options.seed);
-  const spec = options.workflow ?? randomWorkflow(random);
+  const plain = options.workflow ?? randomWorkflow(random);
   const clean = options.bug === undefined && random.chance(0.15);
   const faults = clean ? { ...NO_FAULTS, busDelay: 50, busDouble: 0.1 } : { ...randomFaults(random), ...options.faults };
   const schedule = new Schedule();
+  const blobs = new Map<string, LiteralMap>();
   const violations: Violation[] = [];
   const trace: string[] = [];
   const note = (text: () => string): void => {
@@ -45,6 +48,10 @@ export function simulate(options: SimulationOptions): SimulationResult {
     note(() => `VIOLATION ${invariant}: ${text}`);
     violations.push({ invariant, text });
   };
+  const shared = new CacheAndFormer({ options, schedule, blobs, violate, note });
+  const spec = shared.workflow(plain, (onEvent) =>
+    simulate({ seed: options.seed + 500_009, workflow: plain, plain: true, faults: NO_FAULTS, onEvent }),
+  );
   const service = new AdminService({
     schedule,
     random,
@@ -53,7 +60,7 @@ export function simulate(options: SimulationOptions): SimulationResult {
     violate,
     start: (name, workflow) => new Execution(world, name, workflow),
   });
-  const world: World = { options, random, schedule, faults, clean, blobs: new Map(), service, violate, note };
+  const world: World = { options, random, schedule, faults, clean, blobs, shared, service, violate, note };
   schedule.after(FAIR_FROM, () => Object.assign(faults, NO_FAULTS));
   const root = new Execution(world, ROOT, buildWorkflow(spec));
   service.add(root, undefined);

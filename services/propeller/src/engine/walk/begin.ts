@@ -139,7 +139,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
 export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): void {
   switch (decision.kind) {
     case "request":
-      requestRun(walk, node, releaseOf(walk, node));
+      requestRun(walk, node, { release: releaseOf(walk, node), mayRun: false });
       return;
     case "succeed":
       succeedWithOutputs(walk, node, decision);

@@ -57,8 +57,8 @@ export function lookUp(walk: Walk, node: RuntimeNode, inputs: LiteralMap): Cache
   return found.hit === undefined ? GO_ON : takeHit(walk, node, { cache, hit: found.hit });
 }
 
-/** Before an attempt runs: whether it is the node's turn to compute. */
-export function awaitTurn(walk: Walk, node: RuntimeNode): CacheWord {
+/** Before an attempt runs: whether it is the node's turn to compute. `mayRun`: it may have been asked to run before a restart. */
+export function awaitTurn(walk: Walk, node: RuntimeNode, mayRun: boolean): CacheWord {
   const { inputs } = node;
   const config = walk.config.cache;
   const cache = inputs === undefined ? undefined : cacheOf(walk, node, inputs);
@@ -66,7 +66,7 @@ export function awaitTurn(walk: Walk, node: RuntimeNode): CacheWord {
   // The catalog did not answer before, and others may compute the same: serialising would wait for nothing.
   if (cache.status === CatalogCacheStatus.CACHE_LOOKUP_FAILURE) return takeTurn(walk, node, cache);
   if (node.status.message !== WAITS_FOR_CACHE) {
-    if (node.unconfirmed) {
+    if (mayRun) {
       // It held the reservation when it was asked to run, before the restart.
       cache.holds = true;
       cache.turn = true;

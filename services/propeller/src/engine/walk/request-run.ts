@@ -4,9 +4,15 @@ import { awaitTurn } from "./caching.js";
 import { succeedWithOutputs } from "./progress.js";
 import type { Release, Walk } from "./walk.js";
 
+export interface RunRequest {
+  readonly release: Release;
+  /** The status is from before a restart: the attempt may run already. */
+  readonly mayRun: boolean;
+}
+
 /** Has an attempt run when it is its turn; until then the node is looked at again. */
-export function requestRun(walk: Walk, node: RuntimeNode, release: Release): void {
-  const turn = awaitTurn(walk, node);
+export function requestRun(walk: Walk, node: RuntimeNode, { release, mayRun }: RunRequest): void {
+  const turn = awaitTurn(walk, node, mayRun);
   switch (turn.kind) {
     case "wait":
       return;

@@ -39,6 +39,6 @@ export function resume(walk: Walk, node: RuntimeNode): void {
   if (node.model.target.kind === "task") {
     // The last attempt's clean-up may have been lost with the process that wrote down its end.
     if (node.unconfirmed && node.attempt > 0) sendFinalize(walk, node, { attempt: node.attempt - 1, remove: true });
-    requestRun(walk, node, "held");
+    requestRun(walk, node, { release: "held", mayRun: node.unconfirmed });
   } else apply(walk, node, decideBegin(node, node.inputs));
 }
