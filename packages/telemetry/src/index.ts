@@ -4,3 +4,5 @@ export { createLogger, type Logger, type LoggerOptions } from "./logger.js";
 export { startOpsServer, type OpsServer, type OpsServerOptions } from "./ops-server.js";
 export { onShutdown, type ShutdownOptions } from "./shutdown.js";
 export { Counter, Gauge, Histogram, Registry as Metrics } from "prom-client";
+export { OtlpExporter, type OtlpOptions } from "./otlp-exporter.js";
+export { type ExecutionId, randomSpanId, randomTraceId, type Span, spanIdOf, type SpanSink, traceIdOf } from "./span.js";

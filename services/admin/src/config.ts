@@ -20,6 +20,14 @@ const isLoopback = (host: string) => host === "localhost" || host === "::1" || /
 
 /** Admin's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */
 export const adminConfigSchema = z.strictObject({
+  /** Spans of calls, over OTLP/HTTP: those about an execution belong to its trace. */
+  tracing: z
+    .strictObject({
+      /** Base address of the receiver, as `http://collector:4318`; absent: no traces. */
+      endpoint: z.string().optional(),
+      headers: z.record(z.string(), z.string()).default({}),
+    })
+    .prefault({}),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   server: z
     .strictObject({

@@ -5,8 +5,8 @@ import { EVENT_STREAM } from "@flyte-ts/domain";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/postgres";
-import { callMetrics, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
-import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
+import { createLogger, Metrics, onShutdown, OtlpExporter, startOpsServer } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { startIngest } from "./ingest/start.js";
@@ -45,7 +45,9 @@ const ingest = await startIngest(deps);
 // Without a data plane executions are accepted and wait for one.
 const background = [...(clusters.length === 0 ? [] : [await startLauncher(deps)]), startUpkeep(deps)];
 const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() });
-const interceptors = [callMetrics(metrics, "admin"), databaseTrouble];
+const { tracing } = config;
+const traces = tracing.endpoint === undefined ? undefined : new OtlpExporter({ ...tracing, endpoint: tracing.endpoint, service: "admin" });
+const interceptors = [callMetrics(metrics, "admin"), ...(traces === undefined ? [] : [callSpans(traces, Date.now)]), databaseTrouble];
 const { host, grpcPort, httpPort, maxMessageBytes } = config.server;
 const servers: RpcServer[] = [];
 // Each port serves both protocols, so one is enough.
@@ -67,6 +69,7 @@ onShutdown(
     await bus.close();
     await Promise.all(clusters.map(({ kube }) => kube.close()));
     blobs.close();
+    await traces?.close();
     await db.close();
     await ops.close();
   },

@@ -57,6 +57,14 @@ export const propellerConfigSchema = z.strictObject({
       heartbeatMs: milliseconds.min(100).default(10_000),
     })
     .prefault({}),
+  /** One trace for each execution, over OTLP/HTTP. */
+  tracing: z
+    .strictObject({
+      /** Base address of the receiver, as `http://collector:4318`; absent: no traces. */
+      endpoint: z.string().optional(),
+      headers: z.record(z.string(), z.string()).default({}),
+    })
+    .prefault({}),
   /** Notes on FlyteWorkflows that `kubectl describe` shows. */
   kubernetesEvents: z
     .strictObject({

@@ -6,9 +6,10 @@ import { EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { openChannel } from "@flyte-ts/rpc";
-import { createLogger, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, onShutdown, OtlpExporter, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
+import type { Observation } from "./engine/types.js";
 import { defaultCacheConfig } from "./engine/cache/config.js";
 import { adminAnswerers } from "./shell/ask/admin.js";
 import { Controller } from "./shell/controller.js";
@@ -26,6 +27,8 @@ import { listenForPlugins } from "./shell/listen-for-plugins.js";
 import { WorkflowLoader } from "./shell/load-workflow.js";
 import { PluginPresence } from "./shell/plugin-presence.js";
 import { createMetrics, registerGauges } from "./shell/metrics.js";
+import { ExecutionSpans } from "./shell/tracing/execution-spans.js";
+import { tracedSink } from "./shell/tracing/traced-sink.js";
 import { OutputsStore } from "./shell/outputs-store.js";
 import { SliceStore } from "./shell/slice-store.js";
 
@@ -51,6 +54,11 @@ const { catalog } = config;
 const catalogChannel =
   catalog.endpoint === undefined ? undefined : openChannel({ endpoint: catalog.endpoint, deadlineMs: catalog.timeoutMs });
 const identity = randomUUID();
+const traces =
+  config.tracing.endpoint === undefined
+    ? undefined
+    : new OtlpExporter({ ...config.tracing, endpoint: config.tracing.endpoint, service: "propeller" });
+const spans = traces && new ExecutionSpans(traces);
 const notes = config.kubernetesEvents.enabled
   ? new KubeEvents({
       ...config.kubernetesEvents,
@@ -72,7 +80,8 @@ const recorder =
 const controller: Controller = new Controller({
   client,
   bus,
-  events: recorder ?? busSink(bus),
+  events: tracedSink(recorder ?? busSink(bus), spans),
+  spans,
   notes,
   outputs: new OutputsStore(blobs),
   answerers: {
@@ -116,7 +125,11 @@ const controller: Controller = new Controller({
 });
 const listening = listenForPlugins({ bus, presence, now: Date.now, onChange: () => controller.pluginsChanged() });
 await ensureCluster({ client, logger, createCrd: kubernetes.createCrd, namespace: shards.namespace });
-const ears = new Ears({ bus, logger, identity, observe: (key, observation) => controller.observe(key, observation) });
+const observe = (key: string, observation: Observation) => {
+  if (observation.kind === "taskEvent" && observation.event.event !== undefined) spans?.attempt(key, observation.event.event);
+  controller.observe(key, observation);
+};
+const ears = new Ears({ bus, logger, identity, observe });
 const holding = new Holding({ bus, logger, controller, ears });
 // Its own connections, so that renewing waits for nothing.
 const leaseClient = await createKubeClient({ ...kubernetes, maxConnections: 8, timeoutMs: shards.leaseMs / 2 });
@@ -156,6 +169,7 @@ onShutdown(
     await controller.stop();
     await forwarding?.close();
     recorder?.close();
+    await traces?.close();
     adminChannel.close();
     await listening.close();
     catalogChannel?.close();

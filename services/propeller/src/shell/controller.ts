@@ -16,6 +16,7 @@ import { objectName } from "./object-name.js";
 import type { OutputsStore } from "./outputs-store.js";
 import type { SliceStore } from "./slice-store.js";
 import { Shard } from "./shard.js";
+import type { ExecutionSpans } from "./tracing/execution-spans.js";
 import { StatusWriter } from "./status-writer.js";
 
 export interface ControllerOptions {
@@ -24,6 +25,7 @@ export interface ControllerOptions {
   readonly events: EventSink;
   readonly outputs: OutputsStore;
   readonly notes: Pick<KubeEvents, "record">;
+  readonly spans?: Pick<ExecutionSpans, "wrote"> | undefined;
   readonly answerers: Answerers;
   readonly loader: WorkflowLoader;
   readonly slices: SliceStore;
@@ -63,7 +65,15 @@ export class Controller {
     const { client, bus, events, outputs, answerers, notes, slices, metrics, logger, workers, concurrency } = options;
     const holds = (key: string) => options.holds(shardOfKey(key));
     this.#reads = new Limit(concurrency.reads);
-    this.#writer = new StatusWriter({ client, slices, metrics, logger, writes: new Limit(concurrency.writes) });
+    this.#writer = new StatusWriter({
+      client,
+      slices,
+      metrics,
+      logger,
+      spans: options.spans,
+      now: options.now,
+      writes: new Limit(concurrency.writes),
+    });
     this.#effects = new Effects({
       bus,
       events,

@@ -4,6 +4,7 @@ import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { StatusWrite } from "../shell-core/run-io.js";
 import type { Limit } from "./ask/limit.js";
 import type { PropellerMetrics } from "./metrics.js";
+import type { ExecutionSpans } from "./tracing/execution-spans.js";
 import { objectName } from "./object-name.js";
 import type { SliceStore } from "./slice-store.js";
 
@@ -22,6 +23,8 @@ export interface StatusWriterOptions {
   readonly slices: SliceStore;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
+  readonly spans?: Pick<ExecutionSpans, "wrote"> | undefined;
+  readonly now: () => number;
   /** Bounds the writes at once. */
   readonly writes: Limit;
 }
@@ -41,11 +44,12 @@ export class StatusWriter {
   }
 
   async #write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
-    const { client, slices, metrics, logger } = this.options;
+    const { client, slices, metrics, logger, spans, now } = this.options;
     const { blobs = [], unused: _u, sweep: _s, ...patch } = write.patch;
     const body = { ...patch, metadata: { ...patch.metadata, resourceVersion: write.resourceVersion } };
     // Making the text of a patch costs as much as sending it, so only some are measured.
     if (this.#writes++ % MEASURED === 0) metrics.statusWriteBytes.observe(JSON.stringify(patch).length);
+    const start = now();
     const end = metrics.statusWrites.startTimer();
     try {
       if (blobs.length > 0 && !(await slices.write(blobs, wanted))) return { kind: "unknown" };
@@ -53,10 +57,12 @@ export class StatusWriter {
       if (!wanted()) return { kind: "unknown" };
       const written = await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
       end({ outcome: "ok" });
+      spans?.wrote(key, { start, end: now(), outcome: "written" });
       slices.cleanUp(write.patch);
       return { kind: "written", resourceVersion: written.metadata.resourceVersion ?? "" };
     } catch (error) {
       end({ outcome: "error" });
+      spans?.wrote(key, { start, end: now(), outcome: "error" });
       if (error instanceof KubeError && error.status === 413) {
         logger.warn({ workflow: key }, "status is too large for the resource");
         return { kind: "tooLarge", message: error.message };

@@ -1,0 +1,118 @@
+import type { Span, SpanSink } from "./span.js";
+
+export interface OtlpOptions {
+  /** Base address of an OTLP/HTTP receiver, as `http://collector:4318`; spans go to `/v1/traces` below it. */
+  readonly endpoint: string;
+  /** `service.name` of the spans. */
+  readonly service: string;
+  /** For instance an `authorization`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Longest time that a span waits to be sent, ms. Default 2,000. */
+  readonly intervalMs?: number;
+  /** Spans that may wait; more are left out. Default 10,000. */
+  readonly maxWaiting?: number;
+  readonly onDropped?: (spans: number) => void;
+}
+
+const BATCH = 512;
+const TIMEOUT_MS = 10_000;
+const TRIES = 3;
+/** Of the protocol: SPAN_KIND_INTERNAL, SPAN_KIND_SERVER. */
+const KINDS = { internal: 1, server: 2 } as const;
+const STATUS_OK = 1;
+const STATUS_ERROR = 2;
+
+/**
+ * Sends spans as OTLP over HTTP in JSON, in batches and in the background. A receiver
+ * that is away or slow costs spans, never anything else.
+ */
+export class OtlpExporter implements SpanSink {
+  #waiting: Span[] = [];
+  #sending: Promise<void> = Promise.resolve();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(private readonly options: OtlpOptions) {
+    this.#timer = setInterval(() => this.#flush(), options.intervalMs ?? 2_000);
+    this.#timer.unref();
+  }
+
+  record(span: Span): void {
+    if (this.#waiting.length >= (this.options.maxWaiting ?? 10_000)) {
+      this.options.onDropped?.(1);
+      return;
+    }
+    this.#waiting.push(span);
+    if (this.#waiting.length % BATCH === 0) this.#flush();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#flush();
+    await this.#sending;
+  }
+
+  #flush(): void {
+    this.#sending = this.#sending.then(async () => {
+      for (let batch = this.#waiting.splice(0, BATCH); batch.length > 0; batch = this.#waiting.splice(0, BATCH)) {
+        if (!(await this.#send(batch))) this.options.onDropped?.(batch.length);
+      }
+    });
+  }
+
+  async #send(spans: readonly Span[]): Promise<boolean> {
+    const { endpoint, service, headers } = this.options;
+    const body = JSON.stringify(otlpJson(service, spans));
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      try {
+        const response = await fetch(`${endpoint.replace(/\/+$/, "")}/v1/traces`, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body,
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        });
+        await response.body?.cancel();
+        if (response.ok) return true;
+        if (response.status < 500 && response.status !== 429) return false;
+      } catch {
+        // Away: tried again, and then left out.
+      }
+    }
+    return false;
+  }
+}
+
+/** An ExportTraceServiceRequest in OTLP's JSON form: ids in hexadecimal, 64-bit numbers as text. */
+function otlpJson(service: string, spans: readonly Span[]): object {
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: [attribute("service.name", service)] },
+        scopeSpans: [{ scope: { name: "flyte-ts" }, spans: spans.map(spanJson) }],
+      },
+    ],
+  };
+}
+
+function spanJson({ traceId, spanId, parentSpanId, name, start, end, attributes, failure, kind = "internal" }: Span): object {
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    name,
+    kind: KINDS[kind],
+    startTimeUnixNano: nanoseconds(start),
+    endTimeUnixNano: nanoseconds(Math.max(start, end)),
+    attributes: Object.entries(attributes).map(([key, value]) => attribute(key, value)),
+    status: failure === undefined ? { code: STATUS_OK } : { code: STATUS_ERROR, message: failure },
+  };
+}
+
+function nanoseconds(ms: number): string {
+  return String(BigInt(Math.round(ms * 1_000)) * 1_000n);
+}
+
+function attribute(key: string, value: string | number | boolean): object {
+  if (typeof value === "string") return { key, value: { stringValue: value } };
+  if (typeof value === "boolean") return { key, value: { boolValue: value } };
+  return { key, value: Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value } };
+}

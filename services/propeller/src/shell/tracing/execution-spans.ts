@@ -1,0 +1,170 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { type ExecutionId, randomSpanId, type SpanSink, spanIdOf, traceIdOf } from "@flyte-ts/telemetry";
+
+/** What of an execution is under way, with the time at which it was first told of. */
+interface OpenTrace {
+  readonly traceId: string;
+  /** By part, see `spanIdOf`. */
+  readonly starts: Map<string, number>;
+}
+
+/** Executions under way that are followed. */
+const REMEMBERED = 20_000;
+
+const WORKFLOW = "workflow";
+const nodePart = (nodeId: string) => `node/${nodeId}`;
+
+/**
+ * One trace for each execution, made of what is told anyway: spans of the workflow, of
+ * its nodes below it or below the node that made them, of attempts, and of status
+ * writes. What began before this process did has the times that this process knows.
+ */
+export class ExecutionSpans {
+  readonly #open = new Map<string, OpenTrace>();
+
+  constructor(private readonly sink: SpanSink) {}
+
+  /** An event of a workflow or a node, when it is told. */
+  told(key: string, { event }: ExecutionEvent): void {
+    switch (event.case) {
+      case "workflow":
+        return this.#workflow(key, event.value);
+      case "node":
+        return this.#node(key, event.value);
+      case "task":
+        return this.attempt(key, event.value);
+      case undefined:
+    }
+  }
+
+  attempt(key: string, event: TaskExecutionEvent): void {
+    const node = event.parentNodeExecutionId;
+    const trace = this.#open.get(key);
+    if (node?.executionId === undefined || trace === undefined) return;
+    const part = `attempt/${node.nodeId}/${event.retryAttempt}`;
+    const at = timeOf(event.occurredAt);
+    if (!isTerminalTaskEvent(event.phase)) return begin(trace, part, at);
+    this.#end(trace, part, {
+      name: `attempt ${event.retryAttempt}`,
+      parent: nodePart(node.nodeId),
+      end: at,
+      attributes: {
+        "flyte.node": node.nodeId,
+        "flyte.attempt": event.retryAttempt,
+        "flyte.task_type": event.taskType,
+        "flyte.phase": TaskExecution_Phase[event.phase],
+      },
+      failure: failureOf(event),
+    });
+  }
+
+  /** A status write of an execution that is under way. */
+  wrote(key: string, { start, end, outcome }: { readonly start: number; readonly end: number; readonly outcome: string }): void {
+    const trace = this.#open.get(key);
+    if (trace === undefined) return;
+    this.sink.record({
+      traceId: trace.traceId,
+      spanId: randomSpanId(),
+      parentSpanId: spanIdOf(trace.traceId, WORKFLOW),
+      name: "status write",
+      start,
+      end,
+      attributes: { "flyte.outcome": outcome },
+    });
+  }
+
+  #workflow(key: string, event: WorkflowExecutionEvent): void {
+    const id = event.executionId;
+    if (id === undefined) return;
+    const at = timeOf(event.occurredAt);
+    if (!isTerminalWorkflowEvent(event.phase)) return begin(this.#traceOf(key, id), WORKFLOW, at);
+    const trace = this.#open.get(key);
+    // Told before: it is repeated until it is recorded.
+    if (trace === undefined) return;
+    this.#end(trace, WORKFLOW, {
+      name: id.name,
+      parent: undefined,
+      end: at,
+      attributes: {
+        "flyte.project": id.project,
+        "flyte.domain": id.domain,
+        "flyte.execution": id.name,
+        "flyte.phase": WorkflowExecution_Phase[event.phase],
+      },
+      failure: failureOf(event),
+    });
+    this.#open.delete(key);
+  }
+
+  #node(key: string, event: NodeExecutionEvent): void {
+    const id = event.id;
+    if (id?.executionId === undefined) return;
+    const trace = this.#open.get(key);
+    if (trace === undefined) return;
+    const part = nodePart(id.nodeId);
+    const at = timeOf(event.occurredAt);
+    if (!isTerminalNodeEvent(event.phase)) return begin(trace, part, at);
+    const above = event.parentNodeMetadata?.nodeId;
+    this.#end(trace, part, {
+      name: event.nodeName || event.specNodeId || id.nodeId,
+      parent: above === undefined ? WORKFLOW : nodePart(above),
+      end: at,
+      attributes: { "flyte.node": id.nodeId, "flyte.phase": NodeExecution_Phase[event.phase] },
+      failure: failureOf(event),
+    });
+  }
+
+  #traceOf(key: string, id: ExecutionId): OpenTrace {
+    const found = this.#open.get(key);
+    if (found !== undefined) return found;
+    const made: OpenTrace = { traceId: traceIdOf(id), starts: new Map() };
+    this.#open.set(key, made);
+    // Executions that went to another process are never told to have ended here.
+    for (const oldest of this.#open.keys()) {
+      if (this.#open.size <= REMEMBERED) break;
+      this.#open.delete(oldest);
+    }
+    return made;
+  }
+
+  /** Records the span of a part that was told to have begun; ends that are told again have none. */
+  #end(trace: OpenTrace, part: string, facts: EndFacts): void {
+    const start = trace.starts.get(part);
+    if (start === undefined) return;
+    trace.starts.delete(part);
+    const { parent, ...rest } = facts;
+    const { traceId } = trace;
+    this.sink.record({
+      ...rest,
+      traceId,
+      spanId: spanIdOf(traceId, part),
+      parentSpanId: parent === undefined ? undefined : spanIdOf(traceId, parent),
+      start,
+    });
+  }
+}
+
+interface EndFacts {
+  readonly name: string;
+  readonly parent: string | undefined;
+  readonly end: number;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly failure: string | undefined;
+}
+
+function begin({ starts }: OpenTrace, part: string, at: number): void {
+  if (!starts.has(part)) starts.set(part, at);
+}
+
+function timeOf(time: Timestamp | undefined): number {
+  return time === undefined ? 0 : timestampMs(time);
+}
+
+function failureOf({ outputResult }: WorkflowExecutionEvent | NodeExecutionEvent | TaskExecutionEvent): string | undefined {
+  return outputResult.case === "error" ? `${outputResult.value.code}: ${outputResult.value.message.slice(0, 500)}` : undefined;
+}
