@@ -135,6 +135,18 @@ export const propellerConfigSchema = z.strictObject({
       deadlineMs: milliseconds.default(0),
     })
     .prefault({}),
+  /** Resources of finished workflows are deleted; one replica does it. */
+  garbageCollector: z
+    .strictObject({
+      /** How long they stay, minutes; those of one hour go together. 0: for ever. */
+      ttlMinutes: z
+        .number()
+        .int()
+        .min(0)
+        .default(23 * 60),
+      intervalMs: milliseconds.min(1_000).default(30 * 60_000),
+    })
+    .prefault({}),
   /** How replicas share out the shards of workflows. */
   shards: z
     .strictObject({

@@ -21,6 +21,7 @@ import { ensureCluster } from "./shell/ensure-cluster.js";
 import { busSink } from "./shell/event-sink/bus-sink.js";
 import { forwardTaskEvents } from "./shell/event-sink/forward-task-events.js";
 import { grpcRecorder } from "./shell/event-sink/grpc-recorder.js";
+import { keepCollecting } from "./shell/garbage-collector.js";
 import { Holding } from "./shell/holding.js";
 import { KubeEvents } from "./shell/kube-events/kube-events.js";
 import { listenForPlugins } from "./shell/listen-for-plugins.js";
@@ -158,12 +159,28 @@ registerGauges(metrics, {
 if (recorder !== undefined) await bus.ensureStream(EVENT_STREAM);
 const forwarding = recorder === undefined ? undefined : await forwardTaskEvents({ bus, logger, sink: recorder });
 leases.start();
+const { ttlMinutes, intervalMs } = config.garbageCollector;
+const collecting =
+  ttlMinutes === 0
+    ? undefined
+    : keepCollecting({
+        client,
+        logger,
+        namespace: kubernetes.namespace,
+        retainMs: ttlMinutes * 60_000,
+        intervalMs,
+        now: Date.now,
+        random: Math.random,
+        // Whoever has the first shard does it.
+        leads: () => leases.holds(0),
+      });
 notReady = undefined;
 logger.info({ opsPort: ops.port }, "propeller is ready");
 
 onShutdown(
   async () => {
     notReady = "stopping";
+    await collecting?.close();
     await leases.stop();
     await holding.close();
     await controller.stop();

@@ -136,6 +136,8 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
         catalog: { endpoint: `127.0.0.1:${endpoints.catalog}` },
         admin: { endpoint: `127.0.0.1:${endpoints.api}` },
         // One propeller on one machine: what it must outlive is its own restart, so it may take over soon.
+        // People look at what has just run; a laptop need not keep a day of it.
+        garbageCollector: { ttlMinutes: 120, intervalMs: 300_000 },
         ...(propellers === 1 ? { shards: { leaseMs: 3_000 } } : {}),
         storage: { metadataPrefix: `s3://${BUCKET}/metadata/propeller`, rawOutputPrefix: `s3://${BUCKET}/data`, s3 },
       },

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KubeClient, KubeObject } from "@flyte-ts/kubernetes";
+import {
+  COMPLETED_TIME_LABEL,
+  completedTimeLabel,
+  FLYTE_WORKFLOW_RESOURCE,
+  TERMINATED,
+  TERMINATION_STATUS_LABEL,
+} from "@flyte-ts/workflow-crd";
+import type { Logger } from "@flyte-ts/telemetry";
+
+export interface GarbageCollectorOptions {
+  readonly client: Pick<KubeClient, "list" | "delete">;
+  readonly logger: Logger;
+  readonly namespace: string | undefined;
+  /** How long a finished workflow's resource stays, ms. */
+  readonly retainMs: number;
+  readonly now: () => number;
+  /** Whether this process is the one that collects. */
+  readonly leads: () => boolean;
+}
+
+const HOUR_MS = 3_600_000;
+/** Deletions at once: what else the API server does comes first. */
+const AT_ONCE = 4;
+/** Most resources in one round; the rest waits for the next. */
+const MOST_AT_ONCE = 5_000;
+
+/**
+ * Hours of which some workflows may still have to stay, as labels. A label tells the hour
+ * of the end alone: workflows of an hour go together, when the last moment of it is due,
+ * so that none goes before its time.
+ */
+export function hoursToKeep(now: number, retainMs: number): string[] {
+  const hours: string[] = [];
+  const first = Math.floor((now - retainMs) / HOUR_MS) * HOUR_MS;
+  for (let at = first; at <= now; at += HOUR_MS) hours.push(completedTimeLabel(new Date(at)));
+  return hours;
+}
+
+/**
+ * Deletes the resources of workflows that ended long ago; what they own goes with them.
+ * Resolves to their number. Only resources with the labels of a finished workflow are
+ * touched, so nothing active ever goes.
+ */
+export async function collectGarbage({ client, logger, namespace, retainMs, now, leads }: GarbageCollectorOptions): Promise<number> {
+  const keep = hoursToKeep(now(), retainMs).join(",");
+  const labelSelector = `${TERMINATION_STATUS_LABEL}=${TERMINATED},${COMPLETED_TIME_LABEL},${COMPLETED_TIME_LABEL} notin (${keep})`;
+  const { items } = await client.list<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, labelSelector, metadataOnly: true });
+  const due = items.slice(0, MOST_AT_ONCE);
+  let deleted = 0;
+  const worker = async () => {
+    for (let item = due.pop(); item !== undefined && leads(); item = due.pop()) {
+      const { namespace: within, name, uid } = item.metadata;
+      if (await client.delete(FLYTE_WORKFLOW_RESOURCE, { namespace: within, name, uid })) deleted++;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  if (deleted > 0) logger.info({ deleted, left: items.length - deleted }, "finished workflows deleted");
+  return deleted;
+}
+
+export interface CollectingOptions extends GarbageCollectorOptions {
+  readonly intervalMs: number;
+  readonly random: () => number;
+}
+
+/** Collects now and then, for as long as this process is the one that does. Resolves to how to end that. */
+export function keepCollecting(options: CollectingOptions): { close(): Promise<void> } {
+  const { intervalMs, random, leads, logger } = options;
+  const abort = new AbortController();
+  const running = (async () => {
+    for (;;) {
+      await sleep(intervalMs * (0.5 + random()), undefined, { signal: abort.signal, ref: false }).catch(() => undefined);
+      if (abort.signal.aborted) return;
+      if (!leads()) continue;
+      await collectGarbage(options).catch((error: unknown) =>
+        logger.warn({ error: String(error) }, "finished workflows could not be deleted"),
+      );
+    }
+  })();
+  return {
+    close: () => {
+      abort.abort();
+      return running;
+    },
+  };
+}
