@@ -49,7 +49,7 @@ export async function compileStoredWorkflow(
       expectedOutputs: closure?.expectedOutputs ?? create(VariableMapSchema),
     });
   }
-  const compilation = compileWorkflow({ template, subWorkflows, tasks, launchPlans });
+  const compilation = compileWorkflow({ template, subWorkflows, tasks, launchPlans, wrapOriginalInterfaces: true });
   if (!compilation.ok) throw failed(formatCompileErrors(compilation.errors));
   return compilation.closure;
 }

@@ -104,6 +104,14 @@ describe("a map", () => {
     expect(d.takeSent()).toEqual(["n0/n2/0 RUN"]);
   });
 
+  it("leaves the workflow's places to the nodes within its items", () => {
+    const graphs = { g: { nodes: { m: { kind: "task", inputs: { x: ".a" } } }, outputs: { o0: "m.o0" } } } as const;
+    const d = Driver.of({ ...mapped({ run: { kind: "sub", graph: "g" } }, [1, 2]), graphs, maxParallelism: 1 });
+    expect(d.takeSent()).toEqual(["n0/n0/m/0 RUN"]);
+    d.reply("n0/n0/m", "SUCCEEDED", out(10));
+    expect(d.takeSent()).toEqual(["n0/n1/m/0 RUN"]);
+  });
+
   it("can leave the number to the workflow", () => {
     const d = Driver.of({ ...mapped({}), maxParallelism: 2 }, { arrayParallelism: "hybrid" });
     expect(d.takeSent()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);

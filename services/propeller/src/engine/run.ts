@@ -41,6 +41,7 @@ class Run implements WorkflowRun {
     walk.fullWalks = testing?.fullWalks ?? false;
     walk.forgetsFollowers = testing?.forgetsFollowers ?? false;
     walk.forgetsChildren = testing?.forgetsChildren ?? false;
+    walk.crowdsArrays = testing?.crowdsArrays ?? false;
     walk.blobs = new BlobReads(config.blobRetry, config.random);
     restore(walk, workflow.status);
     restoreWritten(walk, workflow);

@@ -152,5 +152,10 @@ export interface RunInput {
   /** ms since the epoch. */
   readonly now: number;
   /** For tests only: another way of walking to compare with, and a mistake that the simulation must find. */
-  readonly testing?: { readonly fullWalks?: boolean; readonly forgetsFollowers?: boolean; readonly forgetsChildren?: boolean };
+  readonly testing?: {
+    readonly fullWalks?: boolean;
+    readonly forgetsFollowers?: boolean;
+    readonly forgetsChildren?: boolean;
+    readonly crowdsArrays?: boolean;
+  };
 }

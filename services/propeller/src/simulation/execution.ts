@@ -10,6 +10,7 @@ import type { Effect } from "../engine/types.js";
 import { answer } from "./build/answer.js";
 import { SliceGone, withSlices } from "./build/slices.js";
 import { DYNAMIC, numbers } from "./build/workflow.js";
+import { MapOutputs, tooManyItems } from "./array-invariants.js";
 import { backwardSteps, type Invariant } from "./invariants.js";
 import { Random } from "./random.js";
 import type { CacheAndFormer } from "./shared-catalog.js";
@@ -65,12 +66,13 @@ export class Execution implements ServedExecution {
   /** The newest attempt of each node that was asked to run. */
   readonly #asked = new Map<string, number>();
   readonly #terminalTold = new Set<number>();
+  readonly #maps = new MapOutputs();
   #outputs: LiteralMap | undefined;
 
   constructor(
     private readonly world: World,
     readonly name: string,
-    workflow: ParsedWorkflow,
+    private readonly workflow: ParsedWorkflow,
   ) {
     const { random, schedule, faults, blobs, clean, options, service } = world;
     this.#random = random;
@@ -165,6 +167,7 @@ export class Execution implements ServedExecution {
         fullWalks: random.chance(0.1),
         forgetsFollowers: options.bug === "forgetsFollowers",
         forgetsChildren: options.bug === "forgetsChildren",
+        crowdsArrays: options.bug === "crowdsArrays",
       },
       fabricate: (request) => answer(request, "ABORTED", { now: schedule.now }),
     });
@@ -303,6 +306,8 @@ export class Execution implements ServedExecution {
     this.#status = after;
     this.#note(() => `written ${JSON.stringify(after)}`);
     for (const text of backwardSteps(before, after)) this.#violate("phasesForward", text);
+    const { model } = this.workflow;
+    for (const text of tooManyItems(after.nodeStatus ?? {}, model.root, model)) this.#violate("arraysInBounds", text);
     if (!isTerminalWorkflow(after.phase) || isTerminalWorkflow(before.phase)) return;
     for (const pod of this.#cluster.running) {
       if (!this.#zombies.has(pod.key)) this.#violate("noOrphans", `pod ${pod.key} runs while the workflow is in phase ${after.phase}`);
@@ -342,6 +347,8 @@ export class Execution implements ServedExecution {
     this.world.shared.takeEvent(effect.event, this.#root);
     if (this.#root) this.world.options.onEvent?.(effect.event);
     const { event } = effect.event;
+    const wrong = this.#maps.wrong(effect.event, outputOf);
+    if (wrong !== undefined) this.#violate("arraysInBounds", wrong);
     this.#note(
       () =>
         `tell ${event.case === "node" ? `${event.value.id?.nodeId ?? ""} ${event.value.phase}` : `workflow ${event.value?.phase ?? 0}`}`,
@@ -395,6 +402,7 @@ function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
     case "forgetsTasks":
     case "grantsTwice":
     case "mixesUp":
+    case "crowdsArrays":
     case "pretendsStopped":
       return undefined;
     default:
@@ -411,7 +419,11 @@ function randomOutcome(random: Random, luck: number): Outcome {
 
 /** A task's output: a number that depends on which task it is. */
 function outputsOf(request: TaskRequest): LiteralMap {
-  return request.id === undefined ? create(LiteralMapSchema) : numbers({ o0: hash(request.id.nodeExecutionId?.nodeId ?? "") % 10 });
+  return request.id === undefined ? create(LiteralMapSchema) : numbers({ o0: outputOf(request.id.nodeExecutionId?.nodeId ?? "") });
+}
+
+function outputOf(uniqueId: string): number {
+  return hash(uniqueId) % 10;
 }
 
 export function hash(text: string): number {

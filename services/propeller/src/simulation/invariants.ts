@@ -2,6 +2,7 @@ import { isTerminalNode, isTerminalWorkflow } from "@flyte-ts/domain";
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
 
 export type Invariant =
+  | "arraysInBounds"
   | "oneLivePod"
   | "phasesForward"
   | "oneTerminalEvent"

@@ -13,7 +13,8 @@ export type PlantedBug =
   | "forgetsTasks"
   | "pluginLeavesAborted"
   | "forgetsFollowers"
-  | "forgetsChildren";
+  | "forgetsChildren"
+  | "crowdsArrays";
 
 export interface SimulationOptions {
   readonly seed: number;

@@ -28,6 +28,7 @@ const PLANTED: readonly {
   { invariant: "slicesStand", bug: "rootBeforeSlices", worlds: 200 },
   { invariant: "slicesStand", bug: "dropsSlicesEarly", worlds: 200 },
   { invariant: "noOrphans", bug: "forgetsChildren", worlds: 2_000 },
+  { invariant: "arraysInBounds", bug: "crowdsArrays", worlds: 500 },
   { invariant: "noOrphans", bug: "pretendsStopped", worlds: 500 },
   { invariant: "oneComputes", bug: "grantsTwice", worlds: 1_000 },
   { invariant: "cacheIsTrue", bug: "mixesUp", worlds: 300 },

@@ -1,4 +1,5 @@
 import {
+  type ArraySpec,
   type BranchSpec,
   DYNAMIC,
   type GraphSpec,
@@ -68,7 +69,9 @@ function randomGraph(random: Random, { graphs, launchPlans, dynamics, nodes, clo
     const ids = Object.keys(made);
     const source = (): Source => {
       if (ids.length === 0 || random.chance(0.2)) return closed ? random.int(10) : ".a";
-      return `${random.chance(chained) ? (ids.at(-1) ?? "") : random.pick(ids)}.o0`;
+      const id = random.chance(chained) ? (ids.at(-1) ?? "") : random.pick(ids);
+      const list = made[id]?.kind === "array" && random.chance(0.8);
+      return `${id}.o0${list ? "[0]" : ""}`;
     };
     made[`n${i}`] = randomNode(random, {
       graphs,
@@ -120,7 +123,30 @@ function randomNode(random: Random, { graphs, launchPlans, dynamics, source, aft
       ? { kind: "signal", signal: `${signal}n`, after, timeoutMs }
       : { kind: "approve", signal: `${signal}b`, inputs: { o0: source() }, after, timeoutMs };
   }
+  if (kind < 0.8) return { ...randomArray(random, { graphs, launchPlans, source }), after };
   return { ...randomTask(random, source), after };
+}
+
+/** Lists of numbers, or of what other nodes gave. */
+function randomArray(random: Random, { graphs, launchPlans, source }: Pick<NodeParts, "graphs" | "launchPlans" | "source">): ArraySpec {
+  const { inputs: _, ...task } = randomTask(random, source);
+  const kind = random.next();
+  const run: ArraySpec["run"] =
+    kind < 0.15 && graphs.length > 0
+      ? { kind: "sub", graph: random.pick(graphs) }
+      : kind < 0.3 && launchPlans.length > 0
+        ? { kind: "launch", launchPlan: random.pick(launchPlans), timeoutMs: 1_500_000 }
+        : task;
+  const a = Array.from({ length: random.int(6) }, () => (random.chance(0.3) ? source() : random.int(10)));
+  return {
+    kind: "array",
+    run,
+    lists: { a },
+    ...(random.chance(0.2) ? { bound: { b: source() } } : {}),
+    ...(random.chance(0.5) ? { parallelism: random.int(4) } : {}),
+    ...(random.chance(0.3) ? { minRatio: random.pick([0, 0.3, 0.5, 0.9]) } : random.chance(0.2) ? { minSuccesses: random.int(3) } : {}),
+    ...(random.chance(0.1) ? { timeoutMs: 3_000 } : {}),
+  };
 }
 
 function randomTask(random: Random, source: () => Source): TaskSpec {

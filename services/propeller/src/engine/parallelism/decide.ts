@@ -20,7 +20,8 @@ interface Placed {
 function kindTakesSlot(target: NodeTarget, behavior: ParallelismBehavior): boolean {
   switch (target.kind) {
     case "array":
-      return concurrencyOf(target.array, behavior).kind === "own";
+      // Nodes within its items take their own places, for which it must not stand in the way.
+      return concurrencyOf(target.array, behavior).kind === "own" && kindTakesSlot(target.subNode.target, behavior);
     case "task":
     case "launchPlan":
       return true;

@@ -85,7 +85,7 @@ export function stepArray(walk: Walk, scope: Scope, array: ArrayRun): void {
 }
 
 function beginItems(walk: Walk, scope: Scope, array: ArrayRun): void {
-  for (let room = array.room(scope.live); room > 0 && array.next < array.size; array.next++) {
+  for (let room = array.room(scope.live) + (walk.crowdsArrays ? 1 : 0); room > 0 && array.next < array.size; array.next++) {
     if (scope.nodes.has(itemId(array.next))) continue;
     array.pending++;
     room--;

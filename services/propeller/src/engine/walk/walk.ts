@@ -105,6 +105,8 @@ export class Walk {
   forgetsFollowers = false;
   /** Tests: a planted mistake, a child that may not be there yet is not stopped. */
   forgetsChildren = false;
+  /** Tests: a planted mistake, arrays begin one item too many. */
+  crowdsArrays = false;
   /** Tests: something ended, so a full walk may find more. */
   scanAgain = false;
 

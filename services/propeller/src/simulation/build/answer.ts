@@ -26,6 +26,7 @@ export function answer(
   return create(TaskEventSchema, {
     workflowKey: request.workflowKey,
     nodePath: request.nodePath,
+    partOfArray: request.partOfArray,
     event: {
       taskId: request.id?.taskId,
       parentNodeExecutionId: request.id?.nodeExecutionId,

@@ -90,7 +90,7 @@ export type NodeSpec = TaskSpec | SubWorkflowSpec | BranchSpec | SleepSpec | Lau
 export interface ArraySpec {
   readonly kind: "array";
   /** What runs for each item; inputs and edges are the array's. */
-  readonly run: Omit<TaskSpec, "inputs" | "after"> | Omit<SubWorkflowSpec, "inputs" | "after">;
+  readonly run: Omit<TaskSpec, "inputs" | "after"> | Omit<SubWorkflowSpec, "inputs" | "after"> | Omit<LaunchSpec, "inputs" | "after">;
   readonly lists: Readonly<Record<string, readonly Source[]>>;
   /** The same for all items. */
   readonly bound?: Readonly<Record<string, Source>>;

@@ -47,11 +47,12 @@ export class Admin {
     else if (event.case === "node") {
       const { id, phase, parentNodeMetadata } = event.value;
       this.#node(id?.nodeId ?? "", phase, parentNodeMetadata?.nodeId ?? "");
-    }
+    } else if (event.case === "task") this.takeTask({ event: event.value, partOfArray: false });
   }
 
-  takeTask({ event }: TaskEvent): void {
-    if (event === undefined) return;
+  takeTask({ event, partOfArray }: Pick<TaskEvent, "event" | "partOfArray">): void {
+    // Of the items of a map, the map's own task execution tells.
+    if (event === undefined || partOfArray) return;
     const node = event.parentNodeExecutionId?.nodeId ?? "";
     const key = `${node}/${event.retryAttempt}`;
     const row = this.attempts.get(key);
@@ -117,7 +118,8 @@ export class Admin {
         const silent = status.phase === NodePhase.Skipped && this.options.branchOf(id) !== undefined;
         if (!silent && (row === undefined || !isTerminalNodeEvent(row.phase))) this.#fix(unique, nodeEventPhase(status.phase));
       }
-      if (status.subNodeStatus !== undefined) {
+      // The items of a map have no rows; those of other arrays are ended as all is that was told of.
+      if (status.subNodeStatus !== undefined && status.arrayNodeStatus === undefined) {
         this.#repairNodes(status.subNodeStatus, { uniqueId: unique, attempt: status.attempts ?? 0 });
       }
     }
