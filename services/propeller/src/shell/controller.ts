@@ -91,8 +91,9 @@ export class Controller {
       workers,
       logger,
       work: async (key) => this.#shardOf(key)?.round(key),
-      onError: (key) => {
+      onError: (key, error) => {
         metrics.roundErrors.inc();
+        this.#effects.perform(key, [{ kind: "note", note: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);
         this.#shardOf(key)?.reload(key);
       },
     });
