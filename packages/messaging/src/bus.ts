@@ -13,6 +13,7 @@ import {
 } from "@nats-io/jetstream";
 import { connect, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Logger } from "@flyte-ts/telemetry";
+import { PublishWindow } from "./publish-window.js";
 
 export interface StreamSpec {
   readonly name: string;
@@ -120,6 +121,12 @@ export interface BusOptions {
 
 const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPolicy.Interest, limits: RetentionPolicy.Limits } as const;
 
+/**
+ * Messages on their way to the server. All that there are at once would time out in
+ * their own queue, be sent again, and never come to an end; a round trip takes 1 ms.
+ */
+const UNACKNOWLEDGED = 512;
+
 /** The stream is there with another configuration. */
 const STREAM_NAME_IN_USE = 10058;
 
@@ -152,6 +159,7 @@ interface NatsParts {
 class NatsBus implements Bus {
   #down: string | undefined;
   readonly #subscriptions = new Set<Subscription>();
+  readonly #window = new PublishWindow(UNACKNOWLEDGED);
 
   constructor(private readonly parts: NatsParts) {
     void this.#watchStatus();
@@ -178,11 +186,16 @@ class NatsBus implements Bus {
 
   async publish(subject: string, data: Uint8Array, options: PublishOptions = {}): Promise<void> {
     const { client, connection } = this.parts;
-    await retry(
-      () => client.publish(subject, data, { timeout: 2_000, ...(options.id === undefined ? {} : { msgID: options.id }) }),
-      connection,
-      options.while,
-    );
+    if (!this.#window.tryEnter()) await this.#window.enter();
+    try {
+      await retry(
+        () => client.publish(subject, data, { timeout: 5_000, ...(options.id === undefined ? {} : { msgID: options.id }) }),
+        connection,
+        options.while,
+      );
+    } finally {
+      this.#window.leave();
+    }
   }
 
   publishVolatile(subject: string, data: Uint8Array): void {

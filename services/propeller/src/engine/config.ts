@@ -50,6 +50,8 @@ export interface EngineConfig {
   readonly arrayParallelism: ParallelismBehavior;
   /** News of an array's items are told at most once in this time. */
   readonly arrayEventPause: number;
+  /** Tasks that begin with one observation; the others follow at once, with the next, so that others come in between. */
+  readonly startsPerRound: number;
   /** Outputs and inputs up to this many bytes travel by value; larger ones go to the blob store. */
   readonly inlineLimit: number;
   /** Bytes of outputs that one status may hold by value. */
@@ -97,6 +99,7 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     maxDynamicDepth: 32,
     arrayParallelism: "unlimited",
     arrayEventPause: 500,
+    startsPerRound: 500,
     inlineLimit: 8 * 1024,
     inlineBudget: 128 * 1024,
     inlineStatusLimit: 256 * 1024,

@@ -184,7 +184,7 @@ class Run implements WorkflowRun {
     for (const subject of walk.timers.takeDue(walk.now)) {
       if (subject instanceof RuntimeNode) nodeDue(walk, subject);
       else if ("blob" in subject) blobDue(walk, subject);
-      else endDue(walk);
+      else if ("workflow" in subject) endDue(walk);
     }
   }
 
@@ -231,6 +231,7 @@ class Run implements WorkflowRun {
   /** Looks at everything that has changed until nothing follows any more; slots are handed out only then. */
   #drain(): void {
     const walk = this.#walk;
+    let started = 0;
     for (;;) {
       if (walk.fullWalks && walk.scanAgain && !this.terminal) {
         walk.scanAgain = false;
@@ -248,9 +249,14 @@ class Run implements WorkflowRun {
         stepScope(walk, scope);
         continue;
       }
+      if (started >= walk.config.startsPerRound && walk.waiting.size > 0) {
+        walk.timers.set(walk.moreTimer, walk.now);
+        return;
+      }
       const waiting = nextWaiting(walk);
       if (waiting === undefined) return;
       start(walk, waiting);
+      started++;
     }
   }
 }

@@ -35,6 +35,11 @@ export class Effects {
     this.#sampler = new LogSampler({ intervalMs: 1_000, now: options.now });
   }
 
+  /** How many are under way. */
+  get running(): number {
+    return this.#running.size;
+  }
+
   /** Starts the effects in their order. `finish` is the caller's. */
   perform(key: string, effects: readonly Effect[]): void {
     for (const effect of effects) {

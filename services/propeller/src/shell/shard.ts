@@ -43,6 +43,10 @@ export interface ShardOptions {
 /** Longest pause before a workflow that cannot be read or written is tried again. */
 const LONGEST_BACKOFF_MS = 60_000;
 
+/** Effects under way, of all workflows, above which timers wait: also those by which large graphs begin their nodes bit by bit. */
+const MOST_EFFECTS = 4_000;
+const BREATH_MS = 10;
+
 /** Facts that one round takes up; more wait for the next, so that a huge workflow lets others in between. */
 const LONGEST_ROUND = 1_000;
 
@@ -245,7 +249,9 @@ export class Shard {
     if (!this.#runs.has(key)) return;
     if (active.inbox.length > 0) this.options.queue.add(key);
     this.options.queue.forget(key);
-    this.options.queue.addAt(key, Math.min(active.run.wakeAt ?? Number.POSITIVE_INFINITY, active.resyncAt));
+    // Ahead of the bus by no more than it takes in a moment: what waits for it waits in memory.
+    const earliest = this.options.effects.running > MOST_EFFECTS ? this.options.now() + BREATH_MS : 0;
+    this.options.queue.addAt(key, Math.max(earliest, Math.min(active.run.wakeAt ?? Number.POSITIVE_INFINITY, active.resyncAt)));
   }
 
   async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {

@@ -31,12 +31,16 @@ export type Release = "now" | "held";
 export type OwnStatus = Omit<WorkflowStatus, "nodeStatus" | "slices" | "nodeCounts">;
 
 /** A timer is for a node, a blob or the workflow itself. */
-export type TimerSubject = RuntimeNode | BlobTimer | WorkflowTimer;
+export type TimerSubject = RuntimeNode | BlobTimer | WorkflowTimer | MoreTimer;
 export interface BlobTimer {
   readonly blob: string;
 }
 export interface WorkflowTimer {
   readonly workflow: true;
+}
+/** Nodes are left that could begin: see `startsPerRound`. */
+export interface MoreTimer {
+  readonly more: true;
 }
 
 export interface PendingWrite {
@@ -90,6 +94,7 @@ export class Walk {
   retainedBytes = 0;
   readonly timers = new TimerHeap<TimerSubject>();
   readonly workflowTimer: WorkflowTimer = { workflow: true };
+  readonly moreTimer: MoreTimer = { more: true };
   blobs!: BlobReads;
   plugins: PluginsKnown = NO_PLUGINS_KNOWN;
   readonly writes = new Map<string, PendingWrite>();
