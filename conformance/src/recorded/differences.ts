@@ -27,9 +27,13 @@ export function differences(recorded: unknown, here: unknown): Difference[] {
 }
 
 /** The reason why a difference is accepted, or undefined. */
-export function accepted(list: readonly AcceptedDifference[], name: string, { path }: Difference): string | undefined {
-  return list.find((entry) => (entry.cases === undefined || entry.cases.includes(name)) && new RegExp(`^(?:${entry.path})$`).test(path))
-    ?.reason;
+export function accepted(list: readonly AcceptedDifference[], name: string, difference: Difference): string | undefined {
+  return acceptance(list, name, difference)?.reason;
+}
+
+/** The entry of the list that accepts the difference. */
+export function acceptance(list: readonly AcceptedDifference[], name: string, { path }: Difference): AcceptedDifference | undefined {
+  return list.find((entry) => (entry.cases === undefined || entry.cases.includes(name)) && new RegExp(`^(?:${entry.path})$`).test(path));
 }
 
 function flatten(value: unknown, path = "", out = new Map<string, unknown>()): Map<string, unknown> {

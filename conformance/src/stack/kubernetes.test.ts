@@ -68,5 +68,5 @@ describe.skipIf(await kubernetesUnavailable())("the stack on a real Kubernetes A
     expect(runs.map(({ phase }) => phase)).toEqual(["SUCCEEDED", "FAILED", "SUCCEEDED", "SUCCEEDED"]);
   }, 180_000);
 
-  faultRounds({ parts: ["propeller", "kube-apiserver", "node-runner"], rounds: 3, stack: () => stack });
+  faultRounds({ parts: ["propeller", "kube-apiserver", "node-runner", "etcd"], rounds: 4, stack: () => stack });
 });

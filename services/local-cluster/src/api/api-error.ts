@@ -36,6 +36,9 @@ export interface Cause {
   readonly field?: string;
 }
 
+/** Refusals of the request itself carry details that say nothing. */
+const UNDETAILED: ReadonlySet<Reason> = new Set(["MethodNotAllowed", "NotAcceptable", "UnsupportedMediaType"]);
+
 /** A refusal that the client sees as a metav1.Status. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -58,7 +61,7 @@ export class ApiError extends Error {
       status: "Failure",
       message: this.message,
       reason: this.reason,
-      ...(this.details === undefined ? {} : { details: this.details as unknown as Json }),
+      ...(this.details === undefined && !UNDETAILED.has(this.reason) ? {} : { details: (this.details ?? {}) as unknown as Json }),
       code: this.code,
     };
   }

@@ -17,8 +17,6 @@ export const nodeRunnerConfig = z.strictObject({
   dataDir: z.string().default(join(homedir(), ".flyte-ts", "node")),
   /** Give this node to pods that have none. False where the cluster has a scheduler. */
   schedule: z.boolean().default(true),
-  /** Where the API server asks for logs. 0 takes any free port. */
-  logPort: z.int().min(0).max(65_535).default(0),
   ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(0) }).prefault({}),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   ...podSettings,

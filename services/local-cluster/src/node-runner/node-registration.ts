@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAlreadyExists, type KubeClient, type KubeObject as ApiObject, LEASES, NODES } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import { type NodeDescription, nodeObject } from "../kubelet/node-object.js";
-import { isObject, microTimestamp } from "../object/model.js";
+import { microTimestamp } from "../object/model.js";
 
 /** As kubelet does: the Lease every 10 s, which expires after 40. */
 const RENEW_MS = 10_000;
@@ -12,8 +12,6 @@ const NAMESPACE = "kube-node-lease";
 export interface NodeRegistration {
   readonly client: KubeClient;
   readonly node: NodeDescription;
-  /** Where the API server asks for logs. */
-  readonly kubeletPort: number | undefined;
   readonly logger: Logger;
   readonly now: () => number;
 }
@@ -37,17 +35,15 @@ export async function registerNode(options: NodeRegistration): Promise<() => Pro
   };
 }
 
-async function putNode({ client, node, kubeletPort }: NodeRegistration): Promise<void> {
+async function putNode({ client, node }: NodeRegistration): Promise<void> {
   const object = nodeObject(node);
-  const endpoints = kubeletPort === undefined ? {} : { daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } };
-  const status = { ...(isObject(object["status"]) ? object["status"] : {}), ...endpoints };
   try {
-    await client.create(NODES, { ...object, status } as unknown as ApiObject);
+    await client.create(NODES, object as unknown as ApiObject);
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     const { name, labels } = object.metadata;
     await client.mergePatch(NODES, { name, body: { metadata: { labels } } });
-    await client.mergePatch(NODES, { name, body: { status }, subresource: "status" });
+    await client.mergePatch(NODES, { name, body: { status: object["status"] }, subresource: "status" });
   }
 }
 

@@ -33,7 +33,7 @@ export async function startNodeRunner({ config: given, logger, now }: NodeRunner
   const node = describeNode(config, now());
   const pods = await openApiPodSource({ client, logger, nodeName: node.name, now });
   const podsFolder = join(config.dataDir, "pods");
-  const unregister = await registerNode({ client, node, kubeletPort: undefined, logger, now });
+  const unregister = await registerNode({ client, node, logger, now });
   const kubelet = startKubelet({ pods, config, node, podsFolder, logger, schedule: config.schedule });
   const metrics = new Metrics();
   const notReady = () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { BINDINGS, isTransient, type KubeClient, KubeError, PODS } from "@flyte-ts/kubernetes";
+import { BINDINGS, isTransient, type KubeClient, KubeError, type KubeObject as ApiObject, PODS } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { JsonObject, KubeObject } from "../object/model.js";
 
@@ -99,23 +99,27 @@ export class PodWrites {
   async #write({ pod, nodeName, status, release }: Unwritten): Promise<void> {
     const { client } = this.options;
     const { namespace, name, uid } = pod.metadata;
-    if (nodeName !== undefined) {
-      const binding = {
-        metadata: { namespace: namespace ?? "", name, uid: uid ?? "" },
-        target: { apiVersion: "v1", kind: "Node", name: nodeName },
-      };
-      try {
-        await client.create(BINDINGS, { apiVersion: "v1", kind: "Binding", ...binding });
-      } catch (error) {
-        // Bound already: by the attempt before this one, or by another scheduler, and then the status is not ours to write.
-        if (!(error instanceof KubeError && error.status === 409)) throw error;
-      }
-    }
+    if (nodeName !== undefined) await this.#bind(pod, nodeName);
     if (status !== undefined) {
       // The uid makes it conditional: a later pod of the same name is not touched.
       await client.mergePatch(PODS, { namespace, name, subresource: "status", body: { metadata: { uid }, status }, metadataOnly: true });
     }
     if (release) await client.delete(PODS, { namespace, name, uid, gracePeriodSeconds: 0 });
+  }
+
+  async #bind({ metadata: { namespace = "", name, uid = "" } }: KubeObject, nodeName: string): Promise<void> {
+    const { client } = this.options;
+    const target = { apiVersion: "v1", kind: "Node", name: nodeName };
+    try {
+      await client.create(BINDINGS, { apiVersion: "v1", kind: "Binding", metadata: { namespace, name, uid }, target } as ApiObject);
+    } catch (error) {
+      if (!(error instanceof KubeError && error.status === 409)) throw error;
+      // Bound already, by the attempt before this one or by another scheduler; or the server's store could
+      // not be reached, which kube-apiserver calls a conflict too.
+      const now = await client.get<ApiObject & { spec?: { nodeName?: string } }>(PODS, { namespace, name });
+      const unbound = now?.metadata.uid === uid && now.spec?.nodeName === undefined;
+      if (unbound) throw new KubeError(error.message, { status: 503, cause: error });
+    }
   }
 
   #refused({ pod }: Unwritten, error: unknown): void {

@@ -16,6 +16,7 @@ import { parseProtobuf, PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 import { encodeList, encodeOne, parseBody, type Representation, representationOf } from "../type/representation.js";
 import { readBody } from "./request-body.js";
 import { answerReview } from "./reviews.js";
+import { verbsOf } from "../type/resource-type.js";
 import { parseRoute, pathNotFound } from "./route.js";
 import { update } from "../verb/update.js";
 import { Watcher } from "../verb/watch.js";
@@ -122,6 +123,7 @@ export function createHandler(options: HandlerOptions): Handler {
         return sendStored(exchange, { target, stored, representation, status: 201 });
       }
       case "DELETE": {
+        if (!verbsOf(target.type).includes("deletecollection")) throw methodNotAllowed();
         const { value } = await readValue(request);
         const page = await lister.list(target, query);
         const chosen = deleteOptions(value, query);

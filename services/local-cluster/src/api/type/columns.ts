@@ -44,13 +44,8 @@ export function age(time: string | undefined, now: number): string {
 const count = (value: Json | undefined) => (isObject(value) ? Object.keys(value).length : Array.isArray(value) ? value.length : 0);
 
 export const NAMESPACE_COLUMNS = [NAME, column("Status", (o) => textAt(o, "status", "phase") ?? ""), AGE];
-export const SECRET_COLUMNS = [
-  NAME,
-  column("Type", (o) => textAt(o, "type") ?? "Opaque"),
-  column("Data", (o) => String(count(o["data"]))),
-  AGE,
-];
-export const CONFIG_MAP_COLUMNS = [NAME, column("Data", (o) => String(count(o["data"]) + count(o["binaryData"]))), AGE];
+export const SECRET_COLUMNS = [NAME, column("Type", (o) => textAt(o, "type") ?? "Opaque"), column("Data", (o) => count(o["data"])), AGE];
+export const CONFIG_MAP_COLUMNS = [NAME, column("Data", (o) => count(o["data"]) + count(o["binaryData"])), AGE];
 export const SERVICE_ACCOUNT_COLUMNS = [NAME, column("Secrets", (o) => String(count(o["secrets"]))), AGE];
 export const LEASE_COLUMNS = [NAME, column("Holder", (o) => textAt(o, "spec", "holderIdentity") ?? ""), AGE];
 export const CRD_COLUMNS = [NAME, column("Created At", (o) => o.metadata.creationTimestamp ?? "")];

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../object/model.js";
-import { groupVersion, type ResourceType, VERBS } from "./resource-type.js";
+import { groupVersion, type ResourceType, verbsOf } from "./resource-type.js";
 
 /** Kinds that are only created, for an answer. */
 const REVIEWS = [
@@ -48,7 +48,7 @@ function resourceEntry(type: ResourceType): JsonObject {
     singularName: type.singular,
     namespaced: type.namespaced,
     kind: type.kind,
-    verbs: VERBS,
+    verbs: verbsOf(type),
     ...(type.shortNames.length === 0 ? {} : { shortNames: type.shortNames }),
     ...(type.categories.length === 0 ? {} : { categories: type.categories }),
   };
@@ -67,7 +67,7 @@ function aggregatedEntry(type: ResourceType): JsonObject {
     responseKind,
     scope: type.namespaced ? "Namespaced" : "Cluster",
     singularResource: type.singular,
-    verbs: VERBS,
+    verbs: verbsOf(type),
     ...(type.shortNames.length === 0 ? {} : { shortNames: type.shortNames }),
     ...(type.categories.length === 0 ? {} : { categories: type.categories }),
     ...(type.subresources.length === 0

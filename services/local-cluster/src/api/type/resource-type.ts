@@ -38,4 +38,9 @@ export interface ResourceType {
 export const groupVersion = ({ group, version }: Pick<ResourceType, "group" | "version">) =>
   group === "" ? version : `${group}/${version}`;
 
-export const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
+const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
+
+/** What can be done with objects of a kind. Namespaces are deleted one by one. */
+export function verbsOf({ group, plural }: Pick<ResourceType, "group" | "plural">): readonly string[] {
+  return VERBS.filter((verb) => verb !== "deletecollection" || !(group === "" && plural === "namespaces"));
+}

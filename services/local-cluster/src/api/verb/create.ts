@@ -1,4 +1,4 @@
-import { type KubeObject, textAt, timestamp, withMeta } from "../../object/model.js";
+import { isObject, type KubeObject, textAt, timestamp, withMeta } from "../../object/model.js";
 import { Stored } from "../../store/stored.js";
 import { alreadyExists, ApiError, badRequest, invalid, notFound } from "../api-error.js";
 import { STORAGE } from "../type/built-in-types.js";
@@ -18,6 +18,10 @@ export interface WriteOptions {
 export async function create(context: ApiContext, target: Target, request: { body: unknown } & WriteOptions): Promise<Stored> {
   const { type, namespace } = target;
   const read = readObject(request.body, target);
+  // Only kinds that the server was built with are known by their address alone.
+  const typed = isObject(request.body) && request.body["kind"] !== undefined && request.body["apiVersion"] !== undefined;
+  if (!type.builtIn && !typed)
+    throw badRequest(`the object provided is unrecognized (must be of type ${type.kind}): Object 'Kind' is missing`);
   if (read.metadata.resourceVersion !== undefined && read.metadata.resourceVersion !== "") {
     throw badRequest("resourceVersion should not be set on objects to be created");
   }

@@ -18,6 +18,8 @@ interface Rest {
   readonly until: number;
 }
 
+const TOKEN_FORM = "local/v1";
+
 /** Lists collections; pages of one list all show the same revision. */
 export class Lister {
   readonly #context: ApiContext;
@@ -59,6 +61,7 @@ export class Lister {
   }
 
   #continued(token: string, limit: number): Page {
+    if (!isToken(token)) throw badRequest("continue key is not valid");
     const rest = this.#rests.get(token);
     if (rest === undefined || rest.until < this.#context.now()) {
       this.#rests.delete(token);
@@ -75,10 +78,19 @@ export class Lister {
     const now = this.#context.now();
     for (const [key, { until }] of this.#rests) if (until < now || this.#rests.size >= KEEP_LISTS) this.#rests.delete(key);
     const next = Buffer.from(
-      JSON.stringify({ v: "local/v1", rv: revision, id: this.#context.newUid(), after: token === undefined ? 1 : 2 }),
+      JSON.stringify({ v: TOKEN_FORM, rv: revision, id: this.#context.newUid(), after: token === undefined ? 1 : 2 }),
     ).toString("base64url");
     this.#rests.set(next, { items: items.slice(limit), revision, until: now + KEEP_MS });
     return { items: items.slice(0, limit), meta: { resourceVersion, continue: next, remainingItemCount: items.length - limit } };
+  }
+}
+
+/** Whether a text has the form of our tokens: one that is not known any more was one. */
+function isToken(text: string): boolean {
+  try {
+    return (JSON.parse(Buffer.from(text, "base64url").toString()) as { v?: string }).v === TOKEN_FORM;
+  } catch {
+    return false;
   }
 }
 

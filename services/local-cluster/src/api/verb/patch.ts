@@ -17,6 +17,9 @@ export const PATCH_TYPES = {
   "application/apply-patch+yaml": "apply",
 } as const;
 
+const NOT_STRATEGIC =
+  "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+
 export type PatchType = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
 
 /** Changes parts of an object. Server-side apply creates what is missing and otherwise merges; owners of fields are not tracked. */
@@ -27,6 +30,7 @@ export async function patch(
 ): Promise<Stored> {
   const { type } = request;
   const body = readPatch(request.text, type);
+  if (type === "strategic" && !target.type.builtIn) throw new ApiError("UnsupportedMediaType", NOT_STRATEGIC);
   const old = context.store.get(placeOf(target));
   if (old === undefined) {
     if (type !== "apply" || !isObject(body)) throw notFound(named(target));
@@ -37,6 +41,8 @@ export async function patch(
   const patched = applyPatch(shown, { body, type, target });
   if (!isObject(patched)) throw badRequest("the patch must lead to an object");
   const read = readObject(patched, target);
+  if (read.metadata.name !== target.name)
+    throw badRequest(`the name of the object (${read.metadata.name}) does not match the name on the URL (${target.name})`);
   const next = type !== "merge" && old.size > LARGE_BYTES ? (shareEqualParts(old.object, read) as KubeObject) : read;
   const change = { old, next, estimate: old.size + request.bytes + 1024, dryRun: request.dryRun };
   return whenDurable(context, applyUpdate(context, target, change));
@@ -64,11 +70,6 @@ function applyPatch(object: KubeObject, { body, type, target }: { body: Json; ty
       if (!isObject(body)) throw badRequest("a merge patch is an object");
       return mergePatch(object, body);
     case "strategic":
-      if (!target.type.builtIn)
-        throw new ApiError(
-          "UnsupportedMediaType",
-          "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-        );
       return strategicMerge(object, body);
     case "apply":
       if (!isObject(body)) throw badRequest("an applied configuration is an object");

@@ -1,6 +1,6 @@
 import { type Json, type KubeObject, at, isObject, textAt, timestamp, withMeta } from "../../object/model.js";
 import type { Stored } from "../../store/stored.js";
-import { conflict, notFound } from "../api-error.js";
+import { conflict, forbidden, invalid, notFound } from "../api-error.js";
 import { STORAGE } from "../type/built-in-types.js";
 import { type ApiContext, named, type NamedTarget, placeOf } from "../context.js";
 import { isEnded } from "../pod/resources.js";
@@ -15,12 +15,24 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
 }
 
+const POLICIES = ["Foreground", "Background", "Orphan"];
+
 /** Reads metav1.DeleteOptions from the body and the query; the body wins. */
 export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   const given = isObject(body) ? body : {};
   const seconds = given["gracePeriodSeconds"] ?? (query.has("gracePeriodSeconds") ? Number(query.get("gracePeriodSeconds")) : undefined);
   const orphan = given["orphanDependents"] ?? (query.has("orphanDependents") ? query.get("orphanDependents") === "true" : undefined);
   const policy = textAt(given, "propagationPolicy") ?? query.get("propagationPolicy") ?? undefined;
+  if (policy !== undefined && !POLICIES.includes(policy)) {
+    const causes = [
+      {
+        reason: "FieldValueNotSupported",
+        message: `Unsupported value: ${JSON.stringify(policy)}: supported values: ${[...POLICIES, "nil"].map((one) => JSON.stringify(one)).join(", ")}`,
+        field: "propagationPolicy",
+      },
+    ];
+    throw invalid({ kind: "DeleteOptions", group: "meta.k8s.io", name: "", causes });
+  }
   return {
     gracePeriodSeconds: typeof seconds === "number" && Number.isFinite(seconds) ? seconds : undefined,
     propagationPolicy: policy ?? (orphan === true ? "Orphan" : undefined),
@@ -30,6 +42,9 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
       query.getAll("dryRun").includes("All") || (Array.isArray(given["dryRun"]) && (given["dryRun"] as readonly Json[]).includes("All")),
   };
 }
+
+/** Kubernetes' NamespaceLifecycle keeps these. */
+const LASTING_NAMESPACES = new Set(["default", "kube-public", "kube-system"]);
 
 export interface Removal {
   /** The object as it is now, or its last state. */
@@ -51,6 +66,8 @@ export function applyRemoval(context: ApiContext, target: NamedTarget, options: 
   const old = context.store.get(place);
   if (old === undefined) throw notFound(named(target));
   checkPreconditions(target, { object: old.object, options });
+  if (target.type.storage === STORAGE.namespaces && LASTING_NAMESPACES.has(target.name))
+    throw forbidden(named(target), "this namespace may not be deleted");
   const marked = mark(context, target, { object: old.object, options });
   if (options.dryRun === true) return { stored: old, gone: isDone(marked) };
   if (isDone(marked)) return { stored: context.store.remove(place) ?? old, gone: true };

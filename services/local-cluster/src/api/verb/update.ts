@@ -43,6 +43,7 @@ export interface Change {
  */
 export function applyUpdate(context: ApiContext, target: NamedTarget, { old, next, estimate, dryRun }: Change): Stored {
   checkPreconditions(target, { old: old.object, next });
+  checkFinalizers(target, { old: old.object, next });
   const settled = settle(target, { old: old.object, next });
   const prepared = prepareUpdate(context, target.type, settled);
   const object = withGeneration(target, { old: old.object, next: prepared });
@@ -66,6 +67,20 @@ function checkPreconditions(target: NamedTarget, { old, next }: { old: KubeObjec
     throw conflict(named(target), MODIFIED);
 }
 
+/** An object that is being deleted may lose finalizers but gain none. */
+function checkFinalizers({ type, subresource, name }: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): void {
+  if (old.metadata.deletionTimestamp === undefined || subresource !== undefined) return;
+  const added = (next.metadata.finalizers ?? []).filter((finalizer) => !old.metadata.finalizers?.includes(finalizer));
+  if (added.length === 0) return;
+  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
+  throw invalid({
+    kind: type.kind,
+    group: type.group,
+    name,
+    causes: [{ reason: "FieldValueForbidden", message, field: "metadata.finalizers" }],
+  });
+}
+
 /** Keeps what the writer of this (sub)resource may not change. */
 function settle(target: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): KubeObject {
   const { type, subresource } = target;
@@ -81,11 +96,7 @@ function settle(target: NamedTarget, { old, next }: { old: KubeObject; next: Kub
     generation,
     generateName,
   } as Partial<KubeObject["metadata"]>);
-  // An object that is being deleted may lose finalizers but gain none.
-  const finalizers =
-    deletionTimestamp === undefined
-      ? kept.metadata.finalizers
-      : kept.metadata.finalizers?.filter((name) => old.metadata.finalizers?.includes(name));
+  const { finalizers } = kept.metadata;
   const ordered = withMeta(kept, { finalizers: finalizers?.length === 0 ? undefined : finalizers } as Partial<KubeObject["metadata"]>);
   return type.statusSubresource ? withStatus(ordered, old["status"]) : ordered;
 }

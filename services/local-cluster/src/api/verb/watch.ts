@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { StoreEvent } from "../../store/history.js";
-import type { Stored } from "../../store/stored.js";
+import { withMeta } from "../../object/model.js";
+import { Stored } from "../../store/stored.js";
 import { badRequest, expired } from "../api-error.js";
 import { type ApiContext, type Target } from "../context.js";
 import { select } from "./list.js";
@@ -124,11 +125,17 @@ export class Watcher {
     if (this.#shared?.event !== event) this.#shared = { event, lines: new Map() };
     let line = this.#shared.lines.get(key);
     if (line === undefined) {
-      line = Buffer.from(`{"type":"${seen}","object":${this.#encode(event.stored, type, representation)}}\n`);
+      line = Buffer.from(`{"type":"${seen}","object":${this.#encode(shownIn(event, seen), type, representation)}}\n`);
       this.#shared.lines.set(key, line);
     }
     return line;
   }
+}
+
+/** One who sees an object leave is shown what it was, at the revision of the change. */
+function shownIn({ type, stored, previous }: StoreEvent, seen: string): Stored {
+  if (seen !== "DELETED" || type === "DELETED" || previous === undefined) return stored;
+  return new Stored(withMeta(previous.object, { resourceVersion: String(stored.revision) }), { revision: stored.revision });
 }
 
 type Start = { readonly kind: "now"; readonly initialEnd: boolean } | { readonly kind: "after"; readonly revision: number };

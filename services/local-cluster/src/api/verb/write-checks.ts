@@ -22,10 +22,21 @@ export function readObject(body: unknown, { type, namespace }: Pick<Target, "typ
   if (type.namespaced && metadata.namespace !== undefined && metadata.namespace !== "" && metadata.namespace !== namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
-  const { namespace: ___, ...rest } = metadata;
+  const { namespace: ___, ...rest } = withoutEmptyMaps(metadata);
   const placed = type.namespaced ? { ...rest, namespace } : rest;
   const object = { ...body, apiVersion: expected, kind: type.kind, metadata: placed } as KubeObject;
   return type.view?.toStorage(object) ?? object;
+}
+
+/** Maps without entries are as good as none. */
+function withoutEmptyMaps(metadata: KubeObject["metadata"]): KubeObject["metadata"] {
+  const empty = (["labels", "annotations"] as const).filter(
+    (field) => isObject(metadata[field]) && Object.keys(metadata[field]).length === 0,
+  );
+  if (empty.length === 0) return metadata;
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([field]) => !(empty as readonly string[]).includes(field)),
+  ) as KubeObject["metadata"];
 }
 
 /** @throws ApiError Invalid naming every broken rule */

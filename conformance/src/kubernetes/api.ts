@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request as plainRequest } from "node:http";
+import { request as tlsRequest } from "node:https";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { kubernetesFixture } from "@flyte-ts/testing";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Text is sent as it is. */
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly accept?: string;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly type: string;
+  /** Parsed; a list of events for a watch. */
+  readonly body: unknown;
+}
+
+/** A Kubernetes API whose answers are looked at. */
+export interface ApiUnderTest {
+  call(request: ApiRequest): Promise<ApiAnswer>;
+  stop(): Promise<void>;
+}
+
+/** The real one, with its garbage collector and other controllers. */
+export async function realApi(): Promise<ApiUnderTest> {
+  const { url, token, ca, stop } = await kubernetesFixture({ controllers: true });
+  return { call: (request) => send({ url, ca, authorization: `Bearer ${token}` }, request), stop };
+}
+
+/** The local cluster's, as its program serves it. */
+export async function localApi(): Promise<ApiUnderTest> {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-differential-"));
+  const file = join(folder, "config.yaml");
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(file, JSON.stringify({ dataDir: join(folder, "data"), kubeconfig, logLevel: "error" }));
+  const child = spawn(process.execPath, [join(root, "services/local-cluster/dist/main.js"), "--config", file], { stdio: "inherit" });
+  for (let waited = 0; !existsSync(kubeconfig); waited += 20) {
+    if (child.exitCode !== null || waited > 30_000) throw new Error("local-cluster did not start");
+    await sleep(20);
+  }
+  const url = /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
+  return {
+    call: (request) => send({ url }, request),
+    stop: async () => {
+      await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = new Promise<void>((done) => child.once("exit", () => done()));
+  child.kill("SIGTERM");
+  await ended;
+}
+
+interface Address {
+  readonly url: string;
+  readonly ca?: string;
+  readonly authorization?: string;
+}
+
+function send({ url, ca, authorization }: Address, { method, path, body, type, accept }: ApiRequest): Promise<ApiAnswer> {
+  const headers: Record<string, string> = { accept: accept ?? "application/json" };
+  if (authorization !== undefined) headers.authorization = authorization;
+  const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+  if (text !== undefined) {
+    headers["content-type"] = type ?? "application/json";
+    headers["content-length"] = String(Buffer.byteLength(text));
+  }
+  return new Promise((done, fail) => {
+    const options = { method, headers, ...(ca === undefined ? {} : { ca }) };
+    const asked = (url.startsWith("https:") ? tlsRequest : plainRequest)(url + path, options, (answer) => {
+      let received = "";
+      answer.setEncoding("utf8");
+      answer.on("data", (chunk: string) => {
+        received += chunk;
+      });
+      answer.once("end", () =>
+        done({
+          status: answer.statusCode ?? 0,
+          type: (answer.headers["content-type"] ?? "").split(";")[0] ?? "",
+          body: read(received, path),
+        }),
+      );
+      answer.once("error", fail);
+    });
+    asked.once("error", fail);
+    asked.end(text);
+  });
+}
+
+function read(text: string, path: string): unknown {
+  try {
+    if (/[?&]watch=/.test(path) && !text.startsWith('{"kind":"Status"'))
+      return text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as unknown);
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text.trim();
+  }
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { acceptance, type AcceptedDifference, differences } from "../recorded/differences.js";
+import { type ApiAnswer, type ApiUnderTest, localApi, realApi } from "./api.js";
+import { type Case, CASES, PREPARATION } from "./cases.js";
+import { mask } from "./mask.js";
+
+/** Reviewed: each with the reason why it may stay. */
+const list = JSON.parse(
+  readFileSync(new URL("../../accepted-kubernetes-differences.json", import.meta.url), "utf8"),
+) as AcceptedDifference[];
+
+describe.skipIf(await kubernetesUnavailable())("local-cluster answers as kube-apiserver does", () => {
+  let real: ApiUnderTest;
+  let local: ApiUnderTest;
+  const used = new Set<AcceptedDifference>();
+
+  beforeAll(async () => {
+    [real, local] = await Promise.all([realApi(), localApi()]);
+    for (const api of [real, local]) for (const request of PREPARATION) await api.call(request);
+    // A definition is served a moment after it was created.
+    const served = async () => (await real.call({ method: "GET", path: "/apis/flyte.lyft.com/v1alpha1/flyteworkflows" })).status === 200;
+    while (!(await served())) await sleep(50);
+  }, 120_000);
+  afterAll(async () => {
+    await local?.stop();
+    await real?.stop();
+  });
+
+  test.each(CASES)("$name", async ({ name, steps }) => {
+    const [theirs, ours] = await Promise.all([play(real, steps), play(local, steps)]);
+    const all = differences(theirs, ours);
+    const open = all.filter((difference) => {
+      const reviewed = acceptance(list, name, difference);
+      if (reviewed !== undefined) used.add(reviewed);
+      return reviewed === undefined;
+    });
+    expect(open.map(({ path, recorded, here }) => `${path}\n  kube-apiserver ${short(recorded)}\n  local-cluster  ${short(here)}`)).toEqual(
+      [],
+    );
+  });
+
+  test("the reviewed list holds nothing that no longer differs", () => {
+    expect(list.filter((entry) => !used.has(entry)).map(({ cases, path }) => `${cases?.join(",") ?? "all"} ${path}`)).toEqual([]);
+  });
+});
+
+const short = (value: unknown) => (JSON.stringify(value) ?? "nothing").slice(0, 300);
+
+/** Answers by the request's number, method and path. */
+async function play(api: ApiUnderTest, steps: Case["steps"]): Promise<Record<string, unknown>> {
+  const answers: ApiAnswer[] = [];
+  const seen: Record<string, unknown> = {};
+  for (const [index, step] of steps.entries()) {
+    const request = typeof step === "function" ? step(answers) : step;
+    const answer = await api.call(request);
+    answers.push(answer);
+    seen[`${index} ${request.method}`] = mask(answer);
+  }
+  return seen;
+}
