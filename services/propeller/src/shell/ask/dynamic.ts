@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type BlobStore, BlobError, BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
 import { compileTask, compileWorkflow, formatCompileErrors, type LaunchPlanInterface, requirementsOf } from "@flyte-ts/compiler";
@@ -72,9 +73,11 @@ async function read(question: ReadDynamic, sources: Sources): Promise<Answer<Dyn
   let bytes = before;
   if (bytes === undefined) {
     closure = await compile(question, sources);
+    await breathe();
     bytes = toBinary(CompiledWorkflowClosureSchema, closure);
     await blobs.put(place, bytes);
   } else closure = fromBinary(CompiledWorkflowClosureSchema, bytes);
+  await breathe();
   const { resourceDefaults, resourceLimits } = question.options;
   const model = parseClosure(closure, { defaults: resourceDefaults, limits: resourceLimits });
   return { kind: "value", value: { model, closure: bytes.length > maxEventBytes ? undefined : closure } };
@@ -93,6 +96,8 @@ async function compile(question: ReadDynamic, sources: Sources): Promise<Compile
     Promise.all(required.launchPlans.map((id) => readLaunchPlan(id, sources))),
   ]);
   const tasks = [...own, ...registered];
+  // A graph of 100,000 nodes takes seconds: between its steps others get their turn.
+  await breathe();
   const compiled = compileWorkflow({ template, subWorkflows: spec.subworkflows, tasks, launchPlans, wrapOriginalInterfaces: true });
   if (!compiled.ok) throw malformed(formatCompileErrors(compiled.errors));
   return compiled.closure;
