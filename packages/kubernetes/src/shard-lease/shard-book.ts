@@ -46,8 +46,8 @@ export class ShardBook {
   readonly #holders = new Map<number, Holder>();
   /** Until when this process may rely on its membership. */
   #deadline = Number.NEGATIVE_INFINITY;
-  /** Since when it has relied on it without a gap. */
-  #steadySince = Number.POSITIVE_INFINITY;
+  /** When the last renewal that took place was sent. */
+  #renewedAt: number | undefined;
 
   constructor(private readonly options: ShardBookOptions) {}
 
@@ -70,7 +70,9 @@ export class ShardBook {
 
   /** The membership was made or renewed by a request that was sent at `sentAt`. */
   renewed(version: string, sentAt: number): void {
-    if (this.#deadline <= sentAt) this.#steadySince = sentAt;
+    // While it was cut off itself, the silence of others says nothing about them.
+    if (this.#renewedAt !== undefined && this.#deadline <= sentAt) this.#excuse(sentAt - this.#renewedAt, sentAt);
+    this.#renewedAt = sentAt;
     this.#deadline = sentAt + this.options.leaseMs * OWN_PATIENCE;
     this.memberSeen(this.options.member, version, sentAt);
   }
@@ -130,10 +132,14 @@ export class ShardBook {
     return holder === undefined || !this.#members.has(holder.member);
   }
 
-  /** Who was cut off itself judges nobody before it has listened for a whole lease time. */
+  #excuse(silenceMs: number, now: number): void {
+    for (const [member, { version, seenAt }] of this.#members)
+      this.#members.set(member, { version, seenAt: Math.max(seenAt, Math.min(now, seenAt + silenceMs)) });
+  }
+
   #expired(member: string, now: number): boolean {
     const { leaseMs, member: me } = this.options;
     const seenAt = this.#members.get(member)?.seenAt ?? now;
-    return member !== me && now - Math.max(seenAt, this.#steadySince) > leaseMs;
+    return member !== me && now - seenAt > leaseMs;
   }
 }
