@@ -41,6 +41,8 @@ export async function startPostgres({ dataDir, port, durable = true }: PostgresO
     unix_socket_directories: "",
     max_connections: 200,
     shared_buffers: "128MB",
+    // Queries here are short: compiling them costs more than running them.
+    jit: "off",
     log_min_messages: "warning",
     ...(durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
   };

@@ -6,7 +6,7 @@ import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
-import { createLogger, Metrics, onShutdown, OtlpExporter, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, Metrics, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { startIngest } from "./ingest/start.js";
@@ -60,6 +60,7 @@ for (const port of new Set([grpcPort, httpPort])) {
 notReady = undefined;
 logger.info({ opsPort: ops.port }, "admin is ready");
 
+returnMemory();
 onShutdown(
   async () => {
     notReady = "stopping";

@@ -4,7 +4,7 @@ import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadConfig } from "@flyte-ts/config";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callMetrics, createRpcServer } from "@flyte-ts/rpc";
-import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
 import { datacatalogServices, trouble } from "./server.js";
 
@@ -33,6 +33,7 @@ const { port } = await server.listen({ host, port: grpcPort });
 notReady = undefined;
 logger.info({ host, port, opsPort: ops.port }, "datacatalog is ready");
 
+returnMemory();
 onShutdown(
   async () => {
     notReady = "stopping";

@@ -1,5 +1,5 @@
 import { loadConfig } from "@flyte-ts/config";
-import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { blobstoreConfig } from "./config.js";
 import { startBlobstore } from "./server.js";
 
@@ -20,6 +20,7 @@ const server = await startBlobstore({
 const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => undefined });
 logger.info({ host, port: server.port, dataDir }, "serving blobs");
 
+returnMemory();
 onShutdown(
   async () => {
     await server.close();

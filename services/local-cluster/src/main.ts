@@ -1,5 +1,5 @@
 import { loadConfig } from "@flyte-ts/config";
-import { createLogger, onShutdown } from "@flyte-ts/telemetry";
+import { createLogger, onShutdown, returnMemory } from "@flyte-ts/telemetry";
 import { startCluster } from "./cluster.js";
 import { configSchema } from "./config.js";
 
@@ -15,6 +15,7 @@ try {
       process.exit(1);
     },
   });
+  returnMemory();
   onShutdown(() => cluster.close(), { logger });
   logger.info({ host: config.host, port: cluster.port, kubeconfig: cluster.kubeconfig }, "ready");
 } catch (error) {

@@ -6,7 +6,7 @@ import { EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { openChannel } from "@flyte-ts/rpc";
-import { createLogger, onShutdown, OtlpExporter, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
 import type { Observation } from "./engine/types.js";
@@ -177,6 +177,7 @@ const collecting =
 notReady = undefined;
 logger.info({ opsPort: ops.port }, "propeller is ready");
 
+returnMemory();
 onShutdown(
   async () => {
     notReady = "stopping";

@@ -18,6 +18,9 @@ export interface SupervisorOptions {
   readonly onRestart: (service: string, how: string) => void;
 }
 
+/** Many processes share the machine: each keeps 24 MiB for young objects instead of 48. */
+const YOUNG_OBJECTS = "--max-semi-space-size=8";
+
 const LONGEST_LOG = 20 * 1024 * 1024;
 
 /** One service as a child process that is started again when it dies. */
@@ -88,8 +91,10 @@ export class SupervisedService {
     const log = openSync(this.logFile, "a");
     const startedAt = Date.now();
     // A session of its own: Ctrl-C reaches the supervisor alone, which stops the services in order.
-    const child = spawn(process.execPath, ["--enable-source-maps", this.spec.program, "--config", this.spec.configFile], {
+    const child = spawn(process.execPath, ["--enable-source-maps", YOUNG_OBJECTS, this.spec.program, "--config", this.spec.configFile], {
       stdio: ["ignore", log, log],
+      // Buffers stand outside of V8's heap; with an arena for each thread what is freed hardly ever goes back.
+      env: { MALLOC_ARENA_MAX: "2", ...process.env },
       detached: true,
     });
     closeSync(log);

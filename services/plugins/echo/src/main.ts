@@ -1,7 +1,7 @@
 import { loadConfig } from "@flyte-ts/config";
 import { connectBus } from "@flyte-ts/messaging";
 import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
 import { echoPlugin } from "./plugin.js";
 
@@ -21,6 +21,7 @@ const running = await runPlugin({
 });
 const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() });
 
+returnMemory();
 onShutdown(
   async () => {
     await running.stop();

@@ -3,7 +3,7 @@ import { loadConfig } from "@flyte-ts/config";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { createLogger, Metrics, onShutdown, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { podServiceConfig } from "./config.js";
 import { podPlugin } from "./plugin.js";
 import { PodAttempts } from "./pods/pod-attempts.js";
@@ -36,6 +36,7 @@ const { maxInFlight, producerId } = config;
 const running = await runPlugin({ plugin: podPlugin(attempts), bus, logger, clock, metrics, maxInFlight, producerId });
 const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() ?? attempts.problem() });
 
+returnMemory();
 onShutdown(
   async () => {
     await running.stop();

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, it } from "vitest";
+import { returnMemory } from "./return-memory.js";
+
+let end: (() => void) | undefined;
+afterEach(() => end?.());
+
+it("collects when the process is idle and has grown, and not again until it has grown anew", async () => {
+  let resident = 100;
+  let collections = 0;
+  end = returnMemory({
+    everyMs: 5,
+    growthBytes: 50,
+    idleBelow: 1.1,
+    residentBytes: () => resident,
+    collect: () => {
+      collections++;
+      resident = 60;
+    },
+  });
+  await expect.poll(() => collections).toBe(1);
+  await sleep(50);
+  resident = 100;
+  await sleep(50);
+  expect(collections).toBe(1);
+  resident = 110;
+  await expect.poll(() => collections).toBe(2);
+});
+
+it("leaves a busy process alone", async () => {
+  let collections = 0;
+  end = returnMemory({ everyMs: 5, growthBytes: 0, idleBelow: 0, collect: () => collections++ });
+  await sleep(50);
+  expect(collections).toBe(0);
+});
+
+it("collects what nobody holds", async () => {
+  const garbage = new WeakRef({ large: Array.from({ length: 1_000 }, () => 0) });
+  // A reference is held until the turn in which it was made has ended.
+  await sleep(1);
+  end = returnMemory({ everyMs: 5, growthBytes: 0, idleBelow: 1.1 });
+  await expect.poll(() => garbage.deref() === undefined).toBe(true);
+});
