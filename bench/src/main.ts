@@ -8,6 +8,7 @@ import type { Leaf, Shape } from "./workflows.js";
 const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] SHAPE
        npm run bench -- --compare host:port [flags] [chain SIZE | fan-out SIZE]...
   chain SIZE | fan-out SIZE         so many leaves one after the other, or all at once
+  map SIZE                          one array node with so many items
   sleep EXECUTIONS LEAVES SECONDS   executions of so many leaves that all sleep at once
 prints one JSON line a run: seconds as admin reports them; with the folder of a local
 stack (--data) also the memory of all its processes before, at most and after, MiB;
@@ -45,7 +46,8 @@ function readWork(words: readonly string[]): Work | undefined {
   if (shape === "sleep" && numbers.length === 3)
     return { shape: "fan-out", size: leaves, leaf: "core-sleep", executions: first, sleepSeconds: seconds };
   const { leaf } = values;
-  if ((shape !== "chain" && shape !== "fan-out") || numbers.length !== 1 || (leaf !== "echo" && leaf !== "core-sleep")) return undefined;
+  if ((shape !== "chain" && shape !== "fan-out" && shape !== "map") || numbers.length !== 1 || (leaf !== "echo" && leaf !== "core-sleep"))
+    return undefined;
   return { shape, size: first, leaf, executions: Number(values.executions), sleepSeconds: Number(values.sleep) };
 }
 

@@ -70,7 +70,7 @@ export async function runShape(options: ShapeOptions): Promise<Measurement> {
 
 async function register(client: FlyteClient, { project, domain, shape, size, leaf }: ShapeOptions): Promise<Identifier> {
   const target: Target = { project, domain, version: "bench-1" };
-  const task = leafTask(target, leaf);
+  const task = leafTask(target, leaf, shape);
   const workflow = shapedWorkflow(target, shape, { size, leaf });
   const launchPlan = launchPlanId(workflow);
   await unlessThere(client.admin.createTask({ id: task.id, spec: { template: task } }));

@@ -14,37 +14,52 @@ export interface Target {
   readonly version: string;
 }
 
-/** Shapes of static graphs; `size` counts task nodes. */
-export type Shape = "chain" | "fan-out";
+/** Shapes of static graphs; `size` counts task nodes, or the items of a map's one array node. */
+export type Shape = "chain" | "fan-out" | "map";
 
-const variables = (types: Readonly<Record<string, SimpleType>>): MessageInitShape<typeof VariableMapSchema> => ({
+const variables = (types: Readonly<Record<string, SimpleType>>, lists = false): MessageInitShape<typeof VariableMapSchema> => ({
   variables: Object.fromEntries(
-    Object.entries(types).map(([name, simple]) => [name, { type: { type: { case: "simple", value: simple } } }]),
+    Object.entries(types).map(([name, value]) => {
+      const type = { type: { case: "simple" as const, value } };
+      return [name, { type: lists ? { type: { case: "collectionType" as const, value: type } } : type }];
+    }),
   ),
 });
 
 const identifier = (target: Target, resourceType: ResourceType, name: string): Identifier =>
   create(IdentifierSchema, { ...target, resourceType, name });
 
-/** One integer in, the same integer out; or one duration in, nothing out. */
-export function leafTask(target: Target, leaf: Leaf): TaskTemplate {
+/** One integer in, the same integer out; or one duration in, nothing out. The task of a map has lists of them. */
+export function leafTask(target: Target, leaf: Leaf, shape: Shape): TaskTemplate {
+  const lists = shape === "map";
   const echo = leaf === "echo";
   return create(TaskTemplateSchema, {
-    id: identifier(target, ResourceType.TASK, `bench.${leaf}`),
+    id: identifier(target, ResourceType.TASK, `bench.${leaf}${lists ? ".map" : ""}`),
     type: leaf,
     metadata: { runtime: { type: 1, version: "1.16.31", flavor: "python" }, retries: { retries: 0 } },
     interface: {
-      inputs: variables(echo ? { a: SimpleType.INTEGER } : { duration: SimpleType.DURATION }),
-      outputs: variables(echo ? { o0: SimpleType.INTEGER } : {}),
+      inputs: variables(echo ? { a: SimpleType.INTEGER } : { duration: SimpleType.DURATION }, lists),
+      outputs: variables(echo ? { o0: SimpleType.INTEGER } : {}, lists),
     },
   });
 }
 
-/** A workflow of `size` leaves: one after the other, or all at once. Its one input goes to the leaves that read it. */
+/** A workflow of `size` leaves: one after the other, all at once, or as items of a map. Its one input goes to the leaves that read it. */
 export function shapedWorkflow(target: Target, shape: Shape, { size, leaf }: { size: number; leaf: Leaf }): WorkflowTemplate {
   const input = leaf === "echo" ? "a" : "duration";
   const chained = shape === "chain";
-  const nodes = Array.from({ length: size }, (_, index) => {
+  const taskNode = {
+    case: "taskNode" as const,
+    value: { reference: { case: "referenceId" as const, value: leafTask(target, leaf, shape).id as Identifier } },
+  };
+  const list = Array.from({ length: size }, () => ({ value: { case: "promise" as const, value: { nodeId: "", var: input } } }));
+  const map = {
+    id: "n0",
+    metadata: { name: "map" },
+    inputs: [{ var: input, binding: { value: { case: "collection" as const, value: { bindings: list } } } }],
+    target: { case: "arrayNode" as const, value: { node: { id: "n0", metadata: { name: "leaf" }, target: taskNode } } },
+  };
+  const leaves = Array.from({ length: size }, (_, index) => {
     const follows = chained && index > 0;
     const promise = follows && leaf === "echo" ? { nodeId: `n${index - 1}`, var: "o0" } : { nodeId: "", var: input };
     return {
@@ -52,10 +67,7 @@ export function shapedWorkflow(target: Target, shape: Shape, { size, leaf }: { s
       metadata: { name: `leaf ${index}` },
       inputs: [{ var: input, binding: { value: { case: "promise" as const, value: promise } } }],
       upstreamNodeIds: follows ? [`n${index - 1}`] : [],
-      target: {
-        case: "taskNode" as const,
-        value: { reference: { case: "referenceId" as const, value: leafTask(target, leaf).id as Identifier } },
-      },
+      target: taskNode,
     };
   });
   return create(WorkflowTemplateSchema, {
@@ -66,7 +78,7 @@ export function shapedWorkflow(target: Target, shape: Shape, { size, leaf }: { s
       inputs: variables(leaf === "echo" ? { a: SimpleType.INTEGER } : { duration: SimpleType.DURATION }),
       outputs: variables({}),
     },
-    nodes,
+    nodes: shape === "map" ? [map] : leaves,
   });
 }
 

@@ -133,6 +133,8 @@ export const propellerConfigSchema = z.strictObject({
       unansweredAfterMs: milliseconds.default(60_000),
       /** An attempt that nobody serves, or nobody tells of, fails after this time; 0: it waits until somebody does. */
       deadlineMs: milliseconds.default(0),
+      /** A request to stop an attempt that had begun is given up when nobody has answered it for so long; 0: never. */
+      stopDeadlineMs: milliseconds.default(1_800_000),
     })
     .prefault({}),
   /** Resources of finished workflows are deleted; one replica does it. */

@@ -109,6 +109,7 @@ const controller: Controller = new Controller({
     defaultActiveDeadline: engine.defaultActiveDeadlineMs,
     unansweredAfter: config.plugins.unansweredAfterMs,
     pluginDeadline: config.plugins.deadlineMs,
+    abandonAborts: config.plugins.stopDeadlineMs,
     inlineStatusLimit: engine.inlineStatusLimitBytes,
     slices: { nodes: engine.sliceNodes, bytes: engine.inlineStatusLimitBytes / 2 },
     deleteResourcesOnFinalize: engine.deleteResourcesOnFinalize,

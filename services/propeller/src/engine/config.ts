@@ -40,6 +40,11 @@ export interface EngineConfig {
   readonly republishWindow: number;
   /** An abort that nobody answers is given up after this time if the attempt never reported anything. */
   readonly abandonUnanswered: number;
+  /**
+   * An abort of an attempt that had begun, and that nobody answers for so long, is given
+   * up: its node ends, and what may still run goes with the resource. 0: never.
+   */
+  readonly abandonAborts: number;
   /** A request that no plugin service has answered for so long is shown as waiting; 0 means never. */
   readonly unansweredAfter: number;
   /** An attempt that nobody serves, or nobody tells of, fails when it has waited so long; 0: it waits for ever. */
@@ -94,6 +99,7 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     cache: undefined,
     republishWindow: 60_000,
     abandonUnanswered: 600_000,
+    abandonAborts: 1_800_000,
     unansweredAfter: 60_000,
     pluginDeadline: 0,
     maxDynamicDepth: 32,

@@ -90,6 +90,7 @@ export type EngineMetric =
   | "attemptRetried"
   | "attemptWaits"
   | "attemptTimedOut"
+  | "abortAbandoned"
   | "requestResent"
   | "taskEventIgnored"
   | "bindingFailed"

@@ -188,6 +188,7 @@ export class Execution implements ServedExecution {
       cache: this.world.shared.config,
       retryBackoff: { initial: random.pick([0, 100, 1_000]), factor: 2, max: 10_000, jitter: 0.5 },
       abandonUnanswered: Number.POSITIVE_INFINITY,
+      abandonAborts: 0,
     };
   }
 

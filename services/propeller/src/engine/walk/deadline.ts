@@ -9,8 +9,9 @@ import { arm, deadlineOf, resendAt, retryTimeOf, sendAbort, sendRun, timeFacts, 
 import { waitingIsDue } from "./plugins-changed.js";
 import { neverHeard, tellAttemptAborted, troubleFor } from "./waiting-attempt.js";
 import { noteRetryable, retryAfter, startRetry } from "./next-attempt.js";
-import { noteAborted, stopNode } from "./stop.js";
+import { isStoppedFromAbove, noteAborted, stopNode } from "./stop.js";
 import type { Walk } from "./walk.js";
+import { goDuration } from "../time/duration.js";
 import { toMillis } from "../time/rfc3339.js";
 import { abort } from "./settle.js";
 
@@ -60,14 +61,35 @@ function resend(walk: Walk, node: RuntimeNode): void {
     sendRun(walk, node, "now");
     return;
   }
-  const silent = neverHeard(node);
-  const patience = troubleFor(walk, node) === undefined ? walk.config.abandonUnanswered : 0;
-  if (silent && node.scope.stage === "stop" && walk.now >= node.request.heardAt + patience) {
-    tellAttemptAborted(walk, node, node.stopping ?? "");
-    node.request = undefined;
-    noteAborted(walk, node, toMillis(walk.now));
-    abort(walk, node, node.stopping ?? "");
+  if (walk.now < node.request.heardAt + patienceFor(walk, node)) sendAbort(walk, node, "now");
+  else abandon(walk, node);
+}
+
+/** How long an abort is waited for: not at all where nobody serves the task, longest where something runs. */
+function patienceFor(walk: Walk, node: RuntimeNode): number {
+  const { abandonAborts, abandonUnanswered } = walk.config;
+  const begun = !neverHeard(node);
+  // Another attempt must not run beside one that may still live.
+  if (begun && node.status.phase === NodePhase.RetryableFailure && !isStoppedFromAbove(node)) return Number.POSITIVE_INFINITY;
+  if (begun) return abandonAborts > 0 ? abandonAborts : Number.POSITIVE_INFINITY;
+  if (!isStoppedFromAbove(node)) return Number.POSITIVE_INFINITY;
+  return troubleFor(walk, node) === undefined ? abandonUnanswered : 0;
+}
+
+/** Nobody answers: the node ends without the word of its plugin service. */
+function abandon(walk: Walk, node: RuntimeNode): void {
+  const { stopping = "" } = node;
+  const waited = goDuration(walk.now - (node.request?.heardAt ?? walk.now));
+  const reason = neverHeard(node)
+    ? stopping
+    : `${stopping} (nobody has answered the request to stop for ${waited}; the task may still run)`;
+  tellAttemptAborted(walk, node, reason);
+  node.request = undefined;
+  walk.count("abortAbandoned");
+  if (!isStoppedFromAbove(node)) {
+    walk.look(node);
     return;
   }
-  sendAbort(walk, node, "now");
+  noteAborted(walk, node, toMillis(walk.now));
+  abort(walk, node, reason);
 }

@@ -140,3 +140,8 @@ function enterPossibly(walk: Walk, node: RuntimeNode, reference: string): void {
 export function noteAborted(walk: Walk, node: RuntimeNode, now: string): void {
   walk.setNode(node, { ...node.status, TaskNodeStatus: { ...node.status.TaskNodeStatus, phase: TaskPhase.Aborted, updAt: now } });
 }
+
+/** Stopped because of something else than its own deadlines. */
+export function isStoppedFromAbove(node: RuntimeNode): boolean {
+  return node.scope.stage === "stop" || node.branch?.stopping !== undefined;
+}

@@ -16,7 +16,7 @@ import { land } from "./landing.js";
 import { noteRetryable, retryAfter } from "./next-attempt.js";
 import { fitsInline, sizeOf } from "./outputs.js";
 import { abort, fail, succeed } from "./settle.js";
-import { noteAborted, stopFollowers } from "./stop.js";
+import { isStoppedFromAbove, noteAborted, stopFollowers } from "./stop.js";
 import type { Walk } from "./walk.js";
 
 // Least time, ms, between two answers to signs of life of one node's attempts: an answer must never be what calls forth the next event.
@@ -188,9 +188,4 @@ function stopped(walk: Walk, node: RuntimeNode): void {
   }
   noteAborted(walk, node, toMillis(walk.now));
   abort(walk, node, node.stopping ?? "");
-}
-
-/** Stopped because of something else than its own deadlines. */
-function isStoppedFromAbove(node: RuntimeNode): boolean {
-  return node.scope.stage === "stop" || node.branch?.stopping !== undefined;
 }
