@@ -127,7 +127,7 @@ function noteSent(driver: Driver, open: Map<string, TaskRequest>): string[] {
 }
 
 describe("the incremental walk", () => {
-  it("decides as full walks do, on random graphs and random orders of events", () => {
+  it("decides as full walks do, on random graphs and random orders of events", { timeout: 300_000 }, () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const spec = randomWorkflow(new Random(seed));
