@@ -105,7 +105,8 @@ function endOutputs(walk: Walk): LiteralMap | undefined {
 /** The republishing timer. */
 export function endDue(walk: Walk): void {
   if (walk.republishAt === undefined || walk.finishing !== "no" || !isTerminalWorkflow(walk.status.phase)) return;
-  if (walk.now >= walk.republishAt) tellEnd(walk, "now");
+  // The status may not be durable yet, when its write takes long.
+  if (walk.now >= walk.republishAt) tellEnd(walk, "held");
   else walk.timers.set(walk.workflowTimer, walk.republishAt);
 }
 
