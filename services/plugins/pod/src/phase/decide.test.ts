@@ -130,7 +130,7 @@ describe("a pending pod", () => {
     expect(look(pod(pending("ContainerCreating", 5 * MINUTE)), limit)).toMatchObject({
       code: "PodPendingTimeout",
       recoverable: true,
-      kind: "USER",
+      kind: "SYSTEM",
       cleanup: true,
     });
     expect(look(pod(pending("ContainerCreating", 4 * MINUTE)), limit)).toMatchObject({

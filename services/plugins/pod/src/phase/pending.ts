@@ -74,7 +74,8 @@ function withPendingTimeout(decision: Decision, { since, now, limitMs }: { since
     const failure = new RetryableFailure({
       code: "PodPendingTimeout",
       message: reason || "the pod is pending",
-      kind: "USER",
+      // That there is no room is not the author's doing (Go Flyte spends the author's retries).
+      kind: "SYSTEM",
       cleanup: true,
     });
     return { kind: "failed", failure, occurredAt: since };
