@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -99,6 +99,17 @@ describe("a pod that ends", () => {
     const pod = await until("fails", ended);
     expect(pod).toMatchObject({ status: { phase: "Failed" } });
     expect(state(pod)).toMatchObject({ terminated: { exitCode: 3, reason: "Error", message: "some words\n" } });
+  });
+
+  test("unpacks in the home of its image without meeting others there", async () => {
+    const containers = [
+      sh('cd "$0" && echo "$HOSTNAME" > which && cat "$CODE/which" && pwd', { env: [{ name: "CODE", value: "/root" }], args: ["/root"] }),
+    ];
+    await Promise.all([run("home-1", { containers }), run("home-2", { containers })]);
+    const told = await Promise.all(["home-1", "home-2"].map(async (name) => (await until(name, ended)) && (await log(name)).split("\n")));
+    expect(told.map(([which]) => which)).toEqual(["home-1", "home-2"]);
+    expect(told[0]?.[1]).not.toBe(told[1]?.[1]);
+    expect(existsSync("/root/which")).toBe(false);
   });
 
   test("leaves a termination message", async () => {
@@ -351,7 +362,7 @@ describe("what a container sees", () => {
       ],
       envFrom: [{ prefix: "P_", configMapRef: { name: "settings" } }],
       args: ["sh", "/settings/b.txt"],
-      workingDir: "/root",
+      workingDir: "/opt/app",
       resources: { limits: { cpu: "250m" } },
       volumeMounts: [
         { name: "secret", mountPath: "/etc/flyte/secrets/group" },
@@ -366,7 +377,7 @@ describe("what a container sees", () => {
       body: { metadata: { name: "sees", labels: { l: "x" } }, spec: { restartPolicy: "Never", containers: [container], volumes } },
     });
     await until("sees", ended);
-    expect((await log("sees")).split("\n")).toEqual(["s3cret", "1 2 sees x 250", expect.stringMatching(/^2\/.*\/root\/main\/root$/), ""]);
+    expect((await log("sees")).split("\n")).toEqual(["s3cret", "1 2 sees x 250", expect.stringMatching(/^2\/.*\/root\/main\/opt\/app$/), ""]);
   });
 });
 

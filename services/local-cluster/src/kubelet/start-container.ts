@@ -6,7 +6,7 @@ import type { ContainerSpec } from "./container/spec.js";
 import { containerEnvironment, type EnvironmentInput, type Lookup } from "./container/environment.js";
 import { expand } from "./container/expand.js";
 import { findExecutable } from "./container/find-executable.js";
-import { absolute, mountsOf, translatePath } from "./container/mounts.js";
+import { absolute, mountsOf, translatePath, workFolder } from "./container/mounts.js";
 import type { PodFolder } from "./pod-folder.js";
 import type { RunFolder } from "./container/run-folder.js";
 import { linkMounts } from "./container/volumes.js";
@@ -108,7 +108,7 @@ function workingFolder(
   given: string | undefined,
   { root, translated }: { root: string; translated: (text: string, ancestors: boolean) => string },
 ): string {
-  if (given === undefined || given === "") return join(root, "work");
+  if (given === undefined || given === "") return workFolder(root);
   const path = translated(given, false);
   return path === given ? join(root, absolute(given)) : path;
 }

@@ -22,11 +22,19 @@ export const absolute = (path: string) => posix.normalize(`/${path}`).replace(/(
 
 const isBelow = (path: string, folder: string) => path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 
+/** Where container images keep the program and start it; flytekit unpacks code here unless it is told otherwise. */
+const IMAGE_HOME = "/root";
+
+/** Where a container starts that names no folder of its own. */
+export const workFolder = (root: string) => posix.join(root, "work");
+
 /**
  * Processes share the machine's files, so a volume cannot appear at its mount
  * path. A text that is such a path is turned into the place below `root` where
  * the volume is linked; `ancestors` also turns folders that hold mounts
- * (FLYTE_SECRETS_DEFAULT_DIR=/etc/flyte/secrets above a mount per group).
+ * (FLYTE_SECRETS_DEFAULT_DIR=/etc/flyte/secrets above a mount per group). The home
+ * of images is the container's working folder: two containers that unpack code
+ * there must not meet, and the machine's own is none of their business.
  */
 export function translatePath(
   text: string,
@@ -34,6 +42,7 @@ export function translatePath(
 ): string {
   if (!text.startsWith("/")) return text;
   const path = absolute(text);
+  if (path === IMAGE_HOME) return workFolder(root);
   const known = mounts.some((mount) => isBelow(path, mount.path) || (ancestors && path !== "/" && isBelow(mount.path, path)));
   return known ? posix.join(root, path) : text;
 }
