@@ -377,7 +377,12 @@ describe("what a container sees", () => {
       body: { metadata: { name: "sees", labels: { l: "x" } }, spec: { restartPolicy: "Never", containers: [container], volumes } },
     });
     await until("sees", ended);
-    expect((await log("sees")).split("\n")).toEqual(["s3cret", "1 2 sees x 250", expect.stringMatching(/^2\/.*\/root\/main\/opt\/app$/), ""]);
+    expect((await log("sees")).split("\n")).toEqual([
+      "s3cret",
+      "1 2 sees x 250",
+      expect.stringMatching(/^2\/.*\/root\/main\/opt\/app$/),
+      "",
+    ]);
   });
 });
 
