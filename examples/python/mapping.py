@@ -3,7 +3,7 @@
 from functools import partial
 from typing import List, Optional
 
-from flytekit import map_task, task, workflow
+from flytekit import LaunchPlan, map_task, task, workflow
 
 
 @task
@@ -38,3 +38,17 @@ def some_fail(numbers: List[int] = [1, 2, 3, 5]) -> int:
 @workflow
 def one_fails(numbers: List[int] = [1, 2]) -> List[int]:
     return map_task(odd_only)(n=numbers)
+
+
+@workflow
+def scale_by_two(n: int) -> int:
+    return scale(n=n, factor=2)
+
+
+double = LaunchPlan.get_or_create(scale_by_two, "python.mapping.double")
+
+
+@workflow
+def over_launch_plans(numbers: List[int] = [1, 2, 3]) -> List[int]:
+    """Every item is an execution of its own."""
+    return map_task(double)(n=numbers)
