@@ -1,3 +1,4 @@
+import type { BackoffConfig } from "./retry/backoff.js";
 import type { ParallelismBehavior } from "./array/concurrency.js";
 import type { CacheConfig } from "./cache/config.js";
 import type { SliceLimits } from "./status/status-slices.js";
@@ -69,14 +70,6 @@ export interface EngineConfig {
   readonly deleteResourcesOnFinalize: boolean;
   /** A number in [0, 1), for jitter only. */
   readonly random: () => number;
-}
-
-/** Delay `initial * factor^n`, at most `max`, made shorter by a random part of up to `jitter` (0 to 1). */
-export interface BackoffConfig {
-  readonly initial: number;
-  readonly factor: number;
-  readonly max: number;
-  readonly jitter: number;
 }
 
 /** The stock sandbox's addresses, Go Flyte 1.16's limits. `random` is given by the caller. */

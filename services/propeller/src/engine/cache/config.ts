@@ -1,5 +1,4 @@
-import type { BackoffConfig } from "../config.js";
-
+import type { BackoffConfig } from "../retry/backoff.js";
 /** How an installation caches. Times are in milliseconds. */
 export interface CacheConfig {
   /** Outputs older than this do not count; 0 means that age does not matter. */

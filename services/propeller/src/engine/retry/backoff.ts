@@ -1,4 +1,10 @@
-import type { BackoffConfig } from "../config.js";
+/** Delay `initial * factor^n`, at most `max`, made shorter by a random part of up to `jitter` (0 to 1). */
+export interface BackoffConfig {
+  readonly initial: number;
+  readonly factor: number;
+  readonly max: number;
+  readonly jitter: number;
+}
 
 /** Delay in ms before try `n` (from 0) is repeated. */
 export function backoffDelay(config: BackoffConfig, n: number, random: () => number): number {

@@ -2,7 +2,7 @@ import { literalMap } from "@flyte-ts/domain";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { itemIndex, itemInputs } from "../array/items.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { NodeInputs } from "./outputs.js";
+import type { NodeInputs } from "./node-inputs.js";
 import type { Walk } from "./walk.js";
 import { wantLiterals } from "./want-literals.js";
 

@@ -1,7 +1,6 @@
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { BackoffConfig } from "../config.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import { backoffDelay } from "../retry/backoff.js";
+import { type BackoffConfig, backoffDelay } from "../retry/backoff.js";
 import type { Effect, ReadResult } from "../types.js";
 
 type Kind = "outputs" | "literal";

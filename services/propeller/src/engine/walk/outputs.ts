@@ -9,13 +9,8 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
 import { listsByValue, ownInputs } from "./array-inputs.js";
 import { bindingError, wantLiterals } from "./want-literals.js";
+import type { NodeInputs } from "./node-inputs.js";
 import type { Walk } from "./walk.js";
-
-export type NodeInputs =
-  | { readonly kind: "ready"; readonly inputs: LiteralMap }
-  /** Blobs were asked for; the node is looked at again when they are there. */
-  | { readonly kind: "waiting" }
-  | { readonly kind: "error"; readonly error: ExecutionErrorJson };
 
 /** Binds a node's inputs, asking for blobs where outputs are not known by value. */
 export function inputsOf(walk: Walk, node: RuntimeNode): NodeInputs {

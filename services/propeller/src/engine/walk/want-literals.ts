@@ -1,6 +1,6 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { NodeInputs } from "./outputs.js";
+import type { NodeInputs } from "./node-inputs.js";
 import type { Walk } from "./walk.js";
 
 /** Asks for literals that stand in the blob store; the node is looked at again when they are there. */
