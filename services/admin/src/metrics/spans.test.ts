@@ -55,7 +55,7 @@ function lines(span: Span, indent = ""): string[] {
     workflowId: () => `execution ${(id.value as { name: string }).name}`,
     nodeId: () => `node ${(id.value as { nodeId: string }).nodeId}`,
     taskId: () => `attempt ${(id.value as { retryAttempt: number }).retryAttempt}`,
-    operationId: () => String(id.value),
+    operationId: () => (typeof id.value === "string" ? id.value : ""),
   }[id.case ?? "operationId"]();
   return [`${indent}${name} ${at(span.startTime)}-${at(span.endTime)}`, ...span.spans.flatMap((inner) => lines(inner, `${indent}  `))];
 }
