@@ -240,6 +240,22 @@ describe("nodes within nodes", () => {
     });
   });
 
+  test("a dynamic node stays one when its end is told by an engine that no longer knows it", async () => {
+    const value = { dynamicWorkflow: { dynamicJobSpecUri: at("n0/data/0/futures.pb") } };
+    await node("n0", Node.RUNNING);
+    await node("n0", Node.DYNAMIC_RUNNING, { isDynamic: true, isParent: true, targetMetadata: { case: "taskNodeMetadata", value } });
+    const plain = { case: "taskNodeMetadata" as const, value: { checkpointUri: "s3://raw/c" } };
+    await node("n0", Node.SUCCEEDED, { ...output("n0"), targetMetadata: plain });
+    expect(await admin.getNodeExecution({ id: nodeId("n0") })).toMatchObject({
+      metadata: { isDynamic: true, isParentNode: true },
+      closure: {
+        phase: Node.SUCCEEDED,
+        dynamicJobSpecUri: at("n0/data/0/futures.pb"),
+        targetMetadata: { case: "taskNodeMetadata", value: { checkpointUri: "" } },
+      },
+    });
+  });
+
   test("a graph whose object is gone is not there, and the rest of the node is", async () => {
     const nodes = Array.from({ length: 5_000 }, (__, i) => ({ id: `${"node".repeat(20)}-${i}` }));
     const compiledWorkflow = create(CompiledWorkflowClosureSchema, { primary: { template: { nodes } } });

@@ -90,6 +90,8 @@ export function nodeExecutionOf(row: NodeRow, { executionId, errorBytes }: NodeO
 
 function closureOf(row: NodeRow, errorBytes: number | undefined): NodeExecutionClosure {
   const closure = row.target === null ? create(NodeExecutionClosureSchema) : fromBinary(NodeExecutionClosureSchema, row.target);
+  // An engine that starts again tells the end of a node that it no longer knows to have made a graph as that of any task.
+  if (row.is_dynamic && closure.targetMetadata.case === "taskNodeMetadata") closure.targetMetadata.value.checkpointUri = "";
   closure.phase = nodePhaseOf(row.phase);
   setTimes(closure, row);
   closure.deckUri = row.deck_uri;

@@ -102,6 +102,14 @@ export const podServiceConfig = z.strictObject({
         .optional(),
     })
     .prefault({}),
+  /**
+   * Task types that run as pods. Flytekit alone makes these; Go Flyte takes whatever no other plugin names, but then a type that
+   * needs a plugin which is not there fails for reasons that nobody understands.
+   */
+  taskTypes: z
+    .array(z.string().min(1))
+    .min(1)
+    .default(["container", "python-task", "raw-container", "sidecar", "eager_failure_handler_task", "sqlite"]),
   pods: podConfig.prefault({}),
   graces: z
     .strictObject({

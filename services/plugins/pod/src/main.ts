@@ -33,7 +33,7 @@ const attempts = new PodAttempts({
   tellEndsOfMs,
 });
 const { maxInFlight, producerId } = config;
-const running = await runPlugin({ plugin: podPlugin(attempts), bus, logger, clock, metrics, maxInFlight, producerId });
+const running = await runPlugin({ plugin: podPlugin(attempts, config.taskTypes), bus, logger, clock, metrics, maxInFlight, producerId });
 const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() ?? attempts.problem() });
 
 returnMemory();

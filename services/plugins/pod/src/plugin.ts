@@ -1,11 +1,15 @@
 import { definePlugin, type Plugin } from "@flyte-ts/task-plugin";
 import type { PodAttempts } from "./pods/pod-attempts.js";
 
-/** Runs tasks as pods. Several task types, one way; `plugin_identifier` is what Go Flyte's two plugins were called. */
-export function podPlugin(attempts: PodAttempts): Plugin {
+/**
+ * Runs tasks as pods. Several task types, one way; `plugin_identifier` is what Go Flyte's two plugins were called.
+ *
+ * @throws RangeError when `taskTypes` is empty or has one twice.
+ */
+export function podPlugin(attempts: PodAttempts, taskTypes: readonly string[]): Plugin {
   return definePlugin({
     name: "container",
-    taskTypes: ["container", "python-task", "raw-container", "sidecar"],
+    taskTypes,
     identifierOf: (taskType) => (taskType === "sidecar" ? "sidecar" : "container"),
     start: (host) => attempts.start(host),
     stop: () => attempts.stop(),

@@ -41,7 +41,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
 
   const serve = async () => {
     running = await runPlugin({
-      plugin: podPlugin(new PodAttempts({ ...config, config: pods, client, store: createBlobStore({}), clock, logger })),
+      plugin: podPlugin(new PodAttempts({ ...config, config: pods, client, store: createBlobStore({}), clock, logger }), config.taskTypes),
       bus,
       logger,
       clock,

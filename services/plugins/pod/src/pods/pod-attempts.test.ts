@@ -41,7 +41,10 @@ class PodWorld implements PluginWorld {
 
   plugin(clock: ManualClock) {
     this.clock = clock;
-    return podPlugin(new PodAttempts({ ...config, config: pods, client: this.cluster, store: this.store, clock, logger }));
+    return podPlugin(
+      new PodAttempts({ ...config, config: pods, client: this.cluster, store: this.store, clock, logger }),
+      config.taskTypes,
+    );
   }
 
   request = () => podRequest();
