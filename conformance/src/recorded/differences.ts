@@ -26,14 +26,36 @@ export function differences(recorded: unknown, here: unknown): Difference[] {
     .filter(({ recorded: x, here: y }) => JSON.stringify(x) !== JSON.stringify(y));
 }
 
-/** The reason why a difference is accepted, or undefined. */
-export function accepted(list: readonly AcceptedDifference[], name: string, difference: Difference): string | undefined {
-  return acceptance(list, name, difference)?.reason;
-}
-
-/** The entry of the list that accepts the difference. */
+/** The first entry of the list that accepts the difference, or undefined. */
 export function acceptance(list: readonly AcceptedDifference[], name: string, { path }: Difference): AcceptedDifference | undefined {
   return list.find((entry) => (entry.cases === undefined || entry.cases.includes(name)) && new RegExp(`^(?:${entry.path})$`).test(path));
+}
+
+/** An entry that accepts nothing in cases that it is there for. */
+export interface IdleEntry {
+  readonly entry: AcceptedDifference;
+  /** Undefined: in none at all. */
+  readonly cases: readonly string[] | undefined;
+}
+
+/**
+ * Entries that are broader than they need be, as far as what was compared shows: one for named cases must accept
+ * something in each of them, one for all (`names`) in one of them.
+ */
+export function idle(
+  list: readonly AcceptedDifference[],
+  names: readonly string[],
+  found: ReadonlyMap<string, readonly Difference[]>,
+): readonly IdleEntry[] {
+  const used = (entry: AcceptedDifference, name: string) => found.get(name)?.some((d) => acceptance(list, name, d) === entry);
+  return list.flatMap((entry) => {
+    if (entry.cases !== undefined) {
+      const cases = entry.cases.filter((name) => !names.includes(name) || used(entry, name) === false);
+      return cases.length === 0 ? [] : [{ entry, cases }];
+    }
+    const known = names.every((name) => found.has(name));
+    return known && !names.some((name) => used(entry, name)) ? [{ entry, cases: undefined }] : [];
+  });
 }
 
 function flatten(value: unknown, path = "", out = new Map<string, unknown>()): Map<string, unknown> {

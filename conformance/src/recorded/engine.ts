@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
-import { accepted, type AcceptedDifference, differences } from "./differences.js";
+import { acceptance, type AcceptedDifference, type Difference, differences, idle } from "./differences.js";
 
 const { values } = parseArgs({
   options: {
@@ -17,6 +17,8 @@ const { values } = parseArgs({
     here: { type: "string" },
     /** On a real kube-apiserver in place of the local cluster. */
     kubernetes: { type: "boolean", default: false },
+    /** Print what each entry of the list accepts. */
+    review: { type: "boolean", default: false },
   },
 });
 if (values.records === undefined) throw new Error("--records FOLDER is needed: the folder of record.py");
@@ -53,10 +55,12 @@ if (values.here === undefined) {
 
 let unexplained = 0;
 const wanted = values.only === "" ? [] : values.only.split(",");
-for (const file of readdirSync(join(records, "golden")).filter(
-  (name) => wanted.length === 0 || wanted.includes(name.replace(".json", "")),
-)) {
-  const name = file.replace(".json", "");
+const names = readdirSync(join(records, "golden"))
+  .filter((file) => file.endsWith(".json"))
+  .map((file) => file.replace(".json", ""));
+const found = new Map<string, readonly Difference[]>();
+for (const name of names.filter((each) => wanted.length === 0 || wanted.includes(each))) {
+  const file = `${name}.json`;
   if (!existsSync(join(folder, file))) {
     console.log(`MISSING  ${name}`);
     unexplained++;
@@ -70,7 +74,8 @@ for (const file of readdirSync(join(records, "golden")).filter(
         .replace(/[^\s"\\]+(?=\/lib\/python3\.\d+\/)/g, "<PYTHON>"),
     );
   const all = differences(read(join(records, "golden", file)), read(join(folder, file)));
-  const open = all.filter((difference) => accepted(list, name, difference) === undefined);
+  found.set(name, all);
+  const open = all.filter((difference) => acceptance(list, name, difference) === undefined);
   console.log(`${open.length === 0 ? "agrees  " : "DIFFERS "} ${name} (${all.length - open.length} accepted, ${open.length} not)`);
   for (const { path, recorded, here } of open.slice(0, 40)) {
     console.log(
@@ -79,7 +84,22 @@ for (const file of readdirSync(join(records, "golden")).filter(
   }
   unexplained += open.length > 0 ? 1 : 0;
 }
+if (values.review) {
+  for (const entry of list) {
+    console.log(`entry ${entry.cases?.join() ?? "(all)"} ${entry.path}\n    ${entry.reason}`);
+    for (const [name, all] of found) {
+      for (const difference of all.filter((each) => acceptance(list, name, each) === entry)) {
+        const { path, recorded, here } = difference;
+        console.log(
+          `    ${name} ${path}\n        ${JSON.stringify(recorded).slice(0, 200)}\n        ${JSON.stringify(here).slice(0, 200)}`,
+        );
+      }
+    }
+  }
+}
+const idleEntries = idle(list, names, found);
+for (const { entry, cases } of idleEntries) console.log(`ACCEPTS NOTHING ${entry.path}${cases === undefined ? "" : ` in ${cases.join()}`}`);
 if (values.here === undefined && process.env.KEEP_RECORDS === undefined) rmSync(folder, { recursive: true, force: true });
 else console.log(`records: ${folder}`);
 console.log(`${unexplained} cases differ without an accepted reason`);
-process.exit(unexplained > 0 ? 1 : 0);
+process.exit(unexplained + idleEntries.length > 0 ? 1 : 0);
