@@ -2,11 +2,13 @@ import { expect, test } from "vitest";
 import { acceptance, differences, idle } from "./differences.js";
 
 test("differing leaves are told by path; what depends on installation or timing is left out", () => {
-  const recorded = { a: [1, { b: "x" }], lab: 1, soft: 2, empty: {}, gone: true };
-  const here = { a: [1, { b: "y" }, 3], lab: 2, soft: 3, empty: {} };
+  const recorded = { a: [1, { b: "x" }], lab: 1, soft: 2, empty: {}, gone: true, blobs: ["a", "b"] };
+  const here = { a: [1, { b: "y" }, 3], lab: 2, soft: 3, empty: {}, blobs: ["b", "c"] };
   expect(differences(recorded, here)).toEqual([
     { path: "/a[1]/b", recorded: "x", here: "y" },
     { path: "/a[2]", recorded: "<absent>", here: 3 },
+    { path: "/blobs/a", recorded: true, here: "<absent>" },
+    { path: "/blobs/c", recorded: "<absent>", here: true },
     { path: "/gone", recorded: true, here: "<absent>" },
   ]);
 });

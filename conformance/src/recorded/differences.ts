@@ -14,6 +14,8 @@ export interface Difference {
 }
 
 const ABSENT = "<absent>";
+/** Lists whose order says nothing: each item is a leaf of its own. */
+const SETS = new Set(["blobs", "admin_blobs"]);
 /** Facts of the installation and of timing. */
 const NEVER_COMPARED = new Set(["lab", "soft"]);
 
@@ -48,7 +50,7 @@ export function idle(
   found: ReadonlyMap<string, readonly Difference[]>,
 ): readonly IdleEntry[] {
   const used = (entry: AcceptedDifference, name: string) => found.get(name)?.some((d) => acceptance(list, name, d) === entry);
-  return list.flatMap((entry) => {
+  return list.flatMap((entry): IdleEntry[] => {
     if (entry.cases !== undefined) {
       const cases = entry.cases.filter((name) => !names.includes(name) || used(entry, name) === false);
       return cases.length === 0 ? [] : [{ entry, cases }];
@@ -61,7 +63,10 @@ export function idle(
 function flatten(value: unknown, path = "", out = new Map<string, unknown>()): Map<string, unknown> {
   if (Array.isArray(value) && value.length > 0) for (const [index, item] of value.entries()) flatten(item, `${path}[${index}]`, out);
   else if (value !== null && typeof value === "object" && Object.keys(value).length > 0) {
-    for (const [key, item] of Object.entries(value)) if (!NEVER_COMPARED.has(key)) flatten(item, `${path}/${key}`, out);
+    for (const [key, item] of Object.entries(value)) {
+      if (SETS.has(key) && Array.isArray(item)) for (const each of item) out.set(`${path}/${key}/${each}`, true);
+      else if (!NEVER_COMPARED.has(key)) flatten(item, `${path}/${key}`, out);
+    }
   } else out.set(path, value);
   return out;
 }
