@@ -148,7 +148,7 @@ test("a plugin that is there and never answers is waited for with a reason; once
   // Propeller takes stock once a second.
   await sleep(2_500);
   const id = await create(await registerShellWorkflow(client, "mute", one({ type: "mute" })));
-  await attempt(id, "has not answered the request yet");
+  await attempt(id, "is there and has not answered since");
   clearInterval(timer);
   const silent = await attempt(id, "has been silent since");
   expect(silent.closure?.reasons.map(({ message }) => message)).toEqual([

@@ -24,6 +24,8 @@ export interface WorkflowStatus {
   failedNode?: string;
   /** Ours: why the execution is being aborted. */
   abortReason?: string;
+  /** Ours: what was told last of what keeps the execution from going on; empty once nothing does any more. */
+  notice?: string;
   /** Ours: where the statuses of nodes stand when they are too large for the resource; `nodeStatus` is not there then. */
   slices?: SliceRoot;
   /** Ours: beside `slices`, how many nodes are in which phase, for people. */

@@ -18,6 +18,12 @@ export interface WorkflowFact {
   readonly error?: ErrorFact | undefined;
 }
 
+/** What is in an execution's way; an empty reason: nothing any more. */
+export interface NoticeFact {
+  readonly reason: string;
+  readonly occurredAt: bigint;
+}
+
 /** What the events of nodes and of task attempts have in common. */
 export interface ProgressFact {
   readonly occurredAt: bigint;

@@ -15,8 +15,9 @@ import {
   TaskExecutionEventSchema,
   type WorkflowExecutionEvent,
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { ExecutionNotice } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { taskKey } from "../task-execution/task-key.js";
-import type { ErrorFact, NodeFact, NodeTargetFact, TaskFact, WorkflowFact } from "./facts.js";
+import type { ErrorFact, NodeFact, NodeTargetFact, NoticeFact, TaskFact, WorkflowFact } from "./facts.js";
 import { isSet, isTime, nanosOf } from "./time.js";
 
 /** An event that cannot be recorded whenever it is tried again. */
@@ -53,6 +54,11 @@ export function readWorkflowEvent(event: WorkflowExecutionEvent, beside: ValuesB
     outputs: encoded(outputResult.case === "outputData" ? outputResult.value : beside.outputs),
     error: outputResult.case === "error" ? errorFact(outputResult.value) : undefined,
   };
+}
+
+/** @throws BadEvent without a valid occurred_at. */
+export function readNotice(notice: ExecutionNotice): NoticeFact {
+  return { reason: text(notice.reason), occurredAt: occurred(notice) };
 }
 
 /** @throws BadEvent without a valid occurred_at. */

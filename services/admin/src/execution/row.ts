@@ -1,4 +1,5 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import {
   AbortMetadataSchema,
   type Execution,
@@ -9,7 +10,7 @@ import {
   ExecutionStateChangeDetailsSchema,
   LiteralMapBlobSchema,
 } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import { ExecutionErrorSchema, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ExecutionError_ErrorKind, ExecutionErrorSchema, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { cutText } from "@flyte-ts/rpc";
 import { workflowPhaseOf } from "../event/phase-name.js";
@@ -37,6 +38,8 @@ export interface ExecutionRow {
   error: Uint8Array | null;
   abort_cause: string;
   abort_principal: string;
+  notice: string;
+  notice_ns: bigint | null;
 }
 
 export const executionColumns = [
@@ -60,6 +63,8 @@ export const executionColumns = [
   "error",
   "abort_cause",
   "abort_principal",
+  "notice",
+  "notice_ns",
 ]
   .map((name) => `executions.${name}`)
   .join(", ");
@@ -109,6 +114,30 @@ function resultOf(row: ExecutionRow, errorBytes: number | undefined): ExecutionC
     case "abort":
       return { case: "abortMetadata", value: create(AbortMetadataSchema, { cause: row.abort_cause, principal: row.abort_principal }) };
     default:
-      return { case: undefined };
+      return noticeOf(row, errorBytes);
   }
+}
+
+/** Code of the error by which an execution that has not ended shows what it waits for. */
+export const WAITING_CODE = "Waiting";
+
+/**
+ * What is in the way of an execution that has not ended. It is the closure's error, which
+ * Flyte shows for executions that are failing, too: no other field of it is for words.
+ */
+function noticeOf(row: ExecutionRow, errorBytes: number | undefined): ExecutionClosure["outputResult"] {
+  const { notice, notice_ns: since, started_ns: startedAt } = row;
+  if (notice === "" || since === null || isTerminalWorkflowEvent(workflowPhaseOf(row.phase))) return { case: undefined };
+  // What was in the way of its beginning is so no more.
+  if (startedAt !== null && since < startedAt) return { case: undefined };
+  const message = errorBytes === undefined ? notice : cutText(notice, errorBytes);
+  return {
+    case: "error",
+    value: create(ExecutionErrorSchema, {
+      code: WAITING_CODE,
+      kind: ExecutionError_ErrorKind.SYSTEM,
+      message,
+      timestamp: timestampOf(since),
+    }),
+  };
 }

@@ -4,7 +4,7 @@ import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } f
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { executionEventOrder, taskEventOrder } from "../event/order.js";
-import { BadEvent, type OffloadNames, readNodeEvent, readTaskEvent, readWorkflowEvent } from "../event/read.js";
+import { BadEvent, type OffloadNames, readNodeEvent, readNotice, readTaskEvent, readWorkflowEvent } from "../event/read.js";
 import type { ExecutionName } from "../execution/state.js";
 import type { Item } from "./item.js";
 
@@ -27,6 +27,10 @@ export function decodeMessage(subject: string, data: Uint8Array, names: OffloadN
       return nodeItem(message.event.value, message, names);
     case "task":
       return arrayItem(message.event.value, message, names);
+    case "notice": {
+      const { executionId } = message.event.value;
+      return { kind: "notice", execution: nameOf(executionId), fact: readNotice(message.event.value), order: message.sequence };
+    }
     case undefined:
       throw new BadEvent("the message holds no event");
     default:

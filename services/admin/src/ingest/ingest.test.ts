@@ -24,7 +24,9 @@ import { offloadNames } from "../event/offload-names.js";
 import { BadEvent } from "../event/read.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import type { NodeId } from "../execution/identifier.js";
+import { findExecution } from "../execution/find.js";
 import { insertExecution } from "../execution/insert.js";
+import { executionOf } from "../execution/row.js";
 import { readDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
 import { findNodeWithValues } from "../node-execution/find.js";
 import { taskColumns, taskExecutionsOf, type TaskRow } from "../task-execution/row.js";
@@ -209,6 +211,36 @@ describe("recording", () => {
       "waits",
       "waits",
     ]);
+  });
+
+  test("what an execution waits for is its error until it goes on or ends", async () => {
+    const { record } = recorder();
+    const notice = (sequence: number, reason: string) =>
+      execution(
+        executionEvent({
+          sequence: BigInt(sequence),
+          event: { case: "notice", value: { executionId: executionId(), reason, occurredAt: at(sequence) } },
+        }),
+      );
+    const shown = async () => {
+      const { phase, outputResult } = executionOf(await findExecution(db, executionId())).closure ?? {};
+      return [
+        Workflow[phase ?? 0],
+        outputResult?.case === "error" ? `${outputResult.value.code}: ${outputResult.value.message}` : outputResult?.case,
+      ];
+    };
+    await record([notice(1, "no closure")]);
+    expect(await shown()).toEqual(["UNDEFINED", "Waiting: no closure"]);
+    await record([execution(workflow(2, Workflow.RUNNING))]);
+    expect(await shown()).toEqual(["RUNNING", undefined]);
+    await record([notice(5, "nobody serves it"), notice(4, "older")]);
+    await record([notice(3, "late")]);
+    expect(await shown()).toEqual(["RUNNING", "Waiting: nobody serves it"]);
+    await record([notice(6, "")]);
+    expect(await shown()).toEqual(["RUNNING", undefined]);
+    await record([notice(7, "again")]);
+    await record([execution(workflow(8, Workflow.SUCCEEDED, { outputResult: { case: "outputUri", value: "s3://b/outputs.pb" } }))]);
+    expect(await shown()).toEqual(["SUCCEEDED", "outputs"]);
   });
 
   test("a value that the database refuses holds up nothing else", async () => {

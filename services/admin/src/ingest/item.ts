@@ -1,10 +1,11 @@
-import type { NodeFact, TaskFact, WorkflowFact } from "../event/facts.js";
+import type { NodeFact, NoticeFact, TaskFact, WorkflowFact } from "../event/facts.js";
 import type { ExecutionName } from "../execution/state.js";
 import type { TaskKey } from "../task-execution/store.js";
 
 /** One event from the bus, read and ready to be recorded. */
 export type Item =
   | { readonly kind: "workflow"; readonly execution: ExecutionName; readonly fact: WorkflowFact; readonly order: bigint }
+  | { readonly kind: "notice"; readonly execution: ExecutionName; readonly fact: NoticeFact; readonly order: bigint }
   | { readonly kind: "node"; readonly execution: ExecutionName; readonly nodeId: string; readonly fact: NodeFact; readonly order: bigint }
   | {
       readonly kind: "task";

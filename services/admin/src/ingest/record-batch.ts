@@ -7,6 +7,7 @@ import type { Item, Outcome, Placed } from "./item.js";
 import { executionsWithOpenRows } from "../settle/open-rows.js";
 import { noteSignsOfLife } from "../settle/signs-of-life.js";
 import { recordNodes } from "./record-nodes.js";
+import { recordNotices } from "./record-notices.js";
 import { recordTasks } from "./record-tasks.js";
 import { recordWorkflows } from "./record-workflows.js";
 
@@ -44,11 +45,13 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
   const workflows: OfKind<"workflow">[] = [];
   const nodes: OfKind<"node">[] = [];
   const tasks: OfKind<"task">[] = [];
+  const notices: OfKind<"notice">[] = [];
   for (const [index, item] of items.entries()) {
     const executionId = ids[index];
     if (executionId === undefined) outcomes[index] = "waits";
     else if (item.kind === "workflow") workflows.push({ index, executionId, item });
     else if (item.kind === "node") nodes.push({ index, executionId, item });
+    else if (item.kind === "notice") notices.push({ index, executionId, item });
     else tasks.push({ index, executionId, item });
   }
   const ended: BatchResult["ended"][number][] = [];
@@ -57,6 +60,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
   await apart.record(tasks, async (part) => {
     for (const { index } of await recordTasks(deps.db, part)) outcomes[index] = "waits";
   });
+  await apart.record(notices, (part) => recordNotices(deps.db, part));
   await noteSignsOfLife(deps.db, [
     ...new Set([...workflows, ...nodes, ...tasks].filter(({ item }) => isSignOfLife(item)).map(({ executionId }) => executionId)),
   ]);
@@ -85,6 +89,8 @@ function isSignOfLife(item: Item): boolean {
   switch (item.kind) {
     case "workflow":
       return !isTerminalWorkflowEvent(item.fact.phase);
+    case "notice":
+      return false;
     case "node":
       return !isTerminalNodeEvent(item.fact.phase);
     case "task":

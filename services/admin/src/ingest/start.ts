@@ -106,6 +106,8 @@ function describe(item: Item): Record<string, unknown> {
   switch (item.kind) {
     case "workflow":
       return { kind: item.kind, execution, phase: item.fact.phase };
+    case "notice":
+      return { kind: item.kind, execution };
     case "node":
       return { kind: item.kind, execution, node: item.nodeId, phase: item.fact.phase };
     case "task":

@@ -54,7 +54,7 @@ test("each new reason has a new version, and none is held against anybody before
   d.advance(120_000);
   expect(toldOf(d)).toEqual([
     "WAITING_FOR_RESOURCES 0 the plugin service for task type [spark] has been silent since 2026-11-21T09:59:00.000Z",
-    "WAITING_FOR_RESOURCES 1 the plugin service for task type [spark] has not answered the request yet",
+    "WAITING_FOR_RESOURCES 1 the plugin service for task type [spark] is there and has not answered since 2026-11-21T10:00:00.250Z, the request is sent again until it does",
   ]);
   expect(d.request("n0").knownPhaseVersion).toBe(1);
 });

@@ -13,6 +13,7 @@ import { blobDue, blobWritten, timerOf } from "./walk/blob-writes.js";
 import { nodeDue } from "./walk/deadline.js";
 import { restore, revive } from "./walk/load.js";
 import { look } from "./walk/look.js";
+import { noticeBlob, tellNotice } from "./walk/noticing.js";
 import { takePlugins } from "./walk/plugins-changed.js";
 import { scan } from "./walk/scan.js";
 import { failScope, stepScope } from "./walk/scope-step.js";
@@ -88,6 +89,7 @@ class Run implements WorkflowRun {
     this.#drain();
     tellNews(walk);
     armAgain(walk);
+    tellNotice(walk);
     return walk.end();
   }
 
@@ -164,6 +166,7 @@ class Run implements WorkflowRun {
   #load(): void {
     const walk = this.#walk;
     const { status } = walk;
+    walk.noticeUntold = status.notice !== undefined;
     if (status.phase !== WorkflowPhase.Ready) revive(walk);
     if (this.terminal) return;
     if (this.#workflow.deletionRequested) this.#abort(ABORT_REASON);
@@ -198,7 +201,9 @@ class Run implements WorkflowRun {
     const walk = this.#walk;
     const { ready, retryAt } = walk.blobs.answer(uri, result, walk.now);
     for (const node of ready) walk.look(node);
-    if (retryAt !== undefined) walk.timers.set(timerOf(walk, uri), retryAt);
+    if (retryAt === undefined) return;
+    walk.timers.set(timerOf(walk, uri), retryAt);
+    if (result.kind === "error") noticeBlob(walk, uri, result.message);
   }
 
   /** Nobody will record the end of an execution whose events are refused: it is stopped and let go. */

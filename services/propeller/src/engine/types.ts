@@ -47,6 +47,8 @@ export type RejectionCause = "notFound" | "incompatibleCluster" | "terminal";
 export type ReadResult<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "missing" }
+  /** Something stands there that is not what it should be. */
+  | { readonly kind: "garbled"; readonly message: string }
   | { readonly kind: "error"; readonly message: string };
 
 /**

@@ -1,7 +1,7 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { BlobStore } from "@flyte-ts/blobstore";
+import { BlobError, type BlobStore } from "@flyte-ts/blobstore";
 import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ReadResult } from "../engine/types.js";
 
@@ -28,12 +28,17 @@ export class OutputsStore {
   }
 
   async #read<T extends Message>(uri: string, schema: GenMessage<T>): Promise<ReadResult<T>> {
+    let bytes: Uint8Array | undefined;
     try {
-      const bytes = await this.blobs.get(uri);
-      if (bytes === undefined) return { kind: "missing" };
+      bytes = await this.blobs.get(uri);
+    } catch (error) {
+      return { kind: "error", message: error instanceof BlobError ? error.message : `${uri}: ${String(error)}` };
+    }
+    if (bytes === undefined) return { kind: "missing" };
+    try {
       return { kind: "value", value: fromBinary(schema, bytes) };
     } catch (error) {
-      return { kind: "error", message: `${uri}: ${String(error)}` };
+      return { kind: "garbled", message: `it is no ${schema.typeName}: ${String(error)}` };
     }
   }
 }

@@ -353,7 +353,7 @@ export class Execution implements ServedExecution {
     if (wrong !== undefined) this.#violate("arraysInBounds", wrong);
     this.#note(
       () =>
-        `tell ${event.case === "node" ? `${event.value.id?.nodeId ?? ""} ${event.value.phase}` : `workflow ${event.value?.phase ?? 0}`}`,
+        `tell ${event.case === "node" ? `${event.value.id?.nodeId ?? ""} ${event.value.phase}` : `${event.case} ${event.case === "notice" ? event.value.reason : (event.value?.phase ?? 0)}`}`,
     );
     if (event.case !== "workflow" || !TERMINAL.has(event.value.phase)) return;
     this.#terminalTold.add(event.value.phase);

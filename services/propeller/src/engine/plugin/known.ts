@@ -19,7 +19,15 @@ export function troubleOf(known: PluginsKnown, taskType: string): string | undef
   return known.complete ? `no plugin service serves task type [${taskType}]` : undefined;
 }
 
-/** Why an attempt waits whose plugin service is there and says nothing of it. */
-export function unanswered(taskType: string): string {
-  return `the plugin service for task type [${taskType}] has not answered the request yet`;
+/** Why an attempt waits whose plugin service is there and says nothing of it. `since`: ms, when it was first asked. */
+export function unanswered(taskType: string, since: number): string {
+  return `${silentOnRequest(taskType)} since ${new Date(since).toISOString()}, the request is sent again until it does`;
+}
+
+export function isUnanswered(reason: string | undefined, taskType: string): boolean {
+  return reason?.startsWith(silentOnRequest(taskType)) === true;
+}
+
+function silentOnRequest(taskType: string): string {
+  return `the plugin service for task type [${taskType}] is there and has not answered`;
 }

@@ -3,6 +3,7 @@ import type { Answer, QuestionKind, QuestionOf, Settled, ValueOf } from "../ask/
 import type { RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { arm } from "./attempt.js";
+import { noticeQuestion } from "./noticing.js";
 import type { Release, Walk } from "./walk.js";
 
 // Questions of nodes to the shell. Nothing of them is kept in the status: after a
@@ -91,6 +92,7 @@ export function takeAnswer(walk: Walk, id: string, answer: Answer): void {
     asked.error = answer.message;
     asked.againAt = walk.now + backoffDelay(walk.config.askRetry, asked.tries - 1, walk.config.random);
     arm(walk, node);
+    noticeQuestion(walk, node, asked);
   } else {
     asked.tries = 0;
     asked.error = undefined;

@@ -41,8 +41,17 @@ export class BlobReads {
     return read?.kind === "literal" && read.result?.kind === "value" ? (read.result.value as Literal) : undefined;
   }
 
-  missing(uri: string): boolean {
-    return this.#reads.get(uri)?.result?.kind === "missing";
+  /** Why what stands at the address cannot be had, now or later, in words that end with the address. */
+  lost(uri: string): string | undefined {
+    const result = this.#reads.get(uri)?.result;
+    if (result?.kind === "missing") return `not found at [${uri}]`;
+    return result?.kind === "garbled" ? `cannot be read, ${result.message}, at [${uri}]` : undefined;
+  }
+
+  /** Failures in a row of a read that somebody waits for. */
+  failures(uri: string): number {
+    const read = this.#reads.get(uri);
+    return read === undefined || read.result !== undefined ? 0 : read.tries;
   }
 
   /** Has `node` wait for a blob. Returns what to ask the shell for, if nobody has asked yet. */

@@ -1,6 +1,7 @@
 import type { RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { proceed } from "./begin.js";
+import { noticeBlob } from "./noticing.js";
 import { land } from "./landing.js";
 import type { BlobTimer, Walk } from "./walk.js";
 
@@ -11,6 +12,7 @@ export function blobWritten(walk: Walk, uri: string, error: string | undefined):
   if (error !== undefined) {
     write.retryAt = walk.now + backoffDelay(walk.config.blobRetry, write.tries++, walk.config.random);
     walk.timers.set(timerOf(walk, uri), write.retryAt);
+    noticeBlob(walk, uri, `${uri}: ${error}`);
     return;
   }
   walk.writes.delete(uri);

@@ -166,8 +166,9 @@ export function collapse(walk: Walk, node: RuntimeNode, inner: Scope): void {
 }
 
 function wantOutputs(walk: Walk, node: RuntimeNode, uri: string): void {
-  if (walk.blobs.missing(uri)) {
-    fail(walk, node, { code: "OutputsNotFound", kind: "SYSTEM", message: `Failed to copy subworkflow outputs from [${uri}]: not found` });
+  const lost = walk.blobs.lost(uri);
+  if (lost !== undefined) {
+    fail(walk, node, { code: "OutputsNotFound", kind: "SYSTEM", message: `Failed to copy subworkflow outputs: ${lost}` });
     return;
   }
   const effect = walk.blobs.want(node, "outputs", uri);

@@ -83,7 +83,8 @@ function wantOutputs(walk: Walk, waiter: RuntimeNode, ids: readonly string[], sc
     const node = scope.nodes.get(id);
     if (node === undefined || !node.succeeded) return { kind: "error", error: bindingError(waiter, `node [${id}] has no outputs`) };
     const uri = standingAt(node);
-    if (walk.blobs.missing(uri)) return { kind: "error", error: bindingError(waiter, `Outputs not found at [${uri}]`) };
+    const lost = walk.blobs.lost(uri);
+    if (lost !== undefined) return { kind: "error", error: bindingError(waiter, `Outputs ${lost}`) };
     const effect = walk.blobs.want(waiter, "outputs", uri);
     if (effect !== undefined) walk.emit(effect);
   }
@@ -102,7 +103,8 @@ export function outputsOf(walk: Walk, node: RuntimeNode): LiteralMap | undefined
 /** Asks for outputs that are not known by value. */
 export function wantOutputsOf(walk: Walk, waiter: RuntimeNode, node: RuntimeNode): ExecutionErrorJson | undefined {
   const uri = standingAt(node);
-  if (walk.blobs.missing(uri)) return bindingError(waiter, `Outputs not found at [${uri}]`);
+  const lost = walk.blobs.lost(uri);
+  if (lost !== undefined) return bindingError(waiter, `Outputs ${lost}`);
   const effect = walk.blobs.want(waiter, "outputs", uri);
   if (effect !== undefined) walk.emit(effect);
   return undefined;

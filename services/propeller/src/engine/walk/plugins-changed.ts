@@ -1,5 +1,5 @@
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
-import { unanswered, type PluginsKnown } from "../plugin/known.js";
+import { isUnanswered, unanswered, type PluginsKnown } from "../plugin/known.js";
 import { goDuration } from "../time/duration.js";
 import { arm, sendFinalize, sendRun } from "./attempt.js";
 import { fail } from "./settle.js";
@@ -25,7 +25,7 @@ function visit(walk: Walk, scope: Scope): void {
 function judge(walk: Walk, node: RuntimeNode): void {
   const trouble = troubleFor(walk, node);
   if (trouble !== undefined) noteWaiting(walk, node, trouble);
-  else if (node.waitingSince !== undefined && node.status.message !== unanswered(walk.templateOf(node)?.type ?? "")) {
+  else if (node.waitingSince !== undefined && !isUnanswered(node.status.message, walk.templateOf(node)?.type ?? "")) {
     noteUnhindered(walk, node);
     sendRun(walk, node, "now");
   }
@@ -38,10 +38,10 @@ export function waitingIsDue(walk: Walk, node: RuntimeNode): boolean {
   if (due === undefined || due > walk.now) return false;
   const type = walk.templateOf(node)?.type ?? "";
   if (node.waitingSince === undefined) {
-    noteWaiting(walk, node, troubleFor(walk, node) ?? unanswered(type));
+    noteWaiting(walk, node, troubleFor(walk, node) ?? unanswered(type, node.request?.heardAt ?? walk.now));
     return false;
   }
-  const message = `${node.status.message ?? unanswered(type)}; given up after ${goDuration(walk.config.pluginDeadline)}`;
+  const message = `${node.status.message ?? unanswered(type, node.waitingSince)}; given up after ${goDuration(walk.config.pluginDeadline)}`;
   const error = { code: "PluginUnavailable", kind: "SYSTEM", message };
   tellAttemptFailed(walk, node, error);
   // Should the service come after all, it finds the request to remove what the request to run has it begin.

@@ -6,6 +6,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { troubleOf } from "../plugin/known.js";
 import { changeMessage } from "../status/update-phase.js";
 import { latestOf, toMillis } from "../time/rfc3339.js";
+import { noticeWaiting } from "./noticing.js";
 import type { Release, Walk } from "./walk.js";
 
 /** The attempt was asked to run and no plugin service has told of it. */
@@ -32,6 +33,7 @@ export function troubleFor(walk: Walk, node: RuntimeNode): string | undefined {
  */
 export function noteWaiting(walk: Walk, node: RuntimeNode, reason: string): void {
   node.waitingSince ??= walk.now;
+  noticeWaiting(walk, node, reason);
   if (node.status.message === reason) return;
   const { TaskNodeStatus: known } = node.status;
   const version = known?.phase === TaskPhase.WaitingForResources ? (known.phaseVersion ?? 0) + 1 : 0;
@@ -49,18 +51,22 @@ export function noteWaiting(walk: Walk, node: RuntimeNode, reason: string): void
   tellWaiting(walk, node, "held");
 }
 
+/** Of a node whose attempt is to begin, as it reads before anything was in its way. */
+const UNHINDERED = "node queued";
+
 /** A restart may have come between the status and the event. */
 export function waitingRestored(walk: Walk, node: RuntimeNode): void {
   if (node.status.TaskNodeStatus?.phase !== TaskPhase.WaitingForResources || node.attemptStartedAt !== undefined) return;
-  if (node.stopping !== undefined || node.status.message === undefined) return;
+  if (node.stopping !== undefined || node.status.message === undefined || node.status.message === UNHINDERED) return;
   node.waitingSince = latestOf(node.status.lastUpdatedAt);
+  noticeWaiting(walk, node, node.status.message);
   tellWaiting(walk, node, "now");
 }
 
 /** What stood in the way is gone. */
 export function noteUnhindered(walk: Walk, node: RuntimeNode): void {
   node.waitingSince = undefined;
-  walk.setNode(node, changeMessage(node.status, "node queued", walk.now));
+  walk.setNode(node, changeMessage(node.status, UNHINDERED, walk.now));
 }
 
 function tellWaiting(walk: Walk, node: RuntimeNode, release: Release): void {

@@ -11,10 +11,12 @@ import { attemptEvent, type AttemptEventFacts } from "../event/attempt-event.js"
 import { EventSequence } from "../event/sequence.js";
 import { arrayEvent, type ArrayEventFacts } from "../event/array-event.js";
 import { nodeEvent, type NodeEventDetails } from "../event/node-event.js";
+import { noticeEvent } from "../event/notice-event.js";
 import { workflowEvent, type WorkflowEventFacts } from "../event/workflow-event.js";
 import { Heap } from "../graph/heap.js";
 import { indexGraph, type GraphIndex } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { Hindrances } from "../notice/hindrances.js";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../plugin/known.js";
 import { generatedNameOf } from "../request/task-request.js";
 import { childExecutionId } from "../request/child-execution.js";
@@ -97,6 +99,9 @@ export class Walk {
   readonly moreTimer: MoreTimer = { more: true };
   blobs!: BlobReads;
   plugins: PluginsKnown = NO_PLUGINS_KNOWN;
+  readonly hindrances = new Hindrances();
+  /** What the status says is in the way may not have been told. */
+  noticeUntold = false;
   readonly writes = new Map<string, PendingWrite>();
   /** Questions that are to be answered, by their ids. */
   readonly asked = new Map<string, { readonly node: RuntimeNode; readonly asked: Asked }>();
@@ -263,6 +268,17 @@ export class Walk {
       ...facts,
       executionId: this.model.executionId,
       producerId: this.config.producerId,
+      now: this.now,
+      sequence: this.#sequence.next(this.now),
+    });
+    this.emit({ kind: "publish", event }, "held");
+  }
+
+  /** Always held: what was told last stands in the status. */
+  tellNotice(reason: string): void {
+    const event = noticeEvent({
+      executionId: this.model.executionId,
+      reason,
       now: this.now,
       sequence: this.#sequence.next(this.now),
     });

@@ -6,7 +6,8 @@ import type { Walk } from "./walk.js";
 /** Asks for literals that stand in the blob store; the node is looked at again when they are there. */
 export function wantLiterals(walk: Walk, waiter: RuntimeNode, uris: readonly string[]): NodeInputs | undefined {
   for (const uri of uris) {
-    if (walk.blobs.missing(uri)) return { kind: "error", error: bindingError(waiter, `Literal not found at [${uri}]`) };
+    const lost = walk.blobs.lost(uri);
+    if (lost !== undefined) return { kind: "error", error: bindingError(waiter, `Literal ${lost}`) };
     const effect = walk.blobs.want(waiter, "literal", uri);
     if (effect !== undefined) walk.emit(effect);
   }

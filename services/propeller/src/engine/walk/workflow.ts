@@ -116,7 +116,7 @@ export function finishWorkflow(walk: Walk): void {
   walk.finishing = "asked";
   walk.republishAt = undefined;
   for (const node of walk.retained.keys()) dropOutputs(walk, node);
-  const { abortReason: _a, failedNode: _f, eventSequence: _e, ...status } = walk.status;
+  const { abortReason: _a, failedNode: _f, eventSequence: _e, notice: _n, ...status } = walk.status;
   walk.setWorkflow(status);
   walk.emit({ kind: "finish", afterRevision: 0 }, "held");
 }

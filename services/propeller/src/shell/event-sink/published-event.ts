@@ -28,6 +28,8 @@ export function publishedEvent({ event, inputs, outputs }: ExecutionEvent): Publ
     }
     case "task":
       return publishedTaskEvent(event.value, outputs);
+    // Nothing published tells of it.
+    case "notice":
     case undefined:
       return undefined;
   }

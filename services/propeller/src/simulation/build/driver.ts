@@ -190,5 +190,5 @@ function textOf({ event }: Extract<Effect, { kind: "publish" }>): string {
   if (inner.case === "node") return `${inner.value.id?.nodeId ?? ""} ${NodeExecution_Phase[inner.value.phase]}`;
   if (inner.case === "task")
     return `${inner.value.parentNodeExecutionId?.nodeId ?? ""}/${inner.value.retryAttempt} ${TaskExecution_Phase[inner.value.phase]}`;
-  return "?";
+  return inner.case === "notice" ? `notice ${inner.value.reason}` : "?";
 }

@@ -6,6 +6,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { WorkflowExecutionIdentifier } from "../../../flyteidl/core/identifier_pb.js";
+import { file_flyteidl_core_identifier } from "../../../flyteidl/core/identifier_pb.js";
 import type { LiteralMap } from "../../../flyteidl/core/literals_pb.js";
 import { file_flyteidl_core_literals } from "../../../flyteidl/core/literals_pb.js";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "../../../flyteidl/event/event_pb.js";
@@ -18,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/event/v1/event.proto.
  */
 export const file_flytets_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIsQCCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEikKBmlucHV0cxgDIAEoCzIZLmZseXRlaWRsLmNvcmUuTGl0ZXJhbE1hcBIqCgdvdXRwdXRzGAQgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEhAKCHNlcXVlbmNlGAUgASgEEhwKFGR5bmFtaWNfd29ya2Zsb3dfdXJpGAcgASgJQgcKBWV2ZW50ImkKEUV4ZWN1dGlvblJlY29yZGVkEhQKDHdvcmtmbG93X2tleRgBIAEoCRINCgVwaGFzZRgCIAEoCRIvCgtyZWNvcmRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiTwoEV2FrZRIUCgx3b3JrZmxvd19rZXkYASABKAkSEQoHbm9kZV9pZBgCIAEoCUgAEhMKCXNpZ25hbF9pZBgDIAEoCUgAQgkKB3N1YmplY3RiBnByb3RvMw", [file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
+  fileDesc("ChxmbHl0ZXRzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBmbHl0ZXRzLmV2ZW50LnYxIvkCCg5FeGVjdXRpb25FdmVudBI6Cgh3b3JrZmxvdxgBIAEoCzImLmZseXRlaWRsLmV2ZW50LldvcmtmbG93RXhlY3V0aW9uRXZlbnRIABIyCgRub2RlGAIgASgLMiIuZmx5dGVpZGwuZXZlbnQuTm9kZUV4ZWN1dGlvbkV2ZW50SAASMgoEdGFzaxgGIAEoCzIiLmZseXRlaWRsLmV2ZW50LlRhc2tFeGVjdXRpb25FdmVudEgAEjMKBm5vdGljZRgIIAEoCzIhLmZseXRldHMuZXZlbnQudjEuRXhlY3V0aW9uTm90aWNlSAASKQoGaW5wdXRzGAMgASgLMhkuZmx5dGVpZGwuY29yZS5MaXRlcmFsTWFwEioKB291dHB1dHMYBCABKAsyGS5mbHl0ZWlkbC5jb3JlLkxpdGVyYWxNYXASEAoIc2VxdWVuY2UYBSABKAQSHAoUZHluYW1pY193b3JrZmxvd191cmkYByABKAlCBwoFZXZlbnQilAEKD0V4ZWN1dGlvbk5vdGljZRJACgxleGVjdXRpb25faWQYASABKAsyKi5mbHl0ZWlkbC5jb3JlLldvcmtmbG93RXhlY3V0aW9uSWRlbnRpZmllchIOCgZyZWFzb24YAiABKAkSLwoLb2NjdXJyZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImkKEUV4ZWN1dGlvblJlY29yZGVkEhQKDHdvcmtmbG93X2tleRgBIAEoCRINCgVwaGFzZRgCIAEoCRIvCgtyZWNvcmRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiTwoEV2FrZRIUCgx3b3JrZmxvd19rZXkYASABKAkSEQoHbm9kZV9pZBgCIAEoCUgAEhMKCXNpZ25hbF9pZBgDIAEoCUgAQgkKB3N1YmplY3RiBnByb3RvMw", [file_flyteidl_core_identifier, file_flyteidl_core_literals, file_flyteidl_event_event, file_google_protobuf_timestamp]);
 
 /**
  * One fact about a workflow or a node. The inner message is the published one,
@@ -55,6 +57,15 @@ export type ExecutionEvent = Message<"flytets.event.v1.ExecutionEvent"> & {
      */
     value: TaskExecutionEvent;
     case: "task";
+  } | {
+    /**
+     * What keeps the execution from going on, for people. It has no published
+     * counterpart, so only our own admin is told.
+     *
+     * @generated from field: flytets.event.v1.ExecutionNotice notice = 8;
+     */
+    value: ExecutionNotice;
+    case: "notice";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -97,6 +108,38 @@ export const ExecutionEventSchema: GenMessage<ExecutionEvent> = /*@__PURE__*/
   messageDesc(file_flytets_event_v1_event, 0);
 
 /**
+ * What an execution that runs, or is to begin, waits for that may not come by
+ * itself. The latest stands, by the event's sequence, until the execution ends.
+ *
+ * @generated from message flytets.event.v1.ExecutionNotice
+ */
+export type ExecutionNotice = Message<"flytets.event.v1.ExecutionNotice"> & {
+  /**
+   * @generated from field: flyteidl.core.WorkflowExecutionIdentifier execution_id = 1;
+   */
+  executionId?: WorkflowExecutionIdentifier | undefined;
+
+  /**
+   * Empty: nothing is in its way any more.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp occurred_at = 3;
+   */
+  occurredAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message flytets.event.v1.ExecutionNotice.
+ * Use `create(ExecutionNoticeSchema)` to create a new message.
+ */
+export const ExecutionNoticeSchema: GenMessage<ExecutionNotice> = /*@__PURE__*/
+  messageDesc(file_flytets_event_v1_event, 1);
+
+/**
  * Admin's word that an execution's terminal event is in the database; the
  * finalizer of the resource may go.
  *
@@ -128,7 +171,7 @@ export type ExecutionRecorded = Message<"flytets.event.v1.ExecutionRecorded"> & 
  * Use `create(ExecutionRecordedSchema)` to create a new message.
  */
 export const ExecutionRecordedSchema: GenMessage<ExecutionRecorded> = /*@__PURE__*/
-  messageDesc(file_flytets_event_v1_event, 1);
+  messageDesc(file_flytets_event_v1_event, 2);
 
 /**
  * Admin's word that something has happened that a node waits for: the node is to
@@ -172,5 +215,5 @@ export type Wake = Message<"flytets.event.v1.Wake"> & {
  * Use `create(WakeSchema)` to create a new message.
  */
 export const WakeSchema: GenMessage<Wake> = /*@__PURE__*/
-  messageDesc(file_flytets_event_v1_event, 2);
+  messageDesc(file_flytets_event_v1_event, 3);
 

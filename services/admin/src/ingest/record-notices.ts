@@ -1,0 +1,26 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { Item, Placed } from "./item.js";
+
+type NoticeItem = Placed<Extract<Item, { kind: "notice" }>>;
+
+/** Records what is in the way of executions: of each the latest word stands, whatever comes late or twice. */
+export async function recordNotices(db: Queryable, items: readonly NoticeItem[]): Promise<void> {
+  const latest = new Map<bigint, NoticeItem>();
+  for (const placed of items) {
+    const before = latest.get(placed.executionId);
+    if (before === undefined || before.item.order < placed.item.order) latest.set(placed.executionId, placed);
+  }
+  const rows = [...latest.values()].toSorted((a, b) => (a.executionId < b.executionId ? -1 : 1));
+  await db.query({
+    name: "record-notices",
+    text: `UPDATE executions SET notice = given.notice, notice_order = given.notice_order, notice_ns = given.notice_ns
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS given (id, notice, notice_order, notice_ns)
+      WHERE executions.id = given.id AND executions.notice_order < given.notice_order`,
+    values: [
+      rows.map(({ executionId }) => executionId),
+      rows.map(({ item }) => item.fact.reason),
+      rows.map(({ item }) => item.order),
+      rows.map(({ item }) => item.fact.occurredAt),
+    ],
+  });
+}
