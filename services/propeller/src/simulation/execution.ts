@@ -21,6 +21,9 @@ import { Stream } from "./world/bus.js";
 import { Cluster, type Outcome, type Pod } from "./world/cluster.js";
 import type { Faults } from "./world/faults.js";
 import { PluginService } from "./world/plugin-service.js";
+import type { Fleet } from "./world/fleet.js";
+import type { Host } from "./world/life.js";
+import { LoneProcess } from "./world/lone-process.js";
 import { Propeller, type ShellBug } from "./world/propeller.js";
 import { ResourceStore } from "./world/resource-store.js";
 import type { Schedule } from "./world/schedule.js";
@@ -43,6 +46,8 @@ export interface World {
   readonly blobs: Map<string, LiteralMap>;
   readonly shared: CacheAndFormer;
   readonly service: AdminService;
+  /** The propellers that share out the executions; undefined where each has a process of its own. */
+  readonly fleet: Fleet | undefined;
   violate(invariant: Invariant, text: string): void;
   note(text: () => string): void;
 }
@@ -56,7 +61,8 @@ export class Execution implements ServedExecution {
   readonly #admin: Admin;
   readonly #cluster: Cluster;
   readonly #plugin: PluginService;
-  readonly #propeller: Propeller;
+  readonly #propellers: readonly Propeller[];
+  readonly #process: LoneProcess | undefined;
   readonly #slices: SliceStore;
   /** The status that the resource had last, with what stood in its slices. */
   #status: WorkflowStatus = { phase: 0 };
@@ -105,7 +111,7 @@ export class Execution implements ServedExecution {
       repairs: !clean,
       recorded: (phase) => {
         service.ended(this.name);
-        if (!random.chance(faults.busLoss * 3)) schedule.after(random.between(1, 20), () => this.#propeller.takeRecorded(phase));
+        if (!random.chance(faults.busLoss * 3)) this.#tellPropellers((propeller) => propeller.takeRecorded(phase));
       },
       branchOf,
     });
@@ -114,14 +120,14 @@ export class Execution implements ServedExecution {
       this.#takeOutputs(event);
       return true;
     });
-    // Propeller and admin have a consumer each on the stream of task events.
-    const toPropeller = new Stream<TaskEvent>(schedule, random, faults);
+    // Each propeller and admin have a consumer each on the stream of task events.
+    const toPropellers: Stream<TaskEvent>[] = [];
     const toAdmin = new Stream<TaskEvent>(schedule, random, { ...faults });
     const publishTask = (event: TaskEvent): void => {
       if (isTerminalTaskEvent(event.event?.phase ?? 0)) this.#ended.add(event.event?.metadata?.generatedName ?? "");
       if (this.#random.chance(faults.busLoss)) return;
       this.#note(() => `event ${event.nodePath}/${event.event?.retryAttempt ?? 0} ${event.event?.phase ?? 0}`);
-      toPropeller.publish(event);
+      for (const stream of toPropellers) stream.publish(event);
       toAdmin.publish(event);
     };
     toAdmin.consume((event) => {
@@ -143,35 +149,52 @@ export class Execution implements ServedExecution {
         futures: request.template?.type.startsWith(DYNAMIC) === true,
       }),
     });
-    this.#propeller = new Propeller({
-      schedule,
-      random,
-      faults,
-      store: this.#store,
-      parse: (resource) => ({
-        ...workflow,
-        ...withSlices(JSON.parse(JSON.stringify(resource.status)) as WorkflowStatus, this.#slices.blobs),
-        resourceVersion: String(resource.resourceVersion),
-        deletionRequested: resource.deletionRequested,
-        finalizers: resource.finalizers,
-      }),
-      config: this.#config(),
-      answer: (question) => world.shared.answer(question) ?? service.answer(question),
-      requests,
-      events,
-      blobs,
-      slices: this.#slices,
-      onEffect: (effect) => this.#effect(effect),
-      bug: shellBug(options.bug),
-      testing: {
-        fullWalks: random.chance(0.1),
-        forgetsFollowers: options.bug === "forgetsFollowers",
-        forgetsChildren: options.bug === "forgetsChildren",
-        crowdsArrays: options.bug === "crowdsArrays",
-      },
-      fabricate: (request) => answer(request, "ABORTED", { now: schedule.now }),
-    });
-    toPropeller.consume((event) => this.#propeller.takeTaskEvent(event));
+    const config = this.#config();
+    const fullWalks = random.chance(0.1);
+    const employ = (host: Host, entitled: () => boolean): Propeller => {
+      const propeller = new Propeller({
+        host,
+        entitled,
+        onTrespass: (what) => this.#violate("onlyTheHolderActs", `${what} of a process that does not hold the shard`),
+        schedule,
+        random,
+        faults,
+        store: this.#store,
+        parse: (resource) => ({
+          ...workflow,
+          ...withSlices(JSON.parse(JSON.stringify(resource.status)) as WorkflowStatus, this.#slices.blobs),
+          resourceVersion: String(resource.resourceVersion),
+          deletionRequested: resource.deletionRequested,
+          finalizers: resource.finalizers,
+        }),
+        config,
+        answer: (question) => world.shared.answer(question) ?? service.answer(question),
+        requests,
+        events,
+        blobs,
+        slices: this.#slices,
+        onEffect: (effect) => this.#effect(effect),
+        bug: shellBug(options.bug),
+        testing: {
+          fullWalks,
+          forgetsFollowers: options.bug === "forgetsFollowers",
+          forgetsChildren: options.bug === "forgetsChildren",
+          crowdsArrays: options.bug === "crowdsArrays",
+        },
+        fabricate: (request) => answer(request, "ABORTED", { now: schedule.now }),
+      });
+      const stream = new Stream<TaskEvent>(schedule, random, faults);
+      stream.consume((event) => propeller.takeTaskEvent(event));
+      toPropellers.push(stream);
+      return propeller;
+    };
+    if (world.fleet === undefined) {
+      const process = new LoneProcess({ schedule, random, faults });
+      const propeller = employ(process, () => true);
+      this.#process = process;
+      this.#propellers = [propeller];
+      process.start(propeller);
+    } else this.#propellers = world.fleet.employ(hash(name), employ);
     this.#plan();
   }
 
@@ -207,7 +230,7 @@ export class Execution implements ServedExecution {
     };
     foreign();
     const periodic = (): void => {
-      this.#propeller.resync();
+      for (const propeller of this.#propellers) propeller.resync();
       this.#watch();
       if (!this.over) after(60_000, periodic);
     };
@@ -216,10 +239,19 @@ export class Execution implements ServedExecution {
 
   /** Watch events come late, and may come twice. */
   #watch(): void {
-    const delay = (): number => this.#random.between(1, Math.max(12, this.#faults.busDelay));
     const version = this.#store.current?.resourceVersion ?? 0;
-    this.#schedule.after(delay(), () => this.#propeller.takeWatch(version));
-    if (this.#random.chance(this.#faults.busDouble)) this.#schedule.after(delay(), () => this.#propeller.takeWatch(version));
+    for (const propeller of this.#propellers) {
+      const times = this.#random.chance(this.#faults.busDouble) ? 2 : 1;
+      for (let i = 0; i < times; i++)
+        this.#schedule.after(this.#random.between(1, Math.max(12, this.#faults.busDelay)), () => propeller.takeWatch(version));
+    }
+  }
+
+  /** What is told to whoever listens at that moment. */
+  #tellPropellers(tell: (propeller: Propeller) => void): void {
+    this.#schedule.after(this.#random.between(1, 20), () => {
+      for (const propeller of this.#propellers) tell(propeller);
+    });
   }
 
   get #root(): boolean {
@@ -227,8 +259,8 @@ export class Execution implements ServedExecution {
   }
 
   get counts(): ServedExecution["counts"] {
-    const { crashes, reloads } = this.#propeller;
-    return { crashes, reloads, repairs: this.#admin.repairs, slices: this.#slices.written };
+    const reloads = this.#propellers.reduce((sum, propeller) => sum + propeller.reloads, 0);
+    return { crashes: this.#process?.crashes ?? 0, reloads, repairs: this.#admin.repairs, slices: this.#slices.written };
   }
 
   /** As admin has it. */
@@ -262,7 +294,7 @@ export class Execution implements ServedExecution {
   wake(subject: Wake): void {
     const { busLoss, busDouble } = this.#faults;
     const times = (this.#random.chance(busLoss * 3) ? 0 : 1) + (this.#random.chance(busDouble) ? 1 : 0);
-    for (let i = 0; i < times; i++) this.#schedule.after(this.#random.between(1, 20), () => this.#propeller.takeWake(subject));
+    for (let i = 0; i < times; i++) this.#tellPropellers((propeller) => propeller.takeWake(subject));
   }
 
   #takeOutputs({ event, outputs }: ExecutionEvent): void {
@@ -406,6 +438,8 @@ function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
     case "mixesUp":
     case "crowdsArrays":
     case "pretendsStopped":
+    case "ignoresItsLease":
+    case "takesUpNothing":
       return undefined;
     default:
       return bug;

@@ -15,7 +15,9 @@ export type Invariant =
   | "cacheIsTrue"
   /** Only what had the same inputs and task is recovered. */
   | "reusesTheSame"
-  | "slicesStand";
+  | "slicesStand"
+  /** Of several propellers, nobody does anything for a shard that another may hold. */
+  | "onlyTheHolderActs";
 
 export interface Violation {
   readonly invariant: Invariant;

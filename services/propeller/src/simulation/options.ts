@@ -3,6 +3,7 @@ import type { Faults } from "./world/faults.js";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { CatalogBug } from "./world/catalog.js";
 import type { ServiceBug } from "./world/admin-service.js";
+import type { ShardBug } from "./world/replica.js";
 import type { ShellBug } from "./world/propeller.js";
 
 /** Deliberate mistakes: of the shell, of the plugin service, of admin, of the engine. */
@@ -10,6 +11,7 @@ export type PlantedBug =
   | ShellBug
   | ServiceBug
   | CatalogBug
+  | ShardBug
   | "forgetsTasks"
   | "pluginLeavesAborted"
   | "forgetsFollowers"
@@ -23,6 +25,8 @@ export interface SimulationOptions {
   readonly workflow?: WorkflowSpec;
   /** Instead of what the seed gives. */
   readonly faults?: Partial<Faults>;
+  /** How many propellers share out the executions, instead of what the seed gives; 0: each execution has a process of its own. */
+  readonly propellers?: number;
   /** Whether the world may have a cache and a former execution. */
   readonly plain?: boolean;
   /** Told of every event of the first execution. */

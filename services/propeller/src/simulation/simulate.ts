@@ -9,6 +9,7 @@ import { CacheAndFormer } from "./shared-catalog.js";
 import { randomWorkflow } from "./random-workflow.js";
 import { AdminService } from "./world/admin-service.js";
 import { NO_FAULTS, randomFaults } from "./world/faults.js";
+import { Fleet } from "./world/fleet.js";
 import { Schedule } from "./world/schedule.js";
 
 export interface SimulationResult {
@@ -23,6 +24,8 @@ export interface SimulationResult {
   readonly slices: number;
   /** Executions that nodes started. */
   readonly children: number;
+  /** How often a shard was taken over by another propeller. */
+  readonly handOvers: number;
   readonly phase: string;
 }
 
@@ -60,7 +63,8 @@ export function simulate(options: SimulationOptions): SimulationResult {
     violate,
     start: (name, workflow) => new Execution(world, name, workflow),
   });
-  const world: World = { options, random, schedule, faults, clean, blobs, shared, service, violate, note };
+  const fleet = newFleet(options, { schedule, faults, clean });
+  const world: World = { options, random, schedule, faults, clean, blobs, shared, service, fleet, violate, note };
   schedule.after(FAIR_FROM, () => Object.assign(faults, NO_FAULTS));
   const root = new Execution(world, ROOT, buildWorkflow(spec));
   service.add(root, undefined);
@@ -82,11 +86,24 @@ export function simulate(options: SimulationOptions): SimulationResult {
     violations,
     trace,
     steps: schedule.steps,
-    crashes: sum("crashes"),
+    crashes: sum("crashes") + (fleet?.crashes ?? 0),
+    handOvers: fleet?.handOvers ?? 0,
     reloads: sum("reloads"),
     repairs: sum("repairs"),
     slices: sum("slices"),
     children: service.all.length - 1,
     phase: WorkflowExecution_Phase[root.phase] ?? "",
   };
+}
+
+/** In some worlds several propellers share out the executions. */
+function newFleet(
+  { seed, plain, propellers, bug }: SimulationOptions,
+  { schedule, faults, clean }: Pick<World, "schedule" | "faults" | "clean">,
+): Fleet | undefined {
+  // A source of its own, so that worlds without them are what they are by their seed.
+  const random = new Random(seed * 15_485_863 + 11);
+  // Where nothing is repaired, nothing may get lost between two propellers.
+  const processes = propellers ?? (plain !== true && !clean && random.chance(0.3) ? 2 + random.int(2) : 0);
+  return processes === 0 ? undefined : new Fleet({ schedule, random, faults, processes, bug });
 }

@@ -20,6 +20,12 @@ export interface Faults {
   askError: number;
   /** A running pod is removed by someone. */
   podRemoved: number;
+  /** One of several propellers is stopped for a while, at any step, and does not know it when it goes on. */
+  sleep: number;
+  /** Reads and writes of Leases are slow, or their answers get lost. */
+  slowLeases: number;
+  /** One of several propellers is asked to end, each second. */
+  leaving: number;
 }
 
 export const NO_FAULTS: Faults = {
@@ -34,6 +40,9 @@ export const NO_FAULTS: Faults = {
   blobError: 0,
   askError: 0,
   podRemoved: 0,
+  sleep: 0,
+  slowLeases: 0,
+  leaving: 0,
 };
 
 /** Each kind of fault is there in about half of the worlds, so that many worlds have only a few kinds. */
@@ -51,5 +60,8 @@ export function randomFaults(random: Random): Faults {
     blobError: some(0.3),
     askError: some(0.3),
     podRemoved: some(0.2),
+    sleep: some(0.02),
+    slowLeases: some(0.1),
+    leaving: some(0.02),
   };
 }

@@ -14,6 +14,7 @@ import type { Random } from "../random.js";
 import type { Wake } from "./admin-service.js";
 import type { Stream } from "./bus.js";
 import type { Faults } from "./faults.js";
+import type { Host, Worker } from "./life.js";
 import type { Resource, ResourceStore } from "./resource-store.js";
 import type { Schedule } from "./schedule.js";
 import type { SliceStore } from "./slice-store.js";
@@ -38,6 +39,11 @@ export type ShellBug =
   | "dropsSlicesEarly";
 
 export interface PropellerOptions {
+  readonly host: Host;
+  /** Whether it is the one that may act, whatever it believes. */
+  readonly entitled: () => boolean;
+  /** It acts although it may not. */
+  readonly onTrespass: (what: string) => void;
   readonly schedule: Schedule;
   readonly random: Random;
   readonly faults: Faults;
@@ -62,82 +68,92 @@ interface Active {
   version: number;
 }
 
-/** Propeller's process: the real engine and the real rules of writing, over simulated I/O; it may end at any step. */
-export class Propeller {
+/** Propeller's part for one execution: the real engine and the real rules of writing, over simulated I/O; its process may end at any step. */
+export class Propeller implements Worker {
   #active: Active | undefined;
   #early: Observation[] = [];
-  #up = false;
-  #epoch = 0;
+  /** The process holds the execution's shard and hears of it. */
+  #works = false;
   #done = false;
-  /** How often the process ended. */
-  crashes = 0;
+  #writes = 0;
   reloads = 0;
 
-  constructor(private readonly options: PropellerOptions) {
-    this.#start();
+  constructor(private readonly options: PropellerOptions) {}
+
+  begin(): void {
+    if (this.#works) return;
+    this.#works = true;
+    this.#load();
   }
 
-  /** A task event from the stream; false when the process is not there. */
+  drop(): void {
+    this.#works = false;
+    this.#active = undefined;
+    this.#early = [];
+    // What the process had ended it remembers no longer than it holds the shard.
+    if (this.options.store.current !== undefined) this.#done = false;
+  }
+
+  /** By the clock of the process. */
+  get #now(): number {
+    return this.options.schedule.now + this.options.host.clockSkewMs;
+  }
+
+  get writing(): boolean {
+    return this.#writes > 0;
+  }
+
+  /** A task event from the stream; false when it must come again. */
   takeTaskEvent(event: TaskEvent): boolean {
-    if (!this.#up) return false;
-    if (this.#done || this.options.store.current === undefined) this.#answerForgotten(event);
-    else this.#observe({ kind: "taskEvent", event });
-    return this.#up;
+    return this.options.host.hear(() => {
+      if (!this.#works) return;
+      if (this.#done || this.options.store.current === undefined) this.#answerForgotten(event);
+      else this.#observe({ kind: "taskEvent", event });
+    });
   }
 
   /** Not a stream: nobody keeps it for a process that is not there. */
   takeRecorded(phase: string): void {
-    if (this.#up) this.#observe({ kind: "recorded", phase });
+    this.options.host.hear(() => this.#observe({ kind: "recorded", phase }));
   }
 
   /** Nor this. */
   takeWake(subject: Wake): void {
-    if (this.#up) this.#observe({ kind: "awaited", ...subject });
+    this.options.host.hear(() => this.#observe({ kind: "awaited", ...subject }));
   }
 
   /** The watch tells of the resource. A run that was loaded from an old version is loaded again. */
   takeWatch(version: number): void {
-    if (!this.#up || this.#done) return;
-    if (this.#active !== undefined && this.#active.io.idle && version > this.#active.version) {
-      this.#reload();
-      return;
-    }
-    if (this.options.store.current?.deletionRequested === true) this.#observe({ kind: "abort" });
+    this.options.host.hear(() => {
+      if (!this.#works || this.#done) return;
+      if (this.#active !== undefined && this.#active.io.idle && version > this.#active.version) {
+        this.#reload();
+        return;
+      }
+      if (this.options.store.current?.deletionRequested === true) this.#observe({ kind: "abort" });
+    });
   }
 
   resync(): void {
-    if (this.#up && this.#active !== undefined) this.#observe({ kind: "resync" });
-  }
-
-  #start(): void {
-    this.#up = true;
-    this.#load();
-  }
-
-  /** The process may end here. Returns whether it did. */
-  #mayCrash(): boolean {
-    const { random, faults, schedule } = this.options;
-    if (!random.chance(faults.propellerCrash)) return false;
-    this.#up = false;
-    this.#active = undefined;
-    this.#early = [];
-    this.#epoch++;
-    this.crashes++;
-    schedule.after(random.between(10, 15_000), () => this.#start());
-    return true;
+    this.options.host.hear(() => {
+      if (this.#active !== undefined) this.#observe({ kind: "resync" });
+    });
   }
 
   #load(): void {
-    const { random, schedule } = this.options;
-    const epoch = this.#epoch;
-    schedule.after(random.between(1, 20), () => {
-      if (epoch !== this.#epoch || this.#active !== undefined || this.#done) return;
+    const { random, host } = this.options;
+    host.life?.after(random.between(1, 20), () => {
+      if (!this.#works || this.#active !== undefined || this.#done || !host.holds()) return;
       const resource = this.#read();
-      if (resource === undefined || resource.labels["termination-status"] !== undefined) return;
+      if (resource === undefined) return;
+      if (resource.labels["termination-status"] !== undefined) {
+        this.#done = true;
+        return;
+      }
       const { config, testing } = this.options;
       const workflow = this.#parse(resource);
       if (workflow === undefined) return;
-      const run = createRun({ workflow, config, now: schedule.now, testing });
+      const run = createRun({ workflow, config, now: this.#now, testing });
       this.#active = { io: new RunIo(run, String(resource.resourceVersion)), key: run.key, version: resource.resourceVersion };
       const early = this.#early;
       this.#early = [];
@@ -171,20 +187,22 @@ export class Propeller {
   #reload(): void {
     this.#active = undefined;
     this.reloads++;
-    this.options.schedule.after(this.options.random.between(10, 200), () => {
-      if (this.#up && this.#active === undefined) this.#load();
+    this.options.host.life?.after(this.options.random.between(10, 200), () => {
+      if (this.#active === undefined) this.#load();
     });
   }
 
   #observe(observation: Observation): void {
-    if (!this.#up || this.#done || this.#mayCrash()) return;
+    const { host } = this.options;
+    if (!this.#works || this.#done || host.mayCrash()) return;
+    if (!host.holds()) return;
     const active = this.#active;
     if (active === undefined) {
       this.#early.push(observation);
       return;
     }
     const { run } = active.io;
-    const effects = run.observe(observation, this.options.schedule.now);
+    const effects = run.observe(observation, this.#now);
     const admitted = this.options.bug === "effectsBeforeWrites" ? effects : active.io.admit(effects);
     this.#perform(active, admitted);
     if (this.#active !== active) return;
@@ -195,48 +213,52 @@ export class Propeller {
   #alarm(active: Active): void {
     const at = active.io.run.wakeAt;
     if (at === undefined || this.options.bug === "noTimers") return;
-    const epoch = this.#epoch;
-    this.options.schedule.after(at - this.options.schedule.now, () => {
+    this.options.host.life?.after(at - this.#now, () => {
       const due = active.io.run.wakeAt;
-      if (epoch === this.#epoch && this.#active === active && due !== undefined && due <= this.options.schedule.now)
-        this.#observe({ kind: "timer" });
+      if (this.#active === active && due !== undefined && due <= this.#now) this.#observe({ kind: "timer" });
     });
   }
 
   #write(active: Active): void {
+    const { slices, bug, host } = this.options;
+    const { life } = host;
     const write = active.io.nextWrite();
-    if (write === undefined || this.#mayCrash()) return;
+    if (write === undefined || host.mayCrash() || life === undefined) return;
     const { blobs = [], unused = [] } = write.patch;
-    const { slices, bug } = this.options;
     if (bug === "dropsSlicesEarly") slices.drop(unused);
-    const writer = { wanted: () => this.#active === active, process: this.#process() };
+    const writer = { wanted: () => this.#wanted(active), life };
     if (bug === "rootBeforeSlices" || blobs.length === 0) {
       slices.write(blobs, { ...writer, done: () => undefined });
       this.#patch(active, write);
-    } else slices.write(blobs, { ...writer, done: () => this.#mayCrash() || this.#patch(active, write) });
+    } else slices.write(blobs, { ...writer, done: () => host.mayCrash() || this.#patch(active, write) });
   }
 
-  /** Whether this process lives. */
-  #process(): () => boolean {
-    const epoch = this.#epoch;
-    return () => epoch === this.#epoch;
+  #wanted(active: Active): boolean {
+    return this.options.host.holds() && this.#active === active;
   }
 
   #patch(active: Active, write: StatusWrite): void {
-    const { schedule, random, faults } = this.options;
-    const epoch = this.#epoch;
+    const { schedule, random, faults, host } = this.options;
+    const { life } = host;
+    // It may have slept since the slices were durable.
+    if (life === undefined || !this.#wanted(active)) return;
+    this.#actsWith("a write");
     const unknown = random.chance(faults.writeUnknown);
     const lost = unknown && random.chance(0.5);
+    this.#writes++;
     schedule.after(random.between(1, unknown ? 2_000 : 15), () => {
       // A write under way arrives even when its sender is gone.
       const result = lost ? undefined : this.#put(write);
-      if (epoch !== this.#epoch || this.#active !== active || this.#mayCrash()) return;
-      if (unknown || result === undefined || result.kind === "conflict") this.#reload();
-      else if (result.kind === "gone") this.#forget();
-      else {
-        this.options.slices.cleanUp(write.patch, this.#process());
-        this.#written(active, result.resource.resourceVersion);
-      }
+      life.after(0, () => {
+        this.#writes--;
+        if (this.#active !== active || host.mayCrash()) return;
+        if (unknown || result === undefined || result.kind === "conflict") this.#reload();
+        else if (result.kind === "gone") this.#forget();
+        else {
+          this.options.slices.cleanUp(write.patch, life);
+          this.#written(active, result.resource.resourceVersion);
+        }
+      });
     });
   }
 
@@ -259,7 +281,9 @@ export class Propeller {
 
   #perform(active: Active, effects: readonly Effect[]): void {
     for (const effect of effects) {
-      if (this.#active !== active || this.#mayCrash()) return;
+      // The run is lost with its shard; who takes it over finds out again what is to be done.
+      if (this.#active !== active || this.options.host.mayCrash() || !this.options.host.holds()) return;
+      this.#actsWith(effect.kind);
       this.options.onEffect(effect);
       this.#do(effect);
     }
@@ -306,33 +330,42 @@ export class Propeller {
     if (request.desired === 2 && bug === "pretendsAborted") this.#later({ kind: "taskEvent", event: fabricate(request) });
   }
 
-  /** What is on its way to the bus when the process ends may or may not get there. */
+  /** What is on its way to the bus when the process ends may or may not get there; what has not left when its time ends does not. */
   #store(publish: () => void): void {
-    const { schedule, random } = this.options;
-    const epoch = this.#epoch;
-    schedule.after(random.between(0.2, 2), () => {
-      if (epoch === this.#epoch || random.chance(0.5)) publish();
-    });
+    const { schedule, random, host } = this.options;
+    const { life } = host;
+    if (random.chance(0.1)) life?.after(random.between(0.2, 2), () => host.holds() && this.#leaves("a message", publish));
+    else
+      schedule.after(random.between(0.2, 2), () => {
+        if (life?.alive === true || random.chance(0.5)) publish();
+      });
+  }
+
+  #leaves(what: string, action: () => void): void {
+    this.#actsWith(what);
+    action();
+  }
+
+  #actsWith(what: string): void {
+    if (!this.options.entitled()) this.options.onTrespass(what);
   }
 
   #blob(action: (failed: boolean) => void): void {
-    const { schedule, random, faults } = this.options;
-    const epoch = this.#epoch;
-    schedule.after(random.between(1, 30), () => {
-      if (epoch === this.#epoch) action(random.chance(faults.blobError));
-    });
+    const { random, faults, host } = this.options;
+    host.life?.after(random.between(1, 30), () => action(random.chance(faults.blobError)));
   }
 
   /** A call may get lost on its way there or back; one that is under way when its sender ends may get there still. */
   #ask({ id, ask }: Extract<Effect, { kind: "ask" }>): void {
-    const { schedule, random, faults, answer } = this.options;
-    const epoch = this.#epoch;
+    const { schedule, random, faults, answer, host } = this.options;
+    const { life } = host;
     schedule.after(random.between(0.5, random.chance(faults.askError) ? 5_000 : 20), () => {
-      const gone = epoch !== this.#epoch;
+      const gone = life?.alive !== true;
       const lost = random.chance(gone ? 0.5 : faults.askError);
       const answered: Answer = lost ? { kind: "error", message: "no" } : answer(ask);
       if (gone) return;
-      this.#later({ kind: "answered", id, answer: random.chance(faults.askError) ? { kind: "error", message: "no" } : answered });
+      const told: Answer = random.chance(faults.askError) ? { kind: "error", message: "no" } : answered;
+      life?.after(0.1, () => this.#observe({ kind: "answered", id, answer: told }));
     });
   }
 
@@ -343,14 +376,11 @@ export class Propeller {
   }
 
   #later(observation: Observation): void {
-    const epoch = this.#epoch;
-    this.options.schedule.after(0.1, () => {
-      if (epoch === this.#epoch) this.#observe(observation);
-    });
+    this.options.host.life?.after(0.1, () => this.#observe(observation));
   }
 
   #answerForgotten(event: TaskEvent): void {
-    const request = abortOfForgotten(event, this.options.schedule.now);
-    if (request !== undefined) this.options.requests.publish(request);
+    const request = abortOfForgotten(event, this.#now);
+    if (request !== undefined && this.options.host.holds()) this.options.requests.publish(request);
   }
 }

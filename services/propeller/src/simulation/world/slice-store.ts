@@ -3,6 +3,7 @@ import type { SliceBlob } from "../../engine/status/status-slices.js";
 import type { ResourcePatch } from "../../engine/types.js";
 import type { Random } from "../random.js";
 import type { Faults } from "./faults.js";
+import type { Life } from "./life.js";
 import type { Schedule } from "./schedule.js";
 
 export interface SliceStoreOptions {
@@ -13,10 +14,10 @@ export interface SliceStoreOptions {
 }
 
 export interface SliceWriter {
-  /** Whether anybody wants the write still. */
+  /** Whether the process that writes may go on with it. */
   readonly wanted: () => boolean;
-  /** Whether the process that writes lives. */
-  readonly process: () => boolean;
+  /** Of the process that writes. */
+  readonly life: Life;
   /** All are durable. */
   readonly done: () => void;
 }
@@ -43,23 +44,24 @@ export class SliceStore {
     const { schedule, random, faults } = this.options;
     schedule.after(random.between(0.5, 30), () => {
       // What was sent by a process that is gone may arrive.
-      if (!writer.process() && random.chance(0.5)) return;
+      if (!writer.life.alive && random.chance(0.5)) return;
       const failed = random.chance(faults.blobError);
       if (!failed || random.chance(0.5)) {
         this.blobs.set(blob.uri, encodeSlice(blob.entries));
         this.written++;
       }
-      if (!writer.process() || !writer.wanted()) return;
-      if (failed) schedule.after(random.between(50, 1_000), () => this.#put(blob, writer, done));
-      else done();
+      writer.life.after(0, () => {
+        if (!writer.wanted()) return;
+        if (failed) writer.life.after(random.between(50, 1_000), () => this.#put(blob, writer, done));
+        else done();
+      });
     });
   }
 
   /** After a write of the resource: what it has made superfluous goes, now and then too late or never. */
-  cleanUp({ unused = [], sweep }: ResourcePatch, process: () => boolean): void {
-    const { schedule, random } = this.options;
-    schedule.after(random.between(0.5, 500), () => {
-      if (!process() && random.chance(0.5)) return;
+  cleanUp({ unused = [], sweep }: ResourcePatch, life: Life): void {
+    const { random } = this.options;
+    life.after(random.between(0.5, 500), () => {
       this.drop(unused);
       if (sweep !== undefined)
         this.drop([...this.blobs.keys()].filter((uri) => uri.startsWith(`${sweep.prefix}/`) && !sweep.keep.includes(uri)));

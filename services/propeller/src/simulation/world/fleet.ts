@@ -1,0 +1,54 @@
+import type { Random } from "../random.js";
+import type { Faults } from "./faults.js";
+import { Leases } from "./leases.js";
+import type { Host, Worker } from "./life.js";
+import { Replica } from "./replica.js";
+import type { Schedule } from "./schedule.js";
+
+export interface FleetOptions {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly processes: number;
+  readonly bug: string | undefined;
+}
+
+const SHARDS = 4;
+
+/** Several propellers that share out the executions of a world. */
+export class Fleet {
+  readonly #leases = new Leases();
+  readonly #replicas: readonly Replica[];
+
+  constructor(options: FleetOptions) {
+    this.#replicas = Array.from(
+      { length: options.processes },
+      (_, at) =>
+        new Replica({
+          ...options,
+          name: "abcd".charAt(at),
+          leases: this.#leases,
+          shards: SHARDS,
+          clockSkewMs: options.random.chance(0.5) ? options.random.between(-2_000, 2_000) : 0,
+        }),
+    );
+  }
+
+  get crashes(): number {
+    return this.#replicas.reduce((sum, { crashes }) => sum + crashes, 0);
+  }
+
+  get handOvers(): number {
+    return Math.max(0, this.#replicas.reduce((sum, { gains }) => sum + gains, 0) - SHARDS);
+  }
+
+  /** Each process has somebody for the execution, who works on it while the process holds its shard. */
+  employ<W extends Worker>(place: number, make: (host: Host, entitled: () => boolean) => W): readonly W[] {
+    const shard = place % SHARDS;
+    return this.#replicas.map((replica) => {
+      const worker = make(replica.hostOf(shard), () => this.#leases.entitled(replica.member, shard));
+      replica.add(shard, worker);
+      return worker;
+    });
+  }
+}

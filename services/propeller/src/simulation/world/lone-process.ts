@@ -1,0 +1,51 @@
+import type { Random } from "../random.js";
+import type { Faults } from "./faults.js";
+import { type Host, Life, type Worker } from "./life.js";
+import type { Schedule } from "./schedule.js";
+
+export interface LoneProcessOptions {
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly faults: Faults;
+}
+
+/** A process that works on one execution alone and is begun again whenever it has ended. */
+export class LoneProcess implements Host {
+  readonly clockSkewMs = 0;
+  life: Life | undefined;
+  /** How often it ended. */
+  crashes = 0;
+  #worker: Worker | undefined;
+
+  constructor(private readonly options: LoneProcessOptions) {}
+
+  start(worker: Worker): void {
+    this.#worker = worker;
+    this.life = new Life(this.options.schedule);
+    worker.begin();
+  }
+
+  mayCrash(): boolean {
+    const { random, faults, schedule } = this.options;
+    const worker = this.#worker;
+    if (this.life === undefined || worker === undefined) return true;
+    if (!random.chance(faults.propellerCrash)) return false;
+    this.life.alive = false;
+    this.life = undefined;
+    this.crashes++;
+    worker.drop();
+    schedule.after(random.between(10, 15_000), () => this.start(worker));
+    return true;
+  }
+
+  holds(): boolean {
+    return true;
+  }
+
+  /** Its consumer keeps for it what comes while it is not there. */
+  hear(action: () => void): boolean {
+    if (this.life === undefined) return false;
+    action();
+    return this.life !== undefined;
+  }
+}
