@@ -5,6 +5,7 @@ import { RuntimeNode } from "./graph/runtime.js";
 import { restoreWritten, takeStatusChanges, wholeStatus } from "./status/resource-status.js";
 import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "./types.js";
 import { takeAnswer, wake } from "./walk/asking.js";
+import { abortAll } from "./walk/abort-all.js";
 import { tellNews } from "./walk/array-news.js";
 import { armAgain } from "./walk/attempt.js";
 import { start } from "./walk/begin.js";
@@ -32,21 +33,33 @@ export function createRun(input: RunInput): WorkflowRun {
   return new Run(input);
 }
 
+/** What is to be done to stop whatever the resource says is running, when no run can be made of it, or none gets on. */
+export function abortsOf({ workflow, config, now }: RunInput, reason: string): readonly Effect[] {
+  const walk = walkOf({ workflow, config, now });
+  walk.begin(now);
+  abortAll(walk, walk.root, reason);
+  return walk.end();
+}
+
+function walkOf({ workflow, config, now, testing }: RunInput): Walk {
+  const walk = new Walk({ model: workflow.model, config, now }, workflow.status);
+  walk.fullWalks = testing?.fullWalks ?? false;
+  walk.forgetsFollowers = testing?.forgetsFollowers ?? false;
+  walk.forgetsChildren = testing?.forgetsChildren ?? false;
+  walk.crowdsArrays = testing?.crowdsArrays ?? false;
+  walk.blobs = new BlobReads(config.blobRetry, config.random);
+  restore(walk, workflow.status);
+  return walk;
+}
+
 class Run implements WorkflowRun {
   readonly #walk: Walk;
   readonly #workflow: ParsedWorkflow;
 
-  constructor({ workflow, config, now, testing }: RunInput) {
-    this.#workflow = workflow;
-    const walk = new Walk({ model: workflow.model, config, now }, workflow.status);
-    walk.fullWalks = testing?.fullWalks ?? false;
-    walk.forgetsFollowers = testing?.forgetsFollowers ?? false;
-    walk.forgetsChildren = testing?.forgetsChildren ?? false;
-    walk.crowdsArrays = testing?.crowdsArrays ?? false;
-    walk.blobs = new BlobReads(config.blobRetry, config.random);
-    restore(walk, workflow.status);
-    restoreWritten(walk, workflow);
-    this.#walk = walk;
+  constructor(input: RunInput) {
+    this.#workflow = input.workflow;
+    this.#walk = walkOf(input);
+    restoreWritten(this.#walk, input.workflow);
   }
 
   get key(): string {

@@ -93,8 +93,7 @@ export class Controller {
       work: async (key) => this.#shardOf(key)?.round(key),
       onError: (key, error) => {
         metrics.roundErrors.inc();
-        this.#effects.perform(key, [{ kind: "note", note: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);
-        this.#shardOf(key)?.reload(key);
+        this.#shardOf(key)?.failed(key, error);
       },
     });
   }

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { WorkflowPhase } from "@flyte-ts/domain";
-import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { DOMAIN_LABEL, EXECUTION_ID_LABEL, type ExecutionErrorJson, PROJECT_LABEL, terminatedLabels } from "@flyte-ts/workflow-crd";
@@ -10,7 +10,7 @@ import { boundMessage, MAX_STATUS_MESSAGE } from "../engine/failure/bound-messag
 
 export interface GivenUp {
   /** Merge patch that ends the resource. */
-  readonly body: object;
+  readonly body: { readonly metadata: object; readonly status: object };
   /** The end, for admin; undefined when the resource does not even say whose it is. */
   readonly event: ExecutionEvent | undefined;
 }
@@ -41,10 +41,10 @@ export function giveUp({ meta, resourceVersion, producerId, code, message, now }
       error,
     },
   };
-  const { [PROJECT_LABEL]: project, [DOMAIN_LABEL]: domain, [EXECUTION_ID_LABEL]: name } = meta.labels ?? {};
-  if (project === undefined || domain === undefined || name === undefined) return { body, event: undefined };
+  const executionId = executionIdOf(meta);
+  if (executionId === undefined) return { body, event: undefined };
   const event = workflowEvent({
-    executionId: create(WorkflowExecutionIdentifierSchema, { project, domain, name }),
+    executionId,
     producerId,
     phase: WorkflowPhase.Failed,
     occurredAt: now,
@@ -52,4 +52,11 @@ export function giveUp({ meta, resourceVersion, producerId, code, message, now }
     error,
   });
   return { body, event };
+}
+
+/** Whose the resource is, by its labels. */
+export function executionIdOf({ labels }: KubeObject["metadata"]): WorkflowExecutionIdentifier | undefined {
+  const { [PROJECT_LABEL]: project, [DOMAIN_LABEL]: domain, [EXECUTION_ID_LABEL]: name } = labels ?? {};
+  if (project === undefined || domain === undefined || name === undefined) return undefined;
+  return create(WorkflowExecutionIdentifierSchema, { project, domain, name });
 }

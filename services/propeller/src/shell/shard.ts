@@ -15,7 +15,9 @@ import type { WorkflowLoader } from "./load-workflow.js";
 import type { PropellerMetrics } from "./metrics.js";
 import { objectName } from "./object-name.js";
 import type { StatusWriter } from "./status-writer.js";
-import { type TakenUp, takeUp } from "./take-up.js";
+import { EngineFault, Faults, inEngine } from "../shell-core/engine-fault.js";
+import { shellNotice } from "./shell-notice.js";
+import { takeLeave, takeUp } from "./take-up.js";
 
 export interface ShardOptions {
   readonly shard: number;
@@ -40,8 +42,20 @@ export interface ShardOptions {
   readonly holds: () => boolean;
 }
 
+/** A workflow that is given up. */
+interface Lost {
+  readonly resourceVersion: string;
+  /** It had come to its end before. */
+  readonly ended: boolean;
+  readonly code: string;
+  readonly message: string;
+}
+
 /** Longest pause before a workflow that cannot be read or written is tried again. */
 const LONGEST_BACKOFF_MS = 60_000;
+
+/** Failures in a row after which a workflow's owner is told: what was away for a moment is there again. */
+const PATIENCE = 3;
 
 /** Effects under way, of all workflows, above which timers wait: also those by which large graphs begin their nodes bit by bit. */
 const MOST_EFFECTS = 4_000;
@@ -60,6 +74,9 @@ export class Shard {
   /** Facts about workflows whose runs are not loaded yet. */
   readonly #early = new Map<string, Observation[]>();
   readonly #failures = new Map<string, number>();
+  readonly #faults = new Faults();
+  /** Workflows whose owners were told that they cannot be taken up. */
+  readonly #hindered = new Set<string>();
   /** Workflows that are done, until the watch has taken them off the list. */
   readonly #finished = new Set<string>();
   readonly #writes = new Set<Promise<void>>();
@@ -151,6 +168,8 @@ export class Shard {
     this.#runs.delete(key);
     this.#early.delete(key);
     this.#failures.delete(key);
+    this.#faults.forget(key);
+    this.#hindered.delete(key);
     this.options.queue.forget(key);
   }
 
@@ -179,19 +198,25 @@ export class Shard {
   /** Reads the resource and walks it once. */
   async #load(key: string): Promise<ActiveRun | undefined> {
     const { reads } = this.options;
-    const taken = await reads.run(() => takeUp(key, this.options));
+    const fault = this.#faults.verdict(key);
+    const taken = await reads.run(() => (fault === undefined ? takeUp(key, this.options) : takeLeave(key, this.options, fault)));
     if (this.#stopped) return undefined;
     switch (taken.kind) {
-      case "unreadable":
-        await this.#giveUp(key, taken);
-        this.#finished.add(key);
-        this.#forget(key);
+      case "unreadable": {
+        const message = `the resource of the execution cannot be read: ${taken.error}`;
+        await this.#giveUp(key, { ...taken, ended: false, code: "BadWorkflowSpecification", message });
+        return undefined;
+      }
+      case "faulty":
+        await this.#giveUp(key, { ...taken, code: "EngineFault", message: fault ?? "" });
+        this.options.effects.perform(key, taken.aborts);
         return undefined;
       case "gone":
         this.#forget(key);
         return undefined;
       case "run": {
         const { io } = taken;
+        this.#takeBackNotice(key);
         const active: ActiveRun = {
           run: io.run,
           io,
@@ -207,33 +232,57 @@ export class Shard {
     }
   }
 
-  /** Ends a workflow whose resource can never be read. Rejects when it is not any more what was read: then it is read again. */
-  async #giveUp(key: string, { error, resourceVersion }: Extract<TakenUp, { kind: "unreadable" }>): Promise<void> {
+  /** Ends a workflow that can never be run. Rejects when it is not any more what was read: then it is read again. */
+  async #giveUp(key: string, { resourceVersion, ended, code, message }: Lost): Promise<void> {
     const { client, engine, logger, now } = this.options;
-    logger.error({ workflow: key, error }, "workflow cannot be read, it fails");
+    logger.error({ workflow: key, code, error: message }, "workflow cannot be run, it fails");
     const meta = this.#informer?.get(key)?.metadata;
     if (meta === undefined) return;
-    const { body, event } = giveUp({
-      meta,
-      resourceVersion,
-      producerId: engine.producerId,
-      code: "BadWorkflowSpecification",
-      message: `the resource of the execution cannot be read: ${error}`,
-      now: now(),
-    });
-    await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
+    const { body, event } = giveUp({ meta, resourceVersion, producerId: engine.producerId, code, message, now: now() });
+    const { metadata } = body;
+    await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body: ended ? { metadata } : body, metadataOnly: true });
+    this.#finished.add(key);
+    this.#forget(key);
     this.options.effects.perform(key, [
-      { kind: "note", note: { type: "Warning", reason: "Failed", message: error } },
-      ...(event === undefined ? [] : [{ kind: "publish" as const, event }]),
+      { kind: "note", note: { type: "Warning", reason: "Failed", message } },
+      // Of an end that stands in the resource admin hears from there.
+      ...(event === undefined || ended ? [] : [{ kind: "publish" as const, event }]),
     ]);
   }
 
+  /** A round, or the end of a write, threw: the workflow is read again, or given up. */
+  failed(key: string, error: unknown): void {
+    const { effects, now } = this.options;
+    effects.perform(key, [{ kind: "note", note: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);
+    if (error instanceof EngineFault) this.#faults.note(key, error, now());
+    this.reload(key);
+    if ((this.#failures.get(key) ?? 0) < PATIENCE || this.#hindered.has(key)) return;
+    this.#hindered.add(key);
+    const since = new Date(now()).toISOString();
+    this.#tell(key, `the execution cannot be taken up since ${since} and is tried again, less and less often: ${String(error)}`);
+  }
+
+  /** Told as if a moment ago, for what the run itself finds in its way comes after it. */
+  #takeBackNotice(key: string): void {
+    if (this.#hindered.delete(key)) this.#tell(key, "", -1);
+  }
+
+  #tell(key: string, reason: string, offsetMs = 0): void {
+    const meta = this.#informer?.get(key)?.metadata;
+    const event = meta && shellNotice(meta, reason, this.options.now() + offsetMs);
+    if (event !== undefined) this.options.effects.perform(key, [{ kind: "publish", event }]);
+  }
+
   #decide(active: ActiveRun, observation: Observation): void {
-    this.#perform(active, active.io.admit(active.run.observe(observation, this.options.now())));
+    this.#perform(
+      active,
+      inEngine(() => active.io.admit(active.run.observe(observation, this.options.now()))),
+    );
   }
 
   #perform(active: ActiveRun, effects: readonly Effect[]): void {
-    this.options.effects.perform(active.run.key, effects);
+    // What cannot be put into a message never can.
+    inEngine(() => this.options.effects.perform(active.run.key, effects));
     if (!effects.some((effect) => effect.kind === "finish")) return;
     this.#finished.add(active.run.key);
     this.#forget(active.run.key);
@@ -241,9 +290,11 @@ export class Shard {
 
   /** Starts a write when there is something to write, and sets the alarm. */
   #settle(key: string, active: ActiveRun): void {
-    const write = active.io.nextWrite();
+    const write = inEngine(() => active.io.nextWrite());
     if (write !== undefined) {
-      const writing = this.#write(key, active, write).finally(() => this.#writes.delete(writing));
+      const writing = this.#write(key, active, write)
+        .catch((error: unknown) => this.failed(key, error))
+        .finally(() => this.#writes.delete(writing));
       this.#writes.add(writing);
     }
     if (!this.#runs.has(key)) return;

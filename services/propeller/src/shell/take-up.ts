@@ -1,7 +1,11 @@
 import type { EngineConfig } from "../engine/config.js";
-import { createRun } from "../engine/run.js";
+import { isTerminalWorkflow } from "@flyte-ts/domain";
+import { abortsOf, createRun } from "../engine/run.js";
+import type { Effect } from "../engine/types.js";
+import { inEngine } from "../shell-core/engine-fault.js";
 import { RunIo } from "../shell-core/run-io.js";
 import { UnreadableWorkflow, type WorkflowLoader } from "./load-workflow.js";
+import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import { objectName } from "./object-name.js";
 
 export interface TakeUpOptions {
@@ -10,23 +14,61 @@ export interface TakeUpOptions {
   readonly now: () => number;
 }
 
-/** What came of reading a workflow. `gone`: there is no such resource; `unreadable`: nobody can ever run what stood there in this version. */
+/**
+ * What came of reading a workflow. `gone`: there is no such resource; `unreadable`: nobody
+ * can ever run what stood there in this version; `faulty`: the engine cannot.
+ */
 export type TakenUp =
   | { readonly kind: "run"; readonly io: RunIo }
   | { readonly kind: "gone" }
-  | { readonly kind: "unreadable"; readonly error: string; readonly resourceVersion: string };
+  | { readonly kind: "unreadable"; readonly error: string; readonly resourceVersion: string }
+  | {
+      readonly kind: "faulty";
+      readonly resourceVersion: string;
+      /** The workflow had come to its end already. */
+      readonly ended: boolean;
+      /** Stop what the resource says is running. */
+      readonly aborts: readonly Effect[];
+    };
 
 /**
  * Reads a workflow's resource and makes its run, which has not looked at anything yet.
  *
  * @throws what is worth another try.
  */
-export async function takeUp(key: string, { loader, engine, now }: TakeUpOptions): Promise<TakenUp> {
+export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
+  return read(key, options, (workflow) => {
+    const { engine, now } = options;
+    const run = inEngine(() => createRun({ workflow, config: engine, now: now() }));
+    return { kind: "run", io: new RunIo(run, workflow.resourceVersion) };
+  });
+}
+
+/**
+ * Reads the resource of a workflow that is given up because the engine fails on it.
+ *
+ * @throws what is worth another try.
+ */
+export function takeLeave(key: string, options: TakeUpOptions, reason: string): Promise<TakenUp> {
+  return read(key, options, (workflow) => {
+    const ended = isTerminalWorkflow(workflow.status.phase);
+    return { kind: "faulty", resourceVersion: workflow.resourceVersion, ended, aborts: ended ? [] : abortsIn(workflow, options, reason) };
+  });
+}
+
+/** What keeps the engine from a round may keep it from this. */
+function abortsIn(workflow: ParsedWorkflow, { engine, now }: TakeUpOptions, reason: string): readonly Effect[] {
+  try {
+    return abortsOf({ workflow, config: engine, now: now() }, reason);
+  } catch {
+    return [];
+  }
+}
+
+async function read(key: string, { loader }: TakeUpOptions, take: (workflow: ParsedWorkflow) => TakenUp): Promise<TakenUp> {
   try {
     const workflow = await loader.load(objectName(key));
-    if (workflow === undefined) return { kind: "gone" };
-    const run = createRun({ workflow, config: engine, now: now() });
-    return { kind: "run", io: new RunIo(run, workflow.resourceVersion) };
+    return workflow === undefined ? { kind: "gone" } : take(workflow);
   } catch (error) {
     if (!(error instanceof UnreadableWorkflow)) throw error;
     return { kind: "unreadable", error: error.message, resourceVersion: error.resourceVersion };

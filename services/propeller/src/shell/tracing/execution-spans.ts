@@ -38,6 +38,7 @@ export class ExecutionSpans {
         return this.#node(key, event.value);
       case "task":
         return this.attempt(key, event.value);
+      case "notice":
       case undefined:
     }
   }
