@@ -10,6 +10,8 @@ const PARTS = {
     files: ["conformance/src/stack/replicas.test.ts", "conformance/src/stack/replicas-kubernetes.test.ts"],
     environment: { REPLICA_ROUNDS: "20" },
   },
+  "api-faults": { files: ["conformance/src/stack/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
+  leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },
 };
 
 const wanted = process.argv.slice(2);

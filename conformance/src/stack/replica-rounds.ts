@@ -1,13 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { create, fromBinary } from "@bufbuild/protobuf";
-import { DurationSchema } from "@bufbuild/protobuf/wkt";
+import { fromBinary } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { EVENT_STREAM, executionEventFilter, SHARDS, taskEventFilter } from "@flyte-ts/domain";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createKubeClient, type KubeClient, type KubeObject, LEASES } from "@flyte-ts/kubernetes";
@@ -15,7 +13,8 @@ import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insist, waitForEnd } from "./executions.js";
-import { registerSleepChain } from "./sleep-chain.js";
+import { registerSleepChain, sleepInputs } from "./sleep-chain.js";
+import { keepSleepJournal, sleepsOf } from "./sleep-journal.js";
 import type { RunningStack, StackPart } from "./stack-fixture.js";
 
 /** `REPLICA_ROUNDS` asks for more rounds, `REPLICA_EXECUTIONS` for more executions in each. */
@@ -51,6 +50,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     bus = await connectBus({ url: natsUrl, name: "test", logger: createLogger({ service: "test", level: "silent" }) });
     await listen();
     launchPlan = await registerSleepChain(client, CHAIN.length);
+    await keepSleepJournal(stack);
   }, 300_000);
   afterAll(async () => {
     client.close();
@@ -125,21 +125,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
         domain: launchPlan.domain,
         name: `r${round}e${index}x${Date.now().toString(36)}`,
       }));
-      const inputs = create(LiteralMapSchema, {
-        literals: {
-          duration: {
-            value: {
-              case: "scalar",
-              value: {
-                value: {
-                  case: "primitive",
-                  value: { value: { case: "duration", value: create(DurationSchema, { seconds: BigInt(CHAIN.sleepMs / 1_000) }) } },
-                },
-              },
-            },
-          },
-        },
-      });
+      const inputs = sleepInputs(CHAIN.sleepMs);
       await Promise.all(ids.map((id) => insist(() => client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {} }, inputs }))));
       await sleep(500 + Math.random() * 2_500);
       const victim = REPLICAS[Math.floor(Math.random() * 2)] as StackPart;
@@ -166,6 +152,16 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
         expect([...(ends.get(id.name) ?? [])], id.name).toEqual([WorkflowExecution_Phase.SUCCEEDED]);
         const told = [...attempts].filter(([key]) => key.includes(id.name)).map(([, numbers]) => [...numbers]);
         expect(told, id.name).toEqual(Array.from({ length: CHAIN.length }, () => [0]));
+        // What the plugin service itself did: each sleep once, and the next not before the end of the one before.
+        const sleeps = sleepsOf(stack, id.name).toSorted((a, b) => a.begun - b.begun);
+        expect(
+          sleeps.map(({ attempt }) => attempt.split(`${id.name}-`)[1]),
+          id.name,
+        ).toEqual(Array.from({ length: CHAIN.length }, (_, index) => `n${index}-0`));
+        for (const [index, { attempt, begun, ended }] of sleeps.entries()) {
+          expect(ended, attempt).toBeDefined();
+          expect(begun, attempt).toBeGreaterThanOrEqual(sleeps[index - 1]?.ended ?? 0);
+        }
       }
       await until(evenly, 30_000);
     },

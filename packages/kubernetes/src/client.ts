@@ -8,6 +8,11 @@ export interface ObjectName {
   readonly name: string;
 }
 
+export interface GetOptions extends ObjectName {
+  /** Answer with the metadata alone. */
+  readonly metadataOnly?: boolean;
+}
+
 export interface ListOptions {
   /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
@@ -33,6 +38,8 @@ export interface WatchOptions {
   readonly labelSelector?: string | undefined;
   readonly resourceVersion: string;
   readonly metadataOnly?: boolean | undefined;
+  /** After so long without anything the stream counts as dead, ms. Default 100 s: servers send a bookmark each minute. */
+  readonly silenceMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -51,7 +58,7 @@ export interface PatchOptions extends ObjectName {
 
 /** The verbs of the Kubernetes API. Every method rejects with KubeError. */
 export interface KubeClient {
-  get<T extends KubeObject>(ref: ResourceRef, name: ObjectName): Promise<T | undefined>;
+  get<T extends KubeObject>(ref: ResourceRef, options: GetOptions): Promise<T | undefined>;
   list<T extends KubeObject>(ref: ResourceRef, options?: ListOptions): Promise<KubeList<T>>;
   create<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T>;
   /** Replaces the object when its resourceVersion is still the stored one. */
@@ -82,6 +89,7 @@ interface Request {
   readonly body?: object;
   readonly contentType?: string;
   readonly accept?: string;
+  readonly bodyTimeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -90,6 +98,8 @@ const JSON_TYPE = "application/json";
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 const WATCH_SECONDS = 240;
+/** Longer than the minute between two bookmarks: a connection that died without a word is found out by it. */
+const WATCH_SILENCE_MS = 100_000;
 
 class HttpKubeClient implements KubeClient {
   readonly #access: Access;
@@ -111,13 +121,12 @@ class HttpKubeClient implements KubeClient {
       bodyTimeout: timeoutMs,
       keepAliveTimeout: 30_000,
     });
-    // A watch is silent between bookmarks; when nothing comes well past its own end it is dead.
-    this.#watches = new Agent({ connect, headersTimeout: timeoutMs, bodyTimeout: (WATCH_SECONDS + 30) * 1_000 });
+    this.#watches = new Agent({ connect, headersTimeout: timeoutMs, bodyTimeout: WATCH_SILENCE_MS });
   }
 
-  async get<T extends KubeObject>(ref: ResourceRef, { namespace, name }: ObjectName): Promise<T | undefined> {
+  async get<T extends KubeObject>(ref: ResourceRef, { namespace, name, metadataOnly }: GetOptions): Promise<T | undefined> {
     try {
-      return await this.#call<T>("GET", resourcePath(ref, namespace, name));
+      return await this.#call<T>("GET", resourcePath(ref, namespace, name), { accept: metadataOnly ? METADATA : JSON_TYPE });
     } catch (error) {
       if (error instanceof KubeError && error.status === 404) return undefined;
       throw error;
@@ -177,11 +186,12 @@ class HttpKubeClient implements KubeClient {
   }
 
   async *watch<T extends KubeObject>(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
-    const { namespace, labelSelector, resourceVersion, signal, metadataOnly } = options;
+    const { namespace, labelSelector, resourceVersion, signal, metadataOnly, silenceMs: bodyTimeoutMs = WATCH_SILENCE_MS } = options;
     const accept = metadataOnly ? METADATA : JSON_TYPE;
     const query = new URLSearchParams({ watch: "1", allowWatchBookmarks: "true", timeoutSeconds: String(WATCH_SECONDS), resourceVersion });
     if (labelSelector) query.set("labelSelector", labelSelector);
-    const response = await this.#send(this.#watches, { method: "GET", path: `${resourcePath(ref, namespace)}?${query}`, accept, signal });
+    const path = `${resourcePath(ref, namespace)}?${query}`;
+    const response = await this.#send(this.#watches, { method: "GET", path, accept, bodyTimeoutMs, signal });
     const decoder = new TextDecoder();
     // Chunks of an unfinished line are kept apart, so that a long line is joined once.
     let pieces: string[] = [];
@@ -208,7 +218,7 @@ class HttpKubeClient implements KubeClient {
 
   async #send(
     agent: Agent,
-    { method, path, body, contentType = JSON_TYPE, accept = JSON_TYPE, signal }: Request,
+    { method, path, body, contentType = JSON_TYPE, accept = JSON_TYPE, bodyTimeoutMs, signal }: Request,
   ): Promise<Dispatcher.ResponseData> {
     const authorization = await this.#access.authorization();
     const headers: Record<string, string> = { accept };
@@ -222,6 +232,7 @@ class HttpKubeClient implements KubeClient {
         method,
         headers,
         body: body === undefined ? null : JSON.stringify(body),
+        ...(bodyTimeoutMs === undefined ? {} : { bodyTimeout: bodyTimeoutMs }),
         ...(signal === undefined ? {} : { signal }),
       });
     } catch (cause) {

@@ -14,6 +14,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly onEvent: (event: InformerEvent<T>) => void;
   /** Follow only the metadata of the objects. */
   readonly metadataOnly?: boolean;
+  /** After so long without anything a watch counts as dead, ms; default that of the client. */
+  readonly silenceMs?: number;
   /** What the cache keeps of an object; default all of it. Objects are readonly: they are shared. */
   readonly keep?: (object: T) => T;
 }
@@ -34,6 +36,9 @@ export interface Informer<T> {
   lagMs(): number | undefined;
   stop(): Promise<void>;
 }
+
+/** A watch that ends sooner was refused, in effect. */
+const SHORTEST_WATCH_MS = 1_000;
 
 /** A local copy of a collection that follows it: list once, then watch; on 410 or a broken stream resume or list again, with backoff. */
 export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
@@ -82,20 +87,23 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     const { signal } = this.#abort;
     let failures = 0;
     while (!signal.aborted) {
+      let asked = 0;
       try {
         if (this.#resourceVersion === undefined) await this.#relist();
-        const events = await this.#watch();
-        // An empty stream that ends at once, again and again, is a failure too.
-        failures = events > 0 ? 0 : failures + 1;
+        const began = performance.now();
+        await this.#watch();
+        // A stream that ends at once, again and again, is a failure too.
+        failures = performance.now() - began > SHORTEST_WATCH_MS ? 0 : failures + 1;
       } catch (error) {
         if (signal.aborted) return;
         if (isGone(error)) this.#resourceVersion = undefined;
         failures++;
+        asked = (error instanceof KubeError && error.retryAfterMs) || 0;
         const { plural } = this.options.ref;
         this.options.logger.warn({ resource: plural, error: String(error), failures }, "watch interrupted");
       }
       if (failures > 0) {
-        const delay = Math.min(50 * 2 ** Math.min(failures, 10), 5_000);
+        const delay = Math.max(asked, Math.min(50 * 2 ** Math.min(failures, 10), 5_000));
         await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
       }
     }
@@ -115,22 +123,20 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
     this.#resolveSynced();
   }
 
-  async #watch(): Promise<number> {
-    const { client, ref, namespace, labelSelector, metadataOnly } = this.options;
+  async #watch(): Promise<void> {
+    const { client, ref, namespace, labelSelector, metadataOnly, silenceMs } = this.options;
     const stream = client.watch<T>(ref, {
       namespace,
       labelSelector,
       metadataOnly,
+      silenceMs,
       resourceVersion: this.#resourceVersion as string,
       signal: this.#abort.signal,
     });
-    let events = 0;
     for await (const event of stream) {
-      events++;
       this.#aliveAt = Date.now();
       this.#take(event);
     }
-    return events;
   }
 
   #take({ type, object }: WatchEvent<T>): void {

@@ -129,6 +129,8 @@ export interface ParsedWorkflow {
   /** What stands in the slices that the status names; `status.nodeStatus` is put together of them. */
   readonly slices?: readonly LoadedSlice[];
   readonly resourceVersion: string;
+  /** Counts the changes of all but the metadata. */
+  readonly generation?: number | undefined;
   readonly deletionRequested: boolean;
   readonly finalizers: readonly string[];
 }

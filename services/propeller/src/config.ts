@@ -158,6 +158,8 @@ export const propellerConfigSchema = z.strictObject({
       group: z.string().default("propeller"),
       /** A replica that fell silent for so long is replaced. */
       leaseMs: milliseconds.min(1_000).default(10_000),
+      /** A place that at most one process has at any time, as a StatefulSet's pod name: who starts there takes over at once from the one before. */
+      slot: z.string().optional(),
     })
     .prefault({}),
   engine: z

@@ -134,13 +134,14 @@ const observe = (key: string, observation: Observation) => {
 const ears = new Ears({ bus, logger, identity, observe });
 const holding = new Holding({ bus, logger, controller, ears });
 // Its own connections, so that renewing waits for nothing.
-const leaseClient = await createKubeClient({ ...kubernetes, maxConnections: 8, timeoutMs: shards.leaseMs / 2 });
+const leaseClient = await createKubeClient({ ...kubernetes, maxConnections: SHARDS + 4, timeoutMs: shards.leaseMs / 2 });
 const leases = new ShardLeases({
   client: leaseClient,
   namespace: shards.namespace,
   group: shards.group,
   shards: SHARDS,
   identity,
+  slot: shards.slot,
   leaseMs: shards.leaseMs,
   logger,
   clock: () => performance.now(),

@@ -135,10 +135,10 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
         kubernetes,
         catalog: { endpoint: `127.0.0.1:${endpoints.catalog}` },
         admin: { endpoint: `127.0.0.1:${endpoints.api}` },
-        // One propeller on one machine: what it must outlive is its own restart, so it may take over soon.
         // People look at what has just run; a laptop need not keep a day of it.
         garbageCollector: { ttlMinutes: 120, intervalMs: 300_000 },
-        ...(propellers === 1 ? { shards: { leaseMs: 3_000 } } : {}),
+        // What one propeller must outlive is its own restart: it begins only when the one before is dead.
+        ...(propellers === 1 ? { shards: { slot: "propeller" } } : {}),
         storage: { metadataPrefix: `s3://${BUCKET}/metadata/propeller`, rawOutputPrefix: `s3://${BUCKET}/data`, s3 },
       },
     })),

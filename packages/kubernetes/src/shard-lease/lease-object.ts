@@ -10,17 +10,28 @@ export { LEASES };
 /** Label of all Leases of one group of processes. */
 export const GROUP_LABEL = "flyte.org/lease-group";
 
+/** Label of a membership: the place of its process, which no other has at the same time. */
+export const SLOT_LABEL = "flyte.org/lease-slot";
+
 export interface LeaseNames {
   readonly namespace: string;
   /** Name of the group, first part of the names. */
   readonly group: string;
 }
 
-export function memberLease({ namespace, group }: LeaseNames, facts: { member: string; leaseMs: number; time: Date }): Lease {
+export interface MemberFacts {
+  readonly member: string;
+  readonly slot?: string | undefined;
+  readonly leaseMs: number;
+  readonly time: Date;
+}
+
+export function memberLease({ namespace, group }: LeaseNames, facts: MemberFacts): Lease {
+  const labels = { [GROUP_LABEL]: group, ...(facts.slot === undefined ? {} : { [SLOT_LABEL]: facts.slot }) };
   return {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    metadata: { namespace, name: memberLeaseName(group, facts.member), labels: { [GROUP_LABEL]: group } },
+    metadata: { namespace, name: memberLeaseName(group, facts.member), labels },
     spec: {
       holderIdentity: facts.member,
       leaseDurationSeconds: Math.ceil(facts.leaseMs / 1_000),

@@ -31,6 +31,13 @@ interface Holder {
 const OWN_PATIENCE = 0.7;
 
 /**
+ * Part of the lease time that the others get, at least, to be heard again after this process was cut off. Those
+ * that live renew within it; ending them would be safe and only needless. More would hold up the taking over from
+ * one that died just then.
+ */
+const GRACE = 0.4;
+
+/**
  * What one process knows of the Leases that share out the shards, and what follows
  * from it. Pure: the simulation runs the same rules as the shell. All times are those
  * of this process's own clock, never compared with another's.
@@ -46,8 +53,6 @@ export class ShardBook {
   readonly #holders = new Map<number, Holder>();
   /** Until when this process may rely on its membership. */
   #deadline = Number.NEGATIVE_INFINITY;
-  /** When the last renewal that took place was sent. */
-  #renewedAt: number | undefined;
 
   constructor(private readonly options: ShardBookOptions) {}
 
@@ -70,9 +75,8 @@ export class ShardBook {
 
   /** The membership was made or renewed by a request that was sent at `sentAt`. */
   renewed(version: string, sentAt: number): void {
-    // While it was cut off itself, the silence of others says nothing about them.
-    if (this.#renewedAt !== undefined && this.#deadline <= sentAt) this.#excuse(sentAt - this.#renewedAt, sentAt);
-    this.#renewedAt = sentAt;
+    // While it was cut off itself, the silence of others says little about them.
+    if (this.#deadline <= sentAt) this.#excuse(sentAt);
     this.#deadline = sentAt + this.options.leaseMs * OWN_PATIENCE;
     this.memberSeen(this.options.member, version, sentAt);
   }
@@ -132,9 +136,9 @@ export class ShardBook {
     return holder === undefined || !this.#members.has(holder.member);
   }
 
-  #excuse(silenceMs: number, now: number): void {
-    for (const [member, { version, seenAt }] of this.#members)
-      this.#members.set(member, { version, seenAt: Math.max(seenAt, Math.min(now, seenAt + silenceMs)) });
+  #excuse(now: number): void {
+    const earliest = now - this.options.leaseMs * (1 - GRACE);
+    for (const [member, { version, seenAt }] of this.#members) this.#members.set(member, { version, seenAt: Math.max(seenAt, earliest) });
   }
 
   #expired(member: string, now: number): boolean {

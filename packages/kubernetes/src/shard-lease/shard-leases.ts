@@ -3,18 +3,33 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { KubeClient } from "../client.js";
 import { isAlreadyExists, isConflict, isNotFound } from "../errors.js";
 import { createInformer, type Informer } from "../informer.js";
-import { GROUP_LABEL, type Lease, type LeaseNames, LEASES, memberLease, memberLeaseName, readLease, shardLease } from "./lease-object.js";
+import {
+  GROUP_LABEL,
+  type Lease,
+  type LeaseNames,
+  LEASES,
+  memberLease,
+  memberLeaseName,
+  readLease,
+  shardLease,
+  SLOT_LABEL,
+} from "./lease-object.js";
 import { ShardBook, type ShardStep } from "./shard-book.js";
 
 export interface ShardLeasesOptions {
   /** Should have connections of its own and give up on a request well within the lease time. */
-  readonly client: Pick<KubeClient, "get" | "list" | "watch" | "create" | "replace" | "delete">;
+  readonly client: Pick<KubeClient, "list" | "watch" | "create" | "replace" | "mergePatch" | "delete">;
   readonly namespace: string;
   /** Processes of one group share out one set of shards; Leases are named `<group>-shard-<k>` and `<group>-member-<member>`. */
   readonly group: string;
   readonly shards: number;
   /** A name for this process; must differ between replicas and restarts; letters, digits and `-`. */
   readonly identity: string;
+  /**
+   * A place that at most one process has at any time, as the name of a StatefulSet's pod is: a process that
+   * starts there knows that the one before it is dead, and does not wait for its lease time.
+   */
+  readonly slot?: string | undefined;
   readonly leaseMs: number;
   readonly logger: Logger;
   /** Milliseconds that go on while the process is stopped. */
@@ -34,8 +49,8 @@ export class ShardLeases {
   #book: ShardBook;
   #member: string;
   #incarnation = 1;
-  /** Of the membership Lease, as last written here. */
-  #version: string | undefined;
+  /** Whether the membership Lease was made. */
+  #joined = false;
   #informer: Informer<Lease> | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #wake: () => void = () => undefined;
@@ -56,12 +71,14 @@ export class ShardLeases {
   }
 
   start(): void {
-    const { client, namespace, group, logger } = this.options;
+    const { client, namespace, group, leaseMs, logger } = this.options;
     this.#informer = createInformer<Lease>({
       client,
       ref: LEASES,
       namespace,
       labelSelector: `${GROUP_LABEL}=${group}`,
+      // This process's own renewals come through it.
+      silenceMs: leaseMs,
       logger,
       onEvent: ({ type, object }) => this.#seen(type === "deleted", object),
     });
@@ -103,6 +120,7 @@ export class ShardLeases {
     const { leaseMs, random, logger, clock } = this.options;
     const { signal } = this.#abort;
     await this.#informer?.synced;
+    await this.#endPredecessors();
     while (!signal.aborted) {
       const begun = clock();
       try {
@@ -117,31 +135,43 @@ export class ShardLeases {
   }
 
   async #renew(): Promise<void> {
-    const { client, leaseMs, clock, logger } = this.options;
-    const mine = memberLease(this.options, { member: this.#member, leaseMs, time: new Date() });
+    const { client, leaseMs, slot, clock, logger } = this.options;
+    const mine = memberLease(this.options, { member: this.#member, slot, leaseMs, time: new Date() });
     const sentAt = clock();
     try {
-      const written =
-        this.#version === undefined
-          ? await client.create<Lease>(LEASES, mine)
-          : await client.replace<Lease>(LEASES, { ...mine, metadata: { ...mine.metadata, resourceVersion: this.#version } });
-      this.#version = written.metadata.resourceVersion ?? "";
-      this.#book.renewed(this.#version, sentAt);
+      const written = await (this.#joined ? this.#extend(mine) : client.create<Lease>(LEASES, mine));
+      this.#joined = true;
+      this.#book.renewed(written.metadata.resourceVersion ?? "", sentAt);
       this.#wake();
     } catch (error) {
-      if (isNotFound(error)) {
+      if (isNotFound(error) && this.#joined) {
         logger.warn("another process has ended this one's membership");
         this.#loseAll();
         this.#member = `${this.options.identity}-${++this.#incarnation}`;
-        this.#version = undefined;
+        this.#joined = false;
         this.#book = this.#newBook();
         return this.#renew();
       }
-      if (!isConflict(error) && !isAlreadyExists(error)) throw error;
-      // An earlier write of this process took place, although its answer was lost. When the Lease is gone meanwhile, the next try tells.
-      const { namespace, name } = mine.metadata;
-      this.#version = (await client.get<Lease>(LEASES, { namespace, name }))?.metadata.resourceVersion ?? this.#version;
+      // An earlier try took place, although its answer was lost: the next one extends.
+      if (isAlreadyExists(error)) this.#joined = true;
       throw error;
+    }
+  }
+
+  /** A patch, for it fails when the Lease is gone: a PUT would make a Lease again that another process has ended. */
+  #extend({ metadata: { namespace, name }, spec }: Lease): Promise<Lease> {
+    return this.options.client.mergePatch<Lease>(LEASES, { namespace, name, body: { spec } });
+  }
+
+  async #endPredecessors(): Promise<void> {
+    const { client, namespace, slot, logger } = this.options;
+    if (slot === undefined) return;
+    for (const { metadata } of this.#informer?.list() ?? []) {
+      if (metadata.labels?.[SLOT_LABEL] !== slot) continue;
+      // Without it, its lease time runs out.
+      await client
+        .delete(LEASES, { namespace, name: metadata.name })
+        .catch((error: unknown) => logger.warn({ error: String(error) }, "membership of the process before could not be ended"));
     }
   }
 

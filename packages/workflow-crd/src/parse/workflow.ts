@@ -74,6 +74,7 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
     status: withSlices(parseStatus(root.at("status")), root, fetched.slices),
     ...(fetched.slices === undefined ? {} : { slices: fetched.slices }),
     resourceVersion: metadata.at("resourceVersion").text(),
+    generation: metadata.at("generation").optional((field) => field.count()),
     deletionRequested: !metadata.at("deletionTimestamp").absent,
     finalizers: metadata
       .at("finalizers")

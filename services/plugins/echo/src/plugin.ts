@@ -38,6 +38,7 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     const sleeper = sleepers.get(key);
     sleepers.delete(key);
     if (sleeper === undefined || host === undefined) return;
+    logger.debug({ object: key }, "sleep ended");
     host.report(fromBinary(TaskRequestSchema, sleeper.request), sleeper.end).catch((error: unknown) => {
       // Propeller asks again, and then its end time is past.
       logger.warn({ attempt: key, error: String(error) }, "end of a sleep not told");
@@ -53,6 +54,7 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
       sleeper = { endMs, request: toBinary(TaskRequestSchema, eventBasis(request)), end };
       sleepers.set(key, sleeper);
       alarms.set(key, endMs);
+      logger.debug({ object: key, until: endMs }, "sleep begun");
     }
     return { phase: "RUNNING", pluginState: encodeEndTime(sleeper.endMs) };
   };
@@ -72,8 +74,9 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
       return echoDelayMs === 0 ? end : sleep(request, echoDelayMs, end);
     },
     abort: (request) => {
-      sleepers.delete(attemptKey(request));
-      alarms.callOff(attemptKey(request));
+      const key = attemptKey(request);
+      if (sleepers.delete(key)) logger.debug({ object: key }, "sleep called off");
+      alarms.callOff(key);
       return { phase: "ABORTED" };
     },
   });

@@ -1,10 +1,18 @@
 import type { Effect, ResourcePatch, WorkflowRun } from "../engine/types.js";
 
+/** Which state of a resource a run knows. */
+export interface StoredVersion {
+  readonly resourceVersion: string;
+  /** Counts the changes of all but the metadata; undefined where nobody counts them. */
+  readonly generation?: number | undefined;
+}
+
 /** One write of a status: the changes, and what the resource must still be for them to apply. */
 export interface StatusWrite {
   readonly patch: ResourcePatch;
   readonly revision: number;
-  readonly resourceVersion: string;
+  /** What the run took as its base. */
+  readonly base: StoredVersion;
 }
 
 /**
@@ -15,16 +23,16 @@ export interface StatusWrite {
  */
 export class RunIo {
   #durable: number;
-  #resourceVersion: string;
+  #stored: StoredVersion;
   #writing: StatusWrite | undefined;
   #held: Effect[] = [];
 
   constructor(
     readonly run: WorkflowRun,
-    resourceVersion: string,
+    stored: StoredVersion,
   ) {
     this.#durable = run.revision;
-    this.#resourceVersion = resourceVersion;
+    this.#stored = stored;
   }
 
   /** Splits off what may be done at once; the rest waits for its revision to be durable. */
@@ -43,17 +51,17 @@ export class RunIo {
     const { revision } = this.run;
     const patch = this.run.takePatch();
     if (patch === undefined) return undefined;
-    this.#writing = { patch, revision, resourceVersion: this.#resourceVersion };
+    this.#writing = { patch, revision, base: this.#stored };
     return this.#writing;
   }
 
   /** The write in flight is durable. Returns its revision and the effects that waited for it. */
-  written(resourceVersion: string): { readonly revision: number; readonly released: readonly Effect[] } {
+  written(stored: StoredVersion): { readonly revision: number; readonly released: readonly Effect[] } {
     const write = this.#writing;
     if (write === undefined) throw new Error("no write is in flight");
     this.#writing = undefined;
     this.#durable = write.revision;
-    this.#resourceVersion = resourceVersion;
+    this.#stored = stored;
     const released = this.#held.filter((effect) => afterRevision(effect) <= write.revision);
     this.#held = this.#held.filter((effect) => afterRevision(effect) > write.revision);
     return { revision: write.revision, released };

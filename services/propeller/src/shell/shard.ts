@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createInformer, type Informer, type KubeClient, type KubeObject, type WorkQueue } from "@flyte-ts/kubernetes";
+import {
+  createInformer,
+  type Informer,
+  isTransient,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  type WorkQueue,
+} from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, SHARD_KEY_LABEL } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../engine/config.js";
@@ -51,8 +59,17 @@ interface Lost {
   readonly message: string;
 }
 
-/** Longest pause before a workflow that cannot be read or written is tried again. */
+/** Longest pause before a workflow whose rounds fail is tried again. */
 const LONGEST_BACKOFF_MS = 60_000;
+/** The same when it is the API server that fails: for so long at most an outage goes on after its end. */
+const LONGEST_OUTAGE_PAUSE_MS = 5_000;
+
+export interface ReloadPause {
+  /** The API server is to blame, not the workflow. */
+  readonly outage?: boolean;
+  /** How long the server asked to be left alone. */
+  readonly afterMs?: number | undefined;
+}
 
 /** Failures in a row after which a workflow's owner is told: what was away for a moment is there again. */
 const PATIENCE = 3;
@@ -255,7 +272,7 @@ export class Shard {
     const { effects, now } = this.options;
     effects.perform(key, [{ kind: "note", note: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);
     if (error instanceof EngineFault) this.#faults.note(key, error, now());
-    this.reload(key);
+    this.reload(key, { outage: isTransient(error), afterMs: error instanceof KubeError ? error.retryAfterMs : undefined });
     if ((this.#failures.get(key) ?? 0) < PATIENCE || this.#hindered.has(key)) return;
     this.#hindered.add(key);
     const since = new Date(now()).toISOString();
@@ -311,7 +328,7 @@ export class Shard {
     if (this.#runs.get(key) !== active) return;
     switch (outcome.kind) {
       case "written": {
-        const { revision, released } = active.io.written(outcome.resourceVersion);
+        const { revision, released } = active.io.written(outcome.stored);
         this.#perform(active, released);
         if (this.#runs.get(key) === active) this.observe(key, { kind: "persisted", revision });
         return;
@@ -322,18 +339,18 @@ export class Shard {
         this.reload(key);
         return;
       case "unknown":
-        this.reload(key);
+        this.reload(key, { outage: true, afterMs: outcome.afterMs });
     }
   }
 
   /** Drops the run; a later round reads the resource again, after a pause that grows. */
-  reload(key: string): void {
+  reload(key: string, { outage = false, afterMs = 0 }: ReloadPause = {}): void {
     if (this.#stopped) return;
     this.#runs.delete(key);
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
-    const delay = Math.min(20 * 2 ** failures, LONGEST_BACKOFF_MS) * (0.5 + this.options.random() / 2);
-    this.options.queue.addAt(key, this.options.now() + delay);
+    const delay = Math.min(20 * 2 ** failures, outage ? LONGEST_OUTAGE_PAUSE_MS : LONGEST_BACKOFF_MS) * (0.5 + this.options.random() / 2);
+    this.options.queue.addAt(key, this.options.now() + Math.max(delay, afterMs));
   }
 
   #nextResync(now: number): number {

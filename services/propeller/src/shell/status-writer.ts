@@ -1,11 +1,11 @@
 import { isTransient, type KubeClient, KubeError } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
-import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
-import type { StatusWrite } from "../shell-core/run-io.js";
+import type { StatusWrite, StoredVersion } from "../shell-core/run-io.js";
 import type { Limit } from "./ask/limit.js";
 import type { PropellerMetrics } from "./metrics.js";
 import type { ExecutionSpans } from "./tracing/execution-spans.js";
 import { objectName } from "./object-name.js";
+import { patchUpon } from "./patch-upon.js";
 import type { SliceStore } from "./slice-store.js";
 
 /**
@@ -14,12 +14,13 @@ import type { SliceStore } from "./slice-store.js";
  * `tooLarge`: the resource cannot hold this status.
  */
 export type WriteOutcome =
-  | { readonly kind: "written"; readonly resourceVersion: string }
-  | { readonly kind: "unknown" }
+  | { readonly kind: "written"; readonly stored: StoredVersion }
+  /** `afterMs`: the server asked to be left alone for so long. */
+  | { readonly kind: "unknown"; readonly afterMs?: number | undefined }
   | { readonly kind: "tooLarge"; readonly message: string };
 
 export interface StatusWriterOptions {
-  readonly client: Pick<KubeClient, "mergePatch">;
+  readonly client: Pick<KubeClient, "get" | "mergePatch">;
   readonly slices: SliceStore;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
@@ -46,7 +47,6 @@ export class StatusWriter {
   async #write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
     const { client, slices, metrics, logger, spans, now } = this.options;
     const { blobs = [], unused: _u, sweep: _s, ...patch } = write.patch;
-    const body = { ...patch, metadata: { ...patch.metadata, resourceVersion: write.resourceVersion } };
     // Making the text of a patch costs as much as sending it, so only some are measured.
     if (this.#writes++ % MEASURED === 0) metrics.statusWriteBytes.observe(JSON.stringify(patch).length);
     const start = now();
@@ -55,11 +55,11 @@ export class StatusWriter {
       if (blobs.length > 0 && !(await slices.write(blobs, wanted))) return { kind: "unknown" };
       // It may have waited for its turn, or the process may have slept, beyond the time of its Lease.
       if (!wanted()) return { kind: "unknown" };
-      const written = await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body, metadataOnly: true });
+      const stored = await patchUpon(client, { name: objectName(key), patch, base: write.base, wanted });
       end({ outcome: "ok" });
       spans?.wrote(key, { start, end: now(), outcome: "written" });
       slices.cleanUp(write.patch);
-      return { kind: "written", resourceVersion: written.metadata.resourceVersion ?? "" };
+      return { kind: "written", stored };
     } catch (error) {
       end({ outcome: "error" });
       spans?.wrote(key, { start, end: now(), outcome: "error" });
@@ -69,7 +69,7 @@ export class StatusWriter {
       }
       const level = isTransient(error) ? "warn" : "info";
       logger[level]({ workflow: key, error: String(error) }, "status could not be written, reading the resource again");
-      return { kind: "unknown" };
+      return { kind: "unknown", afterMs: error instanceof KubeError ? error.retryAfterMs : undefined };
     }
   }
 }

@@ -40,7 +40,7 @@ export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
   return read(key, options, (workflow) => {
     const { engine, now } = options;
     const run = inEngine(() => createRun({ workflow, config: engine, now: now() }));
-    return { kind: "run", io: new RunIo(run, workflow.resourceVersion) };
+    return { kind: "run", io: new RunIo(run, workflow) };
   });
 }
 

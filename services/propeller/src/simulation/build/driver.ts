@@ -44,7 +44,7 @@ export class Driver {
   ) {
     const full: EngineConfig = { ...defaultEngineConfig(() => 0.5), ...config };
     this.run = createRun({ workflow, config: full, now: this.now, ...(testing === undefined ? {} : { testing }) });
-    this.#io = new RunIo(this.run, workflow.resourceVersion);
+    this.#io = new RunIo(this.run, workflow);
     this.resource = { metadata: { finalizers: [...workflow.finalizers], labels: {} }, status: structuredClone(workflow.status) };
   }
 
@@ -65,7 +65,7 @@ export class Driver {
       this.#keepBlobs(blobs, unused);
       this.resource = applyMergePatch(this.resource as never, JSON.parse(JSON.stringify(patch)) as never) as never;
       if (sweep !== undefined) this.blobs = new Map([...this.blobs].filter(([uri]) => sweep.keep.includes(uri)));
-      const { revision, released } = this.#io.written("2");
+      const { revision, released } = this.#io.written({ resourceVersion: "2" });
       this.#perform(released);
       this.#perform(this.#io.admit(this.run.observe({ kind: "persisted", revision }, this.now)));
     }

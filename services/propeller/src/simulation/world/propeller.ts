@@ -154,7 +154,11 @@ export class Propeller implements Worker {
       const workflow = this.#parse(resource);
       if (workflow === undefined) return;
       const run = createRun({ workflow, config, now: this.#now, testing });
-      this.#active = { io: new RunIo(run, String(resource.resourceVersion)), key: run.key, version: resource.resourceVersion };
+      this.#active = {
+        io: new RunIo(run, { resourceVersion: String(resource.resourceVersion) }),
+        key: run.key,
+        version: resource.resourceVersion,
+      };
       const early = this.#early;
       this.#early = [];
       for (const observation of [{ kind: "load" } as const, ...early]) this.#observe(observation);
@@ -264,11 +268,11 @@ export class Propeller implements Worker {
 
   #put(write: StatusWrite) {
     const { store, bug } = this.options;
-    return store.patch(write.patch, bug === "writesWithoutVersion" ? undefined : Number(write.resourceVersion));
+    return store.patch(write.patch, bug === "writesWithoutVersion" ? undefined : Number(write.base.resourceVersion));
   }
 
   #written(active: Active, version: number): void {
-    const { revision, released } = active.io.written(String(version));
+    const { revision, released } = active.io.written({ resourceVersion: String(version) });
     active.version = version;
     this.#perform(active, this.options.bug === "effectsBeforeWrites" ? [] : released);
     if (this.#active === active) this.#observe({ kind: "persisted", revision });

@@ -1,0 +1,57 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RunningStack } from "./stack-fixture.js";
+
+/** One sleep of one attempt, by the clock of the plugin service that did it. */
+export interface Sleep {
+  /** Namespace and generated name. */
+  readonly attempt: string;
+  readonly begun: number;
+  /** Undefined: it has not ended, or was called off. */
+  readonly ended: number | undefined;
+}
+
+interface LogLine {
+  readonly msg?: string;
+  readonly object?: string;
+  readonly time?: number | string;
+}
+
+const logOf = ({ folder }: RunningStack) => join(folder, "logs", "plugin-echo.log");
+const SERVES = "plugin serves";
+
+/** Lets the service of core-sleep write down when each sleep begins and ends: its log at debug level, from a restart on. */
+export async function keepSleepJournal(stack: RunningStack): Promise<void> {
+  const file = join(stack.folder, "config", "plugin-echo.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/^logLevel: .*$/m, "logLevel: debug"));
+  const serving = () => readFileSync(logOf(stack), "utf8").split(SERVES).length;
+  const before = serving();
+  for (const pid of stack.pids("plugin-echo")) process.kill(pid, "SIGTERM");
+  for (let waited = 0; serving() === before; waited += 50) {
+    if (waited > 30_000) throw new Error("the echo plugin did not come back");
+    await sleep(50);
+  }
+}
+
+/** What the plugin service itself knows of the sleeps of an execution: independent of what it has told others. */
+export function sleepsOf(stack: RunningStack, execution: string): Sleep[] {
+  const open = new Map<string, number>();
+  const sleeps: Sleep[] = [];
+  const lines = existsSync(logOf(stack)) ? readFileSync(logOf(stack), "utf8").split("\n") : [];
+  for (const line of lines.filter((each) => each.includes(execution) && each.includes('"sleep '))) {
+    const { msg, object: attempt = "", time = 0 } = JSON.parse(line) as LogLine;
+    const at = new Date(time).getTime();
+    const begun = open.get(attempt);
+    if (msg === "sleep begun") {
+      // Begun again and never ended: both count.
+      if (begun !== undefined) sleeps.push({ attempt, begun, ended: undefined });
+      open.set(attempt, at);
+    } else if (begun !== undefined) {
+      open.delete(attempt);
+      sleeps.push({ attempt, begun, ended: msg === "sleep ended" ? at : undefined });
+    }
+  }
+  for (const [attempt, begun] of open) sleeps.push({ attempt, begun, ended: undefined });
+  return sleeps;
+}

@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  Agent as HttpAgent,
+  createServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type RequestOptions,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface ApiProxyTarget {
+  /** Address of the API, with the path below which it stands, if any. */
+  readonly url: string;
+  /** Given with each request, in place of what the client gives. */
+  readonly token?: string | undefined;
+  /** The server's certificate, PEM. */
+  readonly ca?: string | undefined;
+}
+
+/**
+ * What is wrong with the API, from now on:
+ * - `refused`: nobody listens; connections are cut.
+ * - `silent`: connections stay and open, and nothing ever comes through them again, not even when the fault is over.
+ * - `answering`: each request is answered with this status, as an overloaded server does (429, 503).
+ * - `slow`: each answer, and each piece of a watch, comes this much later, ms.
+ */
+export type ApiFault =
+  | { readonly kind: "none" }
+  | { readonly kind: "refused" }
+  | { readonly kind: "silent" }
+  | { readonly kind: "answering"; readonly status: number }
+  | { readonly kind: "slow"; readonly delayMs: number };
+
+/** Stands between clients and a Kubernetes API, to fail in every way that networks and servers do. */
+export interface ApiProxy {
+  /** File for clients, which speak plain HTTP to it. */
+  readonly kubeconfig: string;
+  readonly url: string;
+  /** Requests that have arrived. */
+  readonly requests: number;
+  set(fault: ApiFault): Promise<void>;
+  /** Cuts all connections once. */
+  cut(): void;
+  /** Ends all watches, and answers each of the next `count` with 410 Gone: by turns as status and as an event of the stream. */
+  expireWatches(count: number): void;
+  stop(): Promise<void>;
+}
+
+export async function startApiProxy(target: ApiProxyTarget): Promise<ApiProxy> {
+  const proxy = new Proxy(target);
+  await proxy.listen(0);
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-api-proxy-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  const url = `http://127.0.0.1:${proxy.port}`;
+  writeFileSync(kubeconfig, kubeconfigOf(url));
+  return {
+    kubeconfig,
+    url,
+    get requests() {
+      return proxy.requests;
+    },
+    set: (fault) => proxy.set(fault),
+    cut: () => proxy.cut(),
+    expireWatches: (count) => proxy.expireWatches(count),
+    stop: async () => {
+      await proxy.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+class Proxy {
+  requests = 0;
+  port = 0;
+  readonly #url: URL;
+  readonly #agent: HttpAgent | HttpsAgent;
+  readonly #sockets = new Set<Socket>();
+  readonly #watches = new Set<ServerResponse>();
+  /** Connections of a silent time. */
+  readonly #dead = new WeakSet<Socket>();
+  #fault: ApiFault = { kind: "none" };
+  #expiring = 0;
+  #server: Server | undefined;
+
+  constructor(private readonly target: ApiProxyTarget) {
+    this.#url = new URL(target.url);
+    this.#agent = this.#url.protocol === "https:" ? new HttpsAgent({ keepAlive: true, ca: target.ca }) : new HttpAgent({ keepAlive: true });
+  }
+
+  async listen(port: number): Promise<void> {
+    const server = createServer((request, response) => this.#answer(request, response));
+    server.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+      socket.on("error", () => socket.destroy());
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", resolve);
+    });
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  async set(fault: ApiFault): Promise<void> {
+    const before = this.#fault;
+    this.#fault = fault;
+    if (fault.kind === "silent") for (const socket of this.#sockets) this.#dead.add(socket);
+    if (fault.kind === "refused") await this.close();
+    else if (before.kind === "refused") await this.listen(this.port);
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  expireWatches(count: number): void {
+    this.#expiring = count;
+    for (const response of this.#watches) response.destroy();
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    const closed = new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
+    this.cut();
+    await closed;
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    this.requests++;
+    const fault = this.#fault;
+    if (fault.kind === "silent") this.#dead.add(request.socket);
+    if (this.#dead.has(request.socket)) return void request.resume();
+    if (fault.kind === "answering") return refuse(response, fault.status);
+    const isWatch = /[?&]watch=(1|true)/.test(request.url ?? "");
+    if (isWatch && this.#expiring > 0) return expired(response, this.#expiring-- % 2 === 0);
+    if (isWatch) {
+      this.#watches.add(response);
+      response.on("close", () => this.#watches.delete(response));
+    }
+    this.#forward(request, response);
+  }
+
+  #forward(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const { host: _, ...headers } = request.headers;
+    const options: RequestOptions = {
+      method: request.method,
+      path: this.#url.pathname.replace(/\/+$/, "") + (request.url ?? ""),
+      host: this.#url.hostname,
+      port: this.#url.port,
+      agent: this.#agent,
+      headers: { ...headers, ...(this.target.token === undefined ? {} : { authorization: `Bearer ${this.target.token}` }) },
+    };
+    const onward = (this.#url.protocol === "https:" ? httpsRequest : httpRequest)(options, (answer) => void this.#back(answer, response));
+    onward.on("error", () => socket.destroy());
+    response.on("close", () => onward.destroy());
+    request.pipe(onward);
+  }
+
+  async #back(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = response.req;
+    const late = async () => {
+      if (this.#fault.kind === "slow") await sleep(this.#fault.delayMs);
+    };
+    try {
+      await late();
+      if (this.#dead.has(socket)) return;
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      response.flushHeaders();
+      // Pieces of a watch come while earlier ones are still on their late way: each is late by the same time.
+      let sent = Promise.resolve();
+      for await (const piece of answer) {
+        const due = late();
+        sent = sent.then(() => due).then(() => void (this.#dead.has(socket) || response.write(piece as Buffer)));
+      }
+      await sent;
+      if (!this.#dead.has(socket)) response.end();
+    } catch {
+      if (!this.#dead.has(socket)) response.destroy();
+    }
+  }
+}
+
+function statusObject(code: number, reason: string): object {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "said by the proxy", reason, code };
+}
+
+function refuse(response: ServerResponse, status: number): void {
+  response.writeHead(status, { "content-type": "application/json", "retry-after": "1" });
+  response.end(JSON.stringify(statusObject(status, status === 429 ? "TooManyRequests" : "ServiceUnavailable")));
+}
+
+function expired(response: ServerResponse, asStatus: boolean): void {
+  const status = statusObject(410, "Expired");
+  response.writeHead(asStatus ? 410 : 200, { "content-type": "application/json" });
+  response.end(JSON.stringify(asStatus ? status : { type: "ERROR", object: status }) + "\n");
+}
+
+function kubeconfigOf(server: string): string {
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "proxy", cluster: { server } }],
+    users: [{ name: "proxy", user: {} }],
+    contexts: [{ name: "proxy", context: { cluster: "proxy", user: "proxy" } }],
+    "current-context": "proxy",
+  };
+  return JSON.stringify(config);
+}

@@ -1,0 +1,80 @@
+import { KubeError, type KubeObject } from "@flyte-ts/kubernetes";
+import { applyMergePatch, FINALIZER } from "@flyte-ts/workflow-crd";
+import { expect, test } from "vitest";
+import { patchUpon } from "./patch-upon.js";
+
+type Resource = KubeObject & { readonly status?: Record<string, unknown> };
+
+/** One resource, changed by the API server's rules: versions count all changes, the generation those beyond metadata. */
+class OneResource {
+  object: Resource = { metadata: { name: "w", resourceVersion: "1", generation: 1, finalizers: [FINALIZER] }, status: {} };
+  reads = 0;
+  /** Done before each patch arrives. */
+  before: () => void = () => undefined;
+
+  change(patch: object): void {
+    const { metadata } = this.object;
+    const changed = applyMergePatch(this.object, patch) as Resource;
+    const same = JSON.stringify({ ...changed, metadata }) === JSON.stringify({ ...this.object, metadata });
+    const resourceVersion = String(Number(metadata.resourceVersion) + 1);
+    this.object = {
+      ...changed,
+      metadata: { ...changed.metadata, resourceVersion, generation: (metadata.generation ?? 0) + (same ? 0 : 1) },
+    };
+  }
+
+  get base() {
+    const { resourceVersion = "", generation } = this.object.metadata;
+    return { resourceVersion, generation };
+  }
+
+  readonly client = {
+    get: <T>() => {
+      this.reads++;
+      return Promise.resolve(this.object as T);
+    },
+    mergePatch: <T>(_: unknown, { body }: { body: object }) => {
+      this.before();
+      const { resourceVersion } = (body as KubeObject).metadata;
+      if (resourceVersion !== this.object.metadata.resourceVersion) throw new KubeError("changed", { status: 409, reason: "Conflict" });
+      this.change(body);
+      return Promise.resolve(this.object as T);
+    },
+  };
+}
+
+const name = { namespace: "n", name: "w" };
+const wanted = () => true;
+
+test("what others do to the metadata alone stands, and the status is written upon it", async () => {
+  const store = new OneResource();
+  const { base } = store;
+  store.change({ metadata: { annotations: { a: "1" } } });
+  store.change({ metadata: { annotations: { b: "2" }, finalizers: ["other", FINALIZER] } });
+  const patch = { metadata: { labels: { done: "yes" }, finalizers: null }, status: { phase: 3 } };
+  expect(await patchUpon(store.client, { name, patch, base, wanted })).toEqual({ resourceVersion: "4", generation: 2 });
+  expect(store.object).toMatchObject({
+    metadata: { annotations: { a: "1", b: "2" }, labels: { done: "yes" }, finalizers: ["other"] },
+    status: { phase: 3 },
+  });
+});
+
+test("a changed status is a conflict, and so is a write that this process may no longer do", async () => {
+  const store = new OneResource();
+  const { base } = store;
+  const patch = { status: { phase: 3 } };
+  store.change({ metadata: { annotations: { a: "1" } } });
+  await expect(patchUpon(store.client, { name, patch, base, wanted: () => false })).rejects.toMatchObject({ status: 409 });
+  store.change({ status: { phase: 2 } });
+  await expect(patchUpon(store.client, { name, patch, base, wanted })).rejects.toMatchObject({ status: 409 });
+  expect(store.object.status).toEqual({ phase: 2 });
+});
+
+test("a resource that never holds still is given up after some tries", async () => {
+  const store = new OneResource();
+  store.before = () => store.change({ metadata: { annotations: { a: String(Math.random()) } } });
+  await expect(patchUpon(store.client, { name, patch: { status: { phase: 3 } }, base: store.base, wanted })).rejects.toMatchObject({
+    status: 409,
+  });
+  expect(store.reads).toBeLessThan(20);
+});

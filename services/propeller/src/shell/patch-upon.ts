@@ -1,0 +1,52 @@
+import { isConflict, type KubeClient, type KubeObject, type ObjectName } from "@flyte-ts/kubernetes";
+import { FINALIZER, FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import type { ResourcePatch } from "../engine/types.js";
+import type { StoredVersion } from "../shell-core/run-io.js";
+
+/** After so many conflicts the run is read again, after a pause. */
+const TRIES = 8;
+
+export interface PatchUpon {
+  readonly name: ObjectName;
+  readonly patch: Pick<ResourcePatch, "metadata" | "status">;
+  readonly base: StoredVersion;
+  /** Whether this process may still write. */
+  readonly wanted: () => boolean;
+}
+
+/**
+ * Patches a workflow on the condition that its specification and status are still
+ * those of the base. What others do to its metadata alone (labels and annotations,
+ * which any controller may set at any time) changes the version and not the
+ * generation: then the patch is tried upon the new version, and the run need not be
+ * read again.
+ *
+ * @throws KubeError, a conflict when there is more to it
+ */
+export async function patchUpon(client: Pick<KubeClient, "get" | "mergePatch">, options: PatchUpon): Promise<StoredVersion> {
+  const { name, patch, base, wanted } = options;
+  let { resourceVersion } = base;
+  let { metadata } = patch;
+  for (let tries = 1; ; tries++) {
+    try {
+      const body = { ...patch, metadata: { ...metadata, resourceVersion } };
+      const written = await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...name, body, metadataOnly: true });
+      return versionOf(written);
+    } catch (error) {
+      if (!isConflict(error) || tries === TRIES) throw error;
+      const now = await client.get(FLYTE_WORKFLOW_RESOURCE, { ...name, metadataOnly: true });
+      if (now === undefined || base.generation === undefined || now.metadata.generation !== base.generation || !wanted()) throw error;
+      ({ resourceVersion } = versionOf(now));
+      if (metadata !== undefined) metadata = { ...metadata, finalizers: othersFinalizers(now) };
+    }
+  }
+}
+
+function versionOf({ metadata: { resourceVersion = "", generation } }: KubeObject): StoredVersion {
+  return { resourceVersion, generation };
+}
+
+function othersFinalizers({ metadata }: KubeObject): readonly string[] | null {
+  const others = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
+  return others.length === 0 ? null : others;
+}
