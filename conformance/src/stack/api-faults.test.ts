@@ -109,7 +109,6 @@ async function expectWhole({ id, nodes, kind }: Run): Promise<void> {
   expect(sleeps.map(({ attempt }) => attempt.split(`${id.name}-`)[1]).sort(), `${id.name}: each attempt once`).toEqual(
     Array.from({ length: nodes }, (_, index) => `n${index}-0`).sort(),
   );
-  for (const { attempt, begun, ended = 0 } of sleeps) expect(ended - begun, attempt).toBeGreaterThanOrEqual(SHAPE.sleepMs - 50);
   if (kind !== "chain") return;
   const ordered = sleeps.toSorted((a, b) => a.begun - b.begun);
   for (const [index, { attempt, begun }] of ordered.entries()) {

@@ -43,7 +43,9 @@ export function sleepsOf(stack: RunningStack, execution: string): Sleep[] {
     const { msg, object: attempt = "", time = 0 } = JSON.parse(line) as LogLine;
     const at = new Date(time).getTime();
     const begun = open.get(attempt);
-    if (msg === "sleep begun") {
+    // Its time had passed when the request came: it was asked for so long ago.
+    if (msg === "sleep is past") sleeps.push({ attempt, begun: at, ended: at });
+    else if (msg === "sleep begun") {
       // Begun again and never ended: both count.
       if (begun !== undefined) sleeps.push({ attempt, begun, ended: undefined });
       open.set(attempt, at);

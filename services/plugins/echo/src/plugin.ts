@@ -50,7 +50,10 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     let sleeper = sleepers.get(key);
     if (sleeper === undefined) {
       const endMs = endTime(request, durationMs, clock.now());
-      if (endMs <= clock.now().getTime()) return end;
+      if (endMs <= clock.now().getTime()) {
+        logger.debug({ object: key }, "sleep is past");
+        return end;
+      }
       sleeper = { endMs, request: toBinary(TaskRequestSchema, eventBasis(request)), end };
       sleepers.set(key, sleeper);
       alarms.set(key, endMs);
