@@ -1,0 +1,141 @@
+import { createLogger } from "@flyte-ts/telemetry";
+import { type ApiProxy, type KubernetesFixture, kubernetesFixture, kubernetesUnavailable, startApiProxy } from "@flyte-ts/testing";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import {
+  CONFIG_MAPS,
+  createInformer,
+  createKubeClient,
+  type KubeClient,
+  type KubeObject,
+  LEASES,
+  NAMESPACES,
+  ShardLeases,
+} from "./index.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const namespace = "faults";
+const PATIENCE = { timeout: 20_000, interval: 50 };
+
+describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", () => {
+  let kubernetes: KubernetesFixture;
+  let proxy: ApiProxy;
+  let direct: KubeClient;
+  let client: KubeClient;
+  beforeAll(async () => {
+    kubernetes = await kubernetesFixture();
+    proxy = await startApiProxy(kubernetes);
+    direct = await createKubeClient({ kubeconfig: kubernetes.kubeconfig });
+    client = await createKubeClient({ kubeconfig: proxy.kubeconfig, timeoutMs: 2_000 });
+    await direct.create(NAMESPACES, { metadata: { name: namespace } });
+  }, 600_000);
+  afterAll(async () => {
+    await client?.close();
+    await direct?.close();
+    await proxy?.stop();
+    await kubernetes?.stop();
+  });
+
+  test("an informer comes through every fault with what has changed meanwhile, and asks seldom", async () => {
+    const labelSelector = "set=one";
+    const seen: string[] = [];
+    const onEvent = ({ type, key }: { type: string; key: string }) => seen.push(`${type} ${key.split("/")[1]}`);
+    const informer = createInformer<KubeObject>({ client, ref: CONFIG_MAPS, namespace, labelSelector, silenceMs: 3_000, logger, onEvent });
+    await informer.synced;
+    const create = (name: string) => direct.create(CONFIG_MAPS, { metadata: { namespace, name, labels: { set: "one" } } });
+    const remove = (name: string) => direct.delete(CONFIG_MAPS, { namespace, name });
+    const names = () => informer.list().map(({ metadata }) => metadata.name);
+    try {
+      await create("first");
+      await vi.waitFor(() => expect(names()).toEqual(["first"]), PATIENCE);
+
+      await proxy.set({ kind: "refused" });
+      await create("refused");
+      await remove("first");
+      await proxy.set({ kind: "none" });
+      await vi.waitFor(() => expect(names()).toEqual(["refused"]), PATIENCE);
+
+      await proxy.set({ kind: "silent" });
+      await create("silent");
+      await proxy.set({ kind: "none" });
+      await vi.waitFor(() => expect(names()).toContain("silent"), PATIENCE);
+
+      const before = proxy.requests;
+      await proxy.set({ kind: "answering", status: 429 });
+      proxy.cut();
+      await create("turned-away");
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      expect(proxy.requests - before).toBeLessThan(20);
+      await proxy.set({ kind: "none" });
+      await vi.waitFor(() => expect(names()).toContain("turned-away"), PATIENCE);
+
+      proxy.expireWatches(4);
+      await create("gone");
+      await remove("silent");
+      await vi.waitFor(() => expect(names().toSorted()).toEqual(["gone", "refused", "turned-away"]), PATIENCE);
+
+      // What the server has forgotten itself.
+      await kubernetes.kill();
+      await kubernetes.etcd.compact();
+      await kubernetes.restart();
+      await create("compacted");
+      await vi.waitFor(() => expect(names()).toContain("compacted"), PATIENCE);
+      // Each change was told once, however it came.
+      expect(seen.toSorted()).toEqual(
+        ["first", "refused", "silent", "turned-away", "gone", "compacted"]
+          .map((name) => `added ${name}`)
+          .concat("deleted first", "deleted silent")
+          .toSorted(),
+      );
+    } finally {
+      await proxy.set({ kind: "none" });
+      await informer.stop();
+    }
+  }, 120_000);
+
+  test("who shares out shards: a membership that was ended does not come back, and a slot's next process takes over at once", async () => {
+    const SHARDS = 4;
+    const process = (identity: string, slot?: string) =>
+      new ShardLeases({
+        client,
+        namespace,
+        group: slot ?? "group",
+        shards: SHARDS,
+        identity,
+        slot,
+        // In a slot nobody waits for it.
+        leaseMs: slot === undefined ? 3_000 : 300_000,
+        logger,
+        clock: () => performance.now(),
+        random: Math.random,
+        onGained: () => undefined,
+        onLost: () => Promise.resolve(),
+      });
+    const members = async (group: string) =>
+      (await direct.list(LEASES, { namespace })).items
+        .map(({ metadata }) => metadata.name)
+        .filter((name) => name.startsWith(`${group}-member-`));
+    const first = process("first");
+    first.start();
+    await vi.waitFor(() => expect(first.held.size).toBe(SHARDS), PATIENCE);
+    await direct.delete(LEASES, { namespace, name: "group-member-first" });
+    await vi.waitFor(async () => expect(await members("group")).toEqual(["group-member-first-2"]), PATIENCE);
+    await vi.waitFor(() => expect(first.held.size).toBe(SHARDS), PATIENCE);
+
+    // Cut off for longer than its lease it holds nothing; then it goes on.
+    await proxy.set({ kind: "silent" });
+    await vi.waitFor(() => expect(first.holds(0)).toBe(false), PATIENCE);
+    await proxy.set({ kind: "none" });
+    await vi.waitFor(() => expect(first.holds(0)).toBe(true), PATIENCE);
+    await first.stop();
+    expect(await members("group")).toEqual([]);
+
+    await direct.create(LEASES, {
+      metadata: { namespace, name: "place-member-dead", labels: { "flyte.org/lease-group": "place", "flyte.org/lease-slot": "place" } },
+    });
+    const next = process("next", "place");
+    next.start();
+    await vi.waitFor(() => expect(next.held.size).toBe(SHARDS), PATIENCE);
+    expect(await members("place")).toEqual(["place-member-next"]);
+    await next.stop();
+  }, 120_000);
+});
