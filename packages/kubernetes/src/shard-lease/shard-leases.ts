@@ -53,7 +53,11 @@ export class ShardLeases {
   #joined = false;
   #informer: Informer<Lease> | undefined;
   #running: Promise<unknown> = Promise.resolve();
-  #wake: () => void = () => undefined;
+  /** Whether something has come in since the Leases were last looked at. */
+  #changed = false;
+  #wake: () => void = () => {
+    this.#changed = true;
+  };
 
   constructor(private readonly options: ShardLeasesOptions) {
     this.#member = options.identity;
@@ -181,6 +185,7 @@ export class ShardLeases {
     const { signal } = this.#abort;
     await this.#informer?.synced;
     while (!signal.aborted) {
+      this.#changed = false;
       this.#compare();
       const failed = await Promise.all(this.#book.steps(this.options.clock()).map((step) => this.#take(step)));
       for (const error of failed) if (error !== undefined) logger.warn({ error }, "lease could not be written");
@@ -188,10 +193,13 @@ export class ShardLeases {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, leaseMs / 10);
         this.#wake = () => {
+          this.#changed = true;
           clearTimeout(timer);
           // What comes in a bunch is looked at together.
           setTimeout(resolve, 5);
         };
+        // What came while steps were taken.
+        if (this.#changed) this.#wake();
       });
     }
   }
