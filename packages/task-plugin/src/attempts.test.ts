@@ -2,7 +2,7 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { createLogger } from "@flyte-ts/telemetry";
+import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { beforeEach, describe, expect, it } from "vitest";
 import { PermanentFailure, RetryableFailure } from "./failure.js";
 import { decodeHello } from "./hello.js";
@@ -105,8 +105,9 @@ describe("requests and answers", () => {
   let host: PluginHost;
   const request = sampleRequest("t");
 
-  const serve = async (over: Partial<Plugin>) => {
+  const serve = async (over: Partial<Plugin>, metrics?: Metrics) => {
     running = await runPlugin({
+      metrics,
       plugin: definePlugin({
         name: "test",
         taskTypes: ["t"],
@@ -133,6 +134,19 @@ describe("requests and answers", () => {
   beforeEach(() => {
     bus = new MemoryBus();
     clock = new ManualClock();
+  });
+
+  it("shows what is in hand and since when", async () => {
+    const metrics = new Metrics();
+    const level = async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values[0]?.value;
+    let answer: (status: TaskStatus) => void = () => undefined;
+    await serve({ reconcile: () => new Promise<TaskStatus>((done) => (answer = done)) }, metrics);
+    await send(DesiredState.RUN);
+    await clock.advance(90_000);
+    expect([await level("flyte_plugin_requests_in_hand"), await level("flyte_plugin_oldest_request_seconds")]).toEqual([1, 90]);
+    answer({ phase: "RUNNING" });
+    await settle();
+    expect([await level("flyte_plugin_requests_in_hand"), await level("flyte_plugin_oldest_request_seconds")]).toEqual([0, 0]);
   });
 
   it("grows the version of a phase with each news, and repeats word for word without", async () => {

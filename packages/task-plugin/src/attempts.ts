@@ -48,6 +48,8 @@ const KEEP_EVENT_BYTES = 4 * 1024;
 export class Attempts implements PluginHost {
   readonly #memories: AttemptMemories;
   readonly #running = new Set<Promise<void>>();
+  /** Requests that were taken and are not carried out, with the time, ms, at which the first of their attempt was taken; the oldest first. */
+  readonly #open = new Map<AttemptMemory, number>();
 
   constructor(private readonly parts: AttemptsParts) {
     this.#memories = new AttemptMemories({ endedLimit: parts.endedLimit, keepEventBytes: KEEP_EVENT_BYTES });
@@ -55,6 +57,17 @@ export class Attempts implements PluginHost {
 
   get liveCount(): number {
     return this.#memories.liveCount;
+  }
+
+  /** Requests that are being carried out at this moment. */
+  get inHand(): number {
+    return this.#running.size;
+  }
+
+  /** How long, ms, the request has waited that was taken first of those that are not carried out; 0 when there is none. */
+  get oldestOpenMs(): number {
+    const [oldest] = this.#open.values();
+    return oldest === undefined ? 0 : Math.max(0, this.parts.clock.now().getTime() - oldest);
   }
 
   /** Takes a request; it is carried out on its own. */
@@ -93,6 +106,7 @@ export class Attempts implements PluginHost {
       return;
     }
     memory.desired = order;
+    if (!this.#open.has(memory)) this.#open.set(memory, this.parts.clock.now().getTime());
     memory.callOffRetry?.();
     memory.callOffRetry = undefined;
     if (memory.busy) {
@@ -116,6 +130,7 @@ export class Attempts implements PluginHost {
     this.parts.metrics?.requests.inc({ desired: DesiredState[delivery.request.desired] });
     try {
       await this.#answer(memory, delivery.request);
+      this.#open.delete(memory);
       delivery.message?.ack();
     } catch (error) {
       await this.#postpone(memory, delivery, error).catch((failed: unknown) => {
@@ -165,6 +180,8 @@ export class Attempts implements PluginHost {
     else logger.info({ ...attemptFields(request), reason: notYet.message }, "request postponed");
     const delay = notYet?.retryAfterMs ?? redeliveryDelay(tries, random);
     if (request.desired === DesiredState.FINALIZE) {
+      // It is not this process's any more.
+      this.#open.delete(memory);
       message?.nak(delay);
       return;
     }

@@ -6,16 +6,34 @@ export interface PluginMetrics {
   readonly postponed: Counter;
 }
 
+/** What a plugin service has to do at a moment. */
+export interface PluginLevels {
+  /** Attempts under way. */
+  readonly liveCount: number;
+  /** Requests that are being carried out. */
+  readonly inHand: number;
+  /** Age, ms, of the oldest request that is not carried out. */
+  readonly oldestOpenMs: number;
+}
+
 /** Registers a plugin service's metrics. */
-export function pluginMetrics(registry: Metrics, liveAttempts: () => number): PluginMetrics {
-  new Gauge({
-    name: "flyte_plugin_attempts",
-    help: "Attempts under way that this process knows of",
-    registers: [registry],
-    collect() {
-      this.set(liveAttempts());
-    },
-  });
+export function pluginMetrics(registry: Metrics, levels: () => PluginLevels): PluginMetrics {
+  const gauge = (name: string, help: string, read: (levels: PluginLevels) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read(levels()));
+      },
+    });
+  gauge("flyte_plugin_attempts", "Attempts under way that this process knows of", ({ liveCount }) => liveCount);
+  gauge("flyte_plugin_requests_in_hand", "Requests that are being carried out", ({ inHand }) => inHand);
+  gauge(
+    "flyte_plugin_oldest_request_seconds",
+    "Age of the oldest request that was taken and is not carried out",
+    ({ oldestOpenMs }) => oldestOpenMs / 1_000,
+  );
   return {
     requests: new Counter({
       name: "flyte_plugin_requests_total",

@@ -39,7 +39,7 @@ const ACK_WAIT_MS = 60_000;
 export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugin> {
   const { plugin, bus, logger, clock, maxInFlight = 256, producerId = "propeller", endedLimit = 10_000 } = options;
   const random = options.random ?? (() => randomBytes(4).readUInt32BE() / 2 ** 32);
-  const metrics = options.metrics === undefined ? undefined : pluginMetrics(options.metrics, () => attempts.liveCount);
+  const metrics = options.metrics === undefined ? undefined : pluginMetrics(options.metrics, () => attempts);
   const attempts: Attempts = new Attempts({ plugin, bus, logger, clock, random, producerId, endedLimit, metrics });
   // Whoever of the services comes first makes the streams.
   await bus.ensureStream(TASK_STREAM);
