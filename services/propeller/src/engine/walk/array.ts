@@ -128,8 +128,9 @@ function noteFailure(walk: Walk, node: RuntimeNode, array: ArrayRun): void {
   const { error = TIMED_OUT } = node.status;
   const known = array.failures.has(error.message);
   const kept = array.failures.add(itemIndex(node.id), error);
-  if ((known || !kept) && error.message.length > MAX_STATUS_MESSAGE)
-    walk.setNode(node, { ...node.status, error: { ...error, message: boundMessage(error.message, MAX_STATUS_MESSAGE) } });
+  if ((!known && kept) || error.message.length <= MAX_STATUS_MESSAGE) return;
+  const short = { ...error, message: boundMessage(error.message, MAX_STATUS_MESSAGE) };
+  walk.setNode(node, { ...node.status, error: walk.errors.take(short, node.status.error) });
 }
 
 /** `arrayNodeStatus` as Go Flyte has it, from what the items are now. */

@@ -49,7 +49,8 @@ function expire(walk: Walk, node: RuntimeNode, timeout: NonNullable<TimeoutDecis
   if (decision.retry) noteRetryable(walk, node, error, { ended: false, clean: false });
   else {
     const { message } = decision.error;
-    walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message, error: decision.error, now: walk.now }));
+    const kept = walk.errors.take(decision.error, node.status.error);
+    walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message, error: kept, now: walk.now }));
   }
   stopNode(walk, node, timeout.message);
 }

@@ -72,6 +72,7 @@ function failureNodeOf(scope: Scope, id: string): RuntimeNode | undefined {
 
 function restoreNode(walk: Walk, node: RuntimeNode): void {
   const { status, scope } = node;
+  walk.errors.hold(status.error);
   if (isTerminalNode(status.phase)) {
     node.settled = true;
     node.endedAt = latestOf(status.stoppedAt);

@@ -27,7 +27,8 @@ export function noteRetryable(
   error: ExecutionErrorJson,
   { ended, clean }: { ended: boolean; clean: boolean },
 ): void {
-  const status = changePhase(node.status, { phase: NodePhase.RetryableFailure, message: error.message, error, now: walk.now });
+  const kept = walk.errors.take(error, node.status.error);
+  const status = changePhase(node.status, { phase: NodePhase.RetryableFailure, message: error.message, error: kept, now: walk.now });
   if (causeOf(error) === "system") status.systemFailures = (status.systemFailures ?? 0) + 1;
   if (ended) status.TaskNodeStatus = { ...status.TaskNodeStatus, phase: TaskPhase.RetryableFailure, ...(clean ? { clean } : {}) };
   walk.setNode(node, status);
@@ -72,6 +73,7 @@ function resetArms(walk: Walk, node: RuntimeNode): void {
     dropOutputs(walk, old);
     if (old.inner !== undefined) leave(walk, old, old.inner);
     if (old.settled) node.scope.unsettled++;
+    walk.errors.give(old.status.error);
     old.reset();
     walk.setNode(old, NOT_BEGUN);
   }

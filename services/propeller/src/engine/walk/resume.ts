@@ -23,10 +23,8 @@ export function resume(walk: Walk, node: RuntimeNode): void {
     walk.blobs.release(node);
     if (bound.kind === "error") {
       // An attempt from before a restart may run; it goes first.
-      walk.setNode(
-        node,
-        changePhase(node.status, { phase: NodePhase.Failing, message: bound.error.message, error: bound.error, now: walk.now }),
-      );
+      const error = walk.errors.take(bound.error, node.status.error);
+      walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message: bound.error.message, error, now: walk.now }));
       stopNode(walk, node, bound.error.message);
       return;
     }

@@ -57,7 +57,10 @@ export interface FailureDetails {
 
 export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, details: FailureDetails = {}): void {
   tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error });
-  walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failed, error, now: walk.now }));
+  walk.setNode(
+    node,
+    changePhase(node.status, { phase: NodePhase.Failed, error: walk.errors.take(error, node.status.error), now: walk.now }),
+  );
   const checkpoint = details.attemptEnded === true ? checkpointOf(walk, node) : undefined;
   walk.note("Warning", "NodeFailed", `node ${node.path}: ${error.code}: ${error.message}`);
   walk.tellNode(
@@ -185,6 +188,7 @@ function countDown(walk: Walk, node: RuntimeNode): void {
 export function leave(walk: Walk, node: RuntimeNode, inner: Scope): void {
   for (const below of inner.nodes.values()) {
     dropOutputs(walk, below);
+    walk.errors.give(below.status.error);
     walk.timers.drop(below);
     forgetAll(walk, below);
     walk.dirty.delete(below);

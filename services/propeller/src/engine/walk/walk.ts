@@ -13,6 +13,7 @@ import { arrayEvent, type ArrayEventFacts } from "../event/array-event.js";
 import { nodeEvent, type NodeEventDetails } from "../event/node-event.js";
 import { noticeEvent } from "../event/notice-event.js";
 import { workflowEvent, type WorkflowEventFacts } from "../event/workflow-event.js";
+import { ErrorBudget } from "../failure/error-budget.js";
 import { Heap } from "../graph/heap.js";
 import { indexGraph, type GraphIndex } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
@@ -99,6 +100,7 @@ export class Walk {
   readonly moreTimer: MoreTimer = { more: true };
   blobs!: BlobReads;
   plugins: PluginsKnown = NO_PLUGINS_KNOWN;
+  readonly errors = new ErrorBudget();
   readonly hindrances = new Hindrances();
   /** What the status says is in the way may not have been told. */
   noticeUntold = false;
