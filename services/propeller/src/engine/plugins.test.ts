@@ -96,3 +96,20 @@ test.each(["before", "after"])("so does one that meets a restart, with what is s
   next.advance(2_500);
   expect(next.resource.status.phase).toBe(6);
 });
+
+test("nor does a node whose own time is up", () => {
+  const d = Driver.of({ main: { nodes: { n0: { kind: "task", type: "spark", activeMs: 60_000 } } } });
+  d.observe({ kind: "plugins", plugins: known([]) });
+  d.advance(65_000);
+  expect(d.told).toContain("n0 TIMED_OUT");
+  expect(d.resource.status.phase).toBe(5);
+});
+
+test("where the service is there and says nothing, it waits for it a while", () => {
+  const d = Driver.of({ main: { nodes: { n0: { kind: "task", type: "spark", activeMs: 60_000 } } } }, { abandonUnanswered: 300_000 });
+  d.observe({ kind: "plugins", plugins: known(["spark"]) });
+  d.advance(300_000);
+  expect(d.resource.status.phase).toBe(1);
+  d.advance(600_000);
+  expect(d.resource.status.phase).toBe(5);
+});

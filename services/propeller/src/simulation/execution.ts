@@ -15,6 +15,7 @@ import { backwardSteps, type Invariant } from "./invariants.js";
 import { Random } from "./random.js";
 import type { CacheAndFormer } from "./shared-catalog.js";
 import type { SimulationOptions, PlantedBug } from "./options.js";
+import type { Announcements } from "./world/announcements.js";
 import { Admin } from "./world/admin.js";
 import type { AdminService, ServedExecution, Wake } from "./world/admin-service.js";
 import { Stream } from "./world/bus.js";
@@ -48,6 +49,8 @@ export interface World {
   readonly service: AdminService;
   /** The propellers that share out the executions; undefined where each has a process of its own. */
   readonly fleet: Fleet | undefined;
+  /** Plugin services that come and go, and say so; undefined where they are always there. */
+  readonly announcements: Announcements | undefined;
   violate(invariant: Invariant, text: string): void;
   note(text: () => string): void;
 }
@@ -71,6 +74,8 @@ export class Execution implements ServedExecution {
   readonly #ended = new Set<string>();
   /** The newest attempt of each node that was asked to run. */
   readonly #asked = new Map<string, number>();
+  /** Attempts that were asked to stop. */
+  readonly #stopped = new Set<string>();
   readonly #terminalTold = new Set<number>();
   readonly #maps = new MapOutputs();
   #outputs: LiteralMap | undefined;
@@ -90,7 +95,7 @@ export class Execution implements ServedExecution {
     const events = new Stream<ExecutionEvent>(schedule, random, faults);
     const fates = new Random(options.seed * 7919 + hash(name));
     // Where nearly all goes well, executions get far.
-    const luck = fates.pick([0.75, 0.97]);
+    const luck = fates.pick([0.75, 0.97, 1]);
     const outcomes = new Map<string, Outcome>();
     this.#cluster = new Cluster({
       schedule,
@@ -141,6 +146,7 @@ export class Execution implements ServedExecution {
       cluster: this.#cluster,
       requests,
       events: publishTask,
+      announcements: world.announcements,
       leavesAborted: options.bug === "pluginLeavesAborted",
       writeBlob: (uri, value) => blobs.set(uri, value),
       outputsOf: (request) => ({
@@ -168,6 +174,7 @@ export class Execution implements ServedExecution {
           finalizers: resource.finalizers,
         }),
         config,
+        announced: world.announcements !== undefined,
         answer: (question) => world.shared.answer(question) ?? service.answer(question),
         requests,
         events,
@@ -186,6 +193,7 @@ export class Execution implements ServedExecution {
       const stream = new Stream<TaskEvent>(schedule, random, faults);
       stream.consume((event) => propeller.takeTaskEvent(event));
       toPropellers.push(stream);
+      world.announcements?.listen((types) => propeller.takeHello(types));
       return propeller;
     };
     if (world.fleet === undefined) {
@@ -212,6 +220,8 @@ export class Execution implements ServedExecution {
       retryBackoff: { initial: random.pick([0, 100, 1_000]), factor: 2, max: 10_000, jitter: 0.5 },
       abandonUnanswered: Number.POSITIVE_INFINITY,
       abandonAborts: 0,
+      ...this.world.announcements?.config,
+      ...(this.world.options.bug === "waitsForEver" ? { pluginDeadline: 0 } : {}),
     };
   }
 
@@ -322,7 +332,8 @@ export class Execution implements ServedExecution {
     }
     for (const pod of this.#cluster.running) {
       // A pod that was begun by mistake can only be stopped if somebody tells of it.
-      if (!this.#zombies.has(pod.key) || this.#plugin.knows(pod.key)) this.#violate("noOrphans", `pod ${pod.key} runs after the end`);
+      if (!(this.#zombies.has(pod.key) || this.#givenUp(pod)) || this.#plugin.knows(pod.key))
+        this.#violate("noOrphans", `pod ${pod.key} runs after the end`);
     }
     for (const text of this.#admin.complaints(this.#status)) this.#violate("nothingLost", text);
     const wanted = workflowEventPhase(last.status.phase);
@@ -344,11 +355,17 @@ export class Execution implements ServedExecution {
     for (const text of tooManyItems(after.nodeStatus ?? {}, model.root, model)) this.#violate("arraysInBounds", text);
     if (!isTerminalWorkflow(after.phase) || isTerminalWorkflow(before.phase)) return;
     for (const pod of this.#cluster.running) {
-      if (!this.#zombies.has(pod.key)) this.#violate("noOrphans", `pod ${pod.key} runs while the workflow is in phase ${after.phase}`);
+      if (!this.#zombies.has(pod.key) && !this.#givenUp(pod))
+        this.#violate("noOrphans", `pod ${pod.key} runs while the workflow is in phase ${after.phase}`);
     }
     for (const child of this.world.service.childrenOf(this.name)) {
       if (!child.terminal) this.#violate("noOrphans", `child ${child.name} runs while the workflow is in phase ${after.phase}`);
     }
+  }
+
+  /** Nobody has answered the request to stop, so that it may have been given up: whoever comes to know of the pod must stop it. */
+  #givenUp({ key }: Pod): boolean {
+    return this.world.announcements !== undefined && this.#stopped.has(key) && !this.#ended.has(key);
   }
 
   #withSlices(stored: WorkflowStatus): WorkflowStatus | undefined {
@@ -373,6 +390,7 @@ export class Execution implements ServedExecution {
       const { request } = effect;
       const node = request.id?.nodeExecutionId?.nodeId ?? "";
       if (request.desired === DesiredState.RUN) this.#asked.set(node, Math.max(this.#asked.get(node) ?? 0, request.id?.retryAttempt ?? 0));
+      if (request.desired !== DesiredState.RUN) this.#stopped.add(request.generatedName);
       if (request.desired === DesiredState.RUN) this.world.shared.takeRequest(this.name, request);
       this.#note(() => `send ${request.nodePath}/${request.id?.retryAttempt ?? 0} ${request.desired}`);
     }
@@ -400,12 +418,12 @@ export class Execution implements ServedExecution {
 
   #podStarts(pod: Pod, others: readonly Pod[]): void {
     this.#note(() => `pod ${pod.key} starts, ${pod.outcome.kind}`);
-    if ((this.#asked.get(pod.node) ?? 0) > pod.attempt || this.#ended.has(pod.key)) {
+    if ((this.#asked.get(pod.node) ?? 0) > pod.attempt || this.#ended.has(pod.key) || this.#givenUp(pod)) {
       // A plugin service without memory began an attempt that is over, for a request that came late; it must be stopped, see noOrphans.
       this.#zombies.add(pod.key);
       return;
     }
-    this.world.shared.podStarts(pod, () => this.#cluster.pods.get(pod.key) === pod && pod.state !== "ended");
+    this.world.shared.podStarts(pod, () => this.#cluster.pods.get(pod.key) === pod && pod.state !== "ended" && !this.#givenUp(pod));
     for (const other of others) {
       if (other.state !== "ended" && !this.#zombies.has(other.key))
         this.#violate("oneLivePod", `pod ${pod.key} starts while ${other.key} is ${other.state}`);
@@ -440,6 +458,7 @@ function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
     case "pretendsStopped":
     case "ignoresItsLease":
     case "takesUpNothing":
+    case "waitsForEver":
       return undefined;
     default:
       return bug;

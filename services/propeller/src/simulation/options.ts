@@ -13,6 +13,8 @@ export type PlantedBug =
   | CatalogBug
   | ShardBug
   | "forgetsTasks"
+  /** Attempts that nobody serves are not given up. */
+  | "waitsForEver"
   | "pluginLeavesAborted"
   | "forgetsFollowers"
   | "forgetsChildren"
@@ -27,6 +29,8 @@ export interface SimulationOptions {
   readonly faults?: Partial<Faults>;
   /** How many propellers share out the executions, instead of what the seed gives; 0: each execution has a process of its own. */
   readonly propellers?: number;
+  /** Whether plugin services come and go, instead of what the seed gives. */
+  readonly announced?: boolean;
   /** Whether the world may have a cache and a former execution. */
   readonly plain?: boolean;
   /** Told of every event of the first execution. */

@@ -47,6 +47,7 @@ const PLANTED: readonly (Omit<SimulationOptions, "seed" | "bug"> & { readonly in
   { invariant: "nothingLost", bug: "finishesUnrecorded" },
   { invariant: "onlyTheHolderActs", bug: "ignoresItsLease", propellers: 3 },
   { invariant: "everyExecutionEnds", bug: "takesUpNothing", propellers: 3 },
+  { invariant: "everyExecutionEnds", bug: "waitsForEver", announced: true },
 ];
 
 /** Each shows in one of thirty worlds or more. */

@@ -8,6 +8,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { CacheAndFormer } from "./shared-catalog.js";
 import { randomWorkflow } from "./random-workflow.js";
 import { AdminService } from "./world/admin-service.js";
+import { Announcements } from "./world/announcements.js";
 import { NO_FAULTS, randomFaults } from "./world/faults.js";
 import { Fleet } from "./world/fleet.js";
 import { Schedule } from "./world/schedule.js";
@@ -52,7 +53,8 @@ export function simulate(options: SimulationOptions): SimulationResult {
     violations.push({ invariant, text });
   };
   const shared = new CacheAndFormer({ options, schedule, blobs, violate, note });
-  const spec = shared.workflow(plain, (onEvent) =>
+  const announcements = newAnnouncements(options, { schedule, faults, clean });
+  const spec = shared.workflow(announcements?.workflow(plain) ?? plain, (onEvent) =>
     simulate({ seed: options.seed + 500_009, workflow: plain, plain: true, faults: NO_FAULTS, onEvent }),
   );
   const service = new AdminService({
@@ -64,7 +66,7 @@ export function simulate(options: SimulationOptions): SimulationResult {
     start: (name, workflow) => new Execution(world, name, workflow),
   });
   const fleet = newFleet(options, { schedule, faults, clean });
-  const world: World = { options, random, schedule, faults, clean, blobs, shared, service, fleet, violate, note };
+  const world: World = { options, random, schedule, faults, clean, blobs, shared, service, fleet, announcements, violate, note };
   schedule.after(FAIR_FROM, () => Object.assign(faults, NO_FAULTS));
   const root = new Execution(world, ROOT, buildWorkflow(spec));
   service.add(root, undefined);
@@ -106,4 +108,14 @@ function newFleet(
   // Where nothing is repaired, nothing may get lost between two propellers.
   const processes = propellers ?? (plain !== true && !clean && random.chance(0.3) ? 2 + random.int(2) : 0);
   return processes === 0 ? undefined : new Fleet({ schedule, random, faults, processes, bug });
+}
+
+/** In some worlds plugin services come and go. */
+function newAnnouncements(
+  { seed, plain, announced }: SimulationOptions,
+  { schedule, faults, clean }: Pick<World, "schedule" | "faults" | "clean">,
+): Announcements | undefined {
+  const random = new Random(seed * 49_979_687 + 13);
+  const wanted = announced ?? (plain !== true && !clean && random.chance(0.25));
+  return wanted ? new Announcements({ seed, schedule, faults, fairFrom: FAIR_FROM }) : undefined;
 }

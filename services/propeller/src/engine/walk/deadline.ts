@@ -69,11 +69,9 @@ function resend(walk: Walk, node: RuntimeNode): void {
 /** How long an abort is waited for: not at all where nobody serves the task, longest where something runs. */
 function patienceFor(walk: Walk, node: RuntimeNode): number {
   const { abandonAborts, abandonUnanswered } = walk.config;
-  const begun = !neverHeard(node);
   // Another attempt must not run beside one that may still live.
-  if (begun && node.status.phase === NodePhase.RetryableFailure && !isStoppedFromAbove(node)) return Number.POSITIVE_INFINITY;
-  if (begun) return abandonAborts > 0 ? abandonAborts : Number.POSITIVE_INFINITY;
-  if (!isStoppedFromAbove(node)) return Number.POSITIVE_INFINITY;
+  if (node.status.phase === NodePhase.RetryableFailure && !isStoppedFromAbove(node)) return Number.POSITIVE_INFINITY;
+  if (!neverHeard(node)) return abandonAborts > 0 ? abandonAborts : Number.POSITIVE_INFINITY;
   return troubleFor(walk, node) === undefined ? abandonUnanswered : 0;
 }
 

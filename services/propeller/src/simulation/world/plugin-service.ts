@@ -4,6 +4,7 @@ import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, type TaskEvent, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { answer, type AnswerDetails } from "../build/answer.js";
 import type { Random } from "../random.js";
+import type { Announcements } from "./announcements.js";
 import type { Stream } from "./bus.js";
 import type { Cluster, Pod } from "./cluster.js";
 import type { Faults } from "./faults.js";
@@ -28,6 +29,8 @@ export interface PluginOptions {
   /** Outputs of an attempt; by value, or only in the blob store. */
   readonly outputsOf: (request: TaskRequest) => { readonly value: LiteralMap; readonly inline: boolean; readonly futures: boolean };
   readonly writeBlob: (uri: string, value: LiteralMap) => void;
+  /** Undefined: it serves all types all the time. */
+  readonly announcements: Announcements | undefined;
   /** Planted: answers ABORT without stopping anything. */
   readonly leavesAborted: boolean;
 }
@@ -51,10 +54,13 @@ export class PluginService {
     options.requests.consume((request) => this.#take(request));
     this.#heartbeat();
     options.cluster.onChange = (pod) => this.#podChanged(pod);
+    options.announcements?.onLeave((ms) => this.#crash(ms));
   }
 
   #take(request: TaskRequest): boolean {
     if (!this.#up) return false;
+    const served = this.options.announcements?.serves(request.template?.type ?? "") ?? "now";
+    if (served !== "now") return served === "never";
     if (this.options.random.chance(this.options.faults.pluginCrash)) {
       this.#crash();
       return false;
@@ -84,12 +90,12 @@ export class PluginService {
     return this.#memory.has(key);
   }
 
-  #crash(): void {
+  #crash(ms = this.options.random.between(10, 20_000)): void {
     this.#up = false;
     this.#memory = new Map();
-    this.#epoch++;
-    this.options.schedule.after(this.options.random.between(10, 20_000), () => {
-      this.#up = true;
+    const epoch = ++this.#epoch;
+    this.options.schedule.after(ms, () => {
+      if (epoch === this.#epoch) this.#up = true;
     });
   }
 

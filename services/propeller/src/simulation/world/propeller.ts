@@ -7,6 +7,7 @@ import type { Answer, Question } from "../../engine/ask/question.js";
 import type { EngineConfig } from "../../engine/config.js";
 import { abortOfForgotten } from "../../engine/request/zombie.js";
 import { createRun } from "../../engine/run.js";
+import { PluginPresence } from "../../shell/plugin-presence.js";
 import type { Effect, Observation, RunInput } from "../../engine/types.js";
 import { RunIo, type StatusWrite } from "../../shell-core/run-io.js";
 import { SliceGone } from "../build/slices.js";
@@ -14,7 +15,7 @@ import type { Random } from "../random.js";
 import type { Wake } from "./admin-service.js";
 import type { Stream } from "./bus.js";
 import type { Faults } from "./faults.js";
-import type { Host, Worker } from "./life.js";
+import type { Host, Life, Worker } from "./life.js";
 import type { Resource, ResourceStore } from "./resource-store.js";
 import type { Schedule } from "./schedule.js";
 import type { SliceStore } from "./slice-store.js";
@@ -50,6 +51,8 @@ export interface PropellerOptions {
   readonly store: ResourceStore;
   readonly parse: (resource: Resource) => ParsedWorkflow;
   readonly config: EngineConfig;
+  /** Whether plugin services announce themselves. */
+  readonly announced: boolean;
   readonly requests: Stream<TaskRequest>;
   readonly events: Stream<ExecutionEvent>;
   readonly blobs: Map<string, LiteralMap>;
@@ -76,6 +79,7 @@ export class Propeller implements Worker {
   #works = false;
   #done = false;
   #writes = 0;
+  #presence: { readonly life: Life; readonly known: PluginPresence } | undefined;
   reloads = 0;
 
   constructor(private readonly options: PropellerOptions) {}
@@ -134,6 +138,24 @@ export class Propeller implements Worker {
     });
   }
 
+  /** Announcements of plugin services, or that there were none. */
+  takeHello(taskTypes: readonly string[]): void {
+    this.options.host.hear(() => {
+      const presence = this.#plugins();
+      if (taskTypes.length > 0) presence?.heard({ name: "plugins", taskTypes, finalizes: true }, this.#now);
+      if (presence?.check(this.#now) === true) this.#observe({ kind: "plugins", plugins: presence.known });
+    });
+  }
+
+  /** What this process knows of plugin services. */
+  #plugins(): PluginPresence | undefined {
+    const { life } = this.options.host;
+    if (life === undefined || !this.options.announced) return undefined;
+    if (this.#presence?.life !== life)
+      this.#presence = { life, known: new PluginPresence({ since: this.#now, listenMs: 25_000, silentAfterMs: 35_000 }) };
+    return this.#presence.known;
+  }
+
   resync(): void {
     this.options.host.hear(() => {
       if (this.#active !== undefined) this.#observe({ kind: "resync" });
@@ -161,6 +183,8 @@ export class Propeller implements Worker {
       };
       const early = this.#early;
       this.#early = [];
+      const plugins = this.#plugins()?.known;
+      if (plugins !== undefined) this.#observe({ kind: "plugins", plugins });
       for (const observation of [{ kind: "load" } as const, ...early]) this.#observe(observation);
     });
   }

@@ -1,0 +1,93 @@
+import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
+import { DYNAMIC, type GraphSpec, type NodeSpec, type WorkflowSpec } from "../build/workflow.js";
+import { Random } from "../random.js";
+import type { Faults } from "./faults.js";
+import type { Schedule } from "./schedule.js";
+
+export interface AnnouncementsOptions {
+  readonly seed: number;
+  readonly schedule: Schedule;
+  readonly faults: Faults;
+  /** The unfair part of the schedule ends then, ms. */
+  readonly fairFrom: number;
+}
+
+/** Some tasks are of this type, whose service comes late or never. */
+const RARE = "rare";
+
+const EVERY_MS = 10_000;
+
+/** When plugin services are there, and who hears them say so. */
+export class Announcements {
+  readonly #random: Random;
+  /** When the service for the rare type comes, ms after the beginning. */
+  readonly #rareFrom: number;
+  readonly #leaves: ((ms: number) => void)[] = [];
+  readonly #hears: ((types: readonly string[]) => void)[] = [];
+  #backAt = 0;
+  #types: readonly string[] = [];
+
+  constructor(private readonly options: AnnouncementsOptions) {
+    this.#random = new Random(options.seed * 32_452_843 + 17);
+    this.#rareFrom = this.#random.chance(0.5) ? Number.POSITIVE_INFINITY : this.#random.between(0, options.fairFrom);
+    this.#say();
+  }
+
+  /** How long what nobody answers is waited for in this world. */
+  get config(): Partial<EngineConfig> {
+    const random = this.#random;
+    const { unansweredAfter } = defaultEngineConfig(() => 0);
+    return {
+      unansweredAfter: random.pick([3_000, unansweredAfter]),
+      pluginDeadline: random.pick([50_000, 200_000]),
+      abandonUnanswered: random.pick([20_000, 600_000]),
+      abandonAborts: random.pick([0, 40_000, 300_000]),
+    };
+  }
+
+  /** The same workflow with some tasks of the rare type. */
+  workflow(spec: WorkflowSpec): WorkflowSpec {
+    this.#types = ["sim", ...Object.keys(spec.dynamics ?? {}).map((name) => `${DYNAMIC}${name}`)];
+    const node = (from: NodeSpec): NodeSpec => {
+      if (from.kind !== "task" || from.type !== undefined || !this.#random.chance(0.15)) return from;
+      // Without a time for the node as a whole, waiting has an end only by giving up.
+      const { activeMs: _, ...rest } = from;
+      return { ...rest, type: RARE };
+    };
+    const graph = (from: GraphSpec): GraphSpec => ({
+      ...from,
+      nodes: Object.fromEntries(Object.entries(from.nodes).map(([id, one]) => [id, node(one)])),
+    });
+    const graphs = Object.fromEntries(Object.entries(spec.graphs ?? {}).map(([id, one]) => [id, graph(one)]));
+    return { ...spec, main: graph(spec.main), graphs };
+  }
+
+  /** Whether requests for the type reach anybody: now, later or never. */
+  serves(type: string): "now" | "later" | "never" {
+    if (type !== RARE || this.options.schedule.elapsed >= this.#rareFrom) return "now";
+    return this.#rareFrom === Number.POSITIVE_INFINITY ? "never" : "later";
+  }
+
+  /** Services that are told to be away for so long. */
+  onLeave(leave: (ms: number) => void): void {
+    this.#leaves.push(leave);
+  }
+
+  listen(hear: (types: readonly string[]) => void): void {
+    this.#hears.push(hear);
+  }
+
+  #say(): void {
+    const { schedule, faults, fairFrom } = this.options;
+    const random = this.#random;
+    if (schedule.elapsed < fairFrom && schedule.now >= this.#backAt && random.chance(0.05)) {
+      const ms = random.between(20_000, fairFrom);
+      this.#backAt = schedule.now + ms;
+      for (const leave of this.#leaves) leave(ms);
+    }
+    const here = schedule.now >= this.#backAt;
+    const types = [...(here ? this.#types : []), ...(this.serves(RARE) === "now" ? [RARE] : [])];
+    for (const hear of this.#hears) hear(random.chance(faults.busLoss) ? [] : types);
+    schedule.after(EVERY_MS, () => this.#say());
+  }
+}
