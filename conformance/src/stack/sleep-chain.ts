@@ -42,7 +42,7 @@ export function sleepInputs(sleepMs: number): LiteralMap {
 async function registerSleepGraph(client: FlyteClient, name: string, nodes: readonly SleepNode[]): Promise<Identifier> {
   const id = (resourceType: ResourceType, of: string) => create(IdentifierSchema, { ...TARGET, resourceType, name: of });
   const inputs = { variables: { duration: { type: { type: { case: "simple" as const, value: SimpleType.DURATION } } } } };
-  const taskId = id(ResourceType.TASK, "sleep");
+  const taskId = id(ResourceType.TASK, `${name}.sleep`);
   const task = create(TaskTemplateSchema, {
     id: taskId,
     type: "core-sleep",

@@ -9,6 +9,7 @@ import {
   type KubeObject,
   LEASES,
   NAMESPACES,
+  runForLeader,
   ShardLeases,
 } from "./index.js";
 
@@ -138,4 +139,32 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     expect(await members("place")).toEqual(["place-member-next"]);
     await next.stop();
   }, 120_000);
+
+  test("of two that run for leader one leads; when it is cut off it hears of it before the other leads", async () => {
+    const happened: string[] = [];
+    const run = (identity: string, through: KubeClient) => {
+      const leader = runForLeader({
+        client: through,
+        namespace,
+        group: "one",
+        identity,
+        leaseMs: 3_000,
+        logger,
+        clock: () => performance.now(),
+        random: Math.random,
+        onLost: () => happened.push(`${identity} lost`),
+      });
+      void leader.elected.then(() => happened.push(`${identity} leads`));
+      return leader;
+    };
+    const first = run("first", client);
+    await first.elected;
+    const second = run("second", direct);
+    await proxy.set({ kind: "refused" });
+    await second.elected;
+    await proxy.set({ kind: "none" });
+    expect(happened).toEqual(["first leads", "first lost", "second leads"]);
+    await Promise.all([first.stop(), second.stop()]);
+    expect(happened).toHaveLength(3);
+  }, 60_000);
 });

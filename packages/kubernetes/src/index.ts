@@ -34,4 +34,5 @@ export {
 export { type Timers, WorkQueue } from "./work-queue.js";
 export { WorkerPool, type WorkerPoolOptions } from "./worker-pool.js";
 export { ShardBook, type ShardBookOptions, type ShardStep } from "./shard-lease/shard-book.js";
+export { type Leader, type LeaderOptions, runForLeader } from "./shard-lease/leader.js";
 export { ShardLeases, type ShardLeasesOptions } from "./shard-lease/shard-leases.js";

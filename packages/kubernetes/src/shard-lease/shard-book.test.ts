@@ -57,3 +57,14 @@ test("who was cut off stops by itself before others may take over, and judges no
   a.renewed("3", 63_300);
   expect(kinds(a.steps(64_100)).filter((kind) => kind === "expire")).toEqual(["expire"]);
 });
+
+test("a shard that was given up can be taken again, whichever came first, the answer or the watch", () => {
+  const first = book("a", { members: ["a"], holders: all("a") });
+  first.gaveUp(0, "7");
+  expect(first.steps(1)).toEqual([{ kind: "take", shard: 0, version: "7" }]);
+  const late = book("a", { members: ["a"], holders: all("a") });
+  late.shardSeen(0, { member: "", version: "7" });
+  late.shardSeen(0, { member: "b", version: "8" });
+  late.gaveUp(0, "7");
+  expect(late.steps(1)).toEqual([{ kind: "take", shard: 0, version: "8" }]);
+});

@@ -69,6 +69,11 @@ export class ShardBook {
     this.#holders.set(shard, holder);
   }
 
+  /** This process's write that gives the shard up took place. What the watch has shown already is no older, and stays. */
+  gaveUp(shard: number, version: string): void {
+    if (this.#holders.get(shard)?.member === this.options.member) this.#holders.set(shard, { member: "", version });
+  }
+
   shardGone(shard: number): void {
     this.#holders.delete(shard);
   }

@@ -268,9 +268,8 @@ export class ShardLeases {
     try {
       await this.#lose(shard);
       const lease = shardLease(this.options, { shard, member: "", time: new Date() });
-      await client.replace(LEASES, { ...lease, metadata: { ...lease.metadata, resourceVersion } });
-      // Until the watch shows it, the book still says that it is held here.
-      this.#book.shardSeen(shard, { member: "", version: resourceVersion });
+      const { metadata } = await client.replace<Lease>(LEASES, { ...lease, metadata: { ...lease.metadata, resourceVersion } });
+      this.#book.gaveUp(shard, metadata.resourceVersion ?? "");
     } catch (error) {
       if (!isConflict(error)) logger.warn({ shard, error: String(error) }, "shard could not be given up");
     } finally {

@@ -86,6 +86,19 @@ const logLink = z.strictObject({
 
 export const podServiceConfig = z.strictObject({
   nats: z.strictObject({ url: z.string() }),
+  /** Several replicas on one data plane: one serves, the others stand by. */
+  lead: z
+    .strictObject({
+      /** False: this is the only replica. */
+      enabled: z.boolean().default(false),
+      /** Namespace of the Leases; it must exist. */
+      namespace: z.string().default("flyte"),
+      /** Replicas of one group are replicas of each other. */
+      group: z.string().default("plugin-pod"),
+      /** A replica that fell silent for so long is replaced. */
+      leaseMs: z.int().min(1_000).default(10_000),
+    })
+    .prefault({}),
   kubernetes: z
     .strictObject({ kubeconfig: z.string().optional(), context: z.string().optional(), inCluster: z.boolean().optional() })
     .prefault({}),

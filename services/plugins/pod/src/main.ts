@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadConfig } from "@flyte-ts/config";
-import { createKubeClient } from "@flyte-ts/kubernetes";
+import { createKubeClient, runForLeader } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
-import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
+import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { podServiceConfig } from "./config.js";
 import { podPlugin } from "./plugin.js";
@@ -32,14 +33,31 @@ const attempts = new PodAttempts({
   workers,
   tellEndsOfMs,
 });
-const { maxInFlight, producerId } = config;
-const running = await runPlugin({ plugin: podPlugin(attempts, config.taskTypes), bus, logger, clock, metrics, maxInFlight, producerId });
-const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() ?? attempts.problem() });
-
-returnMemory();
+const { maxInFlight, producerId, lead } = config;
+let serving = false;
+const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() ?? (serving ? attempts.problem() : undefined) });
+const leaseClient = await createKubeClient({ ...config.kubernetes, maxConnections: 4, timeoutMs: lead.leaseMs / 2 });
+const leader = lead.enabled
+  ? runForLeader({
+      ...lead,
+      client: leaseClient,
+      identity: randomUUID(),
+      logger,
+      clock: () => performance.now(),
+      random: Math.random,
+      onLost: () => {
+        // Whatever is under way here is another's now. Whoever runs this starts it again, as one that stands by.
+        logger.fatal("the lead is lost");
+        process.exit(1);
+      },
+    })
+  : undefined;
+let running: RunningPlugin | undefined;
 onShutdown(
   async () => {
-    await running.stop();
+    await running?.stop();
+    await leader?.stop();
+    await leaseClient.close();
     await bus.close();
     await client.close();
     store.close();
@@ -47,3 +65,8 @@ onShutdown(
   },
   { logger },
 );
+if (leader !== undefined) logger.info("standing by");
+await leader?.elected;
+running = await runPlugin({ plugin: podPlugin(attempts, config.taskTypes), bus, logger, clock, metrics, maxInFlight, producerId });
+serving = true;
+returnMemory();
