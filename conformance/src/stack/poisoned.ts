@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { createKubeClient, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";
+import { type Bus, connectBus } from "@flyte-ts/messaging";
+import { createLogger } from "@flyte-ts/telemetry";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import type { ExecutionName } from "./executions.js";
+import { type RunningStack, startStack } from "./stack-fixture.js";
+
+interface Resource extends KubeObject {
+  readonly status?: { readonly nodeStatus?: Readonly<Record<string, { readonly phase?: number; readonly message?: string }>> };
+}
+
+/** As short as a test wants it: what a real installation waits for is in the configuration's defaults. */
+const PATIENCE = { LISTENMS: "12000", UNANSWEREDAFTERMS: "3000" };
+const NAMESPACE = "flytesnacks-development";
+
+/** A local stack with hands on all that a workflow can be spoilt by. */
+export class PoisonedStack {
+  #count = 0;
+
+  private constructor(
+    readonly stack: RunningStack,
+    readonly client: FlyteClient,
+    readonly kube: KubeClient,
+    readonly bus: Bus,
+  ) {}
+
+  static async start(): Promise<PoisonedStack> {
+    for (const [name, value] of Object.entries(PATIENCE)) process.env[`FLYTE_TS_PROPELLER_PLUGINS__${name}`] = value;
+    const stack = await startStack();
+    for (const name of Object.keys(PATIENCE)) delete process.env[`FLYTE_TS_PROPELLER_PLUGINS__${name}`];
+    const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
+    const kube = await createKubeClient({ kubeconfig: stack.kubeconfig });
+    const ports = JSON.parse(readFileSync(join(stack.folder, "config", "ports.json"), "utf8")) as { nats: number };
+    const logger = createLogger({ service: "test", level: "silent" });
+    const bus = await connectBus({ url: `nats://127.0.0.1:${ports.nats}`, name: "test", logger });
+    return new PoisonedStack(stack, client, kube, bus);
+  }
+
+  async stop(): Promise<void> {
+    this.client.close();
+    await this.kube.close();
+    await this.bus.close();
+    await this.stack.stop();
+  }
+
+  async create(launchPlan: Identifier): Promise<ExecutionName> {
+    const id = { project: launchPlan.project, domain: launchPlan.domain, name: `p${this.#count++}x${Date.now().toString(36)}` };
+    await this.client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {} }, inputs: {} });
+    return id;
+  }
+
+  resource({ name }: ExecutionName): Promise<Resource | undefined> {
+    return this.kube.get<Resource>(FLYTE_WORKFLOW_RESOURCE, { namespace: NAMESPACE, name });
+  }
+
+  /** Changes a resource behind propeller's back, which reads it again after its restart. */
+  async spoil({ name }: ExecutionName, body: object): Promise<void> {
+    await this.kube.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace: NAMESPACE, name, body });
+  }
+
+  restartPropeller(): void {
+    for (const pid of this.stack.pids("propeller")) process.kill(pid, "SIGKILL");
+  }
+
+  /** Waits for a node of the execution to be in one of these phases, as its resource tells. */
+  async reaches(id: ExecutionName, node: string, phases: readonly number[]): Promise<void> {
+    await until(async () => phases.includes((await this.resource(id))?.status?.nodeStatus?.[node]?.phase ?? 0) || undefined);
+  }
+
+  /** Removes the execution's blob whose address ends so. */
+  lose({ name }: ExecutionName, ending: string): void {
+    const lost = filesBelow(this.stack.folder).filter((path) => path.includes(name) && path.endsWith(ending));
+    if (lost.length !== 1) throw new Error(`${lost.length} blobs of ${name} end in ${ending}`);
+    for (const path of lost) rmSync(path);
+  }
+
+  execution(id: ExecutionName): Promise<Execution> {
+    return this.client.admin.getExecution({ id });
+  }
+
+  /** GetExecution, once it shows an error that holds this text. */
+  shows(id: ExecutionName, text: string, patienceMs?: number): Promise<{ readonly code: string; readonly message: string }> {
+    return until(async () => {
+      const shown = errorOf(await this.execution(id));
+      return shown?.message.includes(text) === true ? shown : undefined;
+    }, patienceMs);
+  }
+}
+
+/** What GetExecution says is wrong. */
+export function errorOf({ closure }: Execution): { readonly code: string; readonly message: string } | undefined {
+  return closure?.outputResult.case === "error" ? closure.outputResult.value : undefined;
+}
+
+export async function until<T>(ask: () => Promise<T | undefined>, patienceMs = 60_000): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const found = await ask().catch(() => undefined);
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error("it did not come to that");
+    await sleep(100);
+  }
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+}
