@@ -71,8 +71,8 @@ export interface ReloadPause {
   readonly afterMs?: number | undefined;
 }
 
-/** Failures in a row after which a workflow's owner is told: what was away for a moment is there again. */
-const PATIENCE = 3;
+/** Failures in a row after which a workflow's owner is told, some seconds: what was away for a moment is there again. */
+const PATIENCE = 6;
 
 /** Effects under way, of all workflows, above which timers wait: also those by which large graphs begin their nodes bit by bit. */
 const MOST_EFFECTS = 4_000;

@@ -1,0 +1,142 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { shardOf } from "@flyte-ts/domain";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { createKubeClient, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
+import { createLogger } from "@flyte-ts/telemetry";
+import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
+import { API_VERSION, FLYTE_WORKFLOW_RESOURCE, KIND, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { defaultEngineConfig } from "../engine/config.js";
+import { NO_PLUGINS_KNOWN } from "../engine/plugin/known.js";
+import { buildWorkflow, type WorkflowSpec } from "../simulation/build/workflow.js";
+import type { Answerers } from "./ask/answerers.js";
+import { Controller } from "./controller.js";
+import { ensureCluster } from "./ensure-cluster.js";
+import { WorkflowLoader } from "./load-workflow.js";
+import { createMetrics } from "./metrics.js";
+import { OutputsStore } from "./outputs-store.js";
+import { SliceStore } from "./slice-store.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const unavailable = await kubernetesUnavailable();
+const unused = () => Promise.reject(new Error("nobody needs it"));
+const blobs = { get: unused, put: unused, delete: unused, list: () => ({ [Symbol.asyncIterator]: () => ({ next: unused }) }) };
+const PATIENCE = { timeout: 60_000, interval: 200 };
+
+interface Stored extends KubeObject {
+  readonly status?: WorkflowStatus;
+}
+
+describe.skipIf(unavailable)("on a real kube-apiserver", () => {
+  let server: KubernetesFixture;
+  let client: KubeClient;
+  let controller: Controller;
+  /** What the loader finds in resources, by name. */
+  const specs = new Map<string, WorkflowSpec>();
+  /** What reading fails with for now, by name. */
+  const away = new Map<string, Error>();
+  const requests: string[] = [];
+  const events: ExecutionEvent[] = [];
+
+  /** The resource's status and version are real, its graph is the test's. */
+  class Loader extends WorkflowLoader {
+    override async load({ namespace = "", name }: { readonly namespace?: string | undefined; readonly name: string }) {
+      const error = away.get(name);
+      if (error !== undefined) throw error;
+      const resource = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });
+      const spec = specs.get(name);
+      if (resource === undefined || spec === undefined) return undefined;
+      const parsed: ParsedWorkflow = buildWorkflow({ ...spec, name }, resource.status ?? { phase: 0 });
+      return { ...parsed, resourceVersion: resource.metadata.resourceVersion ?? "" };
+    }
+  }
+
+  beforeAll(async () => {
+    server = await kubernetesFixture();
+    client = await createKubeClient({ kubeconfig: server.kubeconfig });
+    await ensureCluster({ client, logger, createCrd: true, namespace: "flyte" });
+    await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "p-d" } });
+    const slices = new SliceStore({ blobs, logger, sleep: () => Promise.resolve(), random: Math.random });
+    controller = new Controller({
+      client,
+      bus: {
+        publish: async (_, data) => {
+          const { desired, workflowKey, nodePath } = fromBinary(TaskRequestSchema, data);
+          requests.push(`${workflowKey} ${nodePath} ${DesiredState[desired]}`);
+        },
+      },
+      events: {
+        publish: async (_, event) => {
+          events.push(event);
+        },
+      },
+      outputs: new OutputsStore(blobs),
+      notes: { record: () => undefined },
+      answerers: {} as Answerers,
+      loader: new Loader(client, blobs, slices),
+      slices,
+      engine: defaultEngineConfig(Math.random),
+      metrics: createMetrics(),
+      logger,
+      namespace: undefined,
+      plugins: () => NO_PLUGINS_KNOWN,
+      workers: 4,
+      concurrency: { reads: 4, writes: 4 },
+      resyncMs: 60_000,
+      now: Date.now,
+      random: Math.random,
+      holds: () => true,
+    });
+  }, 600_000);
+  afterAll(async () => {
+    await controller.stop();
+    await client.close();
+    await server.stop();
+  }, 60_000);
+
+  async function begin(name: string, spec: WorkflowSpec, status: WorkflowStatus): Promise<void> {
+    specs.set(name, spec);
+    const shard = shardOf(name);
+    const labels = { "shard-key": String(shard), project: "p", domain: "d", "execution-id": name };
+    const metadata = { namespace: "p-d", name, labels, finalizers: ["flyte.org/finalizer"] };
+    await client.create(FLYTE_WORKFLOW_RESOURCE, { apiVersion: API_VERSION, kind: KIND, metadata, status } as KubeObject);
+    (await controller.open(shard)).begin();
+  }
+  const eventsOf = (name: string) =>
+    events.filter(({ event }) => (event.case === "workflow" || event.case === "notice") && event.value.executionId?.name === name);
+
+  const pair: WorkflowSpec = { main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } } } } };
+
+  test("a workflow on which the engine fails ends with the fault, what it ran is stopped, and others go on", async () => {
+    const n0 = { phase: 5, stoppedAt: "2026-11-21T10:00:00Z", outputs: "////" };
+    const n1 = { phase: 2, queuedAt: "2026-11-21T10:00:00Z", laStartedAt: "2026-11-21T10:00:00Z", TaskNodeStatus: { phase: 4 } };
+    await begin("faulty", pair, { phase: 1, startedAt: "2026-11-21T10:00:00Z", nodeStatus: { "start-node": { phase: 5 }, n0, n1 } });
+    await begin("healthy", pair, { phase: 0 });
+    await vi.waitFor(() => expect(requests).toContain("p-d/healthy n0 RUN"), PATIENCE);
+    const ended = await vi.waitFor(async () => {
+      const found = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "faulty" });
+      expect(found?.status?.error).toMatchObject({ code: "EngineFault", kind: "SYSTEM" });
+      return found;
+    }, PATIENCE);
+    expect(ended?.status?.error?.message).toContain("the engine has failed 8 times in a row on this execution: ");
+    expect(ended?.metadata.finalizers ?? []).toEqual([]);
+    expect(ended?.metadata.labels?.["termination-status"]).toBe("terminated");
+    await vi.waitFor(() => expect(requests).toContain("p-d/faulty n1 ABORT"), PATIENCE);
+    expect(requests.filter((text) => text.startsWith("p-d/faulty n0"))).toEqual([]);
+    const last = eventsOf("faulty").at(-1)?.event;
+    expect(last?.case === "workflow" && WorkflowExecution_Phase[last.value.phase]).toBe("FAILED");
+  }, 120_000);
+
+  test("one that cannot be read for now waits, says so once, and goes on", async () => {
+    away.set("later", new Error("s3://bucket/closure: connection refused"));
+    await begin("later", pair, { phase: 0 });
+    const reasons = () => eventsOf("later").flatMap(({ event }) => (event.case === "notice" ? [event.value.reason] : []));
+    await vi.waitFor(() => expect(reasons()).toHaveLength(1), PATIENCE);
+    expect(reasons()[0]).toMatch(/^the execution cannot be taken up since \S+ and is tried again, .*connection refused$/);
+    away.delete("later");
+    await vi.waitFor(() => expect(requests).toContain("p-d/later n0 RUN"), PATIENCE);
+    expect(reasons().slice(1)).toEqual([""]);
+  }, 120_000);
+});
