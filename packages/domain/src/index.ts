@@ -45,6 +45,7 @@ export { dns1123Label, dns1123Subdomain, executionNamespace, sanitizeLabelValue 
 // Identifiers
 export { identifierKey, parseIdentifierKey, executionKey, workflowIdText } from "./identifier/key.js";
 export { flyteUrl, parseFlyteUrl, type FlyteUrl, type FlyteUrlKind } from "./identifier/flyte-url.js";
+export { uuidOf } from "./identifier/uuid-of.js";
 
 // Command templates
 export { renderTemplate, usesTaskTemplatePath, TemplateError, type TemplateContext } from "./template/render.js";

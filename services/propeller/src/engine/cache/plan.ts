@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { cachedCall, type CachedCall, executionKey, taskUniqueId } from "@flyte-ts/domain";
+import { cachedCall, type CachedCall, executionKey, taskUniqueId, uuidOf } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { WorkflowModel } from "@flyte-ts/workflow-crd";
@@ -36,8 +35,5 @@ export function reservationOwner(workflow: WorkflowModel, node: RuntimeNode): st
 
 /** A UUID of its own for the outputs of each attempt, so that storing them twice stores them once. */
 export function artifactIdOf(workflow: WorkflowModel, node: RuntimeNode): string {
-  const text = `${executionKey(workflow.executionId)}/${node.uniqueId}/${node.attempt}`;
-  const hex = createHash("sha256").update(text).digest("hex");
-  // Version 8 (free to define) and variant of RFC 9562.
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  return uuidOf(`${executionKey(workflow.executionId)}/${node.uniqueId}/${node.attempt}`);
 }
