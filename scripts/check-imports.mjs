@@ -83,7 +83,8 @@ const PURE = [
     packages: ["@flyte-ts/domain", "@flyte-ts/idl", "@flyte-ts/workflow-crd", "@flyte-ts/compiler", "@bufbuild/protobuf"],
   },
 ];
-const IMPURE = /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(?:env|hrtime|nextTick))\b|\bnew Date\(\)/;
+const IMPURE =
+  /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(?:env|hrtime|nextTick))\b|\bnew Date\(\)/;
 
 const rootManifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const problems = [];

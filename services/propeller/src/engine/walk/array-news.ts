@@ -174,7 +174,7 @@ interface Telling extends ArrayEnd {
 
 function tell(walk: Walk, node: RuntimeNode, { version, states, ...facts }: Telling): void {
   const prefix = taskGeneratedName({ execution: walk.model.name, nodeUniqueId: node.uniqueId, attempt: node.attempt });
-  walk.tellArray({
+  walk.tell.array({
     ...facts,
     nodeId: node.uniqueId,
     attempt: node.attempt,

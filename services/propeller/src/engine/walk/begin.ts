@@ -131,7 +131,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
   node.queuedAt = walk.now;
   const checkpoint = node.formerCheckpoint === undefined ? {} : { TaskNodeStatus: { checkpointPath: node.formerCheckpoint } };
   walk.setNode(node, { ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }), ...checkpoint });
-  walk.tellNode(node, NodeExecution_Phase.QUEUED, { inputs: node.inputsWritten ? undefined : inputs, cache: node.cache }, release);
+  walk.tell.node(node, NodeExecution_Phase.QUEUED, { inputs: node.inputsWritten ? undefined : inputs, cache: node.cache }, release);
   apply(walk, node, decideBegin(node, inputs));
 }
 

@@ -99,7 +99,7 @@ function enter(walk: Walk, node: RuntimeNode, { model, closure }: DynamicWorkflo
     const next = changePhase(own, { phase: NodePhase.DynamicRunning, now: walk.now });
     walk.setNode(node, { ...next, dynamicNodeStatus: { phase: EXECUTING } });
   }
-  walk.tellNode(
+  walk.tell.node(
     node,
     NodeExecution_Phase.DYNAMIC_RUNNING,
     {

@@ -158,7 +158,7 @@ export function revive(walk: Walk): void {
     return;
   }
   forgetWhatStopped(walk, walk.root);
-  if (walk.startDurable) walk.tellWorkflow(walk.status.phase as WorkflowPhase, tellFacts(walk), "now");
+  if (walk.startDurable) walk.tell.workflow(walk.status.phase as WorkflowPhase, tellFacts(walk), "now");
   reviveScope(walk, walk.root);
   tellRecentEnds(walk);
   if (walk.root.stage === "stop") stopScope(walk, walk.root, ROOT_REASON);
@@ -179,7 +179,7 @@ function reviveScope(walk: Walk, scope: Scope): void {
   for (const node of scope.nodes.values()) {
     if (node.settled || !node.begun) continue;
     if (node.inner !== undefined) reviveScope(walk, node.inner);
-    walk.tellNode(node, nodeEventPhase(node.status.phase === NodePhase.Queued ? NodePhase.Queued : NodePhase.Running), {}, "now");
+    walk.tell.node(node, nodeEventPhase(node.status.phase === NodePhase.Queued ? NodePhase.Queued : NodePhase.Running), {}, "now");
     reviveNode(walk, node);
   }
   if (scope.owner !== undefined && scope.stage === "stop") stopScope(walk, scope, innerReason(scope.owner));

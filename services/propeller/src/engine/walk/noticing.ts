@@ -52,5 +52,5 @@ export function tellNotice(walk: Walk): void {
   if (!changed && !walk.noticeUntold) return;
   walk.noticeUntold = false;
   if (changed) walk.setWorkflow({ ...walk.status, notice: reason });
-  walk.tellNotice(reason);
+  walk.tell.notice(reason);
 }

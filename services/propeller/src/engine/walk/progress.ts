@@ -22,7 +22,7 @@ export function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode
   const first = node.status.startedAt === undefined;
   node.attemptStartedAt = walk.now;
   walk.setNode(node, { ...attemptStarted(node.status, walk.now), ...more });
-  if (first) walk.tellNode(node, NodeExecution_Phase.RUNNING, {}, releaseOf(walk, node));
+  if (first) walk.tell.node(node, NodeExecution_Phase.RUNNING, {}, releaseOf(walk, node));
   arm(walk, node);
 }
 

@@ -45,7 +45,7 @@ export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, d
     tellArrayEnd(walk, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
   const { arrayNodeStatus } = node.status;
   walk.setNode(node, { ...status, ...(arrayNodeStatus && { arrayNodeStatus }), ...retainOutputs(walk, node, outputs) });
-  walk.tellNode(node, nodeEventPhase(phase), details, "held");
+  walk.tell.node(node, nodeEventPhase(phase), details, "held");
   settle(walk, node);
 }
 
@@ -63,7 +63,7 @@ export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, d
   );
   const checkpoint = details.attemptEnded === true ? checkpointOf(walk, node) : undefined;
   walk.note("Warning", "NodeFailed", `node ${node.path}: ${error.code}: ${error.message}`);
-  walk.tellNode(
+  walk.tell.node(
     node,
     NodeExecution_Phase.FAILED,
     { error, deckUri: details.deckUri, checkpointUri: checkpoint, cache: node.cache },
@@ -76,14 +76,14 @@ export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, d
 export function timeOut(walk: Walk, node: RuntimeNode): void {
   tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error: { code: "Timeout", kind: "USER", message: "Timeout in node" } });
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: walk.now }));
-  walk.tellNode(node, NodeExecution_Phase.TIMED_OUT, {}, "held");
+  walk.tell.node(node, NodeExecution_Phase.TIMED_OUT, {}, "held");
   settle(walk, node);
 }
 
 /** The node does not run; an arm that is not taken is not even told of. */
 export function skip(walk: Walk, node: RuntimeNode, told: boolean): void {
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Skipped, now: walk.now }));
-  if (told) walk.tellNode(node, NodeExecution_Phase.SKIPPED, {}, "held");
+  if (told) walk.tell.node(node, NodeExecution_Phase.SKIPPED, {}, "held");
   settle(walk, node);
 }
 
@@ -97,7 +97,7 @@ export function abort(walk: Walk, node: RuntimeNode, reason: string): void {
 }
 
 export function tellAborted(walk: Walk, node: RuntimeNode, reason: string, release: Release): void {
-  walk.tellNode(node, NodeExecution_Phase.ABORTED, { error: { code: "NodeAborted", message: reason } }, release);
+  walk.tell.node(node, NodeExecution_Phase.ABORTED, { error: { code: "NodeAborted", message: reason } }, release);
 }
 
 /** Tells again how a node stands; for nodes whose last event may have been lost with the process. */
@@ -107,7 +107,7 @@ export function tellAgain(walk: Walk, node: RuntimeNode): void {
   const details = node.failed
     ? { error: status.error }
     : { outputUri: outputs, outputs: node.outputs, checkpointUri: node.succeeded ? checkpointOf(walk, node) : undefined };
-  walk.tellNode(node, nodeEventPhase(status.phase), details, "now");
+  walk.tell.node(node, nodeEventPhase(status.phase), details, "now");
 }
 
 /** What Go Flyte tells of the cache with a recovered task: what was told of it before. */

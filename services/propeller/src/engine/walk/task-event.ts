@@ -115,7 +115,8 @@ function progress(walk: Walk, node: RuntimeNode, { task }: Extract<AttemptDecisi
   const status = begins ? attemptStarted(node.status, walk.now) : node.status;
   if (begins) node.attemptStartedAt = walk.now;
   walk.setNode(node, { ...status, TaskNodeStatus: task });
-  if (begins && firstAttempt) walk.tellNode(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(walk, node), cache: node.cache }, "now");
+  if (begins && firstAttempt)
+    walk.tell.node(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(walk, node), cache: node.cache }, "now");
   arm(walk, node);
 }
 

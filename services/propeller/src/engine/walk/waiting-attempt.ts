@@ -72,18 +72,18 @@ export function noteUnhindered(walk: Walk, node: RuntimeNode): void {
 function tellWaiting(walk: Walk, node: RuntimeNode, release: Release): void {
   const { message = "", TaskNodeStatus: task } = node.status;
   const phaseVersion = task?.phaseVersion ?? 0;
-  walk.tellAttempt(node, { phase: TaskExecution_Phase.WAITING_FOR_RESOURCES, phaseVersion, reason: message }, release);
+  walk.tell.attempt(node, { phase: TaskExecution_Phase.WAITING_FOR_RESOURCES, phaseVersion, reason: message }, release);
 }
 
 /** The attempt, which never began as far as anybody knows, is over. */
 export function tellAttemptAborted(walk: Walk, node: RuntimeNode, reason: string): void {
   if (node.status.TaskNodeStatus === undefined) return;
-  walk.tellAttempt(node, { phase: TaskExecution_Phase.ABORTED, phaseVersion: 0, reason }, "held");
+  walk.tell.attempt(node, { phase: TaskExecution_Phase.ABORTED, phaseVersion: 0, reason }, "held");
 }
 
 /** Ends the attempt for admin, which hears of it from nobody else. */
 export function tellAttemptFailed(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson): void {
-  walk.tellAttempt(node, { phase: TaskExecution_Phase.FAILED, phaseVersion: 0, reason: error.message, error }, "held");
+  walk.tell.attempt(node, { phase: TaskExecution_Phase.FAILED, phaseVersion: 0, reason: error.message, error }, "held");
 }
 
 /** When an attempt that nobody tells of is to be called unanswered, or given up; undefined for never. */

@@ -1,5 +1,4 @@
-import { NodePhase, type WorkflowPhase } from "@flyte-ts/domain";
-import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { NodePhase } from "@flyte-ts/domain";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
@@ -7,25 +6,17 @@ import type { GraphModel, NodeStatus, WorkflowModel, WorkflowStatus } from "@fly
 import type { Asked } from "../ask/asked.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../data/paths.js";
-import { attemptEvent, type AttemptEventFacts } from "../event/attempt-event.js";
-import { EventSequence } from "../event/sequence.js";
-import { arrayEvent, type ArrayEventFacts } from "../event/array-event.js";
-import { nodeEvent, type NodeEventDetails } from "../event/node-event.js";
-import { noticeEvent } from "../event/notice-event.js";
-import { workflowEvent, type WorkflowEventFacts } from "../event/workflow-event.js";
 import { ErrorBudget } from "../failure/error-budget.js";
 import { Heap } from "../graph/heap.js";
 import { indexGraph, type GraphIndex } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { Hindrances } from "../notice/hindrances.js";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../plugin/known.js";
-import { generatedNameOf } from "../request/task-request.js";
-import { childExecutionId } from "../request/child-execution.js";
 import type { StatusSlices } from "../status/status-slices.js";
 import { TimerHeap } from "../time/timer-heap.js";
 import type { Effect, EngineMetric, Note } from "../types.js";
-import { noteItem, noteItemPhase, tellerOf } from "./array-news.js";
 import type { BlobReads } from "./blob-reads.js";
+import { EventMint } from "./event-mint.js";
 
 /** `held`: only once the status as of the end of this observation is durable. */
 export type Release = "now" | "held";
@@ -136,7 +127,7 @@ export class Walk {
   /** The end is recorded: labels and finalizer are to be changed. */
   finishing: "no" | "asked" | "taken" = "no";
 
-  readonly #sequence = new EventSequence();
+  readonly tell = new EventMint(this);
   readonly #indexes = new WeakMap<GraphModel, GraphIndex>();
   #effects: Effect[] = [];
   #held: number[] = [];
@@ -223,83 +214,6 @@ export class Walk {
 
   note(type: Note["type"], reason: string, message: string): void {
     this.#effects.push({ kind: "note", note: { type, reason, message } });
-  }
-
-  tellNode(node: RuntimeNode, phase: NodeExecution_Phase, details: NodeEventDetails, release: Release): void {
-    if (tellerOf(node) !== undefined) {
-      noteItem(this, node, phase, node.cache?.status);
-      return;
-    }
-    const event = nodeEvent({
-      node,
-      phase,
-      details: node.launched ? { ...details, childExecution: childExecutionId(this.model, node) } : details,
-      executionId: this.model.executionId,
-      producerId: this.config.producerId,
-      now: this.now,
-      sequence: this.#sequence.next(this.now),
-      targetEntity: this.templateOf(node)?.id,
-    });
-    this.emit({ kind: "publish", event }, release);
-  }
-
-  /** Tells of the node's attempt in the place of its plugin service. */
-  tellAttempt(node: RuntimeNode, facts: Pick<AttemptEventFacts, "phase" | "phaseVersion" | "reason" | "error">, release: Release): void {
-    const template = this.templateOf(node);
-    if (template === undefined) return;
-    if (tellerOf(node) !== undefined) {
-      noteItemPhase(this, node, facts.phase);
-      return;
-    }
-    const event = attemptEvent({
-      ...facts,
-      node,
-      template,
-      generatedName: generatedNameOf(this.model, node, node.attempt),
-      executionId: this.model.executionId,
-      producerId: this.config.producerId,
-      now: this.now,
-      sequence: this.#sequence.next(this.now),
-    });
-    this.emit({ kind: "publish", event }, release);
-  }
-
-  /** Always held: the version of the event stands in the status. */
-  tellArray(facts: Omit<ArrayEventFacts, "executionId" | "producerId" | "now" | "sequence">): void {
-    const event = arrayEvent({
-      ...facts,
-      executionId: this.model.executionId,
-      producerId: this.config.producerId,
-      now: this.now,
-      sequence: this.#sequence.next(this.now),
-    });
-    this.emit({ kind: "publish", event }, "held");
-  }
-
-  /** Always held: what was told last stands in the status. */
-  tellNotice(reason: string): void {
-    const event = noticeEvent({
-      executionId: this.model.executionId,
-      reason,
-      now: this.now,
-      sequence: this.#sequence.next(this.now),
-    });
-    this.emit({ kind: "publish", event }, "held");
-  }
-
-  tellWorkflow(
-    phase: WorkflowPhase,
-    facts: Pick<WorkflowEventFacts, "occurredAt" | "error" | "outputUri" | "outputs">,
-    release: Release,
-  ): void {
-    const event = workflowEvent({
-      ...facts,
-      phase,
-      executionId: this.model.executionId,
-      producerId: this.config.producerId,
-      sequence: this.#sequence.next(this.now),
-    });
-    this.emit({ kind: "publish", event }, release);
   }
 
   /** Never given twice, so that an answer to an earlier run's question is told from one to this run's. */

@@ -24,7 +24,7 @@ export function workflowStarts(walk: Walk): void {
     defVersion: 1,
   });
   walk.startRevision = walk.revision + 1;
-  walk.tellWorkflow(WorkflowPhase.Running, { occurredAt: walk.now }, "held");
+  walk.tell.workflow(WorkflowPhase.Running, { occurredAt: walk.now }, "held");
   walk.count("workflowStarted");
   walk.note("Normal", "Started", "the workflow has started");
 }
@@ -33,14 +33,14 @@ export function workflowStarts(walk: Walk): void {
 export function workflowSucceeded(walk: Walk): void {
   const end = walk.root.nodes.get(END_NODE);
   const outputRef = end === undefined ? undefined : (end.status.outputUri ?? outputsUri(end.attemptDir));
-  walk.tellWorkflow(WorkflowPhase.Succeeding, { occurredAt: walk.now }, "now");
+  walk.tell.workflow(WorkflowPhase.Succeeding, { occurredAt: walk.now }, "now");
   enter(walk, WorkflowPhase.Success, { outputRef });
   tellEnd(walk, "held");
 }
 
 export function workflowFailing(walk: Walk, error: ExecutionErrorJson, failedNode: string): void {
   enter(walk, WorkflowPhase.Failing, { error, ...(failedNode === "" ? {} : { failedNode }) });
-  walk.tellWorkflow(WorkflowPhase.Failing, { occurredAt: walk.now, error }, "held");
+  walk.tell.workflow(WorkflowPhase.Failing, { occurredAt: walk.now, error }, "held");
 }
 
 export function workflowHandlesFailure(walk: Walk): void {
@@ -80,7 +80,7 @@ function noteEnd(walk: Walk, phase: WorkflowPhase, { error, abortReason, failedN
 /** The terminal event, as the status holds it; published again until it is recorded. */
 export function tellEnd(walk: Walk, release: Release): void {
   const { phase, error, outputRef, stoppedAt } = walk.status;
-  walk.tellWorkflow(
+  walk.tell.workflow(
     phase as WorkflowPhase,
     {
       occurredAt: walk.endedAt ?? fromRfc3339(stoppedAt) ?? walk.now,
