@@ -76,11 +76,19 @@ async function read(question: ReadDynamic, sources: Sources): Promise<Answer<Dyn
     await breathe();
     bytes = toBinary(CompiledWorkflowClosureSchema, closure);
     await blobs.put(place, bytes);
-  } else closure = fromBinary(CompiledWorkflowClosureSchema, bytes);
+  } else closure = readCompiled(bytes, place);
   await breathe();
   const { resourceDefaults, resourceLimits } = question.options;
   const model = parseClosure(closure, { defaults: resourceDefaults, limits: resourceLimits });
   return { kind: "value", value: { model, closure: bytes.length > maxEventBytes ? undefined : closure } };
+}
+
+function readCompiled(bytes: Uint8Array, uri: string): CompiledWorkflowClosure {
+  try {
+    return fromBinary(CompiledWorkflowClosureSchema, bytes);
+  } catch (error) {
+    throw new BadDynamic(`[system] unable to read the compiled dynamic workflow, caused by: ${String(error)}, at ${uri}`);
+  }
 }
 
 async function compile(question: ReadDynamic, sources: Sources): Promise<CompiledWorkflowClosure> {
@@ -111,7 +119,7 @@ async function readSpec({ attemptDir }: ReadDynamic, { blobs, maxBytes }: Source
   try {
     return fromBinary(DynamicJobSpecSchema, bytes);
   } catch (error) {
-    throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: ${String(error)}`);
+    throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: ${String(error)}, at ${uri}`);
   }
 }
 

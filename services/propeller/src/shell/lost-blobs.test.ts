@@ -1,0 +1,126 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { createBlobStore } from "@flyte-ts/blobstore";
+import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { KubeClient } from "@flyte-ts/kubernetes";
+import { openChannel } from "@flyte-ts/rpc";
+import { API_VERSION, KIND } from "@flyte-ts/workflow-crd";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { QuestionOf } from "../engine/ask/question.js";
+import { dynamicAnswerers } from "./ask/dynamic.js";
+import { WorkflowLoader } from "./load-workflow.js";
+import { OutputsStore } from "./outputs-store.js";
+
+let folder: string;
+let closedPort: number;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "flyte-ts-lost-"));
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((listening) => server.once("listening", listening));
+  closedPort = (server.address() as { port: number }).port;
+  await new Promise((closed) => server.close(closed));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const blobs = createBlobStore({});
+/** Nobody listens there. */
+const away = () =>
+  createBlobStore({
+    s3: { endpoint: `http://127.0.0.1:${closedPort}`, region: "us-east-1", accessKeyId: "minio", secretAccessKey: "miniostorage" },
+  });
+const place = (name: string) => `file://${folder}/${name}`;
+function garble(name: string): string {
+  const path = join(folder, name);
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, Buffer.from([0xff, 0xff, 0xff]));
+  return place(name);
+}
+
+describe("what the resource names", () => {
+  const load = (store: Pick<typeof blobs, "get">, parts: object) => {
+    const resource = { apiVersion: API_VERSION, kind: KIND, metadata: { namespace: "p-d", name: "e", resourceVersion: "7" }, ...parts };
+    const client = { get: () => Promise.resolve(resource) } as unknown as Pick<KubeClient, "get">;
+    return new WorkflowLoader(client, store, { read: () => Promise.resolve([]) }).load({ namespace: "p-d", name: "e" });
+  };
+
+  test.each(["workflowClosureReference", "offloadedInputs"])(
+    "%s: lost or garbled it is so for good, and the address is told",
+    async (field) => {
+      await expect(load(blobs, { [field]: place("nowhere.pb") })).rejects.toMatchObject({
+        name: "UnreadableWorkflow",
+        message: `${field}: nothing stands at ${place("nowhere.pb")}`,
+      });
+      await expect(load(blobs, { [field]: garble(`${field}.pb`) })).rejects.toMatchObject({
+        name: "UnreadableWorkflow",
+        message: expect.stringContaining(`${field}: what stands there is no flyteidl.`),
+      });
+    },
+  );
+
+  test("a store that is away is worth another try", async () => {
+    const uri = "s3://bucket/closure.pb";
+    const failed = load(away(), { workflowClosureReference: uri });
+    await expect(failed).rejects.toMatchObject({ name: "BlobUnavailable", message: expect.stringContaining(uri) });
+  });
+});
+
+test("outputs that are lost, garbled, or not to be had for now are told apart", async () => {
+  const store = new OutputsStore(blobs);
+  expect(await store.readOutputs(place("none.pb"))).toEqual({ kind: "missing" });
+  expect(await store.readOutputs(garble("outputs.pb"))).toMatchObject({
+    kind: "garbled",
+    message: expect.stringContaining("it is no flyteidl.core.LiteralMap"),
+  });
+  expect(await new OutputsStore(away()).readOutputs("s3://bucket/outputs.pb")).toMatchObject({
+    kind: "error",
+    message: expect.stringContaining("s3://bucket/outputs.pb"),
+  });
+});
+
+describe("what a dynamic task made", () => {
+  const ask = (store: typeof blobs, attemptDir: string, compiledBefore = false) => {
+    const channel = openChannel({ endpoint: `127.0.0.1:${closedPort}`, deadlineMs: 1_000 });
+    const { readDynamic } = dynamicAnswerers({ channel, blobs: store, concurrency: 1, maxBytes: 1_000, maxEventBytes: 1_000 });
+    const none = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
+    const question: QuestionOf<"readDynamic"> = {
+      kind: "readDynamic",
+      attemptDir,
+      id: create(IdentifierSchema),
+      parent: create(TaskTemplateSchema),
+      options: { resourceDefaults: none, resourceLimits: none },
+      compiledBefore,
+    };
+    return readDynamic(question).finally(() => channel.close());
+  };
+
+  test.each([false, true])("lost or garbled it is a refusal that names the address (compiled before: %s)", async (before) => {
+    expect(await ask(blobs, place("lost"), before)).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining(`nothing stands at ${place("lost/futures.pb")}`),
+    });
+    garble("garbled/futures.pb");
+    expect(await ask(blobs, place("garbled"), before)).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining(`at ${place("garbled/futures.pb")}`),
+    });
+  });
+
+  test("so it is when the compiled form is garbled that was entered", async () => {
+    garble("entered/dynamic_compiled.pb");
+    expect(await ask(blobs, place("entered"), true)).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining(`at ${place("entered/dynamic_compiled.pb")}`),
+    });
+  });
+
+  test("a store that is away is asked again", async () => {
+    expect(await ask(away(), "s3://bucket/attempt")).toMatchObject({
+      kind: "error",
+      message: expect.stringContaining("s3://bucket/attempt/futures.pb"),
+    });
+  });
+});
