@@ -15,7 +15,7 @@ const { status } = spawnSync("vitest", ["run", ...reporters, ...process.argv.sli
   stdio: "inherit",
   env: environment(),
 });
-const { numPassedTests: passed = 0, numFailedTests = 0, numFailedTestSuites = 0, testResults = [] } = read();
+const { numPassedTests: passed = 0, numFailedTests = 0, testResults = [] } = read();
 rmSync(folder, { recursive: true, force: true });
 // Last, where nobody has to search for it: what failed and why.
 for (const file of testResults.filter(({ status: verdict }) => verdict === "failed")) {
@@ -25,7 +25,10 @@ for (const file of testResults.filter(({ status: verdict }) => verdict === "fail
   }
 }
 // A file that does not even load fails no test, yet it is a failure.
-const failed = status === 0 ? 0 : Math.max(numFailedTests, numFailedTestSuites, 1);
+const unloaded = testResults.filter(
+  ({ status: verdict, assertionResults }) => verdict === "failed" && assertionResults.length === 0,
+).length;
+const failed = status === 0 ? 0 : Math.max(numFailedTests + unloaded, 1);
 console.log(`tests: ${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || passed === 0 ? 1 : 0);
 

@@ -145,8 +145,14 @@ const BAD: readonly [string, () => Promise<unknown>, keyof typeof Code, RegExp][
     /n0>n1>n0/,
   ],
   [
-    "a message of 5 MB",
+    "a message of 5 MB, which is read, and wrong",
     () => client.admin.createExecution(executionRequest("e1", { inputs: { literals: { a: textOf("x".repeat(5_000_000)) } } })),
+    "INVALID_ARGUMENT",
+    /\ba\b/,
+  ],
+  [
+    "a message of 65 MB",
+    () => client.admin.createExecution(executionRequest("e1", { inputs: { literals: { a: textOf("x".repeat(68_200_000)) } } })),
     "RESOURCE_EXHAUSTED",
     /larger|exceeds|max/,
   ],
@@ -199,10 +205,10 @@ describe("what no client library would send", () => {
     ["a number for a name", { method: "POST", path: "/api/v1/tasks", body: '{"id":{"name":7}}' }, Code.INVALID_ARGUMENT, /name/],
     ["a limit that is no number", { method: "GET", path: `${tasks}?limit=many` }, Code.INVALID_ARGUMENT, /limit.*many/],
     [
-      "a body of 5 MB",
-      { method: "POST", path: "/api/v1/tasks", body: `{"id":{"name":"${"x".repeat(5_000_000)}"}}` },
+      "a body of 65 MB",
+      { method: "POST", path: "/api/v1/tasks", body: `{"id":{"name":"${"x".repeat(68_200_000)}"}}` },
       Code.RESOURCE_EXHAUSTED,
-      /larger than 4194304/,
+      /larger than 67108864/,
     ],
     [
       "SQL in a sort key",

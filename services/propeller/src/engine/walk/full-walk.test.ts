@@ -126,6 +126,13 @@ function noteSent(driver: Driver, open: Map<string, TaskRequest>): string[] {
   return texts.sort();
 }
 
+/** As JSON; no statuses below a node and an empty map of them are the same. */
+function asStored(status: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(status, (key, value: object) => (key === "subNodeStatus" && Object.keys(value).length === 0 ? undefined : value)),
+  );
+}
+
 describe("the incremental walk", () => {
   it("decides as full walks do, on random graphs and random orders of events", { timeout: 300_000 }, () => {
     fc.assert(
@@ -143,7 +150,7 @@ describe("the incremental walk", () => {
           expect(takeAsked(walked, new Map())).toEqual(takeAsked(counted, questions));
           expect(walked.takeTold().sort()).toEqual(counted.takeTold().sort());
           expect(walked.run.status).toEqual(counted.run.status);
-          for (const driver of [counted, walked]) expect(driver.storedStatus).toEqual(JSON.parse(JSON.stringify(driver.run.status)));
+          for (const driver of [counted, walked]) expect(asStored(driver.storedStatus)).toEqual(asStored(driver.run.status));
         };
         both((driver) => driver.observe({ kind: "load" }));
         for (let step = 0; step < 80 && !counted.run.terminal; step++) {
