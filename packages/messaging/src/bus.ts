@@ -14,6 +14,7 @@ import {
 import { connect, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Logger } from "@flyte-ts/telemetry";
 import { PublishWindow } from "./publish-window.js";
+import { StoredPublish } from "./stored-publish.js";
 
 export interface StreamSpec {
   readonly name: string;
@@ -127,6 +128,9 @@ const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPol
  */
 const UNACKNOWLEDGED = 512;
 
+/** After so long without the server's word a message is sent again. */
+const STORED_MS = 5_000;
+
 /** The stream is there with another configuration. */
 const STREAM_NAME_IN_USE = 10058;
 
@@ -161,7 +165,10 @@ class NatsBus implements Bus {
   readonly #subscriptions = new Set<Subscription>();
   readonly #window = new PublishWindow(UNACKNOWLEDGED);
 
+  readonly #stored: StoredPublish;
+
   constructor(private readonly parts: NatsParts) {
+    this.#stored = new StoredPublish(parts.connection, STORED_MS);
     void this.#watchStatus();
   }
 
@@ -185,14 +192,10 @@ class NatsBus implements Bus {
   }
 
   async publish(subject: string, data: Uint8Array, options: PublishOptions = {}): Promise<void> {
-    const { client, connection } = this.parts;
+    const { connection } = this.parts;
     if (!this.#window.tryEnter()) await this.#window.enter();
     try {
-      await retry(
-        () => client.publish(subject, data, { timeout: 5_000, ...(options.id === undefined ? {} : { msgID: options.id }) }),
-        connection,
-        options.while,
-      );
+      await retry(() => this.#stored.publish(subject, data, options.id), connection, options.while);
     } finally {
       this.#window.leave();
     }
