@@ -6,9 +6,11 @@ import { EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { openChannel } from "@flyte-ts/rpc";
+import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL } from "@flyte-ts/workflow-crd";
 import { createLogger, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
+import { executionDataDir, slicesPrefix } from "./engine/data/paths.js";
 import type { Observation } from "./engine/types.js";
 import { defaultCacheConfig } from "./engine/cache/config.js";
 import { adminAnswerers } from "./shell/ask/admin.js";
@@ -173,6 +175,8 @@ const collecting =
         intervalMs,
         now: Date.now,
         random: Math.random,
+        onDeleted: ({ [PROJECT_LABEL]: project = "", [DOMAIN_LABEL]: domain = "", [EXECUTION_ID_LABEL]: name = "" }) =>
+          slices.sweep({ prefix: slicesPrefix(executionDataDir(storage.metadataPrefix, { project, domain, name })), keep: [] }),
         // Whoever has the first shard does it.
         leads: () => leases.holds(0),
       });

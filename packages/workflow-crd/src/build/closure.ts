@@ -4,6 +4,7 @@ import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compil
 import { TaskTemplateSchema, type TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { WorkflowBuildError } from "./build-error.js";
 import { buildGraph } from "./graph.js";
+import type { BindingForm } from "./node.js";
 import { protoJson } from "./proto-json.js";
 import { stripInterface } from "./strip-interface.js";
 import { withResources, type PlatformResources } from "./task-resources.js";
@@ -18,7 +19,11 @@ export interface ClosureFields {
 }
 
 /** @throws WorkflowBuildError when the closure is not a whole, compiled one. */
-export function buildClosure({ primary, subWorkflows, tasks }: CompiledWorkflowClosure, platform: PlatformResources): ClosureFields {
+export function buildClosure(
+  { primary, subWorkflows, tasks }: CompiledWorkflowClosure,
+  platform: PlatformResources,
+  bindings: BindingForm = "json",
+): ClosureFields {
   if (primary === undefined) throw new WorkflowBuildError("closure", "holds no primary workflow");
   const templates = new Map<string, TaskTemplate>();
   for (const { template } of tasks) {
@@ -29,10 +34,10 @@ export function buildClosure({ primary, subWorkflows, tasks }: CompiledWorkflowC
   for (const workflow of subWorkflows) {
     const id = workflow.template?.id;
     if (id === undefined) throw new WorkflowBuildError("closure", "holds a sub-workflow without an id");
-    byKey[identifierKey(id)] = buildGraph(workflow, templates);
+    byKey[identifierKey(id)] = buildGraph(workflow, templates, bindings);
   }
   return {
-    spec: buildGraph(primary, templates),
+    spec: buildGraph(primary, templates, bindings),
     tasks: Object.fromEntries([...templates].map(([key, template]) => [key, taskJson(withResources(template, platform))])),
     subWorkflows: byKey,
     interruptible: primary.template?.metadataDefaults?.interruptible ?? false,

@@ -5,19 +5,19 @@ import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowMetadata_OnFailurePolicy as Policy } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { WorkflowBuildError } from "./build-error.js";
-import { buildNodes, START_NODE, type Tasks } from "./node.js";
+import { type BindingForm, buildNodes, START_NODE, type Tasks } from "./node.js";
 import { protoJson } from "./proto-json.js";
 import { stripInterface } from "./strip-interface.js";
 
 /** `spec` of the resource, or one of its `subWorkflows`. */
-export function buildGraph({ template, connections }: CompiledWorkflow, tasks: Tasks): JsonObject {
+export function buildGraph({ template, connections }: CompiledWorkflow, tasks: Tasks, bindings: BindingForm): JsonObject {
   if (template?.id === undefined) throw new WorkflowBuildError("closure", "holds a workflow without an id");
   const id = workflowIdText(template.id);
-  const nodes = Object.fromEntries(template.nodes.flatMap((node) => buildNodes(node, tasks)).map((node) => [node.id, node]));
+  const nodes = Object.fromEntries(template.nodes.flatMap((node) => buildNodes(node, tasks, bindings)).map((node) => [node.id, node]));
   const edges = { downstream: idLists(connections?.downstream ?? {}), upstream: idLists(connections?.upstream ?? {}) };
   if ((connections?.downstream[START_NODE]?.ids ?? []).length === 0) throw new WorkflowBuildError(id, "no node follows the start node");
   const json: JsonObject = { id, nodes, connections: edges.downstream, edges };
-  if (template.failureNode !== undefined) json["onFailure"] = buildNodes(template.failureNode, tasks)[0] ?? null;
+  if (template.failureNode !== undefined) json["onFailure"] = buildNodes(template.failureNode, tasks, bindings)[0] ?? null;
   const outputs = template.interface === undefined ? undefined : stripInterface(template.interface).outputs;
   json["outputs"] = outputs === undefined ? {} : protoJson(VariableMapSchema, outputs);
   if (template.outputs.length > 0) json["outputBindings"] = template.outputs.map((binding) => protoJson(BindingSchema, binding));

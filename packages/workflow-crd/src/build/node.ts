@@ -34,11 +34,14 @@ export const END_NODE = "end-node";
 /** Templates of the closure's tasks, by identifier key. */
 export type Tasks = ReadonlyMap<string, TaskTemplate>;
 
+/** `json` for a resource; `kept` for who parses the form at once: bindings, the most of a large graph, stay the messages that they are. */
+export type BindingForm = "json" | "kept";
+
 /** A node in the form of the resource. */
 export type NodeJson = JsonObject & { readonly id: string };
 
 /** A node and, after it, the nodes within its branches: the resource holds them all in one flat map. */
-export function buildNodes(node: Node, tasks: Tasks): NodeJson[] {
+export function buildNodes(node: Node, tasks: Tasks, bindings: BindingForm): NodeJson[] {
   const path = `node ${node.id}`;
   const target = node.target;
   let task: TaskTemplate | undefined;
@@ -49,17 +52,18 @@ export function buildNodes(node: Node, tasks: Tasks): NodeJson[] {
     if (task === undefined) throw new WorkflowBuildError(path, `the closure holds no task ${key}`);
     overrides = target.value.overrides;
   }
-  const within = target.case === "branchNode" ? branchChildren(target.value).flatMap((child) => buildNodes(child, tasks)) : [];
-  return [{ ...buildCommon({ node, task, overrides }), ...buildTarget(node, tasks) }, ...within];
+  const within = target.case === "branchNode" ? branchChildren(target.value).flatMap((child) => buildNodes(child, tasks, bindings)) : [];
+  return [{ ...buildCommon({ node, task, overrides, bindings }), ...buildTarget(node, tasks, bindings) }, ...within];
 }
 
 interface NodeParts {
   readonly node: Node;
   readonly task: TaskTemplate | undefined;
   readonly overrides: TaskNodeOverrides | undefined;
+  readonly bindings: BindingForm;
 }
 
-function buildCommon({ node, task, overrides }: NodeParts): NodeJson {
+function buildCommon({ node, task, overrides, bindings }: NodeParts): NodeJson {
   const { metadata } = node;
   const retries = metadata?.retries?.retries || task?.metadata?.retries?.retries || 0;
   const json: NodeJson = { id: node.id, resources: buildResources(overrides?.resources, node.id) };
@@ -77,11 +81,14 @@ function buildCommon({ node, task, overrides }: NodeParts): NodeJson {
   if (overrides !== undefined && overrides.containerImage !== "") json["containerImage"] = overrides.containerImage;
   if (overrides?.podTemplate !== undefined) json["podTemplate"] = plainJson(K8sPodSchema, overrides.podTemplate);
   if (node.outputAliases.length > 0) json["outputAlias"] = node.outputAliases.map((alias) => plainJson(AliasSchema, alias));
-  if (node.inputs.length > 0) json["inputBindings"] = node.inputs.map((binding) => protoJson(BindingSchema, binding));
+  if (node.inputs.length > 0)
+    json["inputBindings"] = node.inputs.map((binding) =>
+      bindings === "kept" ? (binding as unknown as JsonObject) : protoJson(BindingSchema, binding),
+    );
   return json;
 }
 
-function buildTarget(node: Node, tasks: Tasks): JsonObject {
+function buildTarget(node: Node, tasks: Tasks, bindings: BindingForm): JsonObject {
   const { target } = node;
   switch (target.case) {
     case "taskNode":
@@ -93,7 +100,7 @@ function buildTarget(node: Node, tasks: Tasks): JsonObject {
     case "gateNode":
       return { kind: "gate", gate: buildGate(target.value, node.id) };
     case "arrayNode":
-      return { kind: "array", array: buildArray(target.value, node.id, tasks) };
+      return { kind: "array", array: buildArray(target.value, node.id, { tasks, bindings }) };
     case undefined:
       if (node.id === START_NODE) return { kind: "start" };
       if (node.id === END_NODE) return { kind: "end" };
@@ -152,11 +159,11 @@ function buildGate({ condition }: GateNode, id: string): JsonObject {
   }
 }
 
-function buildArray(array: ArrayNode, id: string, tasks: Tasks): JsonObject {
+function buildArray(array: ArrayNode, id: string, { tasks, bindings }: { tasks: Tasks; bindings: BindingForm }): JsonObject {
   if (array.node === undefined) throw new WorkflowBuildError(`node ${id}`, "is an array without a node");
   const { successCriteria: criteria } = array;
   return {
-    SubNodeSpec: buildNodes(array.node, tasks)[0] ?? null,
+    SubNodeSpec: buildNodes(array.node, tasks, bindings)[0] ?? null,
     Parallelism: array.parallelismOption.case === "parallelism" ? array.parallelismOption.value : null,
     MinSuccesses: criteria.case === "minSuccesses" ? criteria.value : null,
     MinSuccessRatio: criteria.case === "minSuccessRatio" ? float32(criteria.value) : null,

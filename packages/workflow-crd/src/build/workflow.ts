@@ -30,10 +30,15 @@ const EVENT_VERSION = 2;
  */
 export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
   const { executionId, closureReference, inputsReference } = input;
-  const closure = buildClosure(input.closure, { defaults: input.resourceDefaults, limits: input.resourceLimits });
-  const name = input.closure.primary?.template?.id?.name ?? "";
+  const { template } = input.closure.primary ?? {};
+  const name = template?.id?.name ?? "";
   const serviceAccountName = input.serviceAccountName || (input.securityContext?.runAs?.k8sServiceAccount ?? "");
-  const byReference = closureReference !== undefined;
+  // A graph that stands elsewhere is large: it is built by who reads it, alone.
+  const closure =
+    closureReference === undefined
+      ? buildClosure(input.closure, { defaults: input.resourceDefaults, limits: input.resourceLimits })
+      : undefined;
+  const interruptible = template?.metadataDefaults?.interruptible ?? false;
   return {
     apiVersion: API_VERSION,
     kind: KIND,
@@ -51,13 +56,13 @@ export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
       ...(Object.keys(input.annotations).length > 0 ? { annotations: input.annotations } : {}),
       finalizers: [FINALIZER],
     },
-    spec: byReference ? null : closure.spec,
+    spec: closure?.spec ?? null,
     workflowMeta: { eventVersion: EVENT_VERSION },
     ...(inputsReference === undefined ? { inputs: protoJson(LiteralMapSchema, input.inputs) } : {}),
     executionId: plainJson(WorkflowExecutionIdentifierSchema, executionId),
-    tasks: byReference ? null : closure.tasks,
-    ...(byReference || Object.keys(closure.subWorkflows).length === 0 ? {} : { subWorkflows: closure.subWorkflows }),
-    "node-defaults": closure.interruptible ? { interruptible: true } : {},
+    tasks: closure?.tasks ?? null,
+    ...(closure === undefined || Object.keys(closure.subWorkflows).length === 0 ? {} : { subWorkflows: closure.subWorkflows }),
+    "node-defaults": interruptible ? { interruptible: true } : {},
     acceptedAt: `${input.acceptedAt.toISOString().slice(0, 19)}Z`,
     ...(serviceAccountName === "" ? {} : { serviceAccountName }),
     securityContext: securityContext(input),

@@ -14,7 +14,7 @@ export type ClosureModel = Pick<WorkflowModel, "root" | "tasks" | "subWorkflows"
  * @throws WorkflowBuildError or WorkflowFormatError when the closure is not a whole, compiled one.
  */
 export function parseClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): ClosureModel {
-  const { spec, tasks, subWorkflows } = buildClosure(closure, platform);
+  const { spec, tasks, subWorkflows } = buildClosure(closure, platform, "kept");
   const built = new Field({ spec, tasks, subWorkflows }, "closure");
   return parseGraphs({ spec: built.at("spec"), tasks: built.at("tasks"), subWorkflows: built.at("subWorkflows") });
 }

@@ -1,4 +1,4 @@
-import { fromJson, type DescMessage, type JsonValue, type MessageShape } from "@bufbuild/protobuf";
+import { fromJson, isMessage, type DescMessage, type JsonValue, type MessageShape } from "@bufbuild/protobuf";
 
 /** A resource that does not hold what a FlyteWorkflow must; a retry changes nothing. */
 export class WorkflowFormatError extends Error {
@@ -96,6 +96,8 @@ export class Field {
 
   /** A protobuf message in JSON form; fields that are not known are passed over. */
   message<S extends DescMessage>(schema: S): MessageShape<S> {
+    // A graph that was never JSON holds some as they are.
+    if (isMessage(this.value, schema)) return this.value;
     try {
       return fromJson(schema, (this.value ?? {}) as JsonValue, { ignoreUnknownFields: true });
     } catch (cause) {

@@ -102,7 +102,11 @@ function graphFields({ root, closure, options }: GraphSource): GraphFields {
   if (closure === undefined && reference.absent)
     return { spec: root.at("spec"), tasks: root.at("tasks"), subWorkflows: root.at("subWorkflows") };
   if (closure === undefined) throw reference.error("the closure stands elsewhere and was not fetched");
-  const { spec, tasks, subWorkflows } = buildClosure(closure, { defaults: options.resourceDefaults, limits: options.resourceLimits });
+  const { spec, tasks, subWorkflows } = buildClosure(
+    closure,
+    { defaults: options.resourceDefaults, limits: options.resourceLimits },
+    "kept",
+  );
   const built = new Field({ spec, tasks, subWorkflows }, "closure");
   return { spec: built.at("spec"), tasks: built.at("tasks"), subWorkflows: built.at("subWorkflows") };
 }

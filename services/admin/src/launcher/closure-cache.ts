@@ -4,8 +4,8 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { findWorkflowClosure } from "../workflow/find.js";
 
 const CAPACITY = 32;
-/** Nodes of all that is kept, so that a few large graphs do not fill the memory. */
-const MAX_NODES = 50_000;
+/** Nodes of all that is kept, about 2 KiB each, so that a few large graphs do not fill the memory. */
+const MAX_NODES = 20_000;
 
 /** Compiled workflows as they were registered; a version never changes. Readers must not either. */
 export class ClosureCache {

@@ -41,7 +41,18 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   const names = async () =>
     (await client.list(FLYTE_WORKFLOW_RESOURCE, { namespace: "garbage" })).items.map(({ metadata }) => metadata.name);
   const collect = (leads = true) =>
-    collectGarbage({ client, logger, namespace: undefined, retainMs: 60 * MINUTE, now: () => NOW, leads: () => leads });
+    collectGarbage({
+      client,
+      logger,
+      namespace: undefined,
+      retainMs: 60 * MINUTE,
+      now: () => NOW,
+      onDeleted: async (labels) => {
+        forgotten.push(labels);
+      },
+      leads: () => leads,
+    });
+  const forgotten: Readonly<Record<string, string>>[] = [];
 
   test("what ended long ago goes with all that it owns; what is young, active or half labelled stays", async () => {
     const hoursAgo = (hours: number) => terminatedLabels(new Date(NOW - hours * 60 * MINUTE));
@@ -63,6 +74,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     await vi.waitFor(() => client.create(PODS, pod), { timeout: 30_000, interval: 200 });
     expect(await collect(false)).toBe(0);
     expect(await collect()).toBe(1);
+    expect(forgotten).toEqual([expect.objectContaining(hoursAgo(5))]);
     expect(await names()).toEqual(["active", "active-with-a-time", "ended-at-no-time", "young"]);
     await vi.waitFor(async () => expect(await client.get(PODS, { namespace: "garbage", name: "owned" })).toBeUndefined(), {
       timeout: 60_000,

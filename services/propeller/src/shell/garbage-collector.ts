@@ -16,6 +16,8 @@ export interface GarbageCollectorOptions {
   /** How long a finished workflow's resource stays, ms. */
   readonly retainMs: number;
   readonly now: () => number;
+  /** Removes what a workflow keeps outside of its resource. */
+  readonly onDeleted: (labels: Readonly<Record<string, string>>) => Promise<void>;
   /** Whether this process is the one that collects. */
   readonly leads: () => boolean;
 }
@@ -43,7 +45,15 @@ export function hoursToKeep(now: number, retainMs: number): string[] {
  * Resolves to their number. Only resources with the labels of a finished workflow are
  * touched, so nothing active ever goes.
  */
-export async function collectGarbage({ client, logger, namespace, retainMs, now, leads }: GarbageCollectorOptions): Promise<number> {
+export async function collectGarbage({
+  client,
+  logger,
+  namespace,
+  retainMs,
+  now,
+  onDeleted,
+  leads,
+}: GarbageCollectorOptions): Promise<number> {
   const keep = hoursToKeep(now(), retainMs).join(",");
   const labelSelector = `${TERMINATION_STATUS_LABEL}=${TERMINATED},${COMPLETED_TIME_LABEL},${COMPLETED_TIME_LABEL} notin (${keep})`;
   const { items } = await client.list<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, labelSelector, metadataOnly: true });
@@ -51,8 +61,10 @@ export async function collectGarbage({ client, logger, namespace, retainMs, now,
   let deleted = 0;
   const worker = async () => {
     for (let item = due.pop(); item !== undefined && leads(); item = due.pop()) {
-      const { namespace: within, name, uid } = item.metadata;
-      if (await client.delete(FLYTE_WORKFLOW_RESOURCE, { namespace: within, name, uid })) deleted++;
+      const { namespace: within, name, uid, labels = {} } = item.metadata;
+      if (!(await client.delete(FLYTE_WORKFLOW_RESOURCE, { namespace: within, name, uid }))) continue;
+      deleted++;
+      await onDeleted(labels);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));

@@ -121,3 +121,19 @@ it("does so many at once, and begins nothing after a failure", async () => {
   expect(most).toBe(3);
   expect(begun.length).toBeLessThanOrEqual(8);
 });
+
+it("sweeps the slices, and nothing of a node whose data stand below the same prefix", async () => {
+  const prefix = `file://${folder}/swept/status`;
+  const store = storeOn();
+  await store.write([slice(prefix, "0.1.n", "a"), slice(prefix, "1.1.n", "b")], () => true);
+  await blobs.put(`${prefix}/data/0/outputs.pb`, new Uint8Array([1]));
+  await store.sweep({ prefix, keep: [sliceUri(prefix, "1.1.n")] });
+  const left = async () => {
+    const uris: string[] = [];
+    for await (const { uri } of blobs.list(`${prefix}/`)) uris.push(uri.slice(prefix.length + 1));
+    return uris.sort();
+  };
+  await expect.poll(left).toEqual(["1.1.n", "data/0/outputs.pb"]);
+  await store.sweep({ prefix, keep: [] });
+  await expect.poll(left).toEqual(["data/0/outputs.pb"]);
+});

@@ -66,15 +66,17 @@ export class SliceStore {
 
   /** The patch is durable: removes, in its own time, what nobody needs any more. What stays behind does no harm. */
   cleanUp({ unused = [], sweep }: Pick<ResourcePatch, "unused" | "sweep">): void {
-    if (sweep !== undefined) void this.#sweep(sweep);
+    if (sweep !== undefined) void this.sweep(sweep);
     else this.#drop(unused);
   }
 
-  async #sweep({ prefix, keep }: NonNullable<ResourcePatch["sweep"]>): Promise<void> {
+  /** Removes the slices below the prefix but for those to keep. Resolves when it is known which they are. */
+  async sweep({ prefix, keep }: NonNullable<ResourcePatch["sweep"]>): Promise<void> {
     const kept = new Set(keep);
     const found: string[] = [];
     try {
-      for await (const { uri } of this.options.blobs.list(`${prefix}/`)) if (!kept.has(uri)) found.push(uri);
+      for await (const { uri } of this.options.blobs.list(`${prefix}/`))
+        if (!kept.has(uri) && standsDirectlyBelow(prefix, uri)) found.push(uri);
     } catch (error) {
       this.options.logger.warn({ prefix, error: String(error) }, "old slices could not be listed, they stay");
     }
@@ -99,4 +101,9 @@ export class SliceStore {
     }
     this.#removing--;
   }
+}
+
+/** Data of a node whose id is the prefix's last word stand deeper. */
+function standsDirectlyBelow(prefix: string, uri: string): boolean {
+  return !uri.slice(prefix.length + 1).includes("/");
 }

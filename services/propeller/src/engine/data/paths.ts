@@ -5,6 +5,11 @@ export function executionDataDir(prefix: string, id: { project: string; domain: 
   return `${prefix}/${id.project}-${id.domain}-${id.name}`;
 }
 
+/** Where slices of the execution's status stand. */
+export function slicesPrefix(executionDir: string): string {
+  return `${executionDir}/status`;
+}
+
 /** Data dir of a node of the workflow itself. */
 export function topNodeDir(executionDir: string, nodeId: string): string {
   return `${executionDir}/${nodeId}/data`;

@@ -1,4 +1,5 @@
 import type { NodeStatus, ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { slicesPrefix } from "../data/paths.js";
 import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import type { ResourcePatch } from "../types.js";
 import type { Walk } from "../walk/walk.js";
@@ -55,7 +56,7 @@ export function restoreWritten(walk: Walk, { status, slices: loaded = [] }: Pars
 
 function slicesInput({ config, dataDir }: Walk): SlicesInput {
   const nonce = Math.floor(config.random() * 36 ** 6).toString(36);
-  return { prefix: `${dataDir}/status`, limits: config.slices, nonce };
+  return { prefix: slicesPrefix(dataDir), limits: config.slices, nonce };
 }
 
 function takeInline(walk: Walk, patch: Patch): void {
