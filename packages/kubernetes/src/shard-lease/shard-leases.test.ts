@@ -22,20 +22,20 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
   });
 
   /** What a process leaves that was killed a moment ago, with time left for minutes. */
-  async function killed(group: string, member: string): Promise<void> {
+  async function killed(group: string, { member, slot }: { member: string; slot: string }): Promise<void> {
     const names = { namespace: "leases", group };
-    await client.create(LEASES, memberLease(names, { member, leaseMs: 600_000, time: new Date() }));
+    await client.create(LEASES, memberLease(names, { member, slot, leaseMs: 600_000, time: new Date() }));
     for (const shard of [0, 1]) await client.create(LEASES, shardLease(names, { shard, member, time: new Date() }));
   }
 
-  function start(group: string, formerLives?: string): ShardLeases {
+  function start(group: string): ShardLeases {
     const leases = new ShardLeases({
       client,
       namespace: "leases",
       group,
       shards: 2,
       identity: "b-2",
-      formerLives,
+      slot: "b",
       leaseMs: 600_000,
       logger: createLogger({ service: "test", level: "silent" }),
       clock: () => performance.now(),
@@ -47,16 +47,16 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     return leases;
   }
 
-  it("takes over from its own former life at once", async () => {
-    await killed("same", "b-1");
-    const leases = start("same", "b-");
+  it("takes over from who had its place before at once", async () => {
+    await killed("same", { member: "b-1", slot: "b" });
+    const leases = start("same");
     await expect.poll(() => [...leases.held], { timeout: 30_000 }).toEqual([0, 1]);
     await leases.stop();
   }, 60_000);
 
   it("waits for others, whose end nobody knows", async () => {
-    await killed("other", "a-1");
-    const leases = start("other", "b-");
+    await killed("other", { member: "a-1", slot: "a" });
+    const leases = start("other");
     // It takes part: so it has seen the other, and leaves it its shards.
     const joined = () => client.get(LEASES, { namespace: "leases", name: "other-member-b-2" });
     await expect.poll(joined, { timeout: 30_000 }).toBeDefined();
