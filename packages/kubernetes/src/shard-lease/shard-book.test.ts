@@ -27,6 +27,14 @@ test("a newcomer gets its part: the others give up what is beyond theirs, and it
   expect(kinds(fresh.steps(1))).toEqual(["take 4", "take 5", "take 6"]);
 });
 
+test("who comes anew does not take the only shard from its holder", () => {
+  const leader = new ShardBook({ member: "z", shards: 1, leaseMs: LEASE });
+  leader.memberSeen("a", "1", 0);
+  leader.renewed("1", 0);
+  leader.shardSeen(0, { member: "z", version: "1" });
+  expect(leader.steps(1)).toEqual([]);
+});
+
 test("parts differ by one at most and leave nothing over", () => {
   for (const members of [["a"], ["a", "b", "c"], ["a", "b", "c", "d", "e"], "abcdefghijk".split("")]) {
     const parts = members.map((member) => book(member, { members }).steps(1).length);

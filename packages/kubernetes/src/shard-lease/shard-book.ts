@@ -106,9 +106,17 @@ export class ShardBook {
     return this.#shards().filter((shard) => this.#holders.get(shard)?.member === this.options.member);
   }
 
-  /** Processes that take part, as far as this one knows. */
-  live(now: number): string[] {
-    return [...this.#members.keys()].filter((member) => !this.#expired(member, now)).sort();
+  /**
+   * Processes that take part, as far as this one knows. Those that hold more come first and get what cannot be
+   * divided: who comes anew takes nothing from a leader, nor one shard more than its part from anybody.
+   */
+  #live(now: number): string[] {
+    const held = new Map<string, number>();
+    for (const { member } of this.#holders.values()) held.set(member, (held.get(member) ?? 0) + 1);
+    const count = (member: string) => held.get(member) ?? 0;
+    return [...this.#members.keys()]
+      .filter((member) => !this.#expired(member, now))
+      .sort((a, b) => count(b) - count(a) || (a < b ? -1 : 1));
   }
 
   /** What to do now so that, in the end, every shard is held and no process has more than its part. */
@@ -117,7 +125,7 @@ export class ShardBook {
     if (!this.valid(now) || !this.#members.has(me)) return this.#members.has(me) ? [] : [{ kind: "join" }];
     const steps: ShardStep[] = [];
     for (const [member, { version }] of this.#members) if (this.#expired(member, now)) steps.push({ kind: "expire", member, version });
-    const live = this.live(now);
+    const live = this.#live(now);
     const rank = live.indexOf(me);
     const part = Math.floor(this.options.shards / live.length) + (rank < this.options.shards % live.length ? 1 : 0);
     const mine = this.held(now);
