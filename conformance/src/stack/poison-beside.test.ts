@@ -55,7 +55,11 @@ async function measure(): Promise<number> {
 const DURATION = { value: { case: "duration", value: { seconds: 0n } } } as const;
 
 /** Resources like another one, each with something that keeps it from being read. */
-function spoiltCopies(of: KubeObject, called: string): { readonly made: () => number; readonly stop: () => Promise<void> } {
+function spoiltCopies(
+  of: KubeObject & { readonly status?: unknown },
+  called: string,
+): { readonly made: () => number; readonly stop: () => Promise<void> } {
+  const { status: _, ...fresh } = of;
   let made = 0;
   let stopped = false;
   const SPOILT = [{ spec: { nodes: 5 } }, { offloadedInputs: "s3://my-s3-bucket/nowhere/inputs.pb", inputs: null }];
@@ -64,7 +68,7 @@ function spoiltCopies(of: KubeObject, called: string): { readonly made: () => nu
       const name = `${called}${made}`;
       const { namespace = "", labels = {} } = of.metadata;
       const metadata = { name, namespace, labels: { ...labels, "execution-id": name }, finalizers: of.metadata.finalizers ?? [] };
-      await poisoned.kube.create(FLYTE_WORKFLOW_RESOURCE, { ...of, status: undefined, ...SPOILT[made % 2], metadata } as KubeObject);
+      await poisoned.kube.create(FLYTE_WORKFLOW_RESOURCE, { ...fresh, ...SPOILT[made % 2], metadata } as KubeObject);
       made++;
       await sleep(100);
     }
