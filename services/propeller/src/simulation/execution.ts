@@ -1,118 +1,72 @@
-import { create } from "@bufbuild/protobuf";
-import { isTerminalTaskEvent, isTerminalWorkflow, workflowEventPhase } from "@flyte-ts/domain";
+import { isTerminalWorkflow } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import { DesiredState, type TaskEvent, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { defaultEngineConfig, type EngineConfig } from "../engine/config.js";
-import type { Effect } from "../engine/types.js";
 import { answer } from "./build/answer.js";
-import { SliceGone, withSlices } from "./build/slices.js";
-import { DYNAMIC, numbers } from "./build/workflow.js";
-import { MapOutputs, tooManyItems } from "./array-invariants.js";
-import { backwardSteps, type Invariant } from "./invariants.js";
-import { Random } from "./random.js";
-import type { CacheAndFormer } from "./shared-catalog.js";
-import type { SimulationOptions, PlantedBug } from "./options.js";
-import type { Announcements } from "./world/announcements.js";
+import { withSlices } from "./build/slices.js";
+import { DYNAMIC } from "./build/workflow.js";
+import { Fates, hash, outputsOf } from "./fates.js";
+import type { PlantedBug } from "./options.js";
+import type { Random } from "./random.js";
+import { Witness } from "./witness.js";
+import { FAIR_FROM, type World } from "./world.js";
 import { Admin } from "./world/admin.js";
-import type { AdminService, ServedExecution, Wake } from "./world/admin-service.js";
+import type { ServedExecution, Wake } from "./world/admin-service.js";
 import { Stream } from "./world/bus.js";
-import { Cluster, type Outcome, type Pod } from "./world/cluster.js";
+import { Cluster } from "./world/cluster.js";
+import type { ShellBug } from "./world/effects.js";
 import type { Faults } from "./world/faults.js";
-import { PluginService } from "./world/plugin-service.js";
-import type { Fleet } from "./world/fleet.js";
 import type { Host } from "./world/life.js";
 import { LoneProcess } from "./world/lone-process.js";
-import { Propeller, type ShellBug } from "./world/propeller.js";
-import { ResourceStore } from "./world/resource-store.js";
+import { PluginService } from "./world/plugin-service.js";
+import { Propeller } from "./world/propeller.js";
+import { isOver, ResourceStore } from "./world/resource-store.js";
 import type { Schedule } from "./world/schedule.js";
 import { SliceStore } from "./world/slice-store.js";
 
-/** Name of the execution that a world begins with. */
-export const ROOT = "exec";
-
-/** The unfair part of the schedule ends then, ms. */
-export const FAIR_FROM = 180_000;
-
-/** What the executions of one world share. */
-export interface World {
-  readonly options: SimulationOptions;
-  readonly random: Random;
-  readonly schedule: Schedule;
-  readonly faults: Faults;
-  /** Nothing is lost, and events alone must do. */
-  readonly clean: boolean;
-  readonly blobs: Map<string, LiteralMap>;
-  readonly shared: CacheAndFormer;
-  readonly service: AdminService;
-  /** The propellers that share out the executions; undefined where each has a process of its own. */
-  readonly fleet: Fleet | undefined;
-  /** Plugin services that come and go, and say so; undefined where they are always there. */
-  readonly announcements: Announcements | undefined;
-  violate(invariant: Invariant, text: string): void;
-  note(text: () => string): void;
-}
-
-/** One execution: its resource, its rows in admin, a propeller and a plugin service of its own, its pods. */
+/** One execution: its resource, its rows in admin, who works on it, a plugin service of its own, its pods. */
 export class Execution implements ServedExecution {
   readonly #random: Random;
   readonly #schedule: Schedule;
   readonly #faults: Faults;
   readonly #store: ResourceStore;
   readonly #admin: Admin;
-  readonly #cluster: Cluster;
-  readonly #plugin: PluginService;
   readonly #propellers: readonly Propeller[];
   readonly #process: LoneProcess | undefined;
   readonly #slices: SliceStore;
-  /** The status that the resource had last, with what stood in its slices. */
-  #status: WorkflowStatus = { phase: 0 };
-  readonly #zombies = new Set<string>();
-  /** Attempts whose end was told. */
-  readonly #ended = new Set<string>();
-  /** The newest attempt of each node that was asked to run. */
-  readonly #asked = new Map<string, number>();
-  /** Attempts that were asked to stop. */
-  readonly #stopped = new Set<string>();
-  readonly #terminalTold = new Set<number>();
-  readonly #maps = new MapOutputs();
+  readonly #witness: Witness;
   #outputs: LiteralMap | undefined;
 
   constructor(
     private readonly world: World,
     readonly name: string,
-    private readonly workflow: ParsedWorkflow,
+    workflow: ParsedWorkflow,
   ) {
     const { random, schedule, faults, blobs, clean, options, service } = world;
     this.#random = random;
     this.#schedule = schedule;
     this.#faults = faults;
-    this.#slices = new SliceStore({ schedule, random, faults, onRemoved: (uri) => this.#sliceRemoved(uri) });
-    this.#store = new ResourceStore((_before, after) => this.#changed(after?.status));
+    const witness = new Witness(world, name, workflow);
+    this.#witness = witness;
+    this.#slices = new SliceStore({ schedule, random, faults, onRemoved: (uri) => witness.sliceRemoved(uri) });
+    this.#store = new ResourceStore((_before, after) => witness.changed(after?.status));
     const requests = new Stream<TaskRequest>(schedule, random, faults);
     const events = new Stream<ExecutionEvent>(schedule, random, faults);
-    const fates = new Random(options.seed * 7919 + hash(name));
-    // Where nearly all goes well, executions get far.
-    const luck = fates.pick([0.75, 0.97, 1]);
-    const outcomes = new Map<string, Outcome>();
-    this.#cluster = new Cluster({
+    const fates = new Fates(options.seed * 7919 + hash(name));
+    const cluster = new Cluster({
       schedule,
       random,
       faults,
       longest: random.pick([200, 2_000, 20_000]),
-      outcomeOf: (node, attempt) => {
-        const key = `${node}/${attempt}`;
-        const outcome = outcomes.get(key) ?? randomOutcome(fates, luck);
-        outcomes.set(key, outcome);
-        return outcome;
-      },
-      onStart: (pod, others) => this.#podStarts(pod, others),
+      outcomeOf: (node, attempt) => fates.outcomeOf(node, attempt),
+      onStart: (pod, others) => witness.podStarts(pod, others),
     });
     this.#admin = new Admin({
       schedule,
-      resource: () => this.#store.current && { ...this.#store.current, status: this.#status },
+      resource: () => this.#store.current && { ...this.#store.current, status: witness.status },
       repairs: !clean,
       recorded: (phase) => {
         service.ended(this.name);
@@ -129,9 +83,9 @@ export class Execution implements ServedExecution {
     const toPropellers: Stream<TaskEvent>[] = [];
     const toAdmin = new Stream<TaskEvent>(schedule, random, { ...faults });
     const publishTask = (event: TaskEvent): void => {
-      if (isTerminalTaskEvent(event.event?.phase ?? 0)) this.#ended.add(event.event?.metadata?.generatedName ?? "");
+      witness.taskEvent(event);
       if (this.#random.chance(faults.busLoss)) return;
-      this.#note(() => `event ${event.nodePath}/${event.event?.retryAttempt ?? 0} ${event.event?.phase ?? 0}`);
+      witness.note(() => `event ${event.nodePath}/${event.event?.retryAttempt ?? 0} ${event.event?.phase ?? 0}`);
       for (const stream of toPropellers) stream.publish(event);
       toAdmin.publish(event);
     };
@@ -139,11 +93,11 @@ export class Execution implements ServedExecution {
       this.#admin.takeTask(event);
       return true;
     });
-    this.#plugin = new PluginService({
+    const plugin = new PluginService({
       schedule,
       random,
       faults,
-      cluster: this.#cluster,
+      cluster,
       requests,
       events: publishTask,
       announcements: world.announcements,
@@ -155,13 +109,14 @@ export class Execution implements ServedExecution {
         futures: request.template?.type.startsWith(DYNAMIC) === true,
       }),
     });
+    witness.attend({ store: this.#store, admin: this.#admin, cluster, plugin, slices: this.#slices });
     const config = this.#config();
     const fullWalks = random.chance(0.1);
     const employ = (host: Host, entitled: () => boolean): Propeller => {
       const propeller = new Propeller({
         host,
         entitled,
-        onTrespass: (what) => this.#violate("onlyTheHolderActs", `${what} of a process that does not hold the shard`),
+        onTrespass: (what) => witness.violate("onlyTheHolderActs", `${what} of a process that does not hold the shard`),
         schedule,
         random,
         faults,
@@ -180,7 +135,7 @@ export class Execution implements ServedExecution {
         events,
         blobs,
         slices: this.#slices,
-        onEffect: (effect) => this.#effect(effect),
+        onEffect: (effect) => witness.effect(effect),
         bug: shellBug(options.bug),
         testing: {
           fullWalks,
@@ -229,7 +184,7 @@ export class Execution implements ServedExecution {
   #plan(): void {
     const { after } = { after: this.#schedule.after.bind(this.#schedule) };
     const random = this.#random;
-    if (random.chance(this.#root ? 0.4 : 0.1)) {
+    if (random.chance(this.#witness.root ? 0.4 : 0.1)) {
       after(random.between(0, random.pick([50, 1_000, 10_000, 60_000])), () => {
         this.stop("user aborts");
       });
@@ -264,10 +219,6 @@ export class Execution implements ServedExecution {
     });
   }
 
-  get #root(): boolean {
-    return this.name === ROOT;
-  }
-
   get counts(): ServedExecution["counts"] {
     const reloads = this.#propellers.reduce((sum, propeller) => sum + propeller.reloads, 0);
     return { crashes: this.#process?.crashes ?? 0, reloads, repairs: this.#admin.repairs, slices: this.#slices.written };
@@ -295,7 +246,7 @@ export class Execution implements ServedExecution {
   /** Somebody asks for its end. */
   stop(why: string): void {
     if (this.#admin.terminal) return;
-    this.#note(() => why);
+    this.#witness.note(() => why);
     this.#store.requestDeletion();
     this.#watch();
   }
@@ -313,138 +264,14 @@ export class Execution implements ServedExecution {
     this.#outputs = outputs ?? this.world.blobs.get(uri);
   }
 
-  #last() {
-    return this.#store.current ?? this.#store.history.at(-1);
-  }
-
   get over(): boolean {
-    return this.#store.current === undefined || this.#store.current.labels["termination-status"] !== undefined;
+    return isOver(this.#store);
   }
 
   judge(): void {
-    const last = this.#last();
-    if (!this.over || last === undefined) {
-      this.#violate(
-        "everyExecutionEnds",
-        `still in phase ${last?.status.phase ?? -1} after ${this.#schedule.elapsed} ms: ${JSON.stringify(last?.status.nodeStatus ?? {}).slice(0, 600)}`,
-      );
-      return;
-    }
-    for (const pod of this.#cluster.running) {
-      // A pod that was begun by mistake can only be stopped if somebody tells of it.
-      if (!(this.#zombies.has(pod.key) || this.#givenUp(pod)) || this.#plugin.knows(pod.key))
-        this.#violate("noOrphans", `pod ${pod.key} runs after the end`);
-    }
-    for (const text of this.#admin.complaints(this.#status)) this.#violate("nothingLost", text);
-    const wanted = workflowEventPhase(last.status.phase);
-    const told = [...this.#terminalTold].map((phase) => WorkflowExecution_Phase[phase]);
-    if (this.#terminalTold.size !== 1 || !this.#terminalTold.has(wanted)) {
-      this.#violate("oneTerminalEvent", `told ${told.join(", ") || "nothing"}, the resource says ${WorkflowExecution_Phase[wanted]}`);
-    }
-  }
-
-  #changed(stored: WorkflowStatus | undefined): void {
-    if (stored === undefined) return;
-    const before = this.#status;
-    const after = this.#withSlices(stored);
-    if (after === undefined) return;
-    this.#status = after;
-    this.#note(() => `written ${JSON.stringify(after)}`);
-    for (const text of backwardSteps(before, after)) this.#violate("phasesForward", text);
-    const { model } = this.workflow;
-    for (const text of tooManyItems(after.nodeStatus ?? {}, model.root, model)) this.#violate("arraysInBounds", text);
-    if (!isTerminalWorkflow(after.phase) || isTerminalWorkflow(before.phase)) return;
-    for (const pod of this.#cluster.running) {
-      if (!this.#zombies.has(pod.key) && !this.#givenUp(pod))
-        this.#violate("noOrphans", `pod ${pod.key} runs while the workflow is in phase ${after.phase}`);
-    }
-    for (const child of this.world.service.childrenOf(this.name)) {
-      if (!child.terminal) this.#violate("noOrphans", `child ${child.name} runs while the workflow is in phase ${after.phase}`);
-    }
-  }
-
-  /** Nobody has answered the request to stop, so that it may have been given up: whoever comes to know of the pod must stop it. */
-  #givenUp({ key }: Pod): boolean {
-    return this.world.announcements !== undefined && this.#stopped.has(key) && !this.#ended.has(key);
-  }
-
-  #withSlices(stored: WorkflowStatus): WorkflowStatus | undefined {
-    try {
-      return withSlices(stored, this.#slices.blobs).status;
-    } catch (error) {
-      if (!(error instanceof SliceGone)) throw error;
-      this.#violate("slicesStand", `the resource names slice ${error.message}, which is not there`);
-      return undefined;
-    }
-  }
-
-  #sliceRemoved(uri: string): void {
-    const root = this.#store.current?.status.slices;
-    if (root !== undefined && Object.values(root.names).some((name) => sliceUri(root.prefix, name) === uri))
-      this.#violate("slicesStand", `slice ${uri} is removed while the resource names it`);
-  }
-
-  #effect(effect: Effect): void {
-    if (effect.kind === "readOutputs" || effect.kind === "writeOutputs") this.#note(() => `${effect.kind} ${effect.uri}`);
-    if (effect.kind === "sendTask") {
-      const { request } = effect;
-      const node = request.id?.nodeExecutionId?.nodeId ?? "";
-      if (request.desired === DesiredState.RUN) this.#asked.set(node, Math.max(this.#asked.get(node) ?? 0, request.id?.retryAttempt ?? 0));
-      if (request.desired !== DesiredState.RUN) this.#stopped.add(request.generatedName);
-      if (request.desired === DesiredState.RUN) this.world.shared.takeRequest(this.name, request);
-      this.#note(() => `send ${request.nodePath}/${request.id?.retryAttempt ?? 0} ${request.desired}`);
-    }
-    if (effect.kind === "finish" && !this.#admin.terminal) this.#violate("nothingLost", "finished before admin has the end");
-    if (effect.kind !== "publish") return;
-    this.world.shared.takeEvent(effect.event, this.#root);
-    if (this.#root) this.world.options.onEvent?.(effect.event);
-    const { event } = effect.event;
-    const wrong = this.#maps.wrong(effect.event, outputOf);
-    if (wrong !== undefined) this.#violate("arraysInBounds", wrong);
-    this.#note(
-      () =>
-        `tell ${event.case === "node" ? `${event.value.id?.nodeId ?? ""} ${event.value.phase}` : `${event.case} ${event.case === "notice" ? event.value.reason : (event.value?.phase ?? 0)}`}`,
-    );
-    if (event.case !== "workflow" || !TERMINAL.has(event.value.phase)) return;
-    this.#terminalTold.add(event.value.phase);
-    const durable = workflowEventPhase(this.#last()?.status.phase ?? 0);
-    if (durable !== event.value.phase) {
-      this.#violate(
-        "oneTerminalEvent",
-        `told ${WorkflowExecution_Phase[event.value.phase]} while the resource says ${WorkflowExecution_Phase[durable]}`,
-      );
-    }
-  }
-
-  #podStarts(pod: Pod, others: readonly Pod[]): void {
-    this.#note(() => `pod ${pod.key} starts, ${pod.outcome.kind}`);
-    if ((this.#asked.get(pod.node) ?? 0) > pod.attempt || this.#ended.has(pod.key) || this.#givenUp(pod)) {
-      // A plugin service without memory began an attempt that is over, for a request that came late; it must be stopped, see noOrphans.
-      this.#zombies.add(pod.key);
-      return;
-    }
-    this.world.shared.podStarts(pod, () => this.#cluster.pods.get(pod.key) === pod && pod.state !== "ended" && !this.#givenUp(pod));
-    for (const other of others) {
-      if (other.state !== "ended" && !this.#zombies.has(other.key))
-        this.#violate("oneLivePod", `pod ${pod.key} starts while ${other.key} is ${other.state}`);
-    }
-  }
-
-  #violate(invariant: Invariant, text: string): void {
-    this.world.violate(invariant, this.#root ? text : `${this.name}: ${text}`);
-  }
-
-  #note(text: () => string): void {
-    this.world.note(this.#root ? text : () => `${this.name}: ${text()}`);
+    this.#witness.judge();
   }
 }
-
-const TERMINAL: ReadonlySet<number> = new Set([
-  WorkflowExecution_Phase.SUCCEEDED,
-  WorkflowExecution_Phase.FAILED,
-  WorkflowExecution_Phase.ABORTED,
-  WorkflowExecution_Phase.TIMED_OUT,
-]);
 
 function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
   switch (bug) {
@@ -463,28 +290,6 @@ function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
     default:
       return bug;
   }
-}
-
-function randomOutcome(random: Random, luck: number): Outcome {
-  const fate = random.next();
-  if (fate < luck) return { kind: "succeeds" };
-  if (fate < luck + (1 - luck) / 5) return { kind: "hangs" };
-  return { kind: "fails", recoverable: random.chance(0.7), system: random.chance(0.4), cleanup: random.chance(0.3) };
-}
-
-/** A task's output: a number that depends on which task it is. */
-function outputsOf(request: TaskRequest): LiteralMap {
-  return request.id === undefined ? create(LiteralMapSchema) : numbers({ o0: outputOf(request.id.nodeExecutionId?.nodeId ?? "") });
-}
-
-function outputOf(uniqueId: string): number {
-  return hash(uniqueId) % 10;
-}
-
-export function hash(text: string): number {
-  let value = 7;
-  for (let i = 0; i < text.length; i++) value = (Math.imul(value, 31) + text.charCodeAt(i)) >>> 0;
-  return value;
 }
 
 /** The branch that a node is an arm of: the builder names arms for it. */

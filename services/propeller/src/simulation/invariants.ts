@@ -1,13 +1,32 @@
 import { isTerminalNode, isTerminalWorkflow } from "@flyte-ts/domain";
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
 
+/** What the engine promises, whatever happens in the world. */
 export type Invariant =
+  /** An array has no more items under way than it allows, and its outputs are those of its items, in their order. */
   | "arraysInBounds"
+  /** No attempt of a node begins while another of it may live. */
   | "oneLivePod"
+  /** Neither nodes nor the workflow go back to an earlier phase, and what has ended stays as it is. */
   | "phasesForward"
+  /** One end is told of an execution, it is the resource's, and not before that is durable. */
   | "oneTerminalEvent"
+  /**
+   * Liveness. From `FAIR_FROM` on the schedule is fair: messages arrive, calls are answered, processes
+   * stay, those that were away come back; only a task type that nobody serves may stay unserved. Then
+   * every execution that was admitted comes to an end that is recorded within `PATIENCE` from the
+   * beginning, whatever became of its attempts before. Waiting has an end in these worlds: tasks have
+   * deadlines or end by themselves, signals have them too, and attempts of types that nobody serves
+   * are given up by `pluginDeadline`.
+   */
   | "everyExecutionEnds"
+  /**
+   * Nothing of an execution runs when the resource says that it is over: no attempt, no child. Where
+   * plugin services go away, attempts whose stop nobody answers may be given up; then they must be
+   * gone in the end, as must what a service without memory begins for a request that came late.
+   */
   | "noOrphans"
+  /** Admin's rows come to an end, the one that the resource tells, before the resource is let go. */
   | "nothingLost"
   /** Of equal serialised calls one computes at a time, unless its reservation ran out. */
   | "oneComputes"
@@ -15,6 +34,7 @@ export type Invariant =
   | "cacheIsTrue"
   /** Only what had the same inputs and task is recovered. */
   | "reusesTheSame"
+  /** The slices that the resource names are there. */
   | "slicesStand"
   /** Of several propellers, nobody does anything for a shard that another may hold. */
   | "onlyTheHolderActs";

@@ -4,7 +4,7 @@ import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { CatalogBug } from "./world/catalog.js";
 import type { ServiceBug } from "./world/admin-service.js";
 import type { ShardBug } from "./world/replica.js";
-import type { ShellBug } from "./world/propeller.js";
+import type { ShellBug } from "./world/effects.js";
 
 /** Deliberate mistakes: of the shell, of the plugin service, of admin, of the engine. */
 export type PlantedBug =

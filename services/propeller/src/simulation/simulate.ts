@@ -1,11 +1,12 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { buildWorkflow } from "./build/workflow.js";
-import { Execution, FAIR_FROM, ROOT, type World } from "./execution.js";
+import { Execution } from "./execution.js";
 import type { Violation } from "./invariants.js";
 import type { SimulationOptions } from "./options.js";
 import { Random } from "./random.js";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { CacheAndFormer } from "./shared-catalog.js";
+import { FAIR_FROM, ROOT, type World } from "./world.js";
 import { randomWorkflow } from "./random-workflow.js";
 import { AdminService } from "./world/admin-service.js";
 import { Announcements } from "./world/announcements.js";
@@ -28,10 +29,12 @@ export interface SimulationResult {
   /** How often a shard was taken over by another propeller. */
   readonly handOvers: number;
   readonly phase: string;
+  /** Simulated time until the last execution had ended, ms. */
+  readonly tookMs: number;
 }
 
-/** By then every execution must have ended, ms. */
-const PATIENCE = 4 * 3_600_000;
+/** By then every execution must have ended, ms: longer than the longest deadlines of a random workflow in a row. */
+const PATIENCE = 2 * 3_600_000;
 
 const MOST_STEPS = 200_000;
 
@@ -71,9 +74,11 @@ export function simulate(options: SimulationOptions): SimulationResult {
   const root = new Execution(world, ROOT, buildWorkflow(spec));
   service.add(root, undefined);
   const stuck = (): boolean => violations.length > 20 || schedule.steps > MOST_STEPS;
+  let tookMs = 0;
   try {
     const end = schedule.start + PATIENCE;
     while (!service.all.every(({ over }) => over) && schedule.step(end)) if (stuck()) break;
+    tookMs = schedule.elapsed;
     // What is under way arrives; whoever still runs has time to be stopped.
     const quiet = schedule.now + Math.max(0, FAIR_FROM - schedule.elapsed) + 300_000;
     while (schedule.step(quiet)) if (stuck()) break;
@@ -95,6 +100,7 @@ export function simulate(options: SimulationOptions): SimulationResult {
     slices: sum("slices"),
     children: service.all.length - 1,
     phase: WorkflowExecution_Phase[root.phase] ?? "",
+    tookMs,
   };
 }
 

@@ -1,68 +1,36 @@
 import { WorkflowPhase } from "@flyte-ts/domain";
-import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
-import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
-import type { Answer, Question } from "../../engine/ask/question.js";
 import type { EngineConfig } from "../../engine/config.js";
 import { abortOfForgotten } from "../../engine/request/zombie.js";
 import { createRun } from "../../engine/run.js";
 import { PluginPresence } from "../../shell/plugin-presence.js";
 import type { Effect, Observation, RunInput } from "../../engine/types.js";
-import { RunIo, type StatusWrite } from "../../shell-core/run-io.js";
+import { RunIo, type StatusWrite, type StoredVersion } from "../../shell-core/run-io.js";
 import { SliceGone } from "../build/slices.js";
-import type { Random } from "../random.js";
 import type { Wake } from "./admin-service.js";
-import type { Stream } from "./bus.js";
-import type { Faults } from "./faults.js";
-import type { Host, Life, Worker } from "./life.js";
+import { Effects, type EffectsOptions } from "./effects.js";
+import type { Life, Worker } from "./life.js";
 import type { Resource, ResourceStore } from "./resource-store.js";
-import type { Schedule } from "./schedule.js";
 import type { SliceStore } from "./slice-store.js";
 
-/** Deliberate mistakes of the shell, each to be found by an invariant. */
-export type ShellBug =
-  /** Writes apply whatever the resource has become. */
-  | "writesWithoutVersion"
-  /** Effects do not wait for the status that they rest on. */
-  | "effectsBeforeWrites"
-  /** The run is finished without admin's word. */
-  | "finishesUnrecorded"
-  /** Timers never fire. */
-  | "noTimers"
-  /** An attempt that is to be stopped is said to have stopped at once. */
-  | "pretendsAborted"
-  /** Requests to stop are not sent. */
-  | "dropsAborts"
-  /** The resource names slices that are not durable yet. */
-  | "rootBeforeSlices"
-  /** Slices are removed before the resource has ceased to name them. */
-  | "dropsSlicesEarly";
-
-export interface PropellerOptions {
-  readonly host: Host;
+export interface PropellerOptions extends EffectsOptions {
   /** Whether it is the one that may act, whatever it believes. */
   readonly entitled: () => boolean;
   /** It acts although it may not. */
   readonly onTrespass: (what: string) => void;
-  readonly schedule: Schedule;
-  readonly random: Random;
-  readonly faults: Faults;
   readonly store: ResourceStore;
   readonly parse: (resource: Resource) => ParsedWorkflow;
   readonly config: EngineConfig;
   /** Whether plugin services announce themselves. */
   readonly announced: boolean;
-  readonly requests: Stream<TaskRequest>;
-  readonly events: Stream<ExecutionEvent>;
-  readonly blobs: Map<string, LiteralMap>;
   readonly slices: SliceStore;
-  readonly answer: (question: Question) => Answer;
   readonly onEffect: (effect: Effect) => void;
-  readonly bug: ShellBug | undefined;
   readonly testing: NonNullable<RunInput["testing"]>;
-  readonly fabricate: (request: TaskRequest) => TaskEvent;
 }
+
+/** Conflicts upon which a write is tried again at once. */
+const MOST_TRIES = 8;
 
 interface Active {
   readonly io: RunIo;
@@ -82,7 +50,11 @@ export class Propeller implements Worker {
   #presence: { readonly life: Life; readonly known: PluginPresence } | undefined;
   reloads = 0;
 
-  constructor(private readonly options: PropellerOptions) {}
+  readonly #effects: Effects;
+
+  constructor(private readonly options: PropellerOptions) {
+    this.#effects = new Effects(options, (observation) => this.#observe(observation));
+  }
 
   begin(): void {
     if (this.#works) return;
@@ -177,7 +149,7 @@ export class Propeller implements Worker {
       if (workflow === undefined) return;
       const run = createRun({ workflow, config, now: this.#now, testing });
       this.#active = {
-        io: new RunIo(run, { resourceVersion: String(resource.resourceVersion) }),
+        io: new RunIo(run, storedVersion(resource)),
         key: run.key,
         version: resource.resourceVersion,
       };
@@ -265,40 +237,39 @@ export class Propeller implements Worker {
     return this.options.host.holds() && this.#active === active;
   }
 
-  #patch(active: Active, write: StatusWrite): void {
-    const { schedule, random, faults, host } = this.options;
+  /** What others changed of the metadata alone does not send the run back to its beginning: the write is tried upon the new version. */
+  #patch(active: Active, write: StatusWrite, { version, tries } = { version: Number(write.base.resourceVersion), tries: 1 }): void {
+    const { schedule, random, faults, host, store } = this.options;
     const { life } = host;
     // It may have slept since the slices were durable.
     if (life === undefined || !this.#wanted(active)) return;
-    this.#actsWith("a write");
+    if (!this.options.entitled()) this.options.onTrespass("a write");
     const unknown = random.chance(faults.writeUnknown);
     const lost = unknown && random.chance(0.5);
     this.#writes++;
     schedule.after(random.between(1, unknown ? 2_000 : 15), () => {
       // A write under way arrives even when its sender is gone.
-      const result = lost ? undefined : this.#put(write);
+      const result = lost ? undefined : store.patch(write.patch, this.options.bug === "writesWithoutVersion" ? undefined : version);
       life.after(0, () => {
         this.#writes--;
         if (this.#active !== active || host.mayCrash()) return;
-        if (unknown || result === undefined || result.kind === "conflict") this.#reload();
+        const now = store.current;
+        const onlyMetadata = now !== undefined && now.generation === write.base.generation;
+        if (!unknown && result?.kind === "conflict" && onlyMetadata && tries < MOST_TRIES)
+          this.#patch(active, write, { version: now.resourceVersion, tries: tries + 1 });
+        else if (unknown || result === undefined || result.kind === "conflict") this.#reload();
         else if (result.kind === "gone") this.#forget();
-        else {
-          this.options.slices.cleanUp(write.patch, life);
-          this.#written(active, result.resource.resourceVersion);
-        }
+        else this.#written(active, write, result.resource);
       });
     });
   }
 
-  #put(write: StatusWrite) {
-    const { store, bug } = this.options;
-    return store.patch(write.patch, bug === "writesWithoutVersion" ? undefined : Number(write.base.resourceVersion));
-  }
-
-  #written(active: Active, version: number): void {
-    const { revision, released } = active.io.written({ resourceVersion: String(version) });
-    active.version = version;
-    this.#perform(active, this.options.bug === "effectsBeforeWrites" ? [] : released);
+  #written(active: Active, write: StatusWrite, resource: Resource): void {
+    const { slices, host, bug } = this.options;
+    if (host.life !== undefined) slices.cleanUp(write.patch, host.life);
+    const { revision, released } = active.io.written(storedVersion(resource));
+    active.version = resource.resourceVersion;
+    this.#perform(active, bug === "effectsBeforeWrites" ? [] : released);
     if (this.#active === active) this.#observe({ kind: "persisted", revision });
   }
 
@@ -311,104 +282,19 @@ export class Propeller implements Worker {
     for (const effect of effects) {
       // The run is lost with its shard; who takes it over finds out again what is to be done.
       if (this.#active !== active || this.options.host.mayCrash() || !this.options.host.holds()) return;
-      this.#actsWith(effect.kind);
+      if (!this.options.entitled()) this.options.onTrespass(effect.kind);
       this.options.onEffect(effect);
-      this.#do(effect);
+      if (effect.kind === "finish") this.#forget();
+      else this.#effects.start(effect, active.io.run.terminal);
     }
-  }
-
-  #do(effect: Effect): void {
-    switch (effect.kind) {
-      case "sendTask":
-        this.#send(effect.request);
-        return;
-      case "publish":
-        this.#store(() => this.options.events.publish(effect.event));
-        if (this.options.bug === "finishesUnrecorded" && this.#active?.io.run.terminal === true)
-          this.#later({ kind: "recorded", phase: "" });
-        return;
-      case "readOutputs":
-        this.#blob((failed) => this.#later({ kind: "outputsRead", uri: effect.uri, result: this.#readBlob(effect.uri, failed) }));
-        return;
-      case "readLiteral":
-        this.#blob(() => this.#later({ kind: "literalRead", uri: effect.uri, result: { kind: "missing" } }));
-        return;
-      case "writeOutputs":
-        this.#blob((failed) => {
-          if (!failed) this.options.blobs.set(effect.uri, effect.outputs);
-          this.#later({ kind: "outputsWritten", uri: effect.uri, ...(failed ? { error: "no" } : {}) });
-        });
-        return;
-      case "ask":
-        this.#ask(effect);
-        return;
-      case "finish":
-        this.#forget();
-        return;
-      case "note":
-      case "count":
-        return;
-    }
-  }
-
-  #send(request: TaskRequest): void {
-    const { bug, requests, fabricate } = this.options;
-    if (request.desired === 2 && bug === "dropsAborts") return;
-    this.#store(() => requests.publish(request));
-    if (request.desired === 2 && bug === "pretendsAborted") this.#later({ kind: "taskEvent", event: fabricate(request) });
-  }
-
-  /** What is on its way to the bus when the process ends may or may not get there; what has not left when its time ends does not. */
-  #store(publish: () => void): void {
-    const { schedule, random, host } = this.options;
-    const { life } = host;
-    if (random.chance(0.1)) life?.after(random.between(0.2, 2), () => host.holds() && this.#leaves("a message", publish));
-    else
-      schedule.after(random.between(0.2, 2), () => {
-        if (life?.alive === true || random.chance(0.5)) publish();
-      });
-  }
-
-  #leaves(what: string, action: () => void): void {
-    this.#actsWith(what);
-    action();
-  }
-
-  #actsWith(what: string): void {
-    if (!this.options.entitled()) this.options.onTrespass(what);
-  }
-
-  #blob(action: (failed: boolean) => void): void {
-    const { random, faults, host } = this.options;
-    host.life?.after(random.between(1, 30), () => action(random.chance(faults.blobError)));
-  }
-
-  /** A call may get lost on its way there or back; one that is under way when its sender ends may get there still. */
-  #ask({ id, ask }: Extract<Effect, { kind: "ask" }>): void {
-    const { schedule, random, faults, answer, host } = this.options;
-    const { life } = host;
-    schedule.after(random.between(0.5, random.chance(faults.askError) ? 5_000 : 20), () => {
-      const gone = life?.alive !== true;
-      const lost = random.chance(gone ? 0.5 : faults.askError);
-      const answered: Answer = lost ? { kind: "error", message: "no" } : answer(ask);
-      if (gone) return;
-      const told: Answer = random.chance(faults.askError) ? { kind: "error", message: "no" } : answered;
-      life?.after(0.1, () => this.#observe({ kind: "answered", id, answer: told }));
-    });
-  }
-
-  #readBlob(uri: string, failed: boolean) {
-    if (failed) return { kind: "error", message: "no" } as const;
-    const value = this.options.blobs.get(uri);
-    return value === undefined ? ({ kind: "missing" } as const) : ({ kind: "value", value } as const);
-  }
-
-  #later(observation: Observation): void {
-    this.options.host.life?.after(0.1, () => this.#observe(observation));
   }
 
   #answerForgotten(event: TaskEvent): void {
     const request = abortOfForgotten(event, this.#now);
     if (request !== undefined && this.options.host.holds()) this.options.requests.publish(request);
   }
+}
+
+function storedVersion({ resourceVersion, generation }: Resource): StoredVersion {
+  return { resourceVersion: String(resourceVersion), generation };
 }

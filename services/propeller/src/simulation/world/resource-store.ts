@@ -3,6 +3,8 @@ import type { ResourcePatch } from "../../engine/types.js";
 
 export interface Resource {
   readonly resourceVersion: number;
+  /** Counts the changes of all but the metadata. */
+  readonly generation: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly finalizers: readonly string[];
   readonly deletionRequested: boolean;
@@ -20,7 +22,14 @@ export class ResourceStore {
   readonly history: Resource[] = [];
 
   constructor(private readonly onChange: (before: Resource, after: Resource | undefined) => void) {
-    this.current = { resourceVersion: 1, labels: {}, finalizers: [FINALIZER], deletionRequested: false, status: { phase: 0 } };
+    this.current = {
+      resourceVersion: 1,
+      generation: 1,
+      labels: {},
+      finalizers: [FINALIZER],
+      deletionRequested: false,
+      status: { phase: 0 },
+    };
     this.history.push(this.current);
   }
 
@@ -35,7 +44,8 @@ export class ResourceStore {
     };
     const status = applyMergePatch(before.status as unknown as Json, sent.status) as unknown as WorkflowStatus;
     const finalizers = sent.metadata?.finalizers === undefined ? before.finalizers : (sent.metadata.finalizers ?? []);
-    return this.#put(before, { ...before, status, finalizers, labels: { ...before.labels, ...sent.metadata?.labels } });
+    const generation = before.generation + (Object.keys(sent.status as object).length > 0 ? 1 : 0);
+    return this.#put(before, { ...before, generation, status, finalizers, labels: { ...before.labels, ...sent.metadata?.labels } });
   }
 
   /** Somebody changes something that is not ours. */
@@ -44,7 +54,8 @@ export class ResourceStore {
   }
 
   requestDeletion(): void {
-    if (this.current !== undefined) this.#put(this.current, { ...this.current, deletionRequested: true });
+    if (this.current !== undefined)
+      this.#put(this.current, { ...this.current, generation: this.current.generation + 1, deletionRequested: true });
   }
 
   #put(before: Resource, next: Resource): WriteResult {
@@ -55,4 +66,9 @@ export class ResourceStore {
     this.onChange(before, after);
     return { kind: "ok", resource: after };
   }
+}
+
+/** Nothing is to come of the execution any more. */
+export function isOver({ current }: ResourceStore): boolean {
+  return current === undefined || current.labels["termination-status"] !== undefined;
 }

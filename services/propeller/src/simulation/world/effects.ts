@@ -1,0 +1,128 @@
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { Answer, Question } from "../../engine/ask/question.js";
+import type { Effect, Observation } from "../../engine/types.js";
+import type { Random } from "../random.js";
+import type { Stream } from "./bus.js";
+import type { Faults } from "./faults.js";
+import type { Host } from "./life.js";
+import type { Schedule } from "./schedule.js";
+
+/** Deliberate mistakes of the shell, each to be found by an invariant. */
+export type ShellBug =
+  /** Writes apply whatever the resource has become. */
+  | "writesWithoutVersion"
+  /** Effects do not wait for the status that they rest on. */
+  | "effectsBeforeWrites"
+  /** The run is finished without admin's word. */
+  | "finishesUnrecorded"
+  /** Timers never fire. */
+  | "noTimers"
+  /** An attempt that is to be stopped is said to have stopped at once. */
+  | "pretendsAborted"
+  /** Requests to stop are not sent. */
+  | "dropsAborts"
+  /** The resource names slices that are not durable yet. */
+  | "rootBeforeSlices"
+  /** Slices are removed before the resource has ceased to name them. */
+  | "dropsSlicesEarly";
+
+export interface EffectsOptions {
+  readonly host: Host;
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly requests: Stream<TaskRequest>;
+  readonly events: Stream<ExecutionEvent>;
+  readonly blobs: Map<string, LiteralMap>;
+  readonly answer: (question: Question) => Answer;
+  readonly fabricate: (request: TaskRequest) => TaskEvent;
+  readonly bug: ShellBug | undefined;
+}
+
+/** Carries out what the engine decided; what comes of it comes back as observations, late or never. */
+export class Effects {
+  constructor(
+    private readonly options: EffectsOptions,
+    private readonly observe: (observation: Observation) => void,
+  ) {}
+
+  /** `ended`: the run has come to its end. */
+  start(effect: Exclude<Effect, { kind: "finish" }>, ended: boolean): void {
+    switch (effect.kind) {
+      case "sendTask":
+        this.#send(effect.request);
+        return;
+      case "publish":
+        this.#store(() => this.options.events.publish(effect.event));
+        if (this.options.bug === "finishesUnrecorded" && ended) this.#later({ kind: "recorded", phase: "" });
+        return;
+      case "readOutputs":
+        this.#blob((failed) => this.#later({ kind: "outputsRead", uri: effect.uri, result: this.#readBlob(effect.uri, failed) }));
+        return;
+      case "readLiteral":
+        this.#blob(() => this.#later({ kind: "literalRead", uri: effect.uri, result: { kind: "missing" } }));
+        return;
+      case "writeOutputs":
+        this.#blob((failed) => {
+          if (!failed) this.options.blobs.set(effect.uri, effect.outputs);
+          this.#later({ kind: "outputsWritten", uri: effect.uri, ...(failed ? { error: "no" } : {}) });
+        });
+        return;
+      case "ask":
+        this.#ask(effect);
+        return;
+      case "note":
+      case "count":
+        return;
+    }
+  }
+
+  #send(request: TaskRequest): void {
+    const { bug, requests, fabricate } = this.options;
+    if (request.desired === 2 && bug === "dropsAborts") return;
+    this.#store(() => requests.publish(request));
+    if (request.desired === 2 && bug === "pretendsAborted") this.#later({ kind: "taskEvent", event: fabricate(request) });
+  }
+
+  /** What is on its way to the bus when the process ends may or may not get there; what has not left when its time ends does not. */
+  #store(publish: () => void): void {
+    const { schedule, random, host } = this.options;
+    const { life } = host;
+    if (random.chance(0.1)) life?.after(random.between(0.2, 2), () => host.holds() && publish());
+    else
+      schedule.after(random.between(0.2, 2), () => {
+        if (life?.alive === true || random.chance(0.5)) publish();
+      });
+  }
+
+  #blob(action: (failed: boolean) => void): void {
+    const { random, faults, host } = this.options;
+    host.life?.after(random.between(1, 30), () => action(random.chance(faults.blobError)));
+  }
+
+  /** A call may get lost on its way there or back; one that is under way when its sender ends may get there still. */
+  #ask({ id, ask }: Extract<Effect, { kind: "ask" }>): void {
+    const { schedule, random, faults, answer, host } = this.options;
+    const { life } = host;
+    schedule.after(random.between(0.5, random.chance(faults.askError) ? 5_000 : 20), () => {
+      const gone = life?.alive !== true;
+      const lost = random.chance(gone ? 0.5 : faults.askError);
+      const answered: Answer = lost ? { kind: "error", message: "no" } : answer(ask);
+      if (gone) return;
+      const told: Answer = random.chance(faults.askError) ? { kind: "error", message: "no" } : answered;
+      life?.after(0.1, () => this.observe({ kind: "answered", id, answer: told }));
+    });
+  }
+
+  #readBlob(uri: string, failed: boolean) {
+    if (failed) return { kind: "error", message: "no" } as const;
+    const value = this.options.blobs.get(uri);
+    return value === undefined ? ({ kind: "missing" } as const) : ({ kind: "value", value } as const);
+  }
+
+  #later(observation: Observation): void {
+    this.options.host.life?.after(0.1, () => this.observe(observation));
+  }
+}
