@@ -18,6 +18,8 @@ describe("the service's configuration", () => {
     });
     expect(config.pods.metadata.annotations).toEqual({ "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" });
     expect(config.limits).toEqual({ maxOutputBytes: 10_485_760, inlineBytes: 8_192 });
+    // What cleans up after an eager workflow has a type of its own in flytekit.
+    expect(config.taskTypes).toContain("eager_failure_handler_task");
   });
 
   it("refuses keys that it does not know, at any depth", () => {

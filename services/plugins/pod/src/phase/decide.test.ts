@@ -199,6 +199,20 @@ describe("a running pod", () => {
     expect(look(pod({ phase: "Pending" }, { metadata }))).toEqual(failure);
     expect(look(pod(running(container(exited(0))), { metadata }))).toEqual({ kind: "succeeded" });
   });
+
+  it("that somebody deletes at once is gone, but for finalizers", () => {
+    const metadata = { deletionTimestamp: ago(0), deletionGracePeriodSeconds: 0 };
+    const status = running(container({ running: {} }));
+    expect(look(pod(status, { metadata }))).toEqual({
+      recoverable: true,
+      code: "ResourceDeletedExternally",
+      kind: "SYSTEM",
+      message: 'resource not found, name [p-d/x-n0-0]. reason: pods "x-n0-0" not found',
+    });
+    for (const held of [{ deletionGracePeriodSeconds: 30 }, { finalizers: ["flyte.org/finalizer-k8s"] }]) {
+      expect(look(pod(status, { metadata: { ...metadata, ...held } }))).toMatchObject({ code: "UnexpectedObjectDeletion" });
+    }
+  });
 });
 
 describe("an ended pod", () => {

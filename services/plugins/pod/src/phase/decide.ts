@@ -1,7 +1,8 @@
-import { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import { PermanentFailure } from "@flyte-ts/task-plugin";
 import { PRIMARY_CONTAINER } from "../build/raw-pod.js";
 import type { Pod } from "../kube/pod-types.js";
 import type { Decision, GracePeriods } from "./decision.js";
+import { beingDeleted } from "./deleted.js";
 import { type Ending, failedEnding, primaryEnding, succeededEnding } from "./ended.js";
 import { decidePending } from "./pending.js";
 import { lastTransition } from "./pod-times.js";
@@ -23,12 +24,14 @@ export function decide(pod: Pod, { graces, now }: DecideOptions): Decision {
   const occurredAt = lastTransition(pod) ?? now;
   if (ending === "succeeded") return { kind: "succeeded", occurredAt };
   if (ending !== undefined) return { kind: "failed", failure: ending, occurredAt };
+  const deleted = beingDeleted(pod);
+  const deletion: Decision | undefined = deleted && { kind: "failed", failure: deleted, occurredAt: now };
   if (pod.status?.phase === "Pending" || pod.status?.phase === undefined) {
     const decision = decidePending(pod, graces, now);
     if (decision.kind === "failed") return decision;
-    return beingDeleted(pod, now) ?? decision;
+    return deletion ?? decision;
   }
-  return beingDeleted(pod, now) ?? decideRunning(pod, primary, occurredAt);
+  return deletion ?? decideRunning(pod, primary, occurredAt);
 }
 
 function endingOf(pod: Pod, primary: string | undefined): Ending | undefined {
@@ -59,11 +62,4 @@ function decideRunning(pod: Pod, primary: string | undefined, occurredAt: Date):
     return { kind: "failed", failure: new PermanentFailure({ code: "PrimaryContainerNotFound", message, kind: "USER" }), occurredAt };
   }
   return { kind: "progress", phase: "RUNNING", occurredAt };
-}
-
-/** Deleted by somebody else while it had work to do. */
-function beingDeleted({ metadata }: Pod, now: Date): Decision | undefined {
-  if (metadata.deletionTimestamp === undefined) return undefined;
-  const message = `object [${metadata.namespace}/${metadata.name}] terminated in the background, manually`;
-  return { kind: "failed", failure: new RetryableFailure({ code: "UnexpectedObjectDeletion", message, kind: "SYSTEM" }), occurredAt: now };
 }

@@ -8,11 +8,12 @@ import {
   isEnded,
   NotYet,
   type PluginHost,
-  RetryableFailure,
+  type RetryableFailure,
   type TaskStatus,
 } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Pod } from "../kube/pod-types.js";
+import { goneFailure } from "../phase/deleted.js";
 import { attemptRecord, readAttempt } from "./attempt-record.js";
 import { createPod, type CreatePodParts } from "./create-pod.js";
 import { Departures } from "./departures.js";
@@ -279,12 +280,8 @@ function wasSubmitted({ pluginState, knownPhase }: TaskRequest): boolean {
   return pluginState[0] === SUBMITTED[0] || knownPhase === TaskExecution_Phase.INITIALIZING || knownPhase === TaskExecution_Phase.RUNNING;
 }
 
-function deletedExternally({ namespace, generatedName }: TaskRequest): RetryableFailure {
-  return new RetryableFailure({
-    code: "ResourceDeletedExternally",
-    kind: "SYSTEM",
-    message: `resource not found, name [${namespace}/${generatedName}]. reason: pods "${generatedName}" not found`,
-  });
+function deletedExternally({ namespace, generatedName: name }: TaskRequest): RetryableFailure {
+  return goneFailure({ namespace, name });
 }
 
 /** Whether nothing of the task runs in the pod any more. A hopeless wait for an image is an end too, but the pod is still there. */

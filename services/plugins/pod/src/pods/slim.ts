@@ -2,7 +2,8 @@ import type { Pod } from "../kube/pod-types.js";
 
 /** What the cache keeps of a pod: there may be very many. */
 export function slimPod({ metadata, spec, status }: Pod): Pod {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, annotations, ownerReferences } = metadata;
+  const { name, namespace, uid, resourceVersion, creationTimestamp, annotations, ownerReferences } = metadata;
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;
   return {
     metadata: {
       name,
@@ -11,6 +12,8 @@ export function slimPod({ metadata, spec, status }: Pod): Pod {
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+      ...(finalizers === undefined ? {} : { finalizers }),
       ...(annotations === undefined ? {} : { annotations }),
       ...(ownerReferences === undefined ? {} : { ownerReferences }),
     },
