@@ -27,6 +27,8 @@ export interface AttemptMemory {
   /** desiredOrder of the furthest request seen; 0 before any. */
   desired: number;
   told: Told | undefined;
+  /** That it ran, as first told: propeller may have missed it. */
+  ran: Told | undefined;
   /** A request is being carried out. */
   busy: boolean;
   /** The newest request that came meanwhile. */
@@ -64,7 +66,15 @@ export class AttemptMemories {
   findOrAdd(key: string): AttemptMemory {
     const known = this.find(key);
     if (known !== undefined) return known;
-    const added: AttemptMemory = { key, desired: 0, told: undefined, busy: false, waiting: undefined, callOffRetry: undefined };
+    const added: AttemptMemory = {
+      key,
+      desired: 0,
+      told: undefined,
+      ran: undefined,
+      busy: false,
+      waiting: undefined,
+      callOffRetry: undefined,
+    };
     this.#live.set(key, added);
     return added;
   }
@@ -76,6 +86,7 @@ export class AttemptMemories {
   /** The attempt is over: it becomes one that may be forgotten. */
   end(memory: AttemptMemory): void {
     if ((memory.told?.data.length ?? 0) > this.options.keepEventBytes) memory.told = undefined;
+    if ((memory.ran?.data.length ?? 0) > this.options.keepEventBytes) memory.ran = undefined;
     this.#live.delete(memory.key);
     this.#ended.delete(memory.key);
     this.#ended.set(memory.key, memory);

@@ -161,6 +161,22 @@ describe("requests and answers", () => {
     ]);
   });
 
+  it("tells again that an attempt ran before its end, to a propeller that has missed it", async () => {
+    await serve({});
+    await send(DesiredState.RUN);
+    await host.report(request, { phase: "RUNNING", reason: "pulling" });
+    await host.report(request, { phase: "SUCCEEDED" });
+    const before = told().length;
+    await send(DesiredState.RUN, { knownPhase: Phase.QUEUED });
+    const again = [
+      ["RUNNING", 0, ""],
+      ["SUCCEEDED", 0, ""],
+    ];
+    expect(told().slice(before)).toEqual(again);
+    await send(DesiredState.RUN, { knownPhase: Phase.RUNNING });
+    expect(told().slice(before)).toEqual([...again, ["SUCCEEDED", 0, ""]]);
+  });
+
   it("goes beyond the version that propeller knows when memory is new", async () => {
     await serve({});
     await send(DesiredState.RUN, { knownPhase: Phase.RUNNING, knownPhaseVersion: 4 });

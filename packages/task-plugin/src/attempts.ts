@@ -38,7 +38,8 @@ const KEEP_EVENT_BYTES = 4 * 1024;
  * - One verb at a time per attempt; of requests that come meanwhile only the newest is kept.
  * - The desired state only moves RUN → ABORT → FINALIZE; an overtaken request starts nothing.
  * - An attempt's phase never goes back, and within a phase the version only grows.
- * - A repeated request is answered with the current state, word for word where it is kept.
+ * - A repeated request is answered with the current state, word for word where it is kept; before an end,
+ *   with that it ran, when the request shows that propeller does not know.
  * - A message is acknowledged when the attempt is under the plugin's control and the answer is stored.
  *
  * What memory cannot know after a restart (an ABORT that an earlier process carried out,
@@ -144,9 +145,13 @@ export class Attempts implements PluginHost {
     if (request.desired === DesiredState.FINALIZE) {
       await this.parts.plugin.finalize?.(request);
       memory.told = undefined;
+      memory.ran = undefined;
       return;
     }
-    if (hasEnded(memory)) return this.#repeat(memory);
+    if (hasEnded(memory)) {
+      if (request.desired === DesiredState.RUN && !knowsItRan(request) && memory.ran !== undefined) await this.#send(memory.ran);
+      return this.#repeat(memory);
+    }
     // Propeller knows the end: what asks for it to run is an old request.
     if (request.desired === DesiredState.RUN && isTerminalTaskEvent(request.knownPhase)) return;
     const status = await this.#ask(request);
@@ -213,6 +218,7 @@ export class Attempts implements PluginHost {
       subject: taskEventSubject(request.shard),
       data: toBinary(TaskEventSchema, event),
     };
+    if (status.phase === "RUNNING") memory.ran ??= memory.told;
     return memory.told;
   }
 
@@ -228,6 +234,10 @@ export class Attempts implements PluginHost {
 
 function hasEnded({ told }: AttemptMemory): boolean {
   return told !== undefined && isEndedPhase(told.phase);
+}
+
+function knowsItRan({ knownPhase }: TaskRequest): boolean {
+  return knownPhase === TaskExecution_Phase.RUNNING || isTerminalTaskEvent(knownPhase);
 }
 
 function progressOf(phase: string | undefined): ProgressPhase | undefined {
