@@ -133,7 +133,7 @@ const observe = (key: string, observation: Observation) => {
   if (observation.kind === "taskEvent" && observation.event.event !== undefined) spans?.attempt(key, observation.event.event);
   controller.observe(key, observation);
 };
-const ears = new Ears({ bus, logger, identity, observe });
+const ears = new Ears({ bus, logger, identity, observe, room: () => controller.room() });
 const holding = new Holding({ bus, logger, controller, ears });
 // Its own connections, so that renewing waits for nothing.
 const leaseClient = await createKubeClient({ ...kubernetes, maxConnections: SHARDS + 4, timeoutMs: shards.leaseMs / 2 });

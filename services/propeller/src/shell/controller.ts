@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { SHARDS, shardOf } from "@flyte-ts/domain";
 import { type KubeClient, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
@@ -15,7 +16,7 @@ import { type Levels, levelsOf, type PropellerMetrics } from "./metrics.js";
 import { objectName } from "./object-name.js";
 import type { OutputsStore } from "./outputs-store.js";
 import type { SliceStore } from "./slice-store.js";
-import { Shard } from "./shard.js";
+import { BREATH_MS, MOST_EFFECTS, Shard } from "./shard.js";
 import type { ExecutionSpans } from "./tracing/execution-spans.js";
 import { StatusWriter } from "./status-writer.js";
 
@@ -96,6 +97,14 @@ export class Controller {
         this.#shardOf(key)?.failed(key, error);
       },
     });
+  }
+
+  /**
+   * Resolves when no more effects are under way than the bus takes in a moment, or after a second:
+   * effects that wait for something else that is away must not keep this process from hearing.
+   */
+  async room(): Promise<void> {
+    for (let waited = 0; waited < 1_000 && this.#effects.running > MOST_EFFECTS; waited += BREATH_MS) await sleep(BREATH_MS);
   }
 
   get queueDepth(): number {

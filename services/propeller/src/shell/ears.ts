@@ -12,6 +12,8 @@ export interface EarsOptions {
   /** Names this process's consumer: letters, digits, `-` and `_`. */
   readonly identity: string;
   readonly observe: (key: string, observation: Observation) => void;
+  /** Resolves when there is room for what further events lead to. */
+  readonly room: () => Promise<void>;
 }
 
 /** After this time without its process a consumer goes, and with it what only that process would have heard. */
@@ -54,8 +56,10 @@ export class Ears {
         batch: 500,
         ownForMs: CONSUMER_LIFE_MS,
       },
-      (messages) => {
+      async (messages) => {
         for (const message of messages) this.#takeTaskEvent(message);
+        // What is not taken yet waits on the bus, which has room for it.
+        await this.options.room();
       },
     );
   }

@@ -75,8 +75,8 @@ export interface ReloadPause {
 const PATIENCE = 6;
 
 /** Effects under way, of all workflows, above which timers wait: also those by which large graphs begin their nodes bit by bit. */
-const MOST_EFFECTS = 4_000;
-const BREATH_MS = 10;
+export const MOST_EFFECTS = 4_000;
+export const BREATH_MS = 10;
 
 /** Facts that one round takes up; more wait for the next, so that a huge workflow lets others in between. */
 const LONGEST_ROUND = 1_000;
