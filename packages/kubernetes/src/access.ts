@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
+import { type PlainAccess, readPlainKubeconfig } from "./plain-kubeconfig.js";
 
 export interface AccessOptions {
   /** Path of a kubeconfig file. Default: the file in KUBECONFIG or ~/.kube/config; without either, in a pod, its service account. */
@@ -34,6 +35,9 @@ export async function loadAccess(options: AccessOptions): Promise<Access> {
   const { serviceAccountFolder = SERVICE_ACCOUNT } = options;
   if (options.inCluster || (options.kubeconfig === undefined && !hasDefaultKubeconfig() && isPod(serviceAccountFolder)))
     return inClusterAccess(serviceAccountFolder);
+  const file = options.kubeconfig ?? (process.env.KUBECONFIG || join(homedir(), ".kube", "config"));
+  const plain = existsSync(file) ? readPlainKubeconfig(file, options.context) : undefined;
+  if (plain !== undefined) return plainAccess(plain);
   const { KubeConfig } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
   if (options.kubeconfig === undefined) config.loadFromDefault();
@@ -55,6 +59,12 @@ export async function loadAccess(options: AccessOptions): Promise<Access> {
     return typeof header === "string" ? header : undefined;
   });
   return { server: cluster.server, tls: await tlsOptions(config), authorization: authorize };
+}
+
+function plainAccess({ server, tls, token }: PlainAccess): Access {
+  // Only a cluster of this machine speaks plain HTTP; there are no secrets to send over it.
+  if (server.startsWith("http:")) return { server, tls: {}, authorization: () => Promise.resolve(undefined) };
+  return { server, tls, authorization: () => Promise.resolve(token && `Bearer ${token}`) };
 }
 
 async function tlsOptions(config: { applyToHTTPSOptions(options: never): Promise<void> }): Promise<ConnectionOptions> {
