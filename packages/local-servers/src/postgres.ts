@@ -40,7 +40,8 @@ export async function startPostgres({ dataDir, port, durable = true }: PostgresO
     port: chosen,
     unix_socket_directories: "",
     max_connections: 200,
-    shared_buffers: "128MB",
+    // Of a machine that runs everything else too: what does not fit stands in its page cache.
+    shared_buffers: "64MB",
     // Queries here are short: compiling them costs more than running them.
     jit: "off",
     log_min_messages: "warning",

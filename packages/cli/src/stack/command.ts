@@ -3,7 +3,6 @@ import { stackConfigSchema } from "./config.js";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
 import { terminalProgress } from "./progress.js";
-import { runExample } from "./run-example.js";
 import { type Stack, startStack } from "./stack.js";
 
 /** `flyte-ts start`: runs the local stack until Ctrl-C, or until the example has ended with `--exit`. Resolves to the exit status. */
@@ -22,7 +21,10 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
   printAddresses(stack, progress.line);
   let status = 0;
   try {
-    const example = config.example ? runExample(stack, progress) : Promise.resolve(true);
+    // The client and all messages take 50 MiB: only who runs the example loads them.
+    const example = config.example
+      ? import("./run-example.js").then(({ runExample }) => runExample(stack, progress))
+      : Promise.resolve(true);
     const outcome = await Promise.race([example, interrupted, stack.failed]);
     status = statusOf(outcome);
     if (typeof outcome === "string" && outcome !== "interrupted") progress.line(outcome);
