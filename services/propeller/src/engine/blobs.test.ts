@@ -36,6 +36,24 @@ describe("outputs that do not come by value", () => {
     expect(d.resource.status).toMatchObject({ phase: 5, error: { code: "BindingResolutionFailure", kind: "SYSTEM" } });
   });
 
+  it("are not asked for again, nor looked at without end, when they come after an error by another answer", () => {
+    const d = Driver.of({
+      main: {
+        nodes: { n0: { kind: "task" }, m0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0", b: "m0.o0" } } },
+      },
+    });
+    d.reply("n0", "SUCCEEDED");
+    d.reply("m0", "SUCCEEDED");
+    const uri = `${DIR}/n0/data/0/outputs.pb`;
+    d.observe({ kind: "outputsRead", uri, result: { kind: "error", message: "later" } });
+    // A read that was begun before this run was.
+    d.observe({ kind: "outputsRead", uri, result: { kind: "value", value: numbers({ o0: 5 }) } });
+    d.now += 1_000;
+    d.observe({ kind: "timer" });
+    expect(d.run.wakeAt).toBeGreaterThan(d.now);
+    expect(d.reads.filter((read) => read === uri)).toHaveLength(1);
+  });
+
   it("are written before the success is told when they are too large for the status", () => {
     const d = new Driver(Driver.of(chain).workflow, { inlineBudget: 0 });
     d.observe({ kind: "load" });

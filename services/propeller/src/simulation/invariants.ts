@@ -17,7 +17,8 @@ export type Invariant =
    * every execution that was admitted comes to an end that is recorded within `PATIENCE` from the
    * beginning, whatever became of its attempts before. Waiting has an end in these worlds: tasks have
    * deadlines or end by themselves, signals have them too, and attempts of types that nobody serves
-   * are given up by `pluginDeadline`.
+   * are given up by `pluginDeadline`. A world that takes more than `MOST_STEPS` counts as one without
+   * an end: something turns in a circle.
    */
   | "everyExecutionEnds"
   /**

@@ -81,6 +81,8 @@ export class BlobReads {
       return { ready: [], retryAt: read.retryAt };
     }
     read.result = result;
+    // An earlier answer was an error: what was asked twice (the first time by a run before this) is answered twice.
+    read.retryAt = undefined;
     const ready: RuntimeNode[] = [];
     for (const node of read.waiters) {
       // It may wait for others still; then what came stays for it.
