@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pluginHelloSubject } from "@flyte-ts/domain";
+import { pluginHelloSubject, shardOf } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
@@ -67,7 +67,12 @@ function spoiltCopies(
     while (!stopped) {
       const name = `${called}${made}`;
       const { namespace = "", labels = {} } = of.metadata;
-      const metadata = { name, namespace, labels: { ...labels, "execution-id": name }, finalizers: of.metadata.finalizers ?? [] };
+      const metadata = {
+        name,
+        namespace,
+        labels: { ...labels, "execution-id": name, "shard-key": String(shardOf(name)) },
+        finalizers: of.metadata.finalizers ?? [],
+      };
       await poisoned.kube.create(FLYTE_WORKFLOW_RESOURCE, { ...fresh, ...SPOILT[made % 2], metadata } as KubeObject);
       made++;
       await sleep(100);
