@@ -139,7 +139,7 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
         garbageCollector: { ttlMinutes: 120, intervalMs: 300_000 },
         // What one propeller must outlive is its own restart: it begins only when the one before is dead. For that
         // reason the lease may be long: a machine that is busy with a huge graph may keep it from renewing for seconds.
-        ...(propellers === 1 ? { shards: { slot: "propeller", leaseMs: 20_000 } } : {}),
+        ...(propellers === 1 ? { shards: { slot: "propeller", leaseMs: 60_000 } } : {}),
         storage: { metadataPrefix: `s3://${BUCKET}/metadata/propeller`, rawOutputPrefix: `s3://${BUCKET}/data`, s3 },
       },
     })),

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
@@ -54,11 +55,15 @@ export class WorkflowLoader {
       this.#read("offloadedInputs", references.inputs),
       this.slices.read(references.slices),
     ]);
-    return parseFlyteWorkflow(resource, {
-      closure: closure && decode("workflowClosureReference", closure, CompiledWorkflowClosureSchema),
-      inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema),
-      slices,
-    });
+    const parts = { inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema), slices };
+    if (closure === undefined) return parseFlyteWorkflow(resource, parts);
+    // Of 100,000 nodes each step takes seconds: between them leases are renewed and others have their turn.
+    await othersTurn();
+    const decoded = decode("workflowClosureReference", closure, CompiledWorkflowClosureSchema);
+    await othersTurn();
+    const parsed = parseFlyteWorkflow(resource, { ...parts, closure: decoded });
+    await othersTurn();
+    return parsed;
   }
 
   async #read(field: string, uri: string | undefined): Promise<Uint8Array | undefined> {
@@ -67,6 +72,11 @@ export class WorkflowLoader {
     if (bytes === undefined) throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
     return bytes;
   }
+}
+
+/** What has come in meanwhile is handled, twice over: what that sends is answered. */
+async function othersTurn(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await setImmediate();
 }
 
 function decode<S extends DescMessage>(field: string, bytes: Uint8Array, schema: S): MessageShape<S> {
