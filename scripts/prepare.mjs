@@ -37,6 +37,14 @@ export function ensureBuilt() {
   step("building", () => quietly("turbo", ["run", "build", "--output-logs=errors-only", "--no-update-notifier"]));
 }
 
+/** What tests need of a real Kubernetes API: built once and kept, before tests run, so that no test waits minutes for it. */
+export function ensureKubernetes() {
+  const program = 'import { kubernetesUnavailable } from "@flyte-ts/testing"; await kubernetesUnavailable();';
+  step("etcd, kube-apiserver and kube-controller-manager (built once, up to ten minutes)", () =>
+    run(nodeProgram(), ["--input-type=module", "--eval", program]),
+  );
+}
+
 function step(what, work) {
   const start = Date.now();
   process.stdout.write(`  ${what} …\n`);

@@ -3,10 +3,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { ensureBuilt, ensureInstalled, environment, root } from "./prepare.mjs";
+import { ensureBuilt, ensureInstalled, ensureKubernetes, environment, root } from "./prepare.mjs";
 
 ensureInstalled();
 ensureBuilt();
+if (process.argv.length === 2) ensureKubernetes();
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-report-"));
 const report = join(folder, "report.json");
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
