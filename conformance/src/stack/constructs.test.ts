@@ -187,6 +187,10 @@ describe("the cache", () => {
 });
 
 describe.concurrent("programs", () => {
+  test("eager: each call is an execution of its own", { timeout: PATIENCE }, async () => {
+    expect(await runs.run("eager_workflow.count_up", { to: integerLiteral(2) })).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 2 } });
+  });
+
   test("checkpoints: an attempt goes on where the last one stopped", { timeout: PATIENCE }, async () => {
     const { phase, outputs, execution } = await runs.run("checkpoint.counted", { steps: integerLiteral(5) });
     expect([phase, outputs]).toEqual(["SUCCEEDED", { o0: 4 }]);
