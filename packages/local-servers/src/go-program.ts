@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { cacheFolder, executable, onPath } from "./cache-folder.js";
+import { exclusively } from "./exclusively.js";
 import { ServerStartError } from "./server-process.js";
 
 export interface GoProgram {
@@ -17,8 +17,6 @@ export interface GoProgram {
   /** Environment variable that names a program to use instead. */
   readonly variable: string;
 }
-
-const LOCK_POLL_MS = 500;
 
 /**
  * Path of the program: the one that its variable names, the cache, or the PATH;
@@ -67,35 +65,4 @@ async function build(program: GoProgram, target: string): Promise<void> {
 
 function missing({ name, version, variable }: GoProgram, why: string): ServerStartError {
   return new ServerStartError(`${name} ${version}: ${why}\nPut it on the PATH, or name it in ${variable}.`);
-}
-
-/** Runs the work in one process at a time. A lock whose process is gone is taken over. */
-async function exclusively(lock: string, work: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: "wx" });
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
-    if (!holderLives(lock)) rmSync(lock, { force: true });
-    else await sleep(LOCK_POLL_MS);
-  }
-  try {
-    await work();
-  } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-function holderLives(lock: string): boolean {
-  try {
-    const pid = Number(readFileSync(lock, "utf8"));
-    // Just created, its number not yet written.
-    if (!(pid > 0)) return true;
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

@@ -12,3 +12,4 @@ export {
 } from "./kube-apiserver.js";
 export { ServerStartError, type LocalServer } from "./server-process.js";
 export { freePort, portInUse } from "./free-port.js";
+export { exclusively } from "./exclusively.js";

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { exclusively } from "@flyte-ts/local-servers";
 import { cacheFolder, repositoryRoot } from "./paths.js";
 
 /** A virtual environment with flytekit and what the examples import; its `bin` goes on the PATH of pods. */
@@ -33,8 +34,24 @@ export async function ensurePythonEnvironment(onInstall: (text: string) => void)
   const environment = { bin: join(folder, "bin") };
   const done = join(folder, "complete");
   if (existsSync(done)) return environment;
-  onInstall(`creating a Python ${version} environment with flytekit and scikit-learn (once, about a minute)`);
   mkdirSync(cacheFolder(), { recursive: true });
+  // Two stacks that start at the same time make it once.
+  await exclusively(`${folder}.lock`, async () => {
+    if (!existsSync(done)) await make({ folder, requirements, version, onInstall });
+  });
+  return environment;
+}
+
+interface Making {
+  readonly folder: string;
+  readonly requirements: string;
+  readonly version: string;
+  readonly onInstall: (text: string) => void;
+}
+
+async function make({ folder, requirements, version, onInstall }: Making): Promise<void> {
+  const done = join(folder, "complete");
+  onInstall(`creating a Python ${version} environment with flytekit and scikit-learn (once, about a minute)`);
   rmSync(folder, { recursive: true, force: true });
   try {
     await output("python3", ["-m", "venv", folder]);
@@ -53,7 +70,6 @@ export async function ensurePythonEnvironment(onInstall: (text: string) => void)
   }
   writeFileSync(`${done}.new`, "");
   renameSync(`${done}.new`, done);
-  return environment;
 }
 
 function output(command: string, args: readonly string[]): Promise<string> {

@@ -48,15 +48,28 @@ export async function storeData(
   );
 }
 
-/** The outputs again; undefined when a blob is gone: the artifact was changed since its rows were read. */
-export async function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly StoredData[]): Promise<ArtifactData[] | undefined> {
-  const data = await Promise.all(
+/** A blob that rows name is gone: the artifact was changed since they were read, or it is lost. */
+export class MissingData extends Error {
+  override readonly name = "MissingData";
+
+  constructor(readonly location: string) {
+    super(`artifact data is missing in the blob store: ${location}`);
+  }
+}
+
+/**
+ * The outputs again.
+ *
+ * @throws MissingData
+ */
+export function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly StoredData[]): Promise<ArtifactData[]> {
+  return Promise.all(
     stored.map(async ({ name, value, location }) => {
-      const bytes = value ?? (await blobs.get(location as string));
-      return bytes === undefined ? undefined : create(ArtifactDataSchema, { name, value: fromBinary(LiteralSchema, bytes) });
+      const bytes = value ?? (await blobs.get(location ?? ""));
+      if (bytes === undefined) throw new MissingData(location ?? "");
+      return create(ArtifactDataSchema, { name, value: fromBinary(LiteralSchema, bytes) });
     }),
   );
-  return data.every((one) => one !== undefined) ? data : undefined;
 }
 
 export async function insertData(db: Queryable, artifact: bigint, stored: readonly StoredData[]): Promise<void> {

@@ -11,7 +11,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { type DatasetKey, datasetIdOf, datasetText } from "../dataset/identifier.js";
 import type { DatacatalogDeps } from "../deps.js";
 import { missingEntity } from "../invalid.js";
-import { loadData, type StoredData } from "./data.js";
+import { loadData, MissingData, type StoredData } from "./data.js";
 
 interface ArtifactRow extends DatasetKey {
   readonly id: bigint;
@@ -70,15 +70,19 @@ interface PartRow {
 /** Everything that belongs to the artifacts, in their order. */
 export async function readArtifacts(deps: Pick<DatacatalogDeps, "db" | "blobs">, ids: readonly bigint[]): Promise<Artifact[]> {
   if (ids.length === 0) return [];
-  // Blobs go after a change has been committed, so a second look finds the new rows with theirs.
-  for (let look = 1; ; look++) {
-    const found = await readOnce(deps, ids);
-    if (found !== undefined) return found;
-    if (look === 3) throw new Error("artifact data is missing in the blob store");
+  // Blobs go after a change has been committed, so another look finds the new rows with theirs, unless they change again.
+  let missed = "";
+  for (;;) {
+    try {
+      return await readOnce(deps, ids);
+    } catch (error) {
+      if (!(error instanceof MissingData) || error.location === missed) throw error;
+      missed = error.location;
+    }
   }
 }
 
-async function readOnce({ db, blobs }: Pick<DatacatalogDeps, "db" | "blobs">, ids: readonly bigint[]): Promise<Artifact[] | undefined> {
+async function readOnce({ db, blobs }: Pick<DatacatalogDeps, "db" | "blobs">, ids: readonly bigint[]): Promise<Artifact[]> {
   const values = [ids];
   const [artifacts, data, partitions, tags] = await Promise.all([
     db.query<ArtifactRow>({
@@ -109,8 +113,9 @@ async function readOnce({ db, blobs }: Pick<DatacatalogDeps, "db" | "blobs">, id
   const result = await Promise.all(
     ids.map(async (id) => {
       const row = rows.get(id);
+      // Artifacts are never deleted.
+      if (row === undefined) throw new Error(`artifact ${id} is gone`);
       const loaded = await loadData({ blobs }, dataOf.get(id) ?? []);
-      if (row === undefined || loaded === undefined) return undefined;
       const dataset = datasetIdOf(row);
       return create(ArtifactSchema, {
         id: row.artifact_id,
@@ -123,5 +128,5 @@ async function readOnce({ db, blobs }: Pick<DatacatalogDeps, "db" | "blobs">, id
       });
     }),
   );
-  return result.every((one) => one !== undefined) ? result : undefined;
+  return result;
 }
