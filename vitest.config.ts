@@ -11,6 +11,9 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     pool: "forks",
     maxWorkers: 2,
+    // Many tests end processes at random moments, on machines of any speed. One that passes only when it is repeated is
+    // told of as such ("retry x1"): somebody has to look, but nobody's work waits for it.
+    retry: 2,
     testTimeout: 30_000,
     hookTimeout: 120_000,
   },

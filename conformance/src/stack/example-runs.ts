@@ -74,12 +74,10 @@ export class ExampleRuns {
     const data = await this.client.admin.getExecutionData({ id: execution.id });
     const outputs = Object.fromEntries(Object.entries(data.fullOutputs?.literals ?? {}).map(([key, literal]) => [key, plain(literal)]));
     const result = execution.closure?.outputResult;
-    return {
-      phase: WorkflowExecution_Phase[execution.closure?.phase ?? 0] ?? "",
-      execution,
-      outputs,
-      error: result?.case === "error" ? result.value : { code: "", message: "" },
-    };
+    const error = result?.case === "error" ? result.value : { code: "", message: "" };
+    // For who reads why a test failed that expected another end.
+    if (error.code !== "") process.stderr.write(`${execution.spec?.launchPlan?.name} ${name}: ${error.code}: ${error.message}\n`);
+    return { phase: WorkflowExecution_Phase[execution.closure?.phase ?? 0] ?? "", execution, outputs, error };
   }
 
   async run(name: string, inputs: Record<string, Literal> = {}, options: LaunchOptions = {}): Promise<EndedExample> {

@@ -119,7 +119,8 @@ test("pods run exactly once, whatever the service was doing when it was killed",
       await delay(25);
     }
     const index = names.indexOf(name);
-    expect([name, phase]).toEqual([name, index % 3 === 0 ? "Succeeded" : "Failed"]);
+    const { status } = (await call("GET", `${PODS}/${name}`)).body;
+    expect([name, phase], JSON.stringify(status)).toEqual([name, index % 3 === 0 ? "Succeeded" : "Failed"]);
   }
   const lines = readFileSync(notes, "utf8").trimEnd().split("\n").sort();
   for (const name of created) expect(lines.filter((line) => line.startsWith(`${name} `))).toEqual([`${name} end`, `${name} start`]);

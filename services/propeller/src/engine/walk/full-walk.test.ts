@@ -168,7 +168,7 @@ describe("the incremental walk", () => {
           expect(counted.run.observe({ kind: "resync" }, counted.now)).toEqual([]);
         }
       }),
-      { numRuns: Number(process.env["FULL_WALK_RUNS"] ?? 1_000) },
+      { numRuns: Number(process.env["FULL_WALK_RUNS"] ?? 1_000), seed: Number(process.env["FULL_WALK_SEED"] ?? 1) },
     );
   });
 });
