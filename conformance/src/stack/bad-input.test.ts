@@ -5,6 +5,7 @@ import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/iden
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { seededRandom } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
 import {
@@ -19,7 +20,7 @@ import {
   textOf,
   workflowRequest,
 } from "./good-requests.js";
-import { type KnownNames, randomRequest, seededRandom } from "./random-request.js";
+import { type KnownNames, randomRequest } from "./random-request.js";
 import { openWire, type Wire } from "./wire.js";
 
 const ARCHIVED = "put-away";

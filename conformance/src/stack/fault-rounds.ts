@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { seededRandom } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insist, waitForEnd } from "./executions.js";
 import { registerShellWorkflow, type ShellNode } from "./shell-tasks.js";
@@ -74,7 +75,7 @@ function twentyNodes(folder: string): ShellNode[] {
 
 async function oneRound({ stack, client, launchPlan }: Place, { round, part }: { round: number; part: FaultPart }): Promise<void> {
   const seed = Number(process.env.FAULT_SEED ?? Date.now() % 100_000) + round;
-  const random = mulberry32(seed);
+  const random = seededRandom(seed);
   appendFileSync(join(stack.folder, "seeds"), `${round} ${part} ${seed}\n`);
   const name = `f${round}x${Date.now().toString(36)}`;
   const id = { project: launchPlan.project, domain: launchPlan.domain, name };
@@ -98,16 +99,4 @@ async function oneRound({ stack, client, launchPlan }: Place, { round, part }: {
   // What runs the processes and was killed itself may have to begin an attempt's process again.
   const twice = part === "local-cluster" || part === "node-runner" ? 0 : ran.length - new Set(ran).size;
   expect(twice, "attempts that ran twice").toBe(0);
-}
-
-/** A small seeded generator: the moment of the kill can be repeated. */
-function mulberry32(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

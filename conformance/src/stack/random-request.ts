@@ -6,17 +6,6 @@ import type { HttpRule } from "@flyte-ts/idl/google/api/http_pb";
 /** In [0, 1). */
 export type Random = () => number;
 
-/** Mulberry32: the same numbers for the same seed, everywhere. */
-export function seededRandom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 export interface RandomRequest {
   readonly transport: "grpc" | "rest";
   /** HTTP method of a REST request. */

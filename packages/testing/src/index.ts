@@ -1,4 +1,5 @@
 export { type ApiFault, type ApiProxy, type ApiProxyTarget, startApiProxy } from "./api-proxy.js";
 export { kubernetesFixture, type KubernetesFixture, type KubernetesFixtureOptions, kubernetesUnavailable } from "./kubernetes.js";
 export { schemaText } from "./schema-text.js";
+export { seededRandom } from "./seeded-random.js";
 export { natsFixture, postgresFixture, type ServerFixture } from "./servers.js";

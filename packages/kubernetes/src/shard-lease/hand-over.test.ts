@@ -1,3 +1,4 @@
+import { seededRandom } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { ShardBook, type ShardStep } from "./shard-book.js";
 
@@ -20,17 +21,6 @@ interface Stored {
 interface Change {
   readonly name: string;
   readonly stored: Stored | undefined;
-}
-
-function mulberry32(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 /** Leases with the API server's rule about versions, and a watch that is in order and late. */
@@ -234,7 +224,7 @@ class Process {
 }
 
 function violationsOf(seed: number, bug?: Bug): readonly string[] {
-  const world = new World(mulberry32(seed));
+  const world = new World(seededRandom(seed));
   const processes = 1 + Math.floor(world.random() * 4);
   for (let i = 0; i < processes; i++) world.processes.push(new Process(world, "abcd".charAt(i), bug));
   world.run();

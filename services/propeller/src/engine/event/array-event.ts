@@ -6,7 +6,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
-import { errorFromJson } from "../failure/error-json.js";
+import { outputResult } from "./output-result.js";
 
 /** Version of task events in which arrays tell of their items one by one. */
 const TASK_EVENT_VERSION = 1;
@@ -35,7 +35,7 @@ export interface ArrayEventFacts {
 
 /** The one task execution of an array node, for admin (fields as recorded from Go Flyte 1.16). */
 export function arrayEvent(facts: ArrayEventFacts): ExecutionEvent {
-  const { now, error, inputUri, outputUri } = facts;
+  const { now, inputUri } = facts;
   return create(ExecutionEventSchema, {
     event: {
       case: "task",
@@ -49,12 +49,7 @@ export function arrayEvent(facts: ArrayEventFacts): ExecutionEvent {
         occurredAt: timestampFromMs(now),
         reportedAt: timestampFromMs(now),
         inputValue: inputUri === undefined ? { case: undefined } : { case: "inputUri", value: inputUri },
-        outputResult:
-          error !== undefined
-            ? { case: "error", value: errorFromJson(error) }
-            : outputUri !== undefined
-              ? { case: "outputUri", value: outputUri }
-              : { case: undefined },
+        outputResult: outputResult(facts),
         taskType: "container_array",
         metadata: { pluginIdentifier: "k8s-array", externalResources: [...facts.resources] },
         eventVersion: TASK_EVENT_VERSION,

@@ -7,7 +7,7 @@ import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb"
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { inputsUri } from "../data/paths.js";
-import { errorFromJson } from "../failure/error-json.js";
+import { outputResult } from "./output-result.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 
 /** Version of task events in which map tasks report their elements one by one. */
@@ -30,7 +30,7 @@ export interface AttemptEventFacts {
 
 /** How an attempt stands of which no plugin service tells, for admin. */
 export function attemptEvent(facts: AttemptEventFacts): ExecutionEvent {
-  const { node, template, reason, error } = facts;
+  const { node, template, reason } = facts;
   const occurredAt = timestampFromMs(facts.now);
   return create(ExecutionEventSchema, {
     event: {
@@ -45,7 +45,7 @@ export function attemptEvent(facts: AttemptEventFacts): ExecutionEvent {
         occurredAt,
         reportedAt: occurredAt,
         inputValue: { case: "inputUri", value: inputsUri(node.dataDir) },
-        outputResult: error === undefined ? { case: undefined } : { case: "error", value: errorFromJson(error) },
+        outputResult: outputResult(facts),
         reason,
         reasons: [{ reason, occurredAt }],
         taskType: template.type,

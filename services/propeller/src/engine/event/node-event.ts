@@ -7,9 +7,9 @@ import { type DynamicWorkflowNodeMetadataSchema, NodeExecutionEventSchema } from
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionErrorJson, NodeTarget } from "@flyte-ts/workflow-crd";
 import { tellsOf } from "../array/run.js";
-import { errorFromJson } from "../failure/error-json.js";
 import type { NodeCache } from "../cache/state.js";
 import { depthOf, type RuntimeNode } from "../graph/runtime.js";
+import { outputResult } from "./output-result.js";
 
 /** Version of node events in which `is_parent` and `is_dynamic` are told. */
 const NODE_EVENT_VERSION = 1;
@@ -87,12 +87,6 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
 /** Whether nodes below it are told of. */
 function isParent(target: NodeTarget): boolean {
   return target.kind === "subWorkflow" || (target.kind === "array" && tellsOf(target.subNode) === "nodes");
-}
-
-function outputResult({ error, outputUri }: NodeEventDetails) {
-  if (error !== undefined) return { case: "error" as const, value: errorFromJson(error) };
-  if (outputUri !== undefined) return { case: "outputUri" as const, value: outputUri };
-  return { case: undefined };
 }
 
 function targetMetadata({ childExecution, checkpointUri, cache, dynamic }: NodeEventDetails) {

@@ -6,7 +6,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
-import { errorFromJson } from "../failure/error-json.js";
+import { outputResult } from "./output-result.js";
 
 export interface WorkflowEventFacts {
   readonly executionId: WorkflowExecutionIdentifier;
@@ -23,7 +23,6 @@ export interface WorkflowEventFacts {
 
 /** A change of the workflow's own phase, for admin. */
 export function workflowEvent(facts: WorkflowEventFacts): ExecutionEvent {
-  const { error, outputUri } = facts;
   return create(ExecutionEventSchema, {
     event: {
       case: "workflow",
@@ -32,12 +31,7 @@ export function workflowEvent(facts: WorkflowEventFacts): ExecutionEvent {
         producerId: facts.producerId,
         phase: workflowEventPhase(facts.phase),
         occurredAt: timestampFromMs(facts.occurredAt),
-        outputResult:
-          error !== undefined
-            ? { case: "error", value: errorFromJson(error) }
-            : outputUri !== undefined
-              ? { case: "outputUri", value: outputUri }
-              : { case: undefined },
+        outputResult: outputResult(facts),
       }),
     },
     outputs: facts.outputs,

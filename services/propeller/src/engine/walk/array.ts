@@ -13,6 +13,7 @@ import { placeText } from "./scope.js";
 import { waitForRoom } from "./slots.js";
 import { stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
+import { TIMED_OUT } from "../failure/timed-out.js";
 
 // An array node runs a graph of items, of which each is a node like any other. Items
 // have no edges, so nothing is counted for them; they are made when they may begin.
@@ -120,8 +121,6 @@ export function countRestored(node: RuntimeNode, array: ArrayRun): void {
     array.failures.add(itemIndex(node.id), node.status.error ?? TIMED_OUT);
   } else if (node.terminal) array.succeeded++;
 }
-
-const TIMED_OUT = { code: "Timeout", kind: "USER", message: "Timeout in node" };
 
 /** Texts that the array's own error does not take up are cut short: thousands of traces fit into no status. */
 function noteFailure(walk: Walk, node: RuntimeNode, array: ArrayRun): void {

@@ -6,6 +6,7 @@ import { addFailureNode } from "./scope.js";
 import { DYNAMIC_REASON, innerReason, ROOT_REASON, stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
 import { workflowFailing, workflowHandlesFailure, workflowStopped, workflowSucceeded } from "./workflow.js";
+import { TIMED_OUT } from "../failure/timed-out.js";
 
 /** Looks at a graph as a whole: whether it has come to its end, fails, has stopped, or has handled its failure. */
 export function stepScope(walk: Walk, scope: Scope): void {
@@ -61,9 +62,7 @@ export function failScope(walk: Walk, scope: Scope, { error, failedNode }: { err
 }
 
 function errorOf(node: RuntimeNode | undefined): ExecutionErrorJson {
-  return node?.status.error !== undefined && !isTimedOut(node)
-    ? node.status.error
-    : { code: "Timeout", kind: "USER", message: "Timeout in node" };
+  return node?.status.error !== undefined && !isTimedOut(node) ? node.status.error : TIMED_OUT;
 }
 
 function isTimedOut(node: RuntimeNode): boolean {

@@ -15,6 +15,7 @@ import { forgetAll } from "./asking.js";
 import { releaseReservation } from "./caching.js";
 import { dropOutputs, releaseSources, retainOutputs } from "./outputs.js";
 import type { Release, Walk } from "./walk.js";
+import { TIMED_OUT } from "../failure/timed-out.js";
 
 export interface Success {
   readonly outputs: NodeOutputs | undefined;
@@ -74,7 +75,7 @@ export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, d
 
 /** The node's time over all attempts is up, and nothing of it runs. */
 export function timeOut(walk: Walk, node: RuntimeNode): void {
-  tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error: { code: "Timeout", kind: "USER", message: "Timeout in node" } });
+  tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error: TIMED_OUT });
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: walk.now }));
   walk.tell.node(node, NodeExecution_Phase.TIMED_OUT, {}, "held");
   settle(walk, node);
