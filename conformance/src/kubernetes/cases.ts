@@ -1,3 +1,4 @@
+import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import type { ApiAnswer, ApiRequest } from "./api.js";
 
 /** Later requests may need what earlier ones answered: a version, a token, a uid. */
@@ -59,27 +60,7 @@ const metadataOf = (answers: readonly ApiAnswer[], index = -1) =>
 const version = (answers: readonly ApiAnswer[], index?: number): string => metadataOf(answers, index).resourceVersion;
 const uid = (answers: readonly ApiAnswer[], index?: number): string => metadataOf(answers, index).uid;
 
-const DEFINITION = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "flyteworkflows.flyte.lyft.com" },
-  spec: {
-    group: "flyte.lyft.com",
-    names: { kind: "FlyteWorkflow", plural: "flyteworkflows", singular: "flyteworkflow", shortNames: ["fly"] },
-    scope: "Namespaced",
-    versions: [
-      {
-        name: "v1alpha1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-};
-
-/** Sent to both before the cases. */
-export const PREPARATION: readonly ApiRequest[] = [post(CRDS, DEFINITION)];
+export const PREPARATION: readonly ApiRequest[] = [post(CRDS, FLYTE_WORKFLOW_CRD)];
 
 /** Each in its own names, so that the order is free. */
 export const CASES: readonly Case[] = [
@@ -225,12 +206,12 @@ export const CASES: readonly Case[] = [
   {
     name: "definitions",
     steps: [
-      post(CRDS, DEFINITION),
-      post(CRDS, { ...DEFINITION, metadata: { name: "wrong.flyte.lyft.com" } }),
+      post(CRDS, FLYTE_WORKFLOW_CRD),
+      post(CRDS, { ...FLYTE_WORKFLOW_CRD, metadata: { name: "wrong.flyte.lyft.com" } }),
       post(CRDS, {
-        ...DEFINITION,
+        ...FLYTE_WORKFLOW_CRD,
         metadata: { name: "things.test.org" },
-        spec: { ...DEFINITION.spec, group: "test.org", names: { kind: "Thing", plural: "things" }, versions: [] },
+        spec: { ...FLYTE_WORKFLOW_CRD.spec, group: "test.org", names: { kind: "Thing", plural: "things" }, versions: [] },
       }),
       post(CRDS, { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: "things.test.org" } }),
     ],

@@ -10,7 +10,7 @@ import { encodeHello } from "@flyte-ts/task-plugin";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ExecutionName, waitForEnd } from "./executions.js";
-import { errorOf, PoisonedStack, until } from "./poisoned.js";
+import { errorOf, LOUD, PoisonedStack, until } from "./poisoned.js";
 import { registerShellWorkflow } from "./shell-tasks.js";
 import { registerSleepChain } from "./sleep-chain.js";
 import { runPython } from "./stack-fixture.js";
@@ -137,17 +137,3 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
   const loud = await waitForEnd(poisoned.client, { project: "flytesnacks", domain: "development", name: "loud" }, 90_000);
   expect(errorOf(loud)?.message).toContain("BEGIN");
 });
-
-const LOUD = `
-from flytekit import task, workflow
-
-@task
-def shout() -> int:
-    if True:
-        raise ValueError("BEGIN" + "x" * 4_900_000 + "FINISH")
-    return 1
-
-@workflow
-def loud() -> int:
-    return shout()
-`;

@@ -11,7 +11,7 @@ import { EVENTS, type KubeObject } from "@flyte-ts/kubernetes";
 import { encodeHello } from "@flyte-ts/task-plugin";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type ExecutionName, insist, waitForEnd } from "./executions.js";
-import { errorOf, PoisonedStack, until } from "./poisoned.js";
+import { errorOf, LOUD, PoisonedStack, until } from "./poisoned.js";
 import { registerShellWorkflow, type ShellNode } from "./shell-tasks.js";
 import { runPython } from "./stack-fixture.js";
 
@@ -114,20 +114,7 @@ test("a plugin that is there and never answers is waited for with a reason; once
 }, 120_000);
 
 test("an error of ten megabytes is cut in its middle", async () => {
-  const program = `
-from flytekit import task, workflow
-
-@task
-def shout() -> int:
-    if True:
-        raise ValueError("BEGIN" + "x" * 4_900_000 + "FINISH")
-    return 1
-
-@workflow
-def loud() -> int:
-    return shout()
-`;
-  writeFileSync(join(elsewhere, "loud.py"), program);
+  writeFileSync(join(elsewhere, "loud.py"), LOUD);
   const name = `loud${Date.now().toString(36)}`;
   runPython({ stack: poisoned.stack, folder: elsewhere }, "pyflyte", ["run", "--remote", "--name", name, "loud.py", "loud"]);
   const execution = await waitForEnd(client, { project: "flytesnacks", domain: "development", name }, 90_000);

@@ -19,6 +19,21 @@ interface Resource extends KubeObject {
 const PATIENCE = { LISTENMS: "12000", UNANSWEREDAFTERMS: "3000" };
 const NAMESPACE = "flytesnacks-development";
 
+/** A program of which the error is ten megabytes long: its message and its trace. */
+export const LOUD = `
+from flytekit import task, workflow
+
+@task
+def shout() -> int:
+    if True:
+        raise ValueError("BEGIN" + "x" * 4_900_000 + "FINISH")
+    return 1
+
+@workflow
+def loud() -> int:
+    return shout()
+`;
+
 /** A local stack with hands on all that a workflow can be spoilt by. */
 export class PoisonedStack {
   #count = 0;

@@ -15,7 +15,7 @@ import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { id, integer, registerWorkflow, scope } from "./registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./registered.fixture.js";
 
 let wakes: [string, string, string][] = [];
 const bus = {
@@ -36,10 +36,7 @@ beforeAll(async () => {
   served = await serveAdmin({ db, bus });
   admin = served.admin;
   await registerWorkflow(admin);
-  await admin.createLaunchPlan({
-    id: id(ResourceType.LAUNCH_PLAN, "l"),
-    spec: { workflowId: id(ResourceType.WORKFLOW, "w"), entityMetadata: {} },
-  });
+  await registerLaunchPlan(admin, "l");
 });
 afterAll(async () => {
   await served.stop();

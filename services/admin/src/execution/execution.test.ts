@@ -21,7 +21,7 @@ import { MemoryKube } from "../launcher/memory-kube.fixture.js";
 import { repairOnce } from "../launcher/repair.js";
 import { type Running, startLauncher } from "../launcher/start.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { id, integer, registerWorkflow, scope } from "./registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./registered.fixture.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const config = adminConfigSchema.parse({});
@@ -48,7 +48,7 @@ beforeAll(async () => {
   served = await serveAdmin({ config, db, bus, clusters: [cluster], clock });
   admin = served.admin;
   await registerWorkflow(admin);
-  await createLaunchPlan("l");
+  await registerLaunchPlan(admin, "l");
 });
 afterAll(async () => {
   await served.stop();
@@ -59,11 +59,6 @@ beforeEach(() => {
   sent.length = 0;
 });
 
-const createLaunchPlan = (name: string, spec: { concurrencyPolicy?: { max: number; behavior: ConcurrencyLimitBehavior } } = {}) =>
-  admin.createLaunchPlan({
-    id: id(ResourceType.LAUNCH_PLAN, name),
-    spec: { workflowId: id(ResourceType.WORKFLOW, "w"), entityMetadata: {}, ...spec },
-  });
 const request = (name: string, change: { spec?: MessageInitShape<typeof ExecutionSpecSchema> } = {}) => ({
   ...scope,
   name,
@@ -100,7 +95,7 @@ describe("create", () => {
   });
 
   test("a launch plan's limit holds for requests that come at once", async () => {
-    await createLaunchPlan("limited", { concurrencyPolicy: { max: 3, behavior: ConcurrencyLimitBehavior.SKIP } });
+    await registerLaunchPlan(admin, "limited", { concurrencyPolicy: { max: 3, behavior: ConcurrencyLimitBehavior.SKIP } });
     const limited = (name: string) => request(name, { spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "limited") } });
     const results = await Promise.allSettled(Array.from({ length: 12 }, (_, i) => admin.createExecution(limited(`limited-${i}`))));
     const accepted = results.flatMap((result) => (result.status === "fulfilled" ? [result.value.id?.name ?? ""] : []));

@@ -1,3 +1,5 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { LaunchPlanSpecSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
@@ -43,5 +45,17 @@ export async function registerWorkflow(admin: ServiceClient<typeof AdminService>
         nodes: [{ id: "n0", metadata: { name: "n0" }, target: reference }],
       },
     },
+  });
+}
+
+/** A launch plan of workflow `w`, with nothing fixed. */
+export async function registerLaunchPlan(
+  admin: ServiceClient<typeof AdminService>,
+  name: string,
+  spec: MessageInitShape<typeof LaunchPlanSpecSchema> = {},
+): Promise<void> {
+  await admin.createLaunchPlan({
+    id: id(ResourceType.LAUNCH_PLAN, name),
+    spec: { workflowId: id(ResourceType.WORKFLOW, "w"), entityMetadata: {}, ...spec },
   });
 }

@@ -10,7 +10,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { id, integer, registerWorkflow, scope } from "../execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { forceAborts } from "./force-abort.js";
 import { MemoryKube } from "./memory-kube.fixture.js";
@@ -33,10 +33,7 @@ beforeAll(async () => {
   served = await serveAdmin({ config, db, bus, clock });
   admin = served.admin;
   await registerWorkflow(admin);
-  await admin.createLaunchPlan({
-    id: id(ResourceType.LAUNCH_PLAN, "l"),
-    spec: { workflowId: id(ResourceType.WORKFLOW, "w"), entityMetadata: {} },
-  });
+  await registerLaunchPlan(admin, "l");
 });
 afterAll(async () => {
   await served.stop();

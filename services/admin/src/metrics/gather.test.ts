@@ -13,7 +13,7 @@ import type { Bus } from "@flyte-ts/messaging";
 import { Code, type ServiceClient } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { id, integer, registerWorkflow, scope } from "../execution/registered.fixture.js";
+import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 
 let database: AdminDatabase;
@@ -25,10 +25,7 @@ beforeAll(async () => {
   served = await serveAdmin({ db: database.db, bus: { publishVolatile: () => undefined } as unknown as Bus });
   admin = served.admin;
   await registerWorkflow(admin);
-  await admin.createLaunchPlan({
-    id: id(ResourceType.LAUNCH_PLAN, "l"),
-    spec: { workflowId: id(ResourceType.WORKFLOW, "w"), entityMetadata: {} },
-  });
+  await registerLaunchPlan(admin, "l");
 });
 afterAll(async () => {
   await served.stop();

@@ -8,6 +8,7 @@ import {
   TERMINATION_STATUS_LABEL,
 } from "@flyte-ts/workflow-crd";
 import type { Logger } from "@flyte-ts/telemetry";
+import { eachAtOnce } from "./each-at-once.js";
 
 export interface GarbageCollectorOptions {
   readonly client: Pick<KubeClient, "list" | "delete">;
@@ -59,15 +60,11 @@ export async function collectGarbage({
   const { items } = await client.list<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, labelSelector, metadataOnly: true });
   const due = items.slice(0, MOST_AT_ONCE);
   let deleted = 0;
-  const worker = async () => {
-    for (let item = due.pop(); item !== undefined && leads(); item = due.pop()) {
-      const { namespace: within, name, uid, labels = {} } = item.metadata;
-      if (!(await client.delete(FLYTE_WORKFLOW_RESOURCE, { namespace: within, name, uid }))) continue;
-      deleted++;
-      await onDeleted(labels);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await eachAtOnce(due, AT_ONCE, async ({ metadata: { namespace: within, name, uid, labels = {} } }) => {
+    if (!leads() || !(await client.delete(FLYTE_WORKFLOW_RESOURCE, { namespace: within, name, uid }))) return;
+    deleted++;
+    await onDeleted(labels);
+  });
   if (deleted > 0) logger.info({ deleted, left: items.length - deleted }, "finished workflows deleted");
   return deleted;
 }
