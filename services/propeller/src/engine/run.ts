@@ -261,9 +261,8 @@ class Run implements WorkflowRun {
         look(walk, node);
         continue;
       }
-      const [scope] = walk.scopes;
+      const scope = walk.takeScope();
       if (scope !== undefined) {
-        walk.scopes.delete(scope);
         stepScope(walk, scope);
         continue;
       }

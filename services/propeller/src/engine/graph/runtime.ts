@@ -58,6 +58,8 @@ export class Scope {
   readonly owner: RuntimeNode | undefined;
   readonly policy: FailurePolicy;
   readonly definitions: Definitions;
+  /** How many graphs it stands in. */
+  readonly level: number;
   readonly #executionDir: string;
 
   constructor({ index, owner, policy, definitions, executionDir }: ScopeFacts) {
@@ -65,6 +67,7 @@ export class Scope {
     this.owner = owner;
     this.policy = policy;
     this.definitions = definitions;
+    this.level = owner === undefined ? 0 : owner.scope.level + 1;
     this.#executionDir = executionDir;
   }
 

@@ -133,6 +133,12 @@ function asStored(status: unknown): unknown {
   );
 }
 
+/** Seeds that once told the two apart, and by what. */
+const FOUND = [
+  // A graph and one below it fail in the same instant.
+  82497029,
+];
+
 describe("the incremental walk", () => {
   it("decides as full walks do, on random graphs and random orders of events", { timeout: 1_800_000 }, () => {
     fc.assert(
@@ -168,7 +174,11 @@ describe("the incremental walk", () => {
           expect(counted.run.observe({ kind: "resync" }, counted.now)).toEqual([]);
         }
       }),
-      { numRuns: Number(process.env["FULL_WALK_RUNS"] ?? 1_000), seed: Number(process.env["FULL_WALK_SEED"] ?? 1) },
+      {
+        numRuns: Number(process.env["FULL_WALK_RUNS"] ?? 1_000),
+        seed: Number(process.env["FULL_WALK_SEED"] ?? 1),
+        examples: FOUND.map((seed) => [seed]),
+      },
     );
   });
 });

@@ -195,6 +195,6 @@ export function leave(walk: Walk, node: RuntimeNode, inner: Scope): void {
     walk.dirty.delete(below);
     if (below.inner !== undefined) leave(walk, below, below.inner);
   }
-  walk.scopes.delete(inner);
+  walk.forgetScope(inner);
   node.inner = undefined;
 }

@@ -67,7 +67,8 @@ export class Walk {
 
   /** Nodes and graphs to look at before the observation is done. */
   readonly work = new Heap<RuntimeNode>(byPlace);
-  readonly scopes = new Set<Scope>();
+  readonly #scopes = new Heap<Scope>(innerFirst);
+  readonly #scopesToStep = new Set<Scope>();
   /** Arrays with news of their items. */
   readonly news = new Set<Scope>();
   /** Nodes whose timers are to be set anew. */
@@ -230,7 +231,22 @@ export class Walk {
   }
 
   lookAt(scope: Scope): void {
-    this.scopes.add(scope);
+    if (this.#scopesToStep.has(scope)) return;
+    this.#scopesToStep.add(scope);
+    this.#scopes.push(scope);
+  }
+
+  /** The next graph to look at as a whole. */
+  takeScope(): Scope | undefined {
+    for (let scope = this.#scopes.pop(); scope !== undefined; scope = this.#scopes.pop()) {
+      if (this.#scopesToStep.delete(scope)) return scope;
+    }
+    return undefined;
+  }
+
+  /** The graph is left behind. */
+  forgetScope(scope: Scope): void {
+    this.#scopesToStep.delete(scope);
   }
 
   // One observation
@@ -272,6 +288,15 @@ export class Walk {
 /** By place in the graph, so that what is decided does not depend on the order in which things were found out. */
 function byPlace(a: RuntimeNode, b: RuntimeNode): boolean {
   return a.order < b.order;
+}
+
+/**
+ * A graph before the one that it stands in, as a walk down the graph meets them: what fails in the same
+ * instant as its surroundings has failed by itself, and is not shown as stopped.
+ */
+function innerFirst(a: Scope, b: Scope): boolean {
+  if (a.level !== b.level) return a.level > b.level;
+  return (a.owner?.order ?? "") < (b.owner?.order ?? "");
 }
 
 /** Whether a node is between its beginning and its end, as its status tells. */
