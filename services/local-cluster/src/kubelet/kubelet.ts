@@ -83,9 +83,11 @@ export class Kubelet {
 
   /** Ends and removes what belongs to pods that were deleted while no kubelet ran. */
   #sweep(): void {
-    const known = new Set(this.#options.pods.list().map(({ metadata }) => metadata.uid));
-    for (const { uid, path } of findPodFolders(this.#options.podsFolder)) {
-      if (known.has(uid)) continue;
+    const { podsFolder, pods } = this.#options;
+    // By path, for a folder may not say yet whose it is; its pod's worker is about to use it.
+    const known = new Set(pods.list().map(({ metadata }) => podFolder(podsFolder, metadata.uid ?? "").path));
+    for (const { uid, path } of findPodFolders(podsFolder)) {
+      if (known.has(path)) continue;
       const cleared =
         uid === "" ? Promise.resolve() : this.#options.reaper.purge({ podUid: uid, container: undefined, session: undefined });
       this.#track(cleared.then(() => rm(path, { recursive: true, force: true })));

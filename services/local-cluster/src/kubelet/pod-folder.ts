@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Paths of one pod's own files. */
@@ -28,15 +28,16 @@ export function podFolder(parent: string, uid: string): PodFolder {
   };
 }
 
-/** Creates the folder and notes whose it is. */
+/** Creates the folder and notes whose it is; the note is there in full or not at all. */
 export function createPodFolder(folder: PodFolder, uid: string): void {
   const owner = join(folder.path, "uid");
   if (existsSync(owner)) return;
   for (const path of [folder.volumes, folder.home, folder.temporary]) mkdirSync(path, { recursive: true, mode: 0o700 });
-  writeFileSync(owner, uid);
+  writeFileSync(`${owner}.new`, uid);
+  renameSync(`${owner}.new`, owner);
 }
 
-/** Pods that have a folder: uid and path. */
+/** All folders of pods, with the uid that each notes: empty where whoever made it was killed before. */
 export function findPodFolders(parent: string): readonly { readonly uid: string; readonly path: string }[] {
   if (!existsSync(parent)) return [];
   return readdirSync(parent).map((name) => {

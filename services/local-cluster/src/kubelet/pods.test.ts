@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestCluster, testCluster } from "../cluster.fixture.js";
 import { at, type JsonObject, type KubeObject, listAt, textAt } from "../object/model.js";
+import { podFolder } from "./pod-folder.js";
 
 let k: TestCluster;
 const PODS = "/api/v1/namespaces/default/pods";
@@ -417,4 +418,29 @@ test("events tell the story of a pod", async () => {
     note: 'Container image "local/image:1" already present on machine',
     deprecatedCount: 1,
   });
+});
+
+test("a pod whose folder does not say yet whose it is, for its maker was killed, runs as any other", async () => {
+  const cluster = await testCluster();
+  try {
+    await cluster.restart({ nodeName: "elsewhere" });
+    const spec = { nodeName: "here", restartPolicy: "Never", containers: [sh("sleep 0.3; echo done > $HOME/note; cat $HOME/note")] };
+    const names = Array.from({ length: 8 }, (_, i) => `half-${i}`);
+    for (const name of names) {
+      const { body } = await cluster.call("POST", PODS, { body: { metadata: { name }, spec } });
+      const folder = podFolder(join(cluster.folder, "pods"), body.metadata.uid ?? "");
+      mkdirSync(folder.volumes, { recursive: true });
+      // So much that removing it takes a while.
+      for (let i = 0; i < 300; i++) writeFileSync(join(folder.volumes, `f${i}`), "");
+    }
+    await cluster.restart({ nodeName: "here" });
+    for (const name of names) {
+      const path = `${PODS}/${name}`;
+      await expect.poll(async () => textAt((await cluster.call("GET", path)).body, "status", "phase"), { timeout: 20_000 }).toMatch(/ed$/);
+      expect((await cluster.call("GET", path)).body["status"]).toMatchObject({ phase: "Succeeded" });
+      expect(await cluster.text(`${path}/log`)).toBe("done\n");
+    }
+  } finally {
+    await cluster.stop();
+  }
 });

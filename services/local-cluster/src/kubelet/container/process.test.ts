@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -48,4 +48,19 @@ test("a run is claimed once: a second start of it follows the first", async () =
   const again = launch("twice", ["sh", "-c", `echo ran >> ${join(folder, "count")}; exit 8`]);
   expect([(await first.ended).exitCode, (await again.ended).exitCode]).toEqual([7, 7]);
   expect(readFileSync(join(folder, "count"), "utf8")).toBe("ran\n");
+});
+
+test("a run is followed also when the runner that claimed it has not written down yet who it is", async () => {
+  const first = launch("slow", ["sh", "-c", "sleep 0.4; exit 7"]);
+  const claim = join(first.run.path, "pid");
+  let written = "";
+  while (written === "") {
+    await delay(10);
+    written = existsSync(claim) ? readFileSync(claim, "utf8") : "";
+  }
+  writeFileSync(claim, "");
+  const again = launch("slow", ["sh", "-c", "exit 8"]);
+  await delay(250);
+  writeFileSync(claim, written);
+  expect((await again.ended).exitCode).toBe(7);
 });

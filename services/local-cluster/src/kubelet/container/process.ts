@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { CONTAINER_MARK, kill, POD_MARK, type Reaper } from "./reaper.js";
-import { isAlive, readClaim, readExit, type RunFolder } from "./run-folder.js";
+import { isAlive, isClaimed, readClaim, readExit, type RunFolder } from "./run-folder.js";
 import { commandHasBegun, RUNNER_NAME, RUNNER_SCRIPT } from "./runner-script.js";
 
 export interface Ended {
@@ -27,6 +27,8 @@ interface Handlers {
 
 /** How often a process that this service did not start itself is looked at, ms. */
 const POLL_MS = 100;
+/** How long a runner may take between claiming a run and writing down who it is, ms: it was killed there after that. */
+const CLAIM_MS = 10_000;
 /** How often it is looked whether a command that is to end has begun, ms. */
 const BEGIN_MS = 10;
 
@@ -70,7 +72,7 @@ export class ContainerProcess {
     });
     child.once("exit", (code, signal) => {
       // Another runner had claimed this run before; it is the one to follow.
-      if (code === 125 && readClaim(launch.run)?.stat.pid !== child.pid && readClaim(launch.run) !== undefined) started.#follow();
+      if (code === 125 && isClaimed(launch.run) && readClaim(launch.run)?.stat.pid !== child.pid) started.#follow();
       else started.#end(signal === "SIGTERM" ? 143 : 137);
     });
     child.unref();
@@ -130,8 +132,10 @@ export class ContainerProcess {
   }
 
   #follow(): void {
+    const patience = this.#handlers.now() + CLAIM_MS;
     const look = () => {
       const claim = readClaim(this.run);
+      if (claim === undefined && this.#handlers.now() < patience) return;
       if (readExit(this.run) === undefined && claim !== undefined && isAlive(claim.stat)) {
         this.#pid = claim.stat.pid;
         return;

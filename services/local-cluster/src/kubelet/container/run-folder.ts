@@ -39,6 +39,11 @@ export function readClaim(run: RunFolder): { stat: ProcessStat; at: number } | u
   }
 }
 
+/** A runner has claimed the run, though it may not have written down yet who it is. */
+export function isClaimed(run: RunFolder): boolean {
+  return existsSync(join(run.path, "pid"));
+}
+
 /** The exit code and time of the end, once written in full. */
 export function readExit(run: RunFolder): { code: number; at: number } | undefined {
   const path = join(run.path, "exit");
