@@ -2,6 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { compare, comparisonTable } from "./compare.js";
 import { StackMemory } from "./memory.js";
+import { fill, readRate } from "./rate/words.js";
+import { measureRate } from "./rate/measure-rate.js";
 import { type Measurement, runShape } from "./run-shape.js";
 import type { Leaf, Shape } from "./workflows.js";
 
@@ -10,8 +12,15 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
   chain SIZE | fan-out SIZE         so many leaves one after the other, or all at once
   map SIZE                          one array node with so many items
   sleep EXECUTIONS LEAVES SECONDS   executions of so many leaves that all sleep at once
+       npm run bench -- [--endpoint host:port] [--data DIR] [--callers N] [--connections N] RATE
+  get SECONDS [ROWS]                GetExecution without a pause: of the newest 100, or of so many filled ones
+  list SECONDS                      ListExecutions, newest first; --limit 100, --filters …, --token OFFSET
+  create SECONDS                    CreateExecution of a chain of 1, until all have begun
+       npm run bench -- --data DIR fill ROWS
+  fill ROWS                         so many executions that have ended, written to the stack's database
 prints one JSON line a run: seconds as admin reports them; with the folder of a local
 stack (--data) also the memory of all its processes before, at most and after, MiB;
+of a rate: calls a second, milliseconds, processor time a call;
 with --compare each shape runs on both endpoints in turn, and a table of the ratios follows
 `;
 
@@ -28,6 +37,11 @@ const { values, positionals } = parseArgs({
     sleep: { type: "string", default: "1" },
     patience: { type: "string", default: "600" },
     data: { type: "string" },
+    callers: { type: "string", default: "16" },
+    connections: { type: "string", default: "4" },
+    limit: { type: "string", default: "100" },
+    filters: { type: "string", default: "" },
+    token: { type: "string", default: "" },
   },
 });
 interface Work {
@@ -56,7 +70,27 @@ const USUAL = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000
 
 const { endpoint, project, domain, data } = values;
 const where = { endpoint, project, domain, patienceMs: Number(values.patience) * 1_000 };
-process.exit(values.compare === undefined ? await measure(readWork(positionals)) : await compareWith(values.compare));
+process.exit(await run());
+
+async function run(): Promise<number> {
+  if (values.compare !== undefined) return compareWith(values.compare);
+  if (positionals[0] === "fill") return fillDatabase();
+  const rate = readRate(positionals, values);
+  if (rate === undefined) return measure(readWork(positionals));
+  for (let turn = 0, failed = 0; ; ) {
+    const result = await measureRate({ ...where, ...rate, memory: data === undefined ? undefined : new StackMemory(data) });
+    failed += result.failed;
+    process.stdout.write(`${JSON.stringify({ endpoint, ...result, at: new Date().toISOString() })}\n`);
+    if (++turn >= Number(values.repeat ?? 1)) return failed > 0 ? 1 : 0;
+  }
+}
+
+async function fillDatabase(): Promise<number> {
+  const rows = Number(positionals[1]);
+  if (data === undefined || !Number.isInteger(rows) || rows < 1) refuse();
+  process.stdout.write(`${JSON.stringify({ filled: await fill(data, { project, domain, rows }), at: new Date().toISOString() })}\n`);
+  return 0;
+}
 
 function refuse(): never {
   process.stderr.write(USAGE);

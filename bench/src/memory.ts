@@ -44,12 +44,18 @@ export class StackMemory {
 
   /** Seconds since they started, of those that live. */
   cpuSeconds(): number {
-    let ticks = 0;
+    return Object.values(this.cpuParts()).reduce((sum, part) => sum + part, 0);
+  }
+
+  /** The same by program. */
+  cpuParts(): Record<string, number> {
+    const parts: Record<string, number> = {};
     for (const pid of this.#pids()) {
       const fields = afterName(readProc(pid, "stat"));
-      ticks += Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+      const name = programOf(pid);
+      parts[name] = (parts[name] ?? 0) + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
     }
-    return ticks / 100;
+    return parts;
   }
 
   /** Does the work and watches: before, at most, and once it has settled down after. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, createFlyteClient, type FlyteClient, RpcError } from "@flyte-ts/client";
-import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Execution, ExecutionCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { launchPlanId, type Leaf, leafTask, type Shape, shapedWorkflow, type Target } from "./workflows.js";
@@ -68,7 +69,10 @@ export async function runShape(options: ShapeOptions): Promise<Measurement> {
   }
 }
 
-async function register(client: FlyteClient, { project, domain, shape, size, leaf }: ShapeOptions): Promise<Identifier> {
+type Registered = Pick<ShapeOptions, "project" | "domain" | "shape" | "size" | "leaf">;
+
+/** Registers the shape where it is not there yet. */
+export async function register(client: FlyteClient, { project, domain, shape, size, leaf }: Registered): Promise<Identifier> {
   const target: Target = { project, domain, version: "bench-1" };
   const task = leafTask(target, leaf, shape);
   const workflow = shapedWorkflow(target, shape, { size, leaf });
@@ -87,23 +91,27 @@ async function unlessThere(creation: Promise<unknown>): Promise<void> {
   }
 }
 
-async function launch(
-  client: FlyteClient,
+async function launch(client: FlyteClient, launchPlan: Identifier, options: ShapeOptions): Promise<string> {
+  const answer = await client.admin.createExecution(creation(launchPlan, options));
+  return answer.id?.name ?? "";
+}
+
+/** The request for one execution of a registered shape. */
+export function creation(
   launchPlan: Identifier,
-  { project, domain, leaf, size, sleepSeconds }: ShapeOptions,
-): Promise<string> {
+  { project, domain, leaf, size, sleepSeconds }: Pick<ShapeOptions, "project" | "domain" | "leaf" | "size" | "sleepSeconds">,
+): MessageInitShape<typeof ExecutionCreateRequestSchema> {
   const value =
     leaf === "echo"
       ? ({ case: "integer", value: 1n } as const)
       : ({ case: "duration", value: { seconds: BigInt(Math.floor(sleepSeconds)), nanos: Math.round((sleepSeconds % 1) * 1e9) } } as const);
   const literal = { value: { case: "scalar" as const, value: { value: { case: "primitive" as const, value: { value } } } } };
-  const answer = await client.admin.createExecution({
+  return {
     project,
     domain,
     spec: { launchPlan, metadata: { principal: "bench" }, maxParallelism: Math.max(size, 1) },
     inputs: { literals: { [leaf === "echo" ? "a" : "duration"]: literal } },
-  });
-  return answer.id?.name ?? "";
+  };
 }
 
 async function waitForEnd(client: FlyteClient, name: string, { project, domain, patienceMs }: ShapeOptions): Promise<Execution> {

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { closedLoop } from "./closed-loop.js";
+
+test("what is answered within the time is counted, with the times that it took", async () => {
+  let time = 0;
+  const result = await closedLoop({
+    callers: 1,
+    warmUpSeconds: 1,
+    seconds: 2,
+    now: () => time,
+    call: async (_, turn) => {
+      // A slow one every ten.
+      time += turn % 10 === 9 ? 110 : 10;
+    },
+  });
+  expect(result).toEqual({ calls: 100, failed: 0, rate: 50, p50: 10, p99: 110, slowest: 110 });
+});
+
+test("callers do not wait for each other; failures are told and are not part of the rate", async () => {
+  let time = 0;
+  let waiting = 0;
+  let most = 0;
+  const result = await closedLoop({
+    callers: 5,
+    warmUpSeconds: 0,
+    seconds: 1,
+    now: () => time,
+    call: async (caller) => {
+      most = Math.max(most, ++waiting);
+      await Promise.resolve();
+      waiting--;
+      time += 1;
+      if (caller === 0) throw new Error("no");
+    },
+  });
+  expect(most).toBe(5);
+  expect(result.failure).toBe("Error: no");
+  expect(result.failed).toBeGreaterThan(100);
+  expect(result.calls).toBe(result.rate);
+});

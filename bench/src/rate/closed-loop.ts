@@ -1,0 +1,66 @@
+export interface LoopOptions {
+  /** Calls on their way at a time: as soon as one is answered the next begins. */
+  readonly callers: number;
+  readonly seconds: number;
+  /** Calls before the clock starts are not counted; so long, seconds. */
+  readonly warmUpSeconds: number;
+  /** One call of one caller, both counted from 0. */
+  readonly call: (caller: number, turn: number) => Promise<unknown>;
+  /** Milliseconds. */
+  readonly now: () => number;
+}
+
+export interface LoopResult {
+  readonly calls: number;
+  readonly failed: number;
+  /** What the first failure said. */
+  readonly failure?: string;
+  /** Calls that were answered, a second. */
+  readonly rate: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly slowest: number;
+}
+
+/** Calls without a pause until the time is over. */
+export async function closedLoop({ callers, seconds, warmUpSeconds, call, now }: LoopOptions): Promise<LoopResult> {
+  const from = now() + warmUpSeconds * 1_000;
+  const until = from + seconds * 1_000;
+  const times: number[] = [];
+  let failed = 0;
+  let failure: string | undefined;
+  const caller = async (index: number): Promise<void> => {
+    for (let turn = 0, begun = now(); begun < until; turn++) {
+      let answered = true;
+      try {
+        await call(index, turn);
+      } catch (error) {
+        answered = false;
+        failure ??= String(error);
+      }
+      const ended = now();
+      if (ended >= from && ended < until) {
+        if (answered) times.push(ended - begun);
+        else failed++;
+      }
+      begun = ended;
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)));
+  times.sort((a, b) => a - b);
+  const at = (part: number) => hundredths(times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0);
+  return {
+    calls: times.length,
+    failed,
+    ...(failure !== undefined && { failure }),
+    rate: hundredths(times.length / seconds),
+    p50: at(0.5),
+    p99: at(0.99),
+    slowest: at(1),
+  };
+}
+
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}

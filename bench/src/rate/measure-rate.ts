@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { ResourceListRequestSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import { ExecutionCreateRequestSchema, WorkflowExecutionGetRequestSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import type { StackMemory } from "../memory.js";
+import { creation, register } from "../run-shape.js";
+import { closedLoop, type LoopResult } from "./closed-loop.js";
+import { Connection, framed } from "./connection.js";
+import { FILLED } from "./fill.js";
+
+/** GetExecution of one after the other; ListExecutions, the newest first; CreateExecution of a workflow of one leaf. */
+export type Call = "get" | "list" | "create";
+
+export interface RateOptions {
+  readonly endpoint: string;
+  readonly project: string;
+  readonly domain: string;
+  readonly call: Call;
+  readonly seconds: number;
+  /** Calls on their way at a time. */
+  readonly callers: number;
+  /** Connections that they share. */
+  readonly connections: number;
+  /** `get` asks for those that `fill` has made; up to so many. Without: for the newest 100. */
+  readonly rows?: number | undefined;
+  /** `list`: rows of a page, filters as clients write them, and the row to begin at. */
+  readonly limit: number;
+  readonly filters: string;
+  readonly token: string;
+  readonly patienceMs: number;
+  readonly memory: StackMemory | undefined;
+}
+
+export interface RateMeasurement extends LoopResult {
+  readonly call: Call;
+  readonly callers: number;
+  readonly connections: number;
+  /** Bytes of one answer, on average. */
+  readonly answerBytes: number;
+  /** `create`: executions that began to run, a second, from the first call until the last of them had begun. */
+  readonly startedRate?: number;
+  /** Processor time of one call in this client, and by program of the stack where its folder is known; milliseconds. */
+  readonly cpuMs: Readonly<Record<string, number>>;
+}
+
+const WARM_UP_SECONDS = 3;
+const LEAF = { shape: "chain", size: 1, leaf: "echo", sleepSeconds: 0 } as const;
+
+/** Calls admin as fast as it answers. */
+export async function measureRate(options: RateOptions): Promise<RateMeasurement> {
+  const client = createFlyteClient({ endpoint: options.endpoint });
+  const connections = await Promise.all(Array.from({ length: options.connections }, () => Connection.open(options.endpoint)));
+  try {
+    const { path, messages } = await prepare(client, options);
+    let bytes = 0;
+    let calls = 0;
+    // By the clock of this machine, which is that of the stack.
+    const since = new Date().toISOString();
+    const before = cpuOf(options.memory);
+    const loop = await closedLoop({
+      callers: options.callers,
+      seconds: options.seconds,
+      warmUpSeconds: WARM_UP_SECONDS,
+      now: () => performance.now(),
+      call: async (caller) => {
+        const message = messages[calls++ % messages.length] as Buffer;
+        const answered = await (connections[caller % connections.length] as Connection).call(path, message);
+        bytes += answered;
+      },
+    });
+    const after = cpuOf(options.memory);
+    const { call, callers } = options;
+    const startedRate = call === "create" ? { startedRate: await untilStarted(client, options, { since, calls }) } : {};
+    const cpuMs = Object.fromEntries(
+      Object.entries(after)
+        .map(([name, seconds]) => [name, Math.round(((seconds - (before[name] ?? 0)) * 1e6) / calls) / 1_000] as const)
+        .filter(([, ms]) => ms >= 0.005),
+    );
+    return { call, callers, connections: connections.length, ...loop, answerBytes: Math.round(bytes / calls), ...startedRate, cpuMs };
+  } finally {
+    for (const connection of connections) connection.close();
+    client.close();
+  }
+}
+
+interface Prepared {
+  readonly path: string;
+  /** Sent in turn. */
+  readonly messages: readonly Buffer[];
+}
+
+async function prepare(client: FlyteClient, options: RateOptions): Promise<Prepared> {
+  const { project, domain, call } = options;
+  const service = "/flyteidl.service.AdminService";
+  const list = { id: { project, domain }, limit: options.limit, sortBy: { key: "created_at", direction: 0 } };
+  switch (call) {
+    case "get": {
+      const names = options.rows === undefined ? await newest(client, options) : scattered(options.rows);
+      const messages = names.map((name) => request(WorkflowExecutionGetRequestSchema, { id: { project, domain, name } }));
+      return { path: `${service}/GetExecution`, messages };
+    }
+    case "list": {
+      const { filters, token } = options;
+      return { path: `${service}/ListExecutions`, messages: [request(ResourceListRequestSchema, { ...list, filters, token })] };
+    }
+    case "create": {
+      const launchPlan = await register(client, { ...options, ...LEAF });
+      const message = request(ExecutionCreateRequestSchema, creation(launchPlan, { ...options, ...LEAF }));
+      return { path: `${service}/CreateExecution`, messages: [message] };
+    }
+  }
+}
+
+function request<Desc extends DescMessage>(schema: Desc, init: MessageInitShape<Desc>): Buffer {
+  return framed(toBinary(schema, create(schema, init)));
+}
+
+async function newest(client: FlyteClient, { project, domain }: RateOptions): Promise<readonly string[]> {
+  const sortBy = { key: "created_at", direction: 0 };
+  const { executions } = await client.admin.listExecutions({ id: { project, domain }, limit: 100, sortBy });
+  if (executions.length === 0) throw new Error(`there is no execution in ${project}/${domain}: run a shape first`);
+  return executions.map(({ id }) => id?.name ?? "");
+}
+
+/** Ten thousand of the filled, far from each other. */
+function scattered(rows: number): readonly string[] {
+  return Array.from({ length: Math.min(rows, 10_000) }, (_, index) => `${FILLED}${1 + ((index * 7_919) % rows)}`);
+}
+
+/** Executions that have begun a second: all that were created since must. */
+async function untilStarted(
+  client: FlyteClient,
+  { project, domain, patienceMs }: RateOptions,
+  { since, calls }: { readonly since: string; readonly calls: number },
+): Promise<number> {
+  const deadline = Date.now() + patienceMs;
+  const filters = `gte(created_at,${since})+value_in(phase,UNDEFINED;QUEUED)`;
+  for (;;) {
+    const { executions } = await client.admin.listExecutions({ id: { project, domain }, limit: 1, filters });
+    if (executions.length === 0) break;
+    if (Date.now() > deadline) throw new Error("executions that were created have not begun");
+    await sleep(50);
+  }
+  return Math.round(calls / ((Date.now() - Date.parse(since)) / 1_000));
+}
+
+function cpuOf(memory: StackMemory | undefined): Record<string, number> {
+  const { user, system } = process.cpuUsage();
+  return { client: (user + system) / 1e6, ...memory?.cpuParts() };
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createPool } from "@flyte-ts/postgres";
+import { createLogger } from "@flyte-ts/telemetry";
+import { fillExecutions, type FillOptions } from "./fill.js";
+import type { RateOptions } from "./measure-rate.js";
+
+type Flags = Readonly<Record<"callers" | "connections" | "limit" | "filters" | "token", string>>;
+type Rate = Omit<RateOptions, "endpoint" | "project" | "domain" | "patienceMs" | "memory">;
+
+/** `get SECONDS [ROWS]`, `list SECONDS`, `create SECONDS`; undefined for other words. */
+export function readRate([call, ...rest]: readonly string[], flags: Flags): Rate | undefined {
+  if (call !== "get" && call !== "list" && call !== "create") return undefined;
+  const [seconds, rows] = rest.map(Number);
+  const { filters, token } = flags;
+  const numbers = { callers: Number(flags.callers), connections: Number(flags.connections), limit: Number(flags.limit) };
+  const given = [seconds, ...(rows === undefined ? [] : [rows]), ...Object.values(numbers)];
+  if (rest.length > (call === "get" ? 2 : 1) || given.some((number) => !Number.isInteger(number) || Number(number) < 1)) return undefined;
+  return { call, seconds: Number(seconds), rows, ...numbers, filters, token };
+}
+
+/** A statement over all rows may take minutes. */
+const STATEMENT_MS = 1_200_000;
+
+/** Writes executions to the database of the local stack whose folder is `data`. */
+export async function fill(data: string, options: FillOptions): Promise<{ readonly added: number }> {
+  const url = /^\s*url: (postgres:.+)$/m.exec(readFileSync(join(data, "config", "admin.yaml"), "utf8"))?.[1];
+  if (url === undefined) throw new Error(`${data}/config/admin.yaml names no database`);
+  const logger = createLogger({ service: "bench", level: "warn" });
+  const db = createPool({ url, logger, maxConnections: 1, statementTimeoutMs: STATEMENT_MS, applicationName: "flyte-ts bench" });
+  try {
+    return await fillExecutions(db, options);
+  } finally {
+    await db.close();
+  }
+}
