@@ -45,7 +45,7 @@ const TABLE = {
   "services/local-blobstore": anyPackage,
   "services/plugins/pod": anyPackage,
   "services/plugins/echo": anyPackage,
-  bench: ["idl", "client", "domain", "postgres", "telemetry"],
+  bench: ["idl", "client", "domain", "local-servers", "postgres", "telemetry"],
   conformance: anyPackage.concat("testing", "local-servers"),
 };
 

@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { compare, comparisonTable } from "./compare.js";
+import { OWN_GROUND, startRealGround } from "./ground.js";
+import { DESIGN_SHAPES, type Measured, measuredTable } from "./measured-table.js";
 import { StackMemory } from "./memory.js";
 import { fill, readRate } from "./rate/words.js";
 import { measureRate } from "./rate/measure-rate.js";
+import { startOwnStack } from "./own-stack.js";
 import { type Measurement, runShape } from "./run-shape.js";
-import type { Leaf, Shape } from "./workflows.js";
+import { readWorks, type Work } from "./work.js";
 
 const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] SHAPE
-       npm run bench -- --compare host:port [flags] [chain SIZE | fan-out SIZE]...
-  chain SIZE | fan-out SIZE         so many leaves one after the other, or all at once
+       npm run bench -- --compare host:port [flags] [SHAPE]...
+       npm run bench -- --stack local|kubernetes [--volatile] [flags] [SHAPE]...
+  chain SIZE | fan-out SIZE         so many leaves one after the other, or all at once; KxSIZE: K executions
   map SIZE                          one array node with so many items
   sleep EXECUTIONS LEAVES SECONDS   executions of so many leaves that all sleep at once
        npm run bench -- [--endpoint host:port] [--data DIR] [--callers N] [--connections N] RATE
@@ -21,7 +25,9 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
 prints one JSON line a run: seconds as admin reports them; with the folder of a local
 stack (--data) also the memory of all its processes before, at most and after, MiB;
 of a rate: calls a second, milliseconds, processor time a call;
-with --compare each shape runs on both endpoints in turn, and a table of the ratios follows
+with --compare each shape runs on both endpoints in turn, and a table of the ratios follows;
+with --stack a stack is started for it, on its own cluster and blob store or on a real
+kube-apiserver, etcd (which syncs to disk, unless --volatile) and S3 service, and ended after
 `;
 
 const { values, positionals } = parseArgs({
@@ -34,6 +40,8 @@ const { values, positionals } = parseArgs({
     executions: { type: "string", default: "1" },
     repeat: { type: "string" },
     compare: { type: "string" },
+    stack: { type: "string" },
+    volatile: { type: "boolean", default: false },
     sleep: { type: "string", default: "1" },
     patience: { type: "string", default: "600" },
     data: { type: "string" },
@@ -44,43 +52,29 @@ const { values, positionals } = parseArgs({
     token: { type: "string", default: "" },
   },
 });
-interface Work {
-  readonly shape: Shape;
-  readonly size: number;
-  readonly leaf: Leaf;
-  readonly executions: number;
-  readonly sleepSeconds: number;
-}
-
-function readWork(words: readonly string[]): Work | undefined {
-  const [shape, ...rest] = words;
-  const numbers = rest.map(Number);
-  if (numbers.some((number) => !Number.isInteger(number) || number < 1)) return undefined;
-  const [first = 0, leaves = 0, seconds = 0] = numbers;
-  if (shape === "sleep" && numbers.length === 3)
-    return { shape: "fan-out", size: leaves, leaf: "core-sleep", executions: first, sleepSeconds: seconds };
-  const { leaf } = values;
-  if ((shape !== "chain" && shape !== "fan-out" && shape !== "map") || numbers.length !== 1 || (leaf !== "echo" && leaf !== "core-sleep"))
-    return undefined;
-  return { shape, size: first, leaf, executions: Number(values.executions), sleepSeconds: Number(values.sleep) };
-}
 
 /** What is compared when nothing is said. */
 const USUAL = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
+/** Between the runs on a stack of its own, ms: garbage is collected, what is owed is done. */
+const PAUSE_MS = 3_000;
 
 const { endpoint, project, domain, data } = values;
 const where = { endpoint, project, domain, patienceMs: Number(values.patience) * 1_000 };
 process.exit(await run());
 
-async function run(): Promise<number> {
+function run(): Promise<number> {
   if (values.compare !== undefined) return compareWith(values.compare);
+  if (values.stack !== undefined) return measureOwn(values.stack);
   if (positionals[0] === "fill") return fillDatabase();
   const rate = readRate(positionals, values);
-  if (rate === undefined) return measure(readWork(positionals));
+  return rate === undefined ? measure() : measureRates(rate);
+}
+
+async function measureRates(rate: NonNullable<ReturnType<typeof readRate>>): Promise<number> {
   for (let turn = 0, failed = 0; ; ) {
     const result = await measureRate({ ...where, ...rate, memory: data === undefined ? undefined : new StackMemory(data) });
     failed += result.failed;
-    process.stdout.write(`${JSON.stringify({ endpoint, ...result, at: new Date().toISOString() })}\n`);
+    print({ endpoint, ...result });
     if (++turn >= Number(values.repeat ?? 1)) return failed > 0 ? 1 : 0;
   }
 }
@@ -88,7 +82,7 @@ async function run(): Promise<number> {
 async function fillDatabase(): Promise<number> {
   const rows = Number(positionals[1]);
   if (data === undefined || !Number.isInteger(rows) || rows < 1) refuse();
-  process.stdout.write(`${JSON.stringify({ filled: await fill(data, { project, domain, rows }), at: new Date().toISOString() })}\n`);
+  print({ filled: await fill(data, { project, domain, rows }) });
   return 0;
 }
 
@@ -97,8 +91,19 @@ function refuse(): never {
   process.exit(2);
 }
 
-async function measure(work: Work | undefined): Promise<number> {
-  if (work === undefined) refuse();
+function print(line: object): void {
+  process.stdout.write(`${JSON.stringify({ ...line, at: new Date().toISOString() })}\n`);
+}
+
+function works(usual: readonly string[]): Work[] {
+  const words = positionals.length === 0 ? usual : positionals;
+  const defaults = { leaf: values.leaf, executions: Number(values.executions), sleepSeconds: Number(values.sleep) };
+  return readWorks(words, defaults) ?? refuse();
+}
+
+async function measure(): Promise<number> {
+  const [work, ...more] = works([]);
+  if (work === undefined || more.length > 0) refuse();
   const options = { ...where, ...work };
   let failed = 0;
   for (let turn = 0; turn < Number(values.repeat ?? 1); turn++) {
@@ -107,19 +112,46 @@ async function measure(work: Work | undefined): Promise<number> {
         ? { result: await runShape(options), memory: undefined }
         : await new StackMemory(data).watch(() => runShape(options), sleep);
     failed += result.failed;
-    process.stdout.write(`${JSON.stringify({ endpoint, ...result, memory, at: new Date().toISOString() })}\n`);
+    print({ endpoint, ...result, memory });
   }
   return failed > 0 ? 1 : 0;
 }
 
+async function measureOwn(kind: string): Promise<number> {
+  if (kind !== "local" && kind !== "kubernetes") refuse();
+  const shapes = works(DESIGN_SHAPES);
+  const tell = (text: string) => void process.stderr.write(`${text}\n`);
+  const ground = kind === "local" ? OWN_GROUND : await startRealGround({ durable: !values.volatile, tell });
+  const measured: Measured[] = [];
+  try {
+    const stack = await startOwnStack(ground);
+    try {
+      const watched = new StackMemory(stack.data);
+      for (const work of shapes.flatMap((work) => Array.from({ length: Number(values.repeat ?? 1) }, () => work))) {
+        const options = { ...where, endpoint: stack.endpoint, ...work };
+        const { result, memory } = await watched.watch(
+          () => runShape(options),
+          () => sleep(PAUSE_MS),
+        );
+        measured.push({ ...result, memory });
+        print({ stack: kind, ...result, memory });
+      }
+    } finally {
+      await stack.stop();
+    }
+  } finally {
+    await ground.stop();
+  }
+  process.stdout.write(`\n${measuredTable(measured)}\n`);
+  return measured.some(({ failed }) => failed > 0) ? 1 : 0;
+}
+
 async function compareWith(there: string): Promise<number> {
-  const words = positionals.length === 0 ? USUAL : positionals;
-  const shapes: Work[] = [];
-  for (let i = 0; i < words.length; i += 2) shapes.push(readWork(words.slice(i, i + 2)) ?? refuse());
+  const shapes = works(USUAL);
   let failed = 0;
   const onMeasured = (at: string, measurement: Measurement) => {
     failed += measurement.failed;
-    process.stdout.write(`${JSON.stringify({ endpoint: at, ...measurement, at: new Date().toISOString() })}\n`);
+    print({ endpoint: at, ...measurement });
   };
   const sides = { here: endpoint, there };
   const rounds = Number(values.repeat ?? 3);

@@ -2,10 +2,12 @@
 import { ConfigError } from "@flyte-ts/config";
 import { startCommand } from "./stack/command.js";
 
-const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--no-example] [--exit] [--config FILE]
+const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE] [--s3 URL] [--bucket NAME] [--no-example] [--exit] [--config FILE]
 
   start   runs the local stack: PostgreSQL, NATS, a blob store, the services and a
-          cluster of local processes; then the training example
+          cluster of local processes; then the training example. With --kubeconfig on
+          another Kubernetes cluster; with --s3 on another S3 service, whose keys stand
+          in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
 `;
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -10,6 +10,7 @@ export {
   startControllerManager,
   startKubeApiserver,
 } from "./kube-apiserver.js";
+export { findVersitygw, startVersitygw, type VersitygwOptions } from "./versitygw.js";
 export { ServerStartError, type LocalServer } from "./server-process.js";
 export { freePort, portInUse } from "./free-port.js";
 export { exclusively } from "./exclusively.js";

@@ -68,11 +68,11 @@ function interruption(): Promise<"interrupted"> {
   });
 }
 
-function printAddresses({ endpoints, folders, cluster }: Stack, line: (text: string) => void): void {
+function printAddresses({ endpoints, folders, cluster, blobs }: Stack, line: (text: string) => void): void {
   line(`
 ready
   API (gRPC and REST)  localhost:${endpoints.api}     http://localhost:${endpoints.api}/api/v1/projects
-  blob store (S3)      http://localhost:${endpoints.blobs}
+  blob store (S3)      ${blobs.endpoint.replace("127.0.0.1", "localhost")}
   kubectl              export KUBECONFIG=${cluster.kubeconfig}
   logs                 ${folders.logs}
   state                ${folders.root}     (remove the folder to start afresh)`);

@@ -14,6 +14,16 @@ export const stackConfigSchema = z.strictObject({
   clusterPort: port.default(0),
   /** Use this Kubernetes cluster in place of the local one. It should have no nodes of its own: this machine becomes its node. */
   kubeconfig: z.string().optional(),
+  /**
+   * Address of an S3 service to use in place of the local blob store; its keys are those of the usual variables
+   * `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.
+   */
+  s3: z.url({ protocol: /^https?$/, error: "the address of an S3 service is a URL: http://host:port or https://host" }).optional(),
+  /** Where all data stands. The local blob store makes it; of another S3 service it must be there. */
+  bucket: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "a bucket is named by 3 to 63 small letters, digits, dots and hyphens")
+    .default("my-s3-bucket"),
   /** Replicas of propeller, which share out the workflows. */
   propellers: z.number().int().min(1).max(8).default(1),
   /** Run the training example once the stack is ready. */

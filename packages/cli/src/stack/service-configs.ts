@@ -1,10 +1,12 @@
 import { join } from "node:path";
+import type { StackBlobs } from "./blobs.js";
 import type { StackCluster } from "./cluster.js";
 import { repositoryRoot, type StackFolders } from "./paths.js";
 
 /** Where the parts of a running stack listen. */
 export interface Endpoints {
   readonly api: number;
+  /** Of the local blob store; nobody listens there when another is used. */
   readonly blobs: number;
   readonly cluster: number;
   /** gRPC of the data catalog: only propeller asks it. */
@@ -29,6 +31,7 @@ export interface ServiceConfig {
 interface StackFacts {
   readonly endpoints: Endpoints;
   readonly cluster: StackCluster;
+  readonly blobs: StackBlobs;
   readonly folders: StackFolders;
   /** Folder of pyflyte-execute. */
   readonly pythonBin: string;
@@ -42,17 +45,11 @@ export function propellerName(index: number): string {
   return index === 0 ? "propeller" : `propeller-${index + 1}`;
 }
 
-/** Bucket, prefixes and keys are those of Flyte's sandbox: a stock client without configuration uses the same. */
-const BUCKET = "my-s3-bucket";
-const ACCESS_KEY = "minio";
-const SECRET_KEY = "miniostorage";
-
-/** The configuration of every service of the local stack. */
-export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLevel, propellers }: StackFacts): ServiceConfig[] {
+/** The configuration of every service of the local stack. Prefixes are those of Flyte's sandbox. */
+export function serviceConfigs({ endpoints, cluster, blobs, folders, pythonBin, logLevel, propellers }: StackFacts): ServiceConfig[] {
   const program = (folder: string, main = "main.js") => join(repositoryRoot, "services", folder, "dist", main);
   const ops = (name: string) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
-  const blobEndpoint = `http://127.0.0.1:${endpoints.blobs}`;
-  const s3 = { endpoint: blobEndpoint, region: "us-east-1", accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
+  const { bucket, own: _, ...s3 } = blobs;
   // Without a dashboard: the log as the cluster's API shows it, readable in a browser of this machine.
   const podLog = `${cluster.url}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
   const nats = { url: endpoints.natsUrl };
@@ -62,29 +59,33 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
     // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
     podsOnStop: "kill",
     podEnv: {
-      FLYTE_AWS_ENDPOINT: blobEndpoint,
-      FLYTE_AWS_ACCESS_KEY_ID: ACCESS_KEY,
-      FLYTE_AWS_SECRET_ACCESS_KEY: SECRET_KEY,
+      FLYTE_AWS_ENDPOINT: s3.endpoint,
+      FLYTE_AWS_ACCESS_KEY_ID: s3.accessKeyId,
+      FLYTE_AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
       // Eager tasks start executions themselves.
       FLYTE_PLATFORM_URL: `127.0.0.1:${endpoints.api}`,
       FLYTE_PLATFORM_INSECURE: "true",
     },
   };
   return [
-    {
-      name: "local-blobstore",
-      program: program("local-blobstore"),
-      ground: true,
-      config: {
-        logLevel,
-        ops: ops("local-blobstore"),
-        port: endpoints.blobs,
-        dataDir: folders.blobs,
-        accessKeyId: ACCESS_KEY,
-        secretAccessKey: SECRET_KEY,
-        buckets: [BUCKET],
-      },
-    },
+    ...(blobs.own
+      ? [
+          {
+            name: "local-blobstore",
+            program: program("local-blobstore"),
+            ground: true,
+            config: {
+              logLevel,
+              ops: ops("local-blobstore"),
+              port: endpoints.blobs,
+              dataDir: folders.blobs,
+              accessKeyId: s3.accessKeyId,
+              secretAccessKey: s3.secretAccessKey,
+              buckets: [bucket],
+            },
+          },
+        ]
+      : []),
     cluster.own
       ? {
           name: "local-cluster",
@@ -108,7 +109,7 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
         server: { host: "127.0.0.1", grpcPort: endpoints.api, httpPort: endpoints.api },
         database: { url: endpoints.databaseUrl },
         nats,
-        storage: { container: `s3://${BUCKET}`, s3 },
+        storage: { container: `s3://${bucket}`, s3 },
         clusters: [{ name: "local", kubeconfig: cluster.kubeconfig }],
         taskResources: { defaults: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "4", memory: "4Gi", gpu: "1" } },
         registration: { maxWorkflowNodes: 100_000 },
@@ -122,7 +123,7 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
         ops: ops("datacatalog"),
         server: { host: "127.0.0.1", grpcPort: endpoints.catalog },
         database: { url: new URL("/datacatalog", endpoints.databaseUrl).href },
-        storage: { container: `s3://${BUCKET}`, s3 },
+        storage: { container: `s3://${bucket}`, s3 },
       },
     },
     ...Array.from({ length: propellers }, (_, index) => ({
@@ -140,7 +141,7 @@ export function serviceConfigs({ endpoints, cluster, folders, pythonBin, logLeve
         // What one propeller must outlive is its own restart: it begins only when the one before is dead. For that
         // reason the lease may be long: a machine that is busy with a huge graph may keep it from renewing for seconds.
         ...(propellers === 1 ? { shards: { slot: "propeller", leaseMs: 60_000 } } : {}),
-        storage: { metadataPrefix: `s3://${BUCKET}/metadata/propeller`, rawOutputPrefix: `s3://${BUCKET}/data`, s3 },
+        storage: { metadataPrefix: `s3://${bucket}/metadata/propeller`, rawOutputPrefix: `s3://${bucket}/data`, s3 },
       },
     })),
     {

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, type LocalServer, portInUse, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
+import { checkBlobs, givenBlobs, ownBlobs, type StackBlobs } from "./blobs.js";
 import { givenCluster, type StackCluster } from "./cluster.js";
 import type { StackConfig } from "./config.js";
 import { type StackFolders, stackFolders } from "./paths.js";
@@ -14,6 +15,7 @@ export interface Stack {
   readonly folders: StackFolders;
   readonly endpoints: Endpoints;
   readonly cluster: StackCluster;
+  readonly blobs: StackBlobs;
   readonly pythonBin: string;
   /** Resolves with a description when a server of the stack ended and could not be brought back. */
   readonly failed: Promise<string>;
@@ -33,6 +35,8 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
   for (const folder of [folders.root, folders.config, folders.logs, folders.blobs, folders.cluster]) mkdirSync(folder, { recursive: true });
   claim(folders);
   const given = config.kubeconfig === undefined ? undefined : givenCluster(config.kubeconfig);
+  const givenStore = config.s3 === undefined ? undefined : givenBlobs(config.s3, config.bucket, process.env);
+  if (givenStore !== undefined) await checkBlobs(givenStore);
   const ports = await choosePorts(config, folders);
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
@@ -70,9 +74,11 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
     };
     const own: StackCluster = { kubeconfig: folders.kubeconfig, url: `http://127.0.0.1:${ports.cluster}`, own: true };
     const cluster = given ?? own;
+    const blobs = givenStore ?? ownBlobs(ports.blobs, config.bucket);
     const configs = serviceConfigs({
       endpoints,
       cluster,
+      blobs,
       folders,
       pythonBin: python.bin,
       logLevel: config.logLevel,
@@ -103,7 +109,7 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
         await Promise.all(group.map((service) => service.ready(READY_MS)));
       }
     });
-    return { folders, endpoints, cluster, pythonBin: python.bin, failed: failure, stop };
+    return { folders, endpoints, cluster, blobs, pythonBin: python.bin, failed: failure, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -170,7 +176,7 @@ async function choosePorts(config: StackConfig, folders: StackFolders): Promise<
   for (const service of [...SERVICES, ...propellers]) ops[service] = await free(known.ops?.[service]);
   const ports: Ports = {
     api: await fixed(config.port, { flag: "port", before: known.api }),
-    blobs: await fixed(config.blobPort, { flag: "blobPort", before: known.blobs }),
+    blobs: config.s3 === undefined ? await fixed(config.blobPort, { flag: "blobPort", before: known.blobs }) : (known.blobs ?? 0),
     cluster: await fixed(config.clusterPort, { flag: "clusterPort", before: known.cluster }),
     postgres: await free(known.postgres),
     nats: await free(known.nats),

@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Ground } from "./ground.js";
+
+/** A stack that was started to be measured, on free ports and in a folder of its own. */
+export interface OwnStack {
+  readonly endpoint: string;
+  /** Folder of its state. */
+  readonly data: string;
+  stop(): Promise<void>;
+}
+
+const PROGRAM = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+const PATIENCE_MS = 240_000;
+
+/** @throws Error with what it printed, when it does not become ready */
+export async function startOwnStack({ flags, env }: Ground): Promise<OwnStack> {
+  const data = mkdtempSync(join(tmpdir(), "flyte-ts-bench-stack-"));
+  const words = [PROGRAM, "start", "--data", data, "--port", "0", "--blobPort", "0", "--no-example", "--logLevel", "warn", ...flags];
+  const child = spawn(process.execPath, words, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  const keep = (chunk: Buffer) => {
+    output += chunk.toString();
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const stop = async () => {
+    child.kill("SIGINT");
+    await ended;
+    rmSync(data, { recursive: true, force: true });
+  };
+  for (let waited = 0; !/^ready$/m.test(output); waited += 50) {
+    if (child.exitCode !== null || waited > PATIENCE_MS) {
+      await stop();
+      throw new Error(`the stack did not become ready:\n${output}`);
+    }
+    await sleep(50);
+  }
+  const { api } = JSON.parse(readFileSync(join(data, "config", "ports.json"), "utf8")) as { api: number };
+  return { endpoint: `127.0.0.1:${api}`, data, stop };
+}
