@@ -39,6 +39,7 @@ export {
   type ParentNode,
 } from "./name/derived.js";
 export { SHARDS, shardOf, rawOutputShard } from "./name/shard.js";
+export { scheduledExecutionName } from "./name/scheduled.js";
 export { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./name/execution.js";
 export { dns1123Label, dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
 
@@ -90,6 +91,11 @@ export {
   type Quantity,
 } from "./quantity/quantity.js";
 export { goDuration, nanosecondsOf, parseGoDuration } from "./duration/go-duration.js";
+
+// Schedules
+export { parseCron, type CronExpression, type CronFields, type CronInterval, type CronParse } from "./schedule/cron-expression.js";
+export { cronRecurrence, interval, latest, type Recurrence } from "./schedule/recurrence.js";
+export { TimeZones } from "./schedule/time-zone.js";
 
 // Literals
 export {

@@ -24,3 +24,10 @@ export function fnv64a(text: string): bigint {
   for (const byte of encoder.encode(text)) hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
   return hash;
 }
+
+/** FNV-1, 64 bit, over the UTF-8 bytes of `text`; unsigned. */
+export function fnv64(text: string): bigint {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of encoder.encode(text)) hash = ((hash * 0x100000001b3n) & 0xffffffffffffffffn) ^ BigInt(byte);
+  return hash;
+}

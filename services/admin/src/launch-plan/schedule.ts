@@ -1,10 +1,9 @@
 import type { Schedule } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";
 import type { ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
-import { typeToText } from "@flyte-ts/domain";
+import { parseCron, typeToText } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
 import { invalidArgument } from "../invalid.js";
-import { cronProblem } from "./cron.js";
 
 /** Value of the column `schedule_type`. */
 export function scheduleType(schedule: Schedule | undefined): "NONE" | "CRON" | "RATE" {
@@ -52,8 +51,8 @@ export function checkSchedule(schedule: Schedule | undefined, expected: Paramete
     }
   }
   const cron = cronExpression(schedule);
-  const problem = cron === "" ? undefined : cronProblem(cron);
-  if (problem !== undefined) throw invalidArgument(`Invalid cron expression: ${problem}`);
+  const parsed = cron === "" ? undefined : parseCron(cron);
+  if (parsed?.ok === false) throw invalidArgument(`Invalid cron expression: ${parsed.problem}`);
 }
 
 /**

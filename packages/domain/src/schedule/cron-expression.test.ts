@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cronProblem } from "./cron.js";
+import { parseCron } from "./cron-expression.js";
+
+const problem = (text: string) => {
+  const parsed = parseCron(text);
+  return parsed.ok ? undefined : parsed.problem;
+};
 
 test.each([
   "0 10 * * *",
@@ -9,17 +14,27 @@ test.each([
   "@every 1h30m",
   "CRON_TZ=Europe/Berlin 0 6 * * ?",
   "TZ=UTC @daily",
+  "TZ=Local 0 0 * * *",
+  "CRON_TZ= * * * * *",
   "0 0 * * 0",
   "5/10 * * * *",
   "  0 0 * * *  ",
   "*-5 * * * *",
-])("%j is a schedule", (text) => expect(cronProblem(text)).toBeUndefined());
+  "*-2-3 * * * *",
+  ",, * * * *",
+  "+5 */+5 * * mon,",
+  "*/100 * * * *",
+])("%j is a schedule", (text) => expect(problem(text)).toBeUndefined());
 
 test.each([
   ["", "empty"],
   ["hourly", "5 fields"],
   ["0 10 * * ? *", "5 fields"],
   ["@fortnightly", "descriptor"],
+  ["@Hourly", "descriptor"],
+  [" @hourly", "5 fields"],
+  ["@hourly ", "descriptor"],
+  ["@every5s", "descriptor"],
   ["@every 5", "duration"],
   ["60 * * * *", "maximum"],
   ["* * 0 * *", "minimum"],
@@ -31,15 +46,26 @@ test.each([
   ["x * * * *", "number"],
   ["-1 * * * *", "number"],
   ["CRON_TZ=Mars/Base 0 0 * * *", "time zone"],
+  ["TZ=+01:00 * * * * *", "time zone"],
   ["TZ=UTC", "5 fields"],
-])("%j is none", (text, rule) => expect(cronProblem(text)).toContain(rule));
+])("%j is none", (text, rule) => expect(problem(text)).toContain(rule));
+
+test.each([
+  ["@every 90s", 90_000],
+  ["@every 1.5h", 5_400_000],
+  ["@every 1999ms", 1000],
+  ["@every 300ms", 1000],
+  ["@every -5m", 1000],
+])("%j is so many whole seconds, one at least", (text, intervalMs) =>
+  expect(parseCron(text)).toEqual({ ok: true, expression: { kind: "interval", intervalMs } }),
+);
 
 test("any text is read or refused with a reason", () => {
   const text = fc.string({ unit: fc.constantFrom("0", "1", "5", "59", "*", "/", ",", "-", "?", " ", "@", "TZ=", "every", "mon") });
   fc.assert(
     fc.property(text, (given) => {
-      const problem = cronProblem(given);
-      expect(problem === undefined || problem.length > 0).toBe(true);
+      const parsed = parseCron(given);
+      expect(parsed.ok || parsed.problem.length > 0).toBe(true);
     }),
   );
 });

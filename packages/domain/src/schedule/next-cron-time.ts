@@ -1,0 +1,65 @@
+import type { CronFields } from "./cron-expression.js";
+import { type LocalTime, localTime, secondOf } from "./local-time.js";
+import type { TimeZone } from "./time-zone.js";
+
+/** A schedule that admits no time in so many years admits none. */
+const YEARS = 5;
+
+/**
+ * The first second after `after` (seconds of the epoch, whole) that the fields admit by the zone's clocks; undefined
+ * when there is none within five years.
+ *
+ * The walk is that of robfig/cron v3, field by field from the month down, since what happens where clocks change
+ * follows from it: what clocks skip is left out, what they show twice comes twice.
+ */
+export function nextCronTime(fields: CronFields, after: number, zone: TimeZone): number | undefined {
+  const { minute: minutes, hour: hours, month: months } = fields;
+  let second = after + 1;
+  let time = localTime(second, zone);
+  const lastYear = time.year + YEARS;
+  // Whether the smaller fields have been set to their beginnings.
+  let moved = false;
+  const goTo = (next: number) => {
+    second = next;
+    time = localTime(second, zone);
+  };
+
+  wrap: for (;;) {
+    if (time.year > lastYear) return undefined;
+    while (months.admits[time.month] !== 1) {
+      if (!moved) goTo(secondOf({ year: time.year, month: time.month, day: 1 }, zone));
+      moved = true;
+      goTo(secondOf({ ...time, month: time.month + 1 }, zone));
+      if (time.month === 1) continue wrap;
+    }
+    while (!admitsDay(fields, time)) {
+      if (!moved) goTo(secondOf({ year: time.year, month: time.month, day: time.day }, zone));
+      moved = true;
+      goTo(secondOf({ ...time, day: time.day + 1 }, zone));
+      // Midnight may be skipped: 23 of the day before, or 1.
+      if (time.hour !== 0) goTo(second + (time.hour > 12 ? 24 - time.hour : -time.hour) * 3600);
+      if (time.day === 1) continue wrap;
+    }
+    while (hours.admits[time.hour] !== 1) {
+      if (!moved) goTo(secondOf({ year: time.year, month: time.month, day: time.day, hour: time.hour }, zone));
+      moved = true;
+      goTo(second + 3600);
+      if (time.hour === 0) continue wrap;
+    }
+    while (minutes.admits[time.minute] !== 1) {
+      if (!moved) second -= second % 60;
+      moved = true;
+      goTo(second + 60);
+      if (time.minute === 0) continue wrap;
+    }
+    if (time.second === 0) return second;
+    moved = true;
+    goTo(second + 60 - time.second);
+  }
+}
+
+function admitsDay({ dayOfMonth, dayOfWeek }: CronFields, { day, weekday }: LocalTime): boolean {
+  const ofMonth = dayOfMonth.admits[day] === 1;
+  const ofWeek = dayOfWeek.admits[weekday] === 1;
+  return dayOfMonth.isStar || dayOfWeek.isStar ? ofMonth && ofWeek : ofMonth || ofWeek;
+}

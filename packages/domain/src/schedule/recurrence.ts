@@ -1,0 +1,55 @@
+import type { CronExpression } from "./cron-expression.js";
+import { nextCronTime } from "./next-cron-time.js";
+import type { TimeZones } from "./time-zone.js";
+
+/** The latest time that a Date can hold, ms. */
+const END_OF_TIME = 8_640_000_000_000_000;
+
+/** Times at which something is due, ms since the epoch, each a whole second. */
+export interface Recurrence {
+  /** The first one after a time; undefined when there is none (within five years, for cron fields). */
+  next(after: number): number | undefined;
+}
+
+/** Every so many milliseconds (whole seconds) from `from` on, whose fraction of a second is dropped; not at `from` itself. */
+export function interval(intervalMs: number, from: number): Recurrence {
+  const anchor = Math.floor(from / 1000) * 1000;
+  return {
+    next: (after) => {
+      const next = anchor + (Math.max(Math.floor((after - anchor) / intervalMs), 0) + 1) * intervalMs;
+      return next > END_OF_TIME ? undefined : next;
+    },
+  };
+}
+
+/** When an expression is due; `from` is what `@every` counts from, `zone` holds where the expression names none. */
+export function cronRecurrence(
+  expression: CronExpression,
+  { zones, zone, from }: { zones: TimeZones; zone: string; from: number },
+): Recurrence {
+  if (expression.kind === "interval") return interval(expression.intervalMs, from);
+  const place = zones.get(expression.zone ?? zone);
+  return {
+    next: (after) => {
+      const next = nextCronTime(expression, Math.floor(after / 1000), place);
+      return next === undefined ? undefined : next * 1000;
+    },
+  };
+}
+
+/**
+ * The last time after `after` and not after `until`; undefined when there is none. It looks back from `until`, further
+ * and further, so that years of missed minutes cost no more than an hour of them.
+ */
+export function latest(recurrence: Recurrence, after: number, until: number): number | undefined {
+  let last: number | undefined;
+  for (let back = 1000; ; back *= 4) {
+    const from = Math.max(after, until - back);
+    let next = recurrence.next(from);
+    while (next !== undefined && next <= until) {
+      last = next;
+      next = recurrence.next(next);
+    }
+    if (last !== undefined || from === after) return last;
+  }
+}
