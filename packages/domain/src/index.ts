@@ -95,7 +95,8 @@ export { goDuration, nanosecondsOf, parseGoDuration } from "./duration/go-durati
 // Schedules
 export { parseCron, type CronExpression, type CronFields, type CronInterval, type CronParse } from "./schedule/cron-expression.js";
 export { cronRecurrence, interval, latest, type Recurrence } from "./schedule/recurrence.js";
-export { TimeZones } from "./schedule/time-zone.js";
+export { scheduleRecurrence } from "./schedule/schedule-recurrence.js";
+export { isTimeZone, TimeZones } from "./schedule/time-zone.js";
 
 // Literals
 export {

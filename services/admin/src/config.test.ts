@@ -24,3 +24,8 @@ test("without authentication the network is served only when that is said", () =
   });
   expect(parse({ host: "0.0.0.0", openToNetwork: true }).success).toBe(true);
 });
+
+test("schedules have a time zone that exists", () => {
+  const parse = (timeZone: string) => adminConfigSchema.safeParse({ schedules: { timeZone } }).success;
+  expect([parse("Europe/Berlin"), parse("UTC"), parse("Mars/Base"), parse(""), parse("+02:00")]).toEqual([true, true, false, false, false]);
+});

@@ -1,3 +1,4 @@
+import { isTimeZone } from "@flyte-ts/domain";
 import { z } from "zod";
 
 /** Kubernetes quantities by resource; an empty string or absence means: none. */
@@ -112,6 +113,17 @@ export const adminConfigSchema = z.strictObject({
       maxAnnotationEntries: z.number().int().min(0).default(0),
       /** Size of one compiled workflow, bytes; 0 means no limit. */
       workflowSizeLimit: z.number().int().min(0).default(0),
+    })
+    .prefault({}),
+  schedules: z
+    .strictObject({
+      /** Time zone of cron expressions that name none. */
+      timeZone: z
+        .string()
+        .refine((name) => name !== "" && isTimeZone(name), "no such time zone: a name as Europe/Berlin is needed")
+        .default("UTC"),
+      /** Which missed runs are made up for where the launch plan does not say so. */
+      catchUp: z.enum(["all", "last", "none"]).default("last"),
     })
     .prefault({}),
   abort: z

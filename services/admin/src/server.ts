@@ -3,6 +3,7 @@ import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
 import { Code, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
 import { attributeRpcs } from "./attributes/rpc.js";
@@ -15,6 +16,7 @@ import { launchPlanRpcs } from "./launch-plan/rpc.js";
 import { namedEntityRpcs } from "./named-entity/rpc.js";
 import { nodeExecutionRpcs } from "./node-execution/rpc.js";
 import { projectRpcs } from "./project/rpc.js";
+import { scheduleRpcs } from "./schedule/rpc.js";
 import { signalRpcs } from "./signal/rpc.js";
 import { taskRpcs } from "./task/rpc.js";
 import { taskExecutionRpcs } from "./task-execution/rpc.js";
@@ -40,6 +42,7 @@ export function adminServices(deps: AdminDeps, build: Build): ServedService[] {
     }),
     implement(DataProxyService, dataProxyRpcs(deps)),
     implement(SignalService, signalRpcs(deps)),
+    implement(ScheduleService, scheduleRpcs(deps)),
     // Their REST routes answer as those of a server without auth always have.
     withoutImplementation(AuthMetadataService),
     withoutImplementation(IdentityService),

@@ -26,7 +26,7 @@ export async function activateLaunchPlan({ db, clock }: Deps, id: Identifier): P
     });
     for (const former of rows) await endSchedule(tx, former.id);
     await setState(tx, { rowId, state: LaunchPlanState.ACTIVE, now });
-    await storeSchedule(tx, { launchPlanRowId: rowId, schedule: launchPlan.spec?.entityMetadata?.schedule, now });
+    await storeSchedule(tx, { launchPlanRowId: rowId, spec: launchPlan.spec, now });
   });
 }
 

@@ -11,6 +11,7 @@ import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { checkNotifications } from "../notification.js";
 import { structureDifference } from "../structure-difference.js";
 import type { WorkflowHead } from "../workflow/find.js";
+import { catchUpPolicy } from "./catch-up.js";
 import { findLaunchPlan, type StoredLaunchPlan } from "./find.js";
 import { expectedInputs } from "./inputs.js";
 import { checkSchedule, scheduleType } from "./schedule.js";
@@ -82,6 +83,7 @@ export async function createLaunchPlanInternal(
 /** The spec as it is stored: its default inputs are all the inputs that remain open. */
 function checkedSpec(given: LaunchPlanSpec, workflow: WorkflowHead): LaunchPlanSpec {
   checkLabels(given.labels);
+  catchUpPolicy(given.annotations);
   const expected = expectedInputs({
     workflowInputs: workflow.interface.inputs,
     fixed: given.fixedInputs,

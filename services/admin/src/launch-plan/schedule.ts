@@ -1,9 +1,11 @@
+import type { LaunchPlanSpec } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import type { Schedule } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";
 import type { ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { parseCron, typeToText } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
 import { invalidArgument } from "../invalid.js";
+import { catchUpPolicy } from "./catch-up.js";
 
 /** Value of the column `schedule_type`. */
 export function scheduleType(schedule: Schedule | undefined): "NONE" | "CRON" | "RATE" {
@@ -57,14 +59,16 @@ export function checkSchedule(schedule: Schedule | undefined, expected: Paramete
 
 /**
  * Puts the schedule of a launch plan that was just activated into force; one without
- * expression never fires and has no row.
+ * expression never fires and has no row. One that is in force already goes on as it was:
+ * a repeated registration neither shifts fixed rates nor forgets what is due.
  *
  * @throws RpcError INVALID_ARGUMENT for the deprecated form, which never could be activated.
  */
 export async function storeSchedule(
   tx: Queryable,
-  { launchPlanRowId, schedule, now }: { launchPlanRowId: bigint; schedule: Schedule | undefined; now: Date },
+  { launchPlanRowId, spec, now }: { launchPlanRowId: bigint; spec: LaunchPlanSpec | undefined; now: Date },
 ): Promise<void> {
+  const schedule = spec?.entityMetadata?.schedule;
   const expression = schedule?.ScheduleExpression;
   if (expression?.case === "cronExpression" && expression.value !== "") {
     throw invalidArgument("schedule.cron_expression is deprecated and cannot be activated: use schedule.cron_schedule");
@@ -73,9 +77,9 @@ export async function storeSchedule(
   const rate = expression?.case === "rate" ? expression.value : undefined;
   if (cron === "" && (rate?.value ?? 0) === 0) return;
   await tx.query({
-    text: `INSERT INTO schedules (launch_plan_id, cron_expression, cron_offset, rate_value, rate_unit, kickoff_time_input_arg, activated_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
-      ON CONFLICT (launch_plan_id) DO UPDATE SET activated_at = excluded.activated_at`,
+    text: `INSERT INTO schedules (launch_plan_id, cron_expression, cron_offset, rate_value, rate_unit, kickoff_time_input_arg, catch_up, activated_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      ON CONFLICT (launch_plan_id) DO NOTHING`,
     values: [
       launchPlanRowId,
       cron,
@@ -83,6 +87,7 @@ export async function storeSchedule(
       rate?.value ?? 0,
       rate?.unit ?? 0,
       schedule?.kickoffTimeInputArg ?? "",
+      catchUpPolicy(spec?.annotations) ?? "",
       now,
     ],
   });

@@ -1,0 +1,50 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Recurrence, scheduledExecutionName, scheduleRecurrence, TimeZones } from "@flyte-ts/domain";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { type ActiveSchedule, type NextRun, NextRunSchema } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+
+interface Upcoming {
+  readonly launchPlan: Identifier;
+  readonly recurrence: Recurrence;
+  at: number;
+}
+
+export interface NextRunsOptions {
+  /** Time zone of cron expressions that name none. */
+  readonly zone: string;
+  /** Ms since the epoch; runs are after it. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** The first runs of all these schedules together, in the order of their times. */
+export function nextRuns(schedules: readonly ActiveSchedule[], { zone, after, limit }: NextRunsOptions): NextRun[] {
+  const zones = new TimeZones();
+  let upcoming: Upcoming[] = [];
+  for (const { launchPlan, schedule, activatedAt } of schedules) {
+    if (launchPlan === undefined || schedule === undefined || activatedAt === undefined) continue;
+    const from = timestampDate(activatedAt).getTime();
+    const recurrence = scheduleRecurrence(schedule, { zones, zone, from });
+    const at = recurrence?.next(Math.max(after, from));
+    if (recurrence !== undefined && at !== undefined) upcoming.push({ launchPlan, recurrence, at });
+  }
+  // No more schedules than runs are wanted can have a part in them.
+  upcoming = upcoming.sort((a, b) => a.at - b.at).slice(0, limit);
+  const runs: NextRun[] = [];
+  while (runs.length < limit) {
+    const first = upcoming[0];
+    if (first === undefined) break;
+    const { launchPlan, recurrence, at } = first;
+    runs.push(
+      create(NextRunSchema, { launchPlan, scheduledAt: timestampFromMs(at), executionName: scheduledExecutionName(launchPlan, at) }),
+    );
+    const next = recurrence.next(at);
+    if (next === undefined) upcoming.shift();
+    else {
+      first.at = next;
+      upcoming.sort((a, b) => a.at - b.at);
+    }
+  }
+  return runs;
+}

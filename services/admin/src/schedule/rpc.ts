@@ -1,0 +1,43 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import type { AdminDeps } from "../deps.js";
+import { isTime } from "../event/time.js";
+import { checkText } from "../identifier/check.js";
+import { invalidArgument } from "../invalid.js";
+import { findActiveSchedules, scheduleRevision } from "./active-schedules.js";
+import { nextRuns } from "./next-runs.js";
+
+const DEFAULT_RUNS = 10;
+const MOST_RUNS = 1000;
+
+/** Schedules in force: for the service that carries them out, and when they run next, for people. */
+export function scheduleRpcs({
+  db,
+  config,
+  clock,
+}: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof ScheduleService> {
+  return {
+    async listSchedules({ knownRevision }) {
+      // Before the schedules: what changes in between is found out the next time.
+      const revision = await scheduleRevision(db, config);
+      const schedules = revision === knownRevision ? [] : await findActiveSchedules(db, config);
+      return { revision, schedules, timeZone: config.schedules.timeZone };
+    },
+
+    async listNextRuns({ project, domain, name, after, limit }) {
+      checkText(project, "project");
+      checkText(domain, "domain");
+      if (name !== "") checkText(name, "name");
+      if (after !== undefined && !isTime(after)) throw invalidArgument("invalid value for after: it must be a time of the years 1 to 9999");
+      if (limit > MOST_RUNS) throw invalidArgument(`invalid value for limit: at most ${MOST_RUNS}, found ${limit}`);
+      const schedules = await findActiveSchedules(db, config, { project, domain, ...(name !== "" && { name }) });
+      const runs = nextRuns(schedules, {
+        zone: config.schedules.timeZone,
+        after: (after === undefined ? clock() : timestampDate(after)).getTime(),
+        limit: limit || DEFAULT_RUNS,
+      });
+      return { runs };
+    },
+  };
+}
