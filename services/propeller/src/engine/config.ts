@@ -56,7 +56,7 @@ export interface EngineConfig {
   readonly arrayParallelism: ParallelismBehavior;
   /** News of an array's items are told at most once in this time. */
   readonly arrayEventPause: number;
-  /** Tasks that begin with one observation; the others follow at once, with the next, so that others come in between. */
+  /** Nodes that begin with one observation; the others wait for one that says that there is room for what they lead to. */
   readonly startsPerRound: number;
   /** Outputs and inputs up to this many bytes travel by value; larger ones go to the blob store. */
   readonly inlineLimit: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Driver } from "../simulation/build/driver.js";
-import type { NodeSpec } from "../simulation/build/workflow.js";
+import { buildWorkflow, type NodeSpec } from "../simulation/build/workflow.js";
 
 const task: NodeSpec = { kind: "task" };
 
@@ -55,6 +55,23 @@ describe("a status that does not fit into the resource", () => {
 });
 
 describe("a large graph", () => {
+  it("begins so many with one fact, and the others only when there is room", () => {
+    const nodes = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`n${index}`, task]));
+    const d = new Driver(buildWorkflow({ main: { nodes } }), { startsPerRound: 2 });
+    d.hasRoom = false;
+    d.observe({ kind: "load" });
+    expect(d.takeSent()).toEqual(["n0/0 RUN", "n1/0 RUN"]);
+    d.reply("n0", "SUCCEEDED");
+    d.observe({ kind: "resync" });
+    expect(d.takeSent()).toEqual([]);
+    expect(d.run.wantsRoom).toBe(true);
+    d.observe({ kind: "room" });
+    expect(d.takeSent()).toEqual(["n2/0 RUN", "n3/0 RUN"]);
+    d.observe({ kind: "room" });
+    expect(d.takeSent()).toEqual(["n4/0 RUN"]);
+    expect(d.run.wantsRoom).toBe(false);
+  });
+
   it("of ten thousand nodes in a row neither recurses nor slows down", () => {
     const nodes: Record<string, NodeSpec> = {};
     for (let i = 0; i < 10_000; i++) nodes[`n${i}`] = i === 0 ? task : { kind: "task", after: [`n${i - 1}`] };

@@ -78,6 +78,11 @@ class Run implements WorkflowRun {
     return this.#walk.finishing === "no" ? this.#walk.timers.next : undefined;
   }
 
+  get wantsRoom(): boolean {
+    const { crowded, waiting, starting, finishing } = this.#walk;
+    return crowded && finishing === "no" && waiting.size + starting.size > 0;
+  }
+
   get phase(): number {
     return this.#walk.status.phase;
   }
@@ -140,6 +145,9 @@ class Run implements WorkflowRun {
       case "timer":
         this.#timer();
         return;
+      case "room":
+        walk.crowded = false;
+        return;
       case "abort":
         this.#abort(observation.reason ?? ABORT_REASON);
         return;
@@ -200,7 +208,7 @@ class Run implements WorkflowRun {
     for (const subject of walk.timers.takeDue(walk.now)) {
       if (subject instanceof RuntimeNode) nodeDue(walk, subject);
       else if ("blob" in subject) blobDue(walk, subject);
-      else if ("workflow" in subject) endDue(walk);
+      else endDue(walk);
     }
   }
 
@@ -266,10 +274,8 @@ class Run implements WorkflowRun {
         stepScope(walk, scope);
         continue;
       }
-      if (started >= walk.config.startsPerRound && walk.waiting.size > 0) {
-        walk.timers.set(walk.moreTimer, walk.now);
-        return;
-      }
+      if (started >= walk.config.startsPerRound) walk.crowded = true;
+      if (walk.crowded) return;
       const waiting = nextWaiting(walk);
       if (waiting === undefined) return;
       start(walk, waiting);

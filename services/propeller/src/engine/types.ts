@@ -19,6 +19,8 @@ export type Observation =
   | { readonly kind: "taskEvent"; readonly event: TaskEvent }
   /** `wakeAt` has come. */
   | { readonly kind: "timer" }
+  /** What began last is on its way and more may begin, see `wantsRoom`. */
+  | { readonly kind: "room" }
   /** Deletion of the resource was requested. */
   | { readonly kind: "abort"; readonly reason?: string }
   | { readonly kind: "outputsRead"; readonly uri: string; readonly result: ReadResult<LiteralMap> }
@@ -140,6 +142,8 @@ export interface WorkflowRun {
   takePatch(): ResourcePatch | undefined;
   /** Earliest time, ms, at which the engine wants a `timer` observation. */
   readonly wakeAt: number | undefined;
+  /** Nodes could begin, and wait for an observation `room`: what they lead to stands in memory until others take it. */
+  readonly wantsRoom: boolean;
   /** See `workflowPhases` of the domain package. */
   readonly phase: number;
   /** The status is terminal; the run may still wait for admin's word. */

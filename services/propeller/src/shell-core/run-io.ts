@@ -67,6 +67,11 @@ export class RunIo {
     return { revision: write.revision, released };
   }
 
+  /** How many effects wait for their revision to be durable. */
+  get held(): number {
+    return this.#held.length;
+  }
+
   /** Nothing is on its way to the resource and nothing waits for it. */
   get idle(): boolean {
     return this.#writing === undefined && this.#held.length === 0;

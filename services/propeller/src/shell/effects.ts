@@ -5,7 +5,7 @@ import { type Bus, BusClosed, PublishGivenUp } from "@flyte-ts/messaging";
 import { type Logger, LogSampler } from "@flyte-ts/telemetry";
 import type { Effect, Note, Observation } from "../engine/types.js";
 import { type Answerers, answerWith } from "./ask/answerers.js";
-import type { EventSink } from "./event-sink/event-sink.js";
+import type { AsLongAs, EventSink } from "./event-sink/event-sink.js";
 import type { KubeEvents } from "./kube-events/kube-events.js";
 import { countTransition, type PropellerMetrics } from "./metrics.js";
 import type { OutputsStore } from "./outputs-store.js";
@@ -42,15 +42,18 @@ export class Effects {
 
   /** Starts the effects in their order. `finish` is the caller's. */
   perform(key: string, effects: readonly Effect[]): void {
+    const asLongAs: AsLongAs = { while: () => this.options.holds(key) };
     for (const effect of effects) {
       // The run is lost with its shard; who takes it over finds out again what is to be done.
       if (!this.options.holds(key)) return;
-      const work = this.#start(key, effect);
+      const work = this.#start(key, effect, asLongAs);
       if (work === undefined) continue;
+      // Nothing here may hold on to the effect: its message is on the way as bytes, and very many may be.
+      const { kind } = effect;
       const settled = work
         .catch((error: unknown) => {
-          this.options.metrics.effectErrors.inc({ effect: effect.kind });
-          if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, effect, error);
+          this.options.metrics.effectErrors.inc({ effect: kind });
+          if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, kind, error);
         })
         .finally(() => this.#running.delete(settled));
       this.#running.add(settled);
@@ -58,7 +61,7 @@ export class Effects {
   }
 
   /** When something that all need is away, very many fail at once. */
-  #tellFailure(key: string, { kind }: Effect, error: unknown): void {
+  #tellFailure(key: string, kind: Effect["kind"], error: unknown): void {
     const left = this.#sampler.take(kind);
     if (left !== undefined) this.options.logger.error({ workflow: key, effect: kind, error: String(error), left }, "effect failed");
   }
@@ -74,9 +77,8 @@ export class Effects {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #start(key: string, effect: Effect): Promise<void> | undefined {
+  #start(key: string, effect: Effect, asLongAs: AsLongAs): Promise<void> | undefined {
     const { bus, events, outputs, answerers, observe, metrics } = this.options;
-    const asLongAs = { while: () => this.options.holds(key) };
     switch (effect.kind) {
       case "sendTask": {
         const subject = taskRequestSubject(effect.request.template?.type ?? "", effect.request.shard);

@@ -74,8 +74,12 @@ export interface ReloadPause {
 /** Failures in a row after which a workflow's owner is told, some seconds: what was away for a moment is there again. */
 const PATIENCE = 6;
 
-/** Effects under way, of all workflows, above which timers wait: also those by which large graphs begin their nodes bit by bit. */
+/**
+ * Effects under way, of all workflows, above which large graphs begin no further nodes and no further
+ * facts are heard: 5 KiB each, for a message stands in memory until the bus has taken it.
+ */
 export const MOST_EFFECTS = 4_000;
+/** How long to wait for room before looking again. */
 export const BREATH_MS = 10;
 
 /** Facts that one round takes up; more wait for the next, so that a huge workflow lets others in between. */
@@ -208,6 +212,7 @@ export class Shard {
     const inbox = active.inbox.splice(0, LONGEST_ROUND);
     for (const observation of inbox) this.#decide(active, observation);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
+    if (active.run.wantsRoom && this.#hasRoom(active)) this.#decide(active, { kind: "room" });
     this.#settle(key, active);
     end();
   }
@@ -317,9 +322,14 @@ export class Shard {
     if (!this.#runs.has(key)) return;
     if (active.inbox.length > 0) this.options.queue.add(key);
     this.options.queue.forget(key);
-    // Ahead of the bus by no more than it takes in a moment: what waits for it waits in memory.
-    const earliest = this.options.effects.running > MOST_EFFECTS ? this.options.now() + BREATH_MS : 0;
-    this.options.queue.addAt(key, Math.max(earliest, Math.min(active.run.wakeAt ?? Number.POSITIVE_INFINITY, active.resyncAt)));
+    if (active.run.wantsRoom && this.#hasRoom(active)) this.options.queue.add(key);
+    const breath = active.run.wantsRoom ? this.options.now() + BREATH_MS : Number.POSITIVE_INFINITY;
+    this.options.queue.addAt(key, Math.min(breath, active.run.wakeAt ?? Number.POSITIVE_INFINITY, active.resyncAt));
+  }
+
+  /** What waits for the run's status to be written goes out all at once, so it counts with what is on its way. */
+  #hasRoom({ io }: ActiveRun): boolean {
+    return this.options.effects.running + io.held < MOST_EFFECTS;
   }
 
   async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {

@@ -25,16 +25,12 @@ export type Release = "now" | "held";
 export type OwnStatus = Omit<WorkflowStatus, "nodeStatus" | "slices" | "nodeCounts">;
 
 /** A timer is for a node, a blob or the workflow itself. */
-export type TimerSubject = RuntimeNode | BlobTimer | WorkflowTimer | MoreTimer;
+export type TimerSubject = RuntimeNode | BlobTimer | WorkflowTimer;
 export interface BlobTimer {
   readonly blob: string;
 }
 export interface WorkflowTimer {
   readonly workflow: true;
-}
-/** Nodes are left that could begin: see `startsPerRound`. */
-export interface MoreTimer {
-  readonly more: true;
 }
 
 export interface PendingWrite {
@@ -82,6 +78,8 @@ export class Walk {
   readonly waiting = new Heap<RuntimeNode>(byPlace);
   /** Items of arrays that their arrays let begin. */
   readonly starting = new Heap<RuntimeNode>(byPlace);
+  /** So many began with one observation that the others wait for an observation `room`, see `startsPerRound`. */
+  crowded = false;
   slotsUsed = 0;
   activeNodes = 0;
   /** Nodes whose outputs the status holds by value. */
@@ -89,7 +87,6 @@ export class Walk {
   retainedBytes = 0;
   readonly timers = new TimerHeap<TimerSubject>();
   readonly workflowTimer: WorkflowTimer = { workflow: true };
-  readonly moreTimer: MoreTimer = { more: true };
   blobs!: BlobReads;
   plugins: PluginsKnown = NO_PLUGINS_KNOWN;
   readonly errors = new ErrorBudget();

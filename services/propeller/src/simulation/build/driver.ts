@@ -35,6 +35,8 @@ export class Driver {
   slicesWritten = 0;
   /** Writes wait for `flush`. */
   slowWrites = false;
+  /** What begins is taken at once, so more may begin. */
+  hasRoom = true;
   finished = false;
 
   constructor(
@@ -57,6 +59,7 @@ export class Driver {
   observe(observation: Observation): void {
     this.#perform(this.#io.admit(this.run.observe(observation, this.now)));
     if (!this.slowWrites) this.flush();
+    if (this.run.wantsRoom && this.hasRoom) this.observe({ kind: "room" });
   }
 
   flush(): void {

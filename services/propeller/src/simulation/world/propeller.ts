@@ -207,7 +207,16 @@ export class Propeller implements Worker {
     this.#perform(active, admitted);
     if (this.#active !== active) return;
     this.#write(active);
+    this.#makeRoom(active);
     this.#alarm(active);
+  }
+
+  /** There is room after a while: when what began last has left. */
+  #makeRoom(active: Active): void {
+    if (!active.io.run.wantsRoom) return;
+    this.options.host.life?.after(this.options.random.between(0, 5), () => {
+      if (this.#active === active && active.io.run.wantsRoom) this.#observe({ kind: "room" });
+    });
   }
 
   #alarm(active: Active): void {
