@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type KubernetesFixture, kubernetesFixture } from "@flyte-ts/testing";
+import { type KubernetesFixture, kubernetesFixture, testGuard } from "@flyte-ts/testing";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
@@ -22,6 +22,8 @@ export interface RunningStack {
   pids(part: StackPart): number[];
   /** What the stack has printed so far. */
   output(): string;
+  /** Sends a signal to the process that was started, which started all others. */
+  signal(signal: NodeJS.Signals): void;
   /** Ends it by Ctrl-C's signal and resolves to its exit status. */
   stop(): Promise<number>;
 }
@@ -66,6 +68,7 @@ export async function startStack(flags: readonly string[] = ["--no-example"]): P
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
+  testGuard().watch(child, "SIGINT");
   const { output, ended } = follow(child);
   for (let waited = 0; !/^ready$/m.test(output()); waited += 50) {
     if (child.exitCode !== null || waited > 240_000) throw new Error(`the stack did not become ready:\n${output()}`);
@@ -87,6 +90,7 @@ export async function startStack(flags: readonly string[] = ["--no-example"]): P
         .filter(({ command }) => isPart(command, part, folder))
         .map(({ pid }) => pid),
     output,
+    signal: (signal) => void child.kill(signal),
     stop: async () => {
       child.kill("SIGINT");
       const status = await ended;

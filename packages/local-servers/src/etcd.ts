@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { freePort } from "./free-port.js";
 import { findGoProgram, type GoProgram } from "./go-program.js";
+import type { Guard } from "./guard.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
 
 /** Of the same line as the client in kube-apiserver. */
@@ -20,6 +21,8 @@ export interface EtcdOptions {
   readonly durable?: boolean;
   /** Told when the program has to be built first. */
   readonly onBuild?: (what: string) => void;
+  /** Ends the server when this process has died. Default: it stays. */
+  readonly guard?: Guard | undefined;
 }
 
 export function findEtcd(onBuild?: (what: string) => void): Promise<string> {
@@ -27,7 +30,7 @@ export function findEtcd(onBuild?: (what: string) => void): Promise<string> {
 }
 
 /** Starts a single etcd on the loopback address. */
-export async function startEtcd({ dataDir, port, durable = true, onBuild }: EtcdOptions): Promise<LocalServer> {
+export async function startEtcd({ dataDir, port, durable = true, onBuild, guard }: EtcdOptions): Promise<LocalServer> {
   const command = await findEtcd(onBuild);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const chosen = port ?? (await freePort());
@@ -52,6 +55,7 @@ export async function startEtcd({ dataDir, port, durable = true, onBuild }: Etcd
     url,
     port: chosen,
     stopSignal: "SIGTERM",
+    guard,
     ready: async () => {
       const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) });
       return answer.ok && ((await answer.json()) as { health?: string }).health === "true";

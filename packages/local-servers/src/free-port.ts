@@ -1,15 +1,35 @@
-import { createServer, type AddressInfo } from "node:net";
+import { randomInt } from "node:crypto";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
-/** A TCP port of the loopback address that nobody listens on now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
+/** Below the ports that machines give to outgoing connections, and to services of Kubernetes: nobody gets them by chance. */
+const FIRST = 15_000;
+const LAST = 29_999;
+/** For so long a port that was given out is not given out again: by then its server listens, ms. */
+const RESERVED_MS = 120_000;
+
+/** A TCP port of the loopback address that nobody listens on now, and that no other process of this user was just given. */
+export async function freePort(): Promise<number> {
+  const folder = join(tmpdir(), `flyte-ts-ports-${process.getuid?.() ?? 0}`);
+  mkdirSync(folder, { recursive: true });
+  for (let tries = 0; tries < 1_000; tries++) {
+    const port = randomInt(FIRST, LAST + 1);
+    if (reserve(join(folder, String(port))) && !(await portInUse(port))) return port;
+  }
+  throw new Error(`no port between ${FIRST} and ${LAST} is free`);
+}
+
+function reserve(file: string): boolean {
+  try {
+    if (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > RESERVED_MS) rmSync(file, { force: true });
+    writeFileSync(file, "", { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
 }
 
 /** Whether somebody listens on the port of the loopback address. */

@@ -11,6 +11,7 @@ export {
   startKubeApiserver,
 } from "./kube-apiserver.js";
 export { findVersitygw, startVersitygw, type VersitygwOptions } from "./versitygw.js";
+export { type Guard, isGuard, startGuard } from "./guard.js";
 export { ServerStartError, type LocalServer } from "./server-process.js";
 export { freePort, portInUse } from "./free-port.js";
 export { exclusively } from "./exclusively.js";

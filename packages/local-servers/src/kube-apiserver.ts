@@ -4,6 +4,7 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { freePort } from "./free-port.js";
 import { findGoProgram, type GoProgram } from "./go-program.js";
+import type { Guard } from "./guard.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
 
 const VERSION = "1.34.1";
@@ -37,6 +38,8 @@ export interface KubeApiserverOptions {
   readonly args?: readonly string[];
   /** Told when the program has to be built first. */
   readonly onBuild?: (what: string) => void;
+  /** Ends the server when this process has died. Default: it stays. */
+  readonly guard?: Guard | undefined;
 }
 
 export interface KubeApiserver extends LocalServer {
@@ -98,6 +101,7 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     url,
     port,
     stopSignal: "SIGTERM",
+    guard: options.guard,
     patienceMs: 90_000,
     ready: () => answersReady(url, { token, ca: file("certificates/apiserver.crt") }),
   });
@@ -112,10 +116,12 @@ export interface ControllerManagerOptions {
   /** Folder of the API server: it holds the key that signs service accounts' tokens. */
   readonly dataDir: string;
   readonly onBuild?: (what: string) => void;
+  /** Ends the server when this process has died. Default: it stays. */
+  readonly guard?: Guard | undefined;
 }
 
 /** Starts those controllers of kube-controller-manager that the services rely on. */
-export async function startControllerManager({ kubeconfig, dataDir, onBuild }: ControllerManagerOptions): Promise<LocalServer> {
+export async function startControllerManager({ kubeconfig, dataDir, onBuild, guard }: ControllerManagerOptions): Promise<LocalServer> {
   const command = await findControllerManager(onBuild);
   const port = await freePort();
   return startServerProcess({
@@ -133,6 +139,7 @@ export async function startControllerManager({ kubeconfig, dataDir, onBuild }: C
     url: `https://127.0.0.1:${port}`,
     port,
     stopSignal: "SIGTERM",
+    guard,
     patienceMs: 60_000,
   });
 }

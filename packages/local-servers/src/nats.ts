@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cacheFolder, executable, onPath } from "./cache-folder.js";
 import { freePort } from "./free-port.js";
+import type { Guard } from "./guard.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
 
 /** The server is pinned: JetStream's file format and behaviour come with it. */
@@ -16,10 +17,12 @@ export interface NatsOptions {
   readonly port?: number;
   /** Told when the program has to be downloaded first. */
   readonly onDownload?: (what: string) => void;
+  /** Ends the server when this process has died. Default: it stays. */
+  readonly guard?: Guard | undefined;
 }
 
 /** Starts a NATS server with JetStream on the loopback address. */
-export async function startNats({ dataDir, port, onDownload }: NatsOptions): Promise<LocalServer> {
+export async function startNats({ dataDir, port, onDownload, guard }: NatsOptions): Promise<LocalServer> {
   const command = findNatsServer(onDownload);
   mkdirSync(dataDir, { recursive: true });
   const chosen = port ?? (await freePort());
@@ -30,6 +33,7 @@ export async function startNats({ dataDir, port, onDownload }: NatsOptions): Pro
     url: `nats://127.0.0.1:${chosen}`,
     port: chosen,
     stopSignal: "SIGTERM",
+    guard,
   });
 }
 

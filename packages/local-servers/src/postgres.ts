@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { dirname, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.js";
+import type { Guard } from "./guard.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
 import { nobody, unprivileged } from "./unprivileged.js";
 
@@ -14,6 +15,8 @@ export interface PostgresOptions {
   readonly port?: number;
   /** False gives up durability for speed: only for data that may be lost. Default true. */
   readonly durable?: boolean;
+  /** Ends the server when this process has died. Default: it stays. */
+  readonly guard?: Guard | undefined;
 }
 
 interface Binaries {
@@ -26,7 +29,7 @@ interface Binaries {
  * the password is random, kept beside the data. A server left over from a caller
  * that was killed is stopped first.
  */
-export async function startPostgres({ dataDir, port, durable = true }: PostgresOptions): Promise<LocalServer> {
+export async function startPostgres({ dataDir, port, durable = true, guard }: PostgresOptions): Promise<LocalServer> {
   const binaries = await findBinaries();
   const folder = resolve(dataDir);
   const data = join(folder, "data");
@@ -58,6 +61,7 @@ export async function startPostgres({ dataDir, port, durable = true }: PostgresO
     url: `postgres://flyte:${password}@127.0.0.1:${chosen}/postgres`,
     port: chosen,
     stopSignal: "SIGINT",
+    guard,
   });
   await untilAccepting(data);
   return server;

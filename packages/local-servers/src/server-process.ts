@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Guard } from "./guard.js";
 
 /** A server of this machine that the caller started and has to stop. */
 export interface LocalServer {
@@ -31,6 +32,8 @@ export interface ProcessSpec {
   readonly ready?: () => Promise<boolean>;
   /** How long the start may take, ms. Default 30 s. */
   readonly patienceMs?: number;
+  /** Ends it with the caller. */
+  readonly guard?: Guard | undefined;
 }
 
 /**
@@ -42,6 +45,7 @@ export interface ProcessSpec {
  */
 export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer> {
   const child = spawn(spec.command, spec.args, { detached: true, stdio: ["ignore", "pipe", "pipe"], ...spec.options });
+  spec.guard?.watch(child, spec.stopSignal);
   const output = lastOutput(child);
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`${spec.name} could not be started: ${error.message}`));

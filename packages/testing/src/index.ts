@@ -3,3 +3,4 @@ export { kubernetesFixture, type KubernetesFixture, type KubernetesFixtureOption
 export { schemaText } from "./schema-text.js";
 export { seededRandom } from "./seeded-random.js";
 export { natsFixture, postgresFixture, type ServerFixture } from "./servers.js";
+export { testGuard } from "./test-guard.js";

@@ -13,6 +13,7 @@ import {
   startKubeApiserver,
 } from "@flyte-ts/local-servers";
 import type { ServerFixture } from "./servers.js";
+import { testGuard } from "./test-guard.js";
 
 /** A real kube-apiserver on an etcd of its own, without nodes. */
 export interface KubernetesFixture extends ServerFixture {
@@ -73,14 +74,16 @@ function tellBuild(what: string): void {
 export async function kubernetesFixture(options: KubernetesFixtureOptions = {}): Promise<KubernetesFixture> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-kubernetes-"));
   const durable = options.durable ?? false;
+  const guard = testGuard();
   const startStore = (port?: number) =>
-    startEtcd({ dataDir: join(folder, "etcd"), durable, onBuild: tellBuild, ...(port === undefined ? {} : { port }) });
+    startEtcd({ dataDir: join(folder, "etcd"), durable, guard, onBuild: tellBuild, ...(port === undefined ? {} : { port }) });
   let etcd = await startStore();
   const dataDir = join(folder, "kubernetes");
   const startApi = (port?: number) =>
     startKubeApiserver({
       dataDir,
       etcdUrl: etcd.url,
+      guard,
       onBuild: tellBuild,
       args: options.args ?? [],
       ...(port === undefined ? {} : { port }),
@@ -95,7 +98,7 @@ export async function kubernetesFixture(options: KubernetesFixtureOptions = {}):
   };
   try {
     api = await startApi();
-    if (options.controllers) controllers = await startControllerManager({ kubeconfig: api.kubeconfig, dataDir, onBuild: tellBuild });
+    if (options.controllers) controllers = await startControllerManager({ kubeconfig: api.kubeconfig, dataDir, guard, onBuild: tellBuild });
   } catch (error) {
     await etcd.kill();
     rmSync(folder, { recursive: true, force: true });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LocalServer, startNats, startPostgres } from "@flyte-ts/local-servers";
+import { testGuard } from "./test-guard.js";
 
 /** A real server on a free port with a folder of its own; both go with `stop`. */
 export interface ServerFixture {
@@ -14,11 +15,13 @@ export interface ServerFixture {
 }
 
 export function postgresFixture(): Promise<ServerFixture> {
-  return fixture("postgres", (dataDir, port) => startPostgres({ dataDir, durable: false, ...(port === undefined ? {} : { port }) }));
+  return fixture("postgres", (dataDir, port) =>
+    startPostgres({ dataDir, durable: false, guard: testGuard(), ...(port === undefined ? {} : { port }) }),
+  );
 }
 
 export function natsFixture(): Promise<ServerFixture> {
-  return fixture("nats", (dataDir, port) => startNats({ dataDir, ...(port === undefined ? {} : { port }) }));
+  return fixture("nats", (dataDir, port) => startNats({ dataDir, guard: testGuard(), ...(port === undefined ? {} : { port }) }));
 }
 
 async function fixture(name: string, start: (dataDir: string, port?: number) => Promise<LocalServer>): Promise<ServerFixture> {

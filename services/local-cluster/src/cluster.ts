@@ -29,6 +29,8 @@ export interface Cluster {
   readonly kubeconfig: string;
   /** Stops serving; pods keep running or end, as configured. */
   close(): Promise<void>;
+  /** Ends the pods where they are to end with the service, before it returns: for a process that cannot wait for `close`. */
+  leave(): void;
 }
 
 export interface ClusterOptions {
@@ -103,6 +105,9 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
       for (const controller of controllers) controller.close();
       await persistent.close();
       unlock();
+    },
+    leave: () => {
+      if (config.podsOnStop === "kill") kubelet.killNow();
     },
   };
 }

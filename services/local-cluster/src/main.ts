@@ -16,7 +16,12 @@ try {
     },
   });
   returnMemory();
-  onShutdown(() => cluster.close(), { logger });
+  const stop = () => {
+    // Also when it is told to a second time. After any other end the next process takes the pods over.
+    process.once("exit", () => cluster.leave());
+    return cluster.close();
+  };
+  onShutdown(stop, { logger });
   logger.info({ host: config.host, port: cluster.port, kubeconfig: cluster.kubeconfig }, "ready");
 } catch (error) {
   logger.fatal({ error: error instanceof Error ? error.message : String(error) }, "cannot start");

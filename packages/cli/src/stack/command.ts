@@ -3,15 +3,20 @@ import { stackConfigSchema } from "./config.js";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
 import { terminalProgress } from "./progress.js";
+import { startGuard } from "@flyte-ts/local-servers";
 import { type Stack, startStack } from "./stack.js";
 
-/** `flyte-ts start`: runs the local stack until Ctrl-C, or until the example has ended with `--exit`. Resolves to the exit status. */
+/**
+ * `flyte-ts start`: runs the local stack until Ctrl-C, or until the example has ended with `--exit`. A second
+ * Ctrl-C does not wait for the end: whatever ends this process, the guard then ends the stack. Resolves to the exit status.
+ */
 export async function startCommand(argv: readonly string[]): Promise<number> {
   const progress = terminalProgress((text) => process.stdout.write(text), Date.now);
   const config = loadConfig(stackConfigSchema, { service: "stack", argv: booleanFlags(argv), env: process.env });
+  const guard = startGuard();
   const interrupted = interruption();
   progress.line("flyte-ts: starting the local stack");
-  const starting = startStack({ ...config, data: config.data ?? join(repositoryRoot, ".flyte-ts") }, progress);
+  const starting = startStack({ ...config, data: config.data ?? join(repositoryRoot, ".flyte-ts") }, { progress, guard });
   const first = await Promise.race([starting, interrupted]);
   if (first === "interrupted") {
     await (await starting).stop();
@@ -56,6 +61,7 @@ function booleanFlags(argv: readonly string[]): string[] {
   });
 }
 
+/** Resolves with the first signal; the second ends this process. */
 function interruption(): Promise<"interrupted"> {
   return new Promise((resolve) => {
     let count = 0;
@@ -63,8 +69,8 @@ function interruption(): Promise<"interrupted"> {
       if (++count > 1) process.exit(130);
       resolve("interrupted");
     };
-    process.on("SIGINT", take);
-    process.on("SIGTERM", take);
+    // SIGHUP: the terminal was closed.
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, take);
   });
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, type LocalServer, portInUse, startNats, startPostgres } from "@flyte-ts/local-servers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort, type Guard, isGuard, type LocalServer, portInUse, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
 import { checkBlobs, givenBlobs, ownBlobs, type StackBlobs } from "./blobs.js";
 import { givenCluster, type StackCluster } from "./cluster.js";
@@ -28,12 +29,20 @@ export class StackError extends Error {
 }
 
 const READY_MS = 60_000;
+/** A guard takes ten seconds at most. */
+const GUARD_MS = 15_000;
+
+interface StackParts {
+  readonly progress: Progress;
+  /** Ends what was started when this process has died. */
+  readonly guard: Guard;
+}
 
 /** Starts servers and services in the order of their needs, in parallel where there is none, and keeps them running. */
-export async function startStack(config: StackConfig, progress: Progress): Promise<Stack> {
+export async function startStack(config: StackConfig, { progress, guard }: StackParts): Promise<Stack> {
   const folders = stackFolders(config.data ?? ".flyte-ts");
   for (const folder of [folders.root, folders.config, folders.logs, folders.blobs, folders.cluster]) mkdirSync(folder, { recursive: true });
-  claim(folders);
+  await claim(folders, guard);
   const given = config.kubeconfig === undefined ? undefined : givenCluster(config.kubeconfig);
   const givenStore = config.s3 === undefined ? undefined : givenBlobs(config.s3, config.bucket, process.env);
   if (givenStore !== undefined) await checkBlobs(givenStore);
@@ -57,9 +66,14 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
     };
     const [postgres, nats] = await progress.step("PostgreSQL and NATS", () =>
       Promise.all([
-        keepServer("PostgreSQL", () => startPostgres({ dataDir: folders.postgres, port: ports.postgres })),
+        keepServer("PostgreSQL", () => startPostgres({ dataDir: folders.postgres, port: ports.postgres, guard })),
         keepServer("NATS", () =>
-          startNats({ dataDir: folders.nats, port: ports.nats, onDownload: (what) => progress.line(`  downloading ${what} (once) …`) }),
+          startNats({
+            dataDir: folders.nats,
+            port: ports.nats,
+            guard,
+            onDownload: (what) => progress.line(`  downloading ${what} (once) …`),
+          }),
         ),
       ]),
     );
@@ -91,7 +105,7 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
         progress.line(`  ${service} ended (${how}): starting it again; its log is in ${folders.logs}`);
       return new SupervisedService(
         { name, program, configFile, opsPort: readyPort ?? (ports.ops[name] as number) },
-        { logFolder: folders.logs, onRestart },
+        { logFolder: folders.logs, guard, onRestart },
       );
     });
     // The cluster and the blob store are there before those who use them, and end after them.
@@ -116,20 +130,26 @@ export async function startStack(config: StackConfig, progress: Progress): Promi
   }
 }
 
-/** Two stacks on one folder would destroy each other's state. */
-function claim({ pidFile, root }: StackFolders): void {
-  const pid = readPid(pidFile);
+/** Two stacks on one folder would destroy each other's state. What one that was killed left is ended by its guard, which is waited for. */
+async function claim({ pidFile, root }: StackFolders, guard: Guard): Promise<void> {
+  const [pid, guardPid] = readPids(pidFile);
   if (pid !== undefined && pid !== process.pid && isAlive(pid)) {
     throw new StackError(`the stack in ${root} is running already (process ${pid}): end it first, or use another folder with --data`);
   }
-  writeFileSync(pidFile, `${process.pid}\n`);
+  for (let waited = 0; guardPid !== undefined && isGuard(guardPid); waited += 50) {
+    if (waited > GUARD_MS) throw new StackError(`what a stack in ${root} that was killed has left does not end (process ${guardPid})`);
+    await sleep(50);
+  }
+  writeFileSync(pidFile, `${process.pid}\n${guard.pid ?? ""}\n`);
 }
 
-function readPid(file: string): number | undefined {
+function readPids(file: string): (number | undefined)[] {
   try {
-    return Number(readFileSync(file, "utf8")) || undefined;
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .map((line) => Number(line) || undefined);
   } catch {
-    return undefined;
+    return [];
   }
 }
 
@@ -195,6 +215,8 @@ interface KeptServerEvents {
 /** A server that is started again, on the same port and data, when it dies. */
 class KeptServer {
   #server: LocalServer | undefined;
+  /** A restart that is under way. */
+  #restart: Promise<void> = Promise.resolve();
   #stopping = false;
 
   constructor(
@@ -206,24 +228,28 @@ class KeptServer {
   async start(): Promise<LocalServer> {
     const server = await this.begin();
     this.#server = server;
-    void server.ended.then(async (how) => {
-      if (this.#stopping) return;
-      this.events.onRestart(`  ${how}: starting it again`);
-      for (let attempt = 0; attempt < 5 && !this.#stopping; attempt++) {
-        try {
-          await this.start();
-          return;
-        } catch (error) {
-          this.events.onRestart(`  ${this.name} could not be started again: ${(error as Error).message}`);
-        }
-      }
-      this.events.onFailed(`${this.name} could not be kept running`);
+    void server.ended.then((how) => {
+      if (!this.#stopping) this.#restart = this.#startAgain(how);
     });
     return server;
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
+    await this.#restart;
     await this.#server?.stop();
+  }
+
+  async #startAgain(how: string): Promise<void> {
+    this.events.onRestart(`  ${how}: starting it again`);
+    for (let attempt = 0; attempt < 5 && !this.#stopping; attempt++) {
+      try {
+        await this.start();
+        return;
+      } catch (error) {
+        this.events.onRestart(`  ${this.name} could not be started again: ${(error as Error).message}`);
+      }
+    }
+    if (!this.#stopping) this.events.onFailed(`${this.name} could not be kept running`);
   }
 }

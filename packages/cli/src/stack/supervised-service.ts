@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, closeSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Guard } from "@flyte-ts/local-servers";
 
 export interface ServiceSpec {
   readonly name: string;
@@ -14,6 +15,8 @@ export interface ServiceSpec {
 
 export interface SupervisorOptions {
   readonly logFolder: string;
+  /** Ends the service when this process has died. */
+  readonly guard: Guard;
   /** Told when a service ended without being asked to. */
   readonly onRestart: (service: string, how: string) => void;
 }
@@ -107,6 +110,7 @@ export class SupervisedService {
         detached: true,
       },
     );
+    this.options.guard.watch(child);
     closeSync(log);
     this.#child = child;
     this.#ended = new Promise((resolve) => {

@@ -7,7 +7,12 @@ const config = loadConfig(nodeRunnerConfig, { service: "node-runner", argv: proc
 const logger = createLogger({ service: "node-runner", level: config.logLevel });
 try {
   const runner = await startNodeRunner({ config, logger, now: Date.now });
-  onShutdown(() => runner.close(), { logger });
+  const stop = () => {
+    // Also when it is told to a second time. After any other end the next process takes the pods over.
+    process.once("exit", () => runner.leave());
+    return runner.close();
+  };
+  onShutdown(stop, { logger });
   logger.info({ node: config.nodeName }, "ready");
 } catch (error) {
   logger.fatal({ error: error instanceof Error ? error.message : String(error) }, "cannot start");

@@ -12,6 +12,8 @@ export interface NodeRunner {
   readonly opsPort: number;
   /** Stops working; pods keep running or end, as configured. */
   close(): Promise<void>;
+  /** Ends the pods where they are to end with the service, before it returns: for a process that cannot wait for `close`. */
+  leave(): void;
 }
 
 export interface NodeRunnerOptions {
@@ -50,6 +52,9 @@ export async function startNodeRunner({ config: given, logger, now }: NodeRunner
       await client.close();
       await ops.close();
       unlock();
+    },
+    leave: () => {
+      if (config.podsOnStop === "kill") kubelet.killNow();
     },
   };
 }

@@ -37,6 +37,11 @@ export class Reaper {
     });
   }
 
+  /** Looks at once, and kills what it finds. */
+  look(): void {
+    if (this.#waiting.size > 0) this.#scan();
+  }
+
   #scan(): void {
     const found = new Set<Prey>();
     for (const name of readdirSync("/proc")) {
