@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 
 /** Larger than any answer, so that the client's window never holds the server up. */
@@ -46,11 +47,11 @@ export class Connection {
         te: "trailers",
       });
       let bytes = 0;
-      let status: unknown;
-      let text: unknown;
-      const read = (headers: Record<string, unknown>) => {
-        status = headers["grpc-status"] ?? status;
-        text = headers["grpc-message"] ?? text;
+      let status: string | undefined;
+      let text = "";
+      const read = (headers: IncomingHttpHeaders) => {
+        status = headers["grpc-status"]?.toString() ?? status;
+        text = headers["grpc-message"]?.toString() ?? text;
       };
       stream.on("response", read);
       stream.on("trailers", read);
@@ -60,7 +61,7 @@ export class Connection {
       stream.on("error", reject);
       stream.on("close", () => {
         if (status === "0") resolve(bytes);
-        else reject(new Error(`${path}: status ${String(status)} ${decodeURIComponent(String(text ?? ""))}`));
+        else reject(new Error(`${path}: status ${String(status)} ${decodeURIComponent(text)}`));
       });
       stream.end(message);
     });

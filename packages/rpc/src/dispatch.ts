@@ -1,6 +1,7 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Code, codeName } from "./code.js";
+import { Encoded } from "./encoded.js";
 import { isUnexpected, RpcError, toRpcError } from "./rpc-error.js";
 import type { AnyMethod, CallContext, Interceptor, ServedService } from "./service.js";
 
@@ -12,7 +13,7 @@ export interface DispatchOptions {
 /** Runs the function behind a method, within the interceptors. It rejects with nothing but RpcErrors. */
 export interface Dispatch {
   /** For methods that answer with one message; `request` is a message, or an iterable where the client streams. */
-  one(request: unknown, context: CallContext): Promise<Message>;
+  one(request: unknown, context: CallContext): Promise<Message | Encoded>;
   /** For methods that answer with a stream; `emit` resolves when the next message may come. */
   many(request: unknown, context: CallContext, emit: (message: Message) => Promise<void>): Promise<void>;
 }
@@ -34,9 +35,10 @@ export function createDispatch(served: ServedService, method: DescMethod, { logg
   };
   return {
     async one(request, context) {
-      return (await around(request, context, async (current) =>
-        create(method.output, (await run(request, current)) as Message),
-      )) as Message;
+      return (await around(request, context, async (current) => {
+        const answer = await run(request, current);
+        return answer instanceof Encoded ? answer : create(method.output, answer as Message);
+      })) as Message | Encoded;
     },
     async many(request, context, emit) {
       await around(request, context, async (current) => {

@@ -1,6 +1,7 @@
 import { toBinary, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Server, ServerDuplexStream, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { decodeRequest } from "./decode.js";
+import { Encoded } from "./encoded.js";
 import { createDispatch, streamsIn, streamsOut, type Dispatch, type DispatchOptions } from "./dispatch.js";
 import { errorStatus } from "./grpc-trailer.js";
 import { requestIdOf } from "./request-id.js";
@@ -37,8 +38,8 @@ type Callback = (error: ReturnType<typeof errorStatus> | null, response?: Buffer
 
 /** The four shapes of grpc-js handlers: with a callback where one message answers, else a stream to end or destroy. */
 function handlerOf(method: DescMethod, dispatch: Dispatch): (call: Call, callback: Callback) => void {
-  const encode = (message: Message): Buffer => {
-    const bytes = toBinary(method.output, message);
+  const encode = (message: Message | Encoded): Buffer => {
+    const bytes = message instanceof Encoded ? message.bytes : toBinary(method.output, message);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   };
   const request = (call: Call): unknown => (streamsIn(method) ? decodeEach(method, call) : decodeRequest(method.input, call.request));

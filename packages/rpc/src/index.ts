@@ -11,6 +11,7 @@ export {
   type ServiceImplementation,
   type Transport,
 } from "./service.js";
+export { Encoded } from "./encoded.js";
 export { callSpans } from "./call-spans.js";
 export { callMetrics } from "./call-metrics.js";
 export type { HttpContext, HttpRoute } from "./http-route.js";

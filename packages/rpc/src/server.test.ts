@@ -1,8 +1,9 @@
 import { connect } from "node:net";
 import { request as httpRequest, Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { GetVersionResponseSchema } from "@flyte-ts/idl/flyteidl/admin/version_pb";
 import { InactiveProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import { GetDomainRequestSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
@@ -18,6 +19,7 @@ import {
   Code,
   createClient,
   createRpcServer,
+  Encoded,
   implement,
   openChannel,
   RpcError,
@@ -75,6 +77,20 @@ function rawCall({
 }
 
 describe("unary calls", () => {
+  test("an answer that is encoded already is the same over gRPC and REST", async () => {
+    const version = create(GetVersionResponseSchema, { controlPlaneVersion: { Build: "b", Version: "1" } });
+    const { channel, port } = await start({
+      services: [
+        implement(AdminService, { getVersion: () => new Encoded(GetVersionResponseSchema, toBinary(GetVersionResponseSchema, version)) }),
+      ],
+      // What handlers answer passes through interceptors as it is.
+      interceptors: [(call, next) => next(call.context)],
+    });
+    expect(await createClient({ channel, service: AdminService }).getVersion({})).toEqual(version);
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/version`);
+    expect(await answer.json()).toEqual({ controlPlaneVersion: { Build: "b", Version: "1", BuildTime: "" } });
+  });
+
   test("many at once, over one connection", async () => {
     const { channel } = await start({
       services: [

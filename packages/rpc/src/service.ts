@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Encoded } from "./encoded.js";
 
 /** Where a call came in. */
 export type Transport = "grpc" | "rest";
@@ -19,9 +20,15 @@ export interface CallContext {
 
 type Response<Desc extends DescMessage> = MessageShape<Desc> | MessageInitShape<Desc>;
 
-/** The function behind one method. A response may be a message or what `create` takes to make one. */
+/**
+ * The function behind one method. A response may be a message or what `create` takes to make one; that of a unary
+ * method may also be encoded already.
+ */
 export type MethodImplementation<Method extends DescMethod> = Method["methodKind"] extends "unary"
-  ? (request: MessageShape<Method["input"]>, context: CallContext) => Promise<Response<Method["output"]>> | Response<Method["output"]>
+  ? (
+      request: MessageShape<Method["input"]>,
+      context: CallContext,
+    ) => Promise<Response<Method["output"]> | Encoded<Method["output"]>> | Response<Method["output"]> | Encoded<Method["output"]>
   : Method["methodKind"] extends "server_streaming"
     ? (request: MessageShape<Method["input"]>, context: CallContext) => AsyncIterable<Response<Method["output"]>>
     : Method["methodKind"] extends "client_streaming"

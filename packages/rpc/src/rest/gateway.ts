@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Code } from "../code.js";
 import { createDispatch, streamsOut, type Dispatch, type DispatchOptions } from "../dispatch.js";
+import { decoded } from "../encoded.js";
 import type { HttpRoute } from "../http-route.js";
 import { requestIdOf } from "../request-id.js";
 import { RpcError, toRpcError } from "../rpc-error.js";
@@ -148,7 +149,7 @@ class Gateway {
     const answered = dispatch.one(message, context);
     const answer = limit === undefined ? await answered : await withinDeadline(answered, { signal, closed });
     response.writeHead(200, { "Content-Type": codec.contentType });
-    response.end(codec.write(route.method.output, answer));
+    response.end(codec.write(route.method.output, decoded(answer)));
   }
 
   async #handlePlain(

@@ -64,8 +64,8 @@ interface Listed {
 async function run(described: EntityDescription, { filters = "", sort, where = [] }: Listed) {
   const sortBy = sort && create(SortSchema, { key: sort[0], direction: sort[1] });
   const plan = planList(described, { rpc: "List", filters, limit: 100, token: "", where, ...(sortBy && { sortBy }) });
-  const page = selectPage(described, plan, `${described.table}.id`);
-  const { rows } = await db.query<{ "QUERY PLAN": [{ Plan: Node }] }>({ ...page, text: `EXPLAIN (ANALYZE, FORMAT JSON) ${page.text}` });
+  const { text, values } = selectPage(described, plan, `${described.table}.id`);
+  const { rows } = await db.query<{ "QUERY PLAN": [{ Plan: Node }] }>({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values });
   const all = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(all)];
   const root = rows[0]?.["QUERY PLAN"][0].Plan;
   const nodes = root === undefined ? [] : all(root).filter((node) => node["Relation Name"] === described.table);
@@ -109,6 +109,24 @@ test.each<[string, Listed]>([
   const { whole, touched } = await run(executionEntity, { ...request, where: listed });
   expect(whole).toBe(false);
   expect(touched).toBeLessThanOrEqual(4_000);
+});
+
+test.each<[string, Listed]>([
+  ["newest", { sort: newest }],
+  ["oldest", { sort: ["created_at", 1] }],
+  ["started last", { sort: ["started_at", 0] }],
+  ["longest", { sort: ["duration", 0] }],
+])("executions %s: the plan that stands for all values reads an index in its order", async (_, { sort }) => {
+  const sortBy = create(SortSchema, { key: sort?.[0] ?? "", direction: sort?.[1] ?? 0 });
+  const equal = { execution_project: "p", execution_domain: "development" };
+  const where = [{ sql: "executions.state = 0" }];
+  const plan = planList(executionEntity, { rpc: "List", filters: "", limit: 100, token: "", equal, where, sortBy });
+  const { name, text } = selectPage(executionEntity, plan, "executions.id");
+  expect(name).toBeDefined();
+  const { rows } = await db.query<{ "QUERY PLAN": string }>({ text: `EXPLAIN (GENERIC_PLAN) ${text}` });
+  const lines = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  expect(lines).toMatch(/Index (Only )?Scan/);
+  expect(lines).not.toMatch(/Sort|Seq Scan/);
 });
 
 const ofOne: Condition = { sql: "node_executions.execution_id = $$", value: 7 };

@@ -1,20 +1,11 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
-import {
-  AbortMetadataSchema,
-  type Execution,
-  type ExecutionClosure,
-  ExecutionClosureSchema,
-  ExecutionSchema,
-  ExecutionSpecSchema,
-  ExecutionStateChangeDetailsSchema,
-  LiteralMapBlobSchema,
-} from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ExecutionError_ErrorKind, ExecutionErrorSchema, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { cutText } from "@flyte-ts/rpc";
 import { workflowPhaseOf } from "../event/phase-name.js";
-import { durationOf, timestampOf } from "../event/time.js";
+import { timestampOf } from "../event/time.js";
+import { MessageWriter } from "../wire/message-writer.js";
+import { withoutField } from "../wire/without-field.js";
 
 /** What clients see of an execution, as the table has it. */
 export interface ExecutionRow {
@@ -72,50 +63,112 @@ export const executionColumns = [
 /** Longest error message in lists, bytes. */
 export const LIST_ERROR_BYTES = 100;
 
-export function executionOf(row: ExecutionRow, { errorBytes }: { readonly errorBytes?: number } = {}): Execution {
-  return create(ExecutionSchema, {
-    id: create(WorkflowExecutionIdentifierSchema, {
-      project: row.execution_project,
-      domain: row.execution_domain,
-      name: row.execution_name,
-    }),
-    spec: fromBinary(ExecutionSpecSchema, row.spec),
-    closure: closureOf(row, errorBytes),
-  });
+/** Numbers of the fields that are written here, as the published protos have them. */
+const LIST = { executions: 1, token: 2 } as const;
+const EXECUTION = { id: 1, spec: 2, closure: 3 } as const;
+const ID = { project: 1, domain: 2, name: 4 } as const;
+const SPEC = { inputs: 2 } as const;
+const CLOSURE = {
+  outputs: 1,
+  error: 2,
+  phase: 4,
+  startedAt: 5,
+  duration: 6,
+  createdAt: 7,
+  updatedAt: 8,
+  abortMetadata: 12,
+  stateChangeDetails: 14,
+} as const;
+const BLOB = { uri: 2 } as const;
+const ABORT = { cause: 1, principal: 2 } as const;
+const STATE_CHANGE = { state: 1, occurredAt: 2, principal: 3 } as const;
+
+/**
+ * admin.Execution of a row. Spec and closure stand in the row encoded and go into the answer as they are: to decode
+ * and encode them again was most of the work of a list.
+ */
+export function encodeExecution(row: ExecutionRow): Uint8Array {
+  const writer = new MessageWriter();
+  writeExecution(writer, row, { spec: row.spec, errorBytes: undefined });
+  return writer.finish();
 }
 
-function closureOf(row: ExecutionRow, errorBytes: number | undefined): ExecutionClosure {
-  const closure = fromBinary(ExecutionClosureSchema, row.closure);
-  closure.phase = workflowPhaseOf(row.phase);
-  closure.createdAt = timestampOf(row.accepted_ns);
-  closure.updatedAt = timestampOf(row.updated_ns);
-  if (row.started_ns !== null) closure.startedAt = timestampOf(row.started_ns);
-  if (row.started_ns !== null && row.ended_ns !== null) closure.duration = durationOf(row.duration);
-  closure.stateChangeDetails = create(ExecutionStateChangeDetailsSchema, {
-    state: row.state,
-    occurredAt: timestampOf(row.state_changed_ns),
-    principal: row.state_changed_by,
-  });
-  closure.outputResult = resultOf(row, errorBytes);
-  return closure;
+/** admin.ExecutionList: messages of errors are cut, and inputs, which older clients put into the spec, are not shown. */
+export function encodeExecutions(rows: readonly ExecutionRow[], token: string): Uint8Array {
+  const writer = new MessageWriter(256 + rows.length * 768);
+  writer.string(LIST.token, token);
+  for (const row of rows.toReversed()) {
+    const end = writer.length;
+    writeExecution(writer, row, { spec: withoutField(row.spec, SPEC.inputs), errorBytes: LIST_ERROR_BYTES });
+    writer.nested(LIST.executions, end);
+  }
+  return writer.finish();
 }
 
-function resultOf(row: ExecutionRow, errorBytes: number | undefined): ExecutionClosure["outputResult"] {
+interface Shown {
+  readonly spec: Uint8Array;
+  readonly errorBytes: number | undefined;
+}
+
+// Everything is written from the end: see MessageWriter.
+function writeExecution(writer: MessageWriter, row: ExecutionRow, { spec, errorBytes }: Shown): void {
+  const end = writer.length;
+  writeClosure(writer, row, errorBytes);
+  writer.nested(EXECUTION.closure, end);
+  writer.bytes(EXECUTION.spec, spec);
+  const beforeId = writer.length;
+  writer.string(ID.name, row.execution_name);
+  writer.string(ID.domain, row.execution_domain);
+  writer.string(ID.project, row.execution_project);
+  writer.nested(EXECUTION.id, beforeId);
+}
+
+function writeClosure(writer: MessageWriter, row: ExecutionRow, errorBytes: number | undefined): void {
+  const end = writer.length;
+  writer.string(STATE_CHANGE.principal, row.state_changed_by);
+  writer.timestamp(STATE_CHANGE.occurredAt, row.state_changed_ns);
+  writer.integer(STATE_CHANGE.state, row.state);
+  writer.nested(CLOSURE.stateChangeDetails, end);
+  writeResult(writer, row, errorBytes);
+  // Notifications and workflow id.
+  writer.bytes(0, row.closure);
+  writer.timestamp(CLOSURE.updatedAt, row.updated_ns);
+  writer.timestamp(CLOSURE.createdAt, row.accepted_ns);
+  if (row.started_ns !== null && row.ended_ns !== null) writer.duration(CLOSURE.duration, row.duration);
+  if (row.started_ns !== null) writer.timestamp(CLOSURE.startedAt, row.started_ns);
+  writer.integer(CLOSURE.phase, workflowPhaseOf(row.phase));
+}
+
+function writeResult(writer: MessageWriter, row: ExecutionRow, errorBytes: number | undefined): void {
+  const end = writer.length;
   // An aborted execution shows who aborted it and why, whatever else it met with.
   const kind = workflowPhaseOf(row.phase) === WorkflowExecution_Phase.ABORTED ? "abort" : row.result;
   switch (kind) {
     case "outputs":
-      return { case: "outputs", value: create(LiteralMapBlobSchema, { data: { case: "uri", value: row.output_uri } }) };
-    case "error": {
-      const error = fromBinary(ExecutionErrorSchema, row.error ?? new Uint8Array());
-      if (errorBytes !== undefined) error.message = cutText(error.message, errorBytes);
-      return { case: "error", value: error };
-    }
+      // An address of no characters is one all the same: the field is one of a oneof.
+      if (row.output_uri === "") writer.bytes(BLOB.uri, new Uint8Array());
+      writer.string(BLOB.uri, row.output_uri);
+      writer.nested(CLOSURE.outputs, end);
+      break;
+    case "error":
+      writer.bytes(CLOSURE.error, cutError(row.error ?? new Uint8Array(), errorBytes));
+      break;
     case "abort":
-      return { case: "abortMetadata", value: create(AbortMetadataSchema, { cause: row.abort_cause, principal: row.abort_principal }) };
+      writer.string(ABORT.principal, row.abort_principal);
+      writer.string(ABORT.cause, row.abort_cause);
+      writer.nested(CLOSURE.abortMetadata, end);
+      break;
     default:
-      return noticeOf(row, errorBytes);
+      writeNotice(writer, row, errorBytes);
   }
+}
+
+/** core.ExecutionError with a message of at most so many bytes. */
+function cutError(bytes: Uint8Array, errorBytes: number | undefined): Uint8Array {
+  if (errorBytes === undefined || bytes.length <= errorBytes) return bytes;
+  const error = fromBinary(ExecutionErrorSchema, bytes);
+  error.message = cutText(error.message, errorBytes);
+  return toBinary(ExecutionErrorSchema, error);
 }
 
 /** Code of the error by which an execution that has not ended shows what it waits for. */
@@ -125,19 +178,13 @@ export const WAITING_CODE = "Waiting";
  * What is in the way of an execution that has not ended. It is the closure's error, which
  * Flyte shows for executions that are failing, too: no other field of it is for words.
  */
-function noticeOf(row: ExecutionRow, errorBytes: number | undefined): ExecutionClosure["outputResult"] {
+function writeNotice(writer: MessageWriter, row: ExecutionRow, errorBytes: number | undefined): void {
   const { notice, notice_ns: since, started_ns: startedAt } = row;
-  if (notice === "" || since === null || isTerminalWorkflowEvent(workflowPhaseOf(row.phase))) return { case: undefined };
+  if (notice === "" || since === null || isTerminalWorkflowEvent(workflowPhaseOf(row.phase))) return;
   // What was in the way of its beginning is so no more.
-  if (startedAt !== null && since < startedAt) return { case: undefined };
+  if (startedAt !== null && since < startedAt) return;
   const message = errorBytes === undefined ? notice : cutText(notice, errorBytes);
-  return {
-    case: "error",
-    value: create(ExecutionErrorSchema, {
-      code: WAITING_CODE,
-      kind: ExecutionError_ErrorKind.SYSTEM,
-      message,
-      timestamp: timestampOf(since),
-    }),
-  };
+  const kind = ExecutionError_ErrorKind.SYSTEM;
+  const error = create(ExecutionErrorSchema, { code: WAITING_CODE, kind, message, timestamp: timestampOf(since) });
+  writer.bytes(CLOSURE.error, toBinary(ExecutionErrorSchema, error));
 }

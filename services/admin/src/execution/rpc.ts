@@ -1,6 +1,6 @@
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { ExecutionSchema, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { Encoded, type ServiceImplementation } from "@flyte-ts/rpc";
 import { nanosOfDate } from "../event/time.js";
 import { invalidArgument } from "../invalid.js";
 import { gatherExecution, type GatherDeps } from "../metrics/gather.js";
@@ -11,7 +11,7 @@ import { findExecution } from "./find.js";
 import { checkExecutionId, executionNotFound } from "./identifier.js";
 import { listExecutions } from "./list.js";
 import { recoverExecution, relaunchExecution } from "./repeat.js";
-import { executionOf } from "./row.js";
+import { encodeExecution } from "./row.js";
 import { terminateExecution } from "./terminate.js";
 
 type Methods = Pick<
@@ -40,7 +40,7 @@ export function executionRpcs(deps: CreateDeps & DataDeps & GatherDeps): Methods
 
     async getExecution({ id }) {
       checkExecutionId(id);
-      return executionOf(await findExecution(db, id));
+      return new Encoded(ExecutionSchema, encodeExecution(await findExecution(db, id)));
     },
 
     async getExecutionData({ id }) {

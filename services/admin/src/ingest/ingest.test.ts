@@ -2,6 +2,7 @@ import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/p
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { EVENT_STREAM, executionEventSubject, executionRecordedFilter, taskEventSubject } from "@flyte-ts/domain";
+import { ExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import {
   NodeExecution_Phase as Node,
   TaskExecution_Phase as Task,
@@ -26,7 +27,7 @@ import { bareExecution } from "../execution/bare-execution.fixture.js";
 import type { NodeId } from "../execution/identifier.js";
 import { findExecution } from "../execution/find.js";
 import { insertExecution } from "../execution/insert.js";
-import { executionOf } from "../execution/row.js";
+import { encodeExecution } from "../execution/row.js";
 import { readDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
 import { findNodeWithValues } from "../node-execution/find.js";
 import { taskColumns, taskExecutionsOf, type TaskRow } from "../task-execution/row.js";
@@ -223,7 +224,7 @@ describe("recording", () => {
         }),
       );
     const shown = async () => {
-      const { phase, outputResult } = executionOf(await findExecution(db, executionId())).closure ?? {};
+      const { phase, outputResult } = fromBinary(ExecutionSchema, encodeExecution(await findExecution(db, executionId()))).closure ?? {};
       return [
         Workflow[phase ?? 0],
         outputResult?.case === "error" ? `${outputResult.value.code}: ${outputResult.value.message}` : outputResult?.case,

@@ -116,3 +116,16 @@ test("whatever clients send, no text of theirs reaches the SQL", () => {
     { numRuns: 3_000 },
   );
 });
+
+test("first pages of usual sizes are prepared, by a name that stands for one text", () => {
+  const page = (given: Partial<typeof request>) => selectPage(launchPlanEntity, planList(launchPlanEntity, { ...request, ...given }), "1");
+  const first = page({ limit: 100 });
+  expect(first.name).toMatch(/^launch_plans-[0-9a-f]{40}$/);
+  expect(first.text).toMatch(/ LIMIT 100$/);
+  expect(first.values).toEqual([]);
+  expect(page({ limit: 100 })).toEqual(first);
+  expect(page({ limit: 10 }).name).not.toBe(first.name);
+  for (const other of [page({ limit: 99 }), page({ limit: 100, token: "5" }), page({ limit: 100, filters: "eq(name,n)" })]) {
+    expect(other.name).toBeUndefined();
+  }
+});

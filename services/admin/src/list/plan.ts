@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Sort } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { Sort_Direction } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { invalidArgument } from "../invalid.js";
@@ -85,15 +86,26 @@ export function planList(entity: EntityDescription, request: ListRequest): ListP
   };
 }
 
-/** The page's SELECT. `select` names columns with their table. */
-export function selectPage(entity: EntityDescription, plan: ListPlan, select: string): { text: string; values: unknown[] } {
+/** Sizes of pages that clients ask for by themselves. */
+const USUAL_LIMITS: ReadonlySet<number> = new Set([1, 10, 20, 25, 50, 100, 500, 1_000]);
+
+/**
+ * The page's SELECT. `select` names columns with their table.
+ *
+ * First pages of usual sizes without filters are prepared statements: there are few of them, planning them takes as
+ * long as reading them, and their best plan is the same for any values. With filters it is not: a phase that hardly any row has
+ * wants another index than one that most have.
+ */
+export function selectPage(entity: EntityDescription, plan: ListPlan, select: string): { text: string; values: unknown[]; name?: string } {
+  const page = `SELECT ${select} FROM ${entity.table}${plan.joins} WHERE ${plan.where} ORDER BY ${plan.orderBy}`;
+  if (plan.filtered.size === 0 && plan.offset === 0 && USUAL_LIMITS.has(plan.limit)) {
+    // Without its size the planner would not know that the page is a small part.
+    const text = `${page} LIMIT ${plan.limit}`;
+    const name = `${entity.table}-${createHash("sha1").update(text).digest("hex")}`;
+    return { text, values: [...plan.values], name };
+  }
   const count = plan.values.length;
-  return {
-    text:
-      `SELECT ${select} FROM ${entity.table}${plan.joins} WHERE ${plan.where}` +
-      ` ORDER BY ${plan.orderBy} LIMIT $${count + 1} OFFSET $${count + 2}`,
-    values: [...plan.values, plan.limit, plan.offset],
-  };
+  return { text: `${page} LIMIT $${count + 1} OFFSET $${count + 2}`, values: [...plan.values, plan.limit, plan.offset] };
 }
 
 /** Gives the condition its parameter's number. */

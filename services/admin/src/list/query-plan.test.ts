@@ -57,10 +57,10 @@ async function run(entity: EntityDescription, request: Partial<ListRequest> & { 
     ...rest,
     equal: { project: "p1", domain: "development", ...rest.equal },
   });
-  const page = selectPage(entity, plan, `${entity.table}.name`);
+  const { text, values } = selectPage(entity, plan, `${entity.table}.name`);
   const { rows: explained } = await db.query<{ "QUERY PLAN": [{ Plan: Node }] }>({
-    ...page,
-    text: `EXPLAIN (ANALYZE, FORMAT JSON) ${page.text}`,
+    text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+    values,
   });
   const all = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(all)];
   const root = explained[0]?.["QUERY PLAN"][0].Plan;

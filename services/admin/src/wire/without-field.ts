@@ -1,0 +1,17 @@
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+
+/** An encoded message without one of its fields; the same bytes where it has none of it. */
+export function withoutField(message: Uint8Array, field: number): Uint8Array {
+  const reader = new BinaryReader(message);
+  const kept: Uint8Array[] = [];
+  let from = 0;
+  while (reader.pos < reader.len) {
+    const before = reader.pos;
+    const [number, wireType] = reader.tag();
+    reader.skip(wireType, number);
+    if (number !== field) continue;
+    kept.push(message.subarray(from, before));
+    from = reader.pos;
+  }
+  return from === 0 ? message : Buffer.concat([...kept, message.subarray(from)]);
+}
