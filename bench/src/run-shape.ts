@@ -50,7 +50,9 @@ export async function runShape(options: ShapeOptions): Promise<Measurement> {
     const launchPlan = await register(client, options);
     const registrationSeconds = Math.round(performance.now() - begun) / 1_000;
     const names = await Promise.all(Array.from({ length: options.executions }, () => launch(client, launchPlan, options)));
-    const ended = await Promise.all(names.map((name) => waitForEnd(client, name, options)));
+    // One after the other: hundreds that ask at once would be work for the stack themselves.
+    const ended: Execution[] = [];
+    for (const name of names) ended.push(await waitForEnd(client, name, options));
     const started = ended.map(({ closure }) => milliseconds(closure?.createdAt));
     const durations = ended.map(({ closure }) => milliseconds(closure?.duration)).sort((a, b) => a - b);
     const last = ended.map(({ closure }) => milliseconds(closure?.updatedAt));
@@ -116,7 +118,7 @@ export function creation(
 
 async function waitForEnd(client: FlyteClient, name: string, { project, domain, patienceMs }: ShapeOptions): Promise<Execution> {
   const deadline = Date.now() + patienceMs;
-  for (let pause = 20; ; pause = Math.min(pause * 1.2, 500)) {
+  for (let pause = 20; ; pause = Math.min(pause * 1.2, 250)) {
     const execution = await client.admin.getExecution({ id: { project, domain, name } });
     if (ENDED.has(execution.closure?.phase ?? 0) || Date.now() > deadline) return execution;
     await sleep(pause);

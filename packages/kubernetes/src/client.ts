@@ -13,6 +13,11 @@ export interface GetOptions extends ObjectName {
   readonly metadataOnly?: boolean;
 }
 
+export interface CreateOptions {
+  /** Answer with the metadata of the new object alone. */
+  readonly metadataOnly?: boolean;
+}
+
 export interface ListOptions {
   /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
@@ -60,7 +65,7 @@ export interface PatchOptions extends ObjectName {
 export interface KubeClient {
   get<T extends KubeObject>(ref: ResourceRef, options: GetOptions): Promise<T | undefined>;
   list<T extends KubeObject>(ref: ResourceRef, options?: ListOptions): Promise<KubeList<T>>;
-  create<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T>;
+  create<T extends KubeObject>(ref: ResourceRef, object: KubeObject, options?: CreateOptions): Promise<T>;
   /** Replaces the object when its resourceVersion is still the stored one. */
   replace<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T>;
   /** JSON merge patch (RFC 7386); a `metadata.resourceVersion` in the body makes it conditional. */
@@ -150,8 +155,11 @@ class HttpKubeClient implements KubeClient {
     return { metadata: { resourceVersion: page.metadata.resourceVersion }, items };
   }
 
-  create<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {
-    return this.#call<T>("POST", resourcePath(ref, object.metadata.namespace), { body: object });
+  create<T extends KubeObject>(ref: ResourceRef, object: KubeObject, { metadataOnly }: CreateOptions = {}): Promise<T> {
+    return this.#call<T>("POST", resourcePath(ref, object.metadata.namespace), {
+      body: object,
+      accept: metadataOnly ? METADATA : JSON_TYPE,
+    });
   }
 
   replace<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {

@@ -42,6 +42,8 @@ export interface ObjectMeta {
   annotations?: Record<string, string>;
   finalizers?: string[];
   ownerReferences?: OwnerReference[];
+  /** The server's record of who set which field. */
+  managedFields?: { operation?: string }[];
 }
 
 export interface OwnerReference {

@@ -18,6 +18,7 @@ export {
   WORKFLOW_NAME_LABEL,
   type FlyteWorkflowResource,
 } from "./resource.js";
+export { isRecordOfUpdates } from "./fields-record.js";
 export { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
 
 // Building

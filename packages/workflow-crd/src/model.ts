@@ -131,6 +131,8 @@ export interface ParsedWorkflow {
   readonly resourceVersion: string;
   /** Counts the changes of all but the metadata. */
   readonly generation?: number | undefined;
+  /** The API server keeps a record of who set which field, and nobody has use for it. */
+  readonly fieldsTracked?: boolean | undefined;
   readonly deletionRequested: boolean;
   readonly finalizers: readonly string[];
 }

@@ -89,7 +89,7 @@ test("the original's resource parses, also with single spaces in its keys", () =
   const { model, status, ...rest } = parseFlyteWorkflow(expected);
   const spaced = parseFlyteWorkflow(JSON.parse(JSON.stringify(expected).replace(/" {2}(?=\w+:\\")/g, '" ')));
   expect([...spaced.model.root.nodes.keys()]).toEqual([...model.root.nodes.keys()]);
-  expect(rest).toEqual({ resourceVersion: "", deletionRequested: false, finalizers: ["flyte.org/finalizer"] });
+  expect(rest).toEqual({ resourceVersion: "", deletionRequested: false, fieldsTracked: false, finalizers: ["flyte.org/finalizer"] });
   expect(status).toEqual({ phase: 0 });
   expect(model).toMatchObject({
     key: "demo-test/avectorexecution0001",

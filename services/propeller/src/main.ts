@@ -68,6 +68,7 @@ const notes = config.kubernetesEvents.enabled
       client,
       instance: identity,
       now: Date.now,
+      sleep: setTimeout,
       uidOf: (key) => controller.uidOf(key),
       onDropped: (why) => metrics.notesDropped.inc({ why }),
       onError: (error) => logger.debug({ error: String(error) }, "note on a workflow could not be written"),

@@ -8,6 +8,7 @@ import {
 import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { create } from "@bufbuild/protobuf";
 import { buildClosure } from "../build/closure.js";
+import { isRecordOfUpdates } from "../fields-record.js";
 import type { ExecutionOptions, ParsedWorkflow } from "../model.js";
 import { type GraphFields, parseGraphs } from "./closure.js";
 import { parseOptions } from "./options.js";
@@ -75,6 +76,7 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
     ...(fetched.slices === undefined ? {} : { slices: fetched.slices }),
     resourceVersion: metadata.at("resourceVersion").text(),
     generation: metadata.at("generation").optional((field) => field.count()),
+    fieldsTracked: isRecordOfUpdates(metadata.at("managedFields").value),
     deletionRequested: !metadata.at("deletionTimestamp").absent,
     finalizers: metadata
       .at("finalizers")

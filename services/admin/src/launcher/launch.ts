@@ -64,7 +64,7 @@ async function createResource(deps: LaunchDeps, { kube, execution, resource }: C
     deps.namespaces.add(known);
   }
   try {
-    await kube.create(FLYTE_WORKFLOW_RESOURCE, resource as unknown as KubeObject);
+    await kube.create(FLYTE_WORKFLOW_RESOURCE, resource as unknown as KubeObject, { metadataOnly: true });
   } catch (error) {
     const verdict = judgeRefusal(error);
     const reason = error instanceof Error ? error.message : String(error);

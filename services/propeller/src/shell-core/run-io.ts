@@ -5,6 +5,8 @@ export interface StoredVersion {
   readonly resourceVersion: string;
   /** Counts the changes of all but the metadata; undefined where nobody counts them. */
   readonly generation?: number | undefined;
+  /** The API server keeps a record of who set which field of it. */
+  readonly fieldsTracked?: boolean | undefined;
 }
 
 /** One write of a status: the changes, and what the resource must still be for them to apply. */
@@ -15,17 +17,28 @@ export interface StatusWrite {
   readonly base: StoredVersion;
 }
 
+/** Between two writes that nothing waits for, ms: what a user sees of nodes that end comes later by so much at most, and as long as the last write took. */
+const REST_MS = 50;
+/** Of all that waits for a write no more than this is kept waiting. */
+const MOST_HELD = 1_000;
+
 /**
  * What stands between one run and the world: which effects may be done, and when
  * its status is written. One write is in flight at a time; changes that come
- * meanwhile join the next. Pure, so that the simulation runs the very same rules
- * as the shell.
+ * meanwhile join the next. A write on which the execution itself waits begins at
+ * once; others leave the API server alone for as long as the last one took, and a
+ * little more, so that many small changes are one write. Pure, so that the
+ * simulation runs the very same rules as the shell.
  */
 export class RunIo {
   #durable: number;
   #stored: StoredVersion;
   #writing: StatusWrite | undefined;
   #held: Effect[] = [];
+  /** Of those held, so many keep the execution waiting. */
+  #pressing = 0;
+  #begunAt = 0;
+  #rest = { from: 0, until: 0 };
 
   constructor(
     readonly run: WorkflowRun,
@@ -39,24 +52,41 @@ export class RunIo {
   admit(effects: readonly Effect[]): Effect[] {
     const now: Effect[] = [];
     for (const effect of effects) {
-      if (afterRevision(effect) > this.#durable) this.#held.push(effect);
-      else now.push(effect);
+      if (afterRevision(effect) > this.#durable) {
+        this.#held.push(effect);
+        if (this.#presses(effect)) this.#pressing++;
+      } else now.push(effect);
     }
     return now;
   }
 
-  /** The write to start now, or undefined while one is in flight or nothing has changed. */
-  nextWrite(): StatusWrite | undefined {
-    if (this.#writing !== undefined) return undefined;
+  /** The write to start now (ms), or undefined while one is in flight, nothing has changed, or what has may wait: see `writeAt`. */
+  nextWrite(now: number): StatusWrite | undefined {
+    if (this.#writing !== undefined || this.#rests(now)) return undefined;
     const { revision } = this.run;
     const patch = this.run.takePatch();
     if (patch === undefined) return undefined;
     this.#writing = { patch, revision, base: this.#stored };
+    this.#begunAt = now;
     return this.#writing;
   }
 
-  /** The write in flight is durable. Returns its revision and the effects that waited for it. */
-  written(stored: StoredVersion): { readonly revision: number; readonly released: readonly Effect[] } {
+  /** When what has changed will be written, ms; undefined when that follows from something else. */
+  get writeAt(): number | undefined {
+    return this.#writing === undefined && this.run.revision > this.#durable ? this.#rest.until : undefined;
+  }
+
+  /** A clock that was set back makes no rest longer. */
+  #rests(now: number): boolean {
+    return now >= this.#rest.from && now < this.#rest.until && this.#pressing === 0 && this.#held.length < MOST_HELD;
+  }
+
+  #presses({ kind }: Effect): boolean {
+    return kind !== "publish" || this.run.terminal;
+  }
+
+  /** The write in flight is durable, as of now (ms). Returns its revision and the effects that waited for it. */
+  written(stored: StoredVersion, now: number): { readonly revision: number; readonly released: readonly Effect[] } {
     const write = this.#writing;
     if (write === undefined) throw new Error("no write is in flight");
     this.#writing = undefined;
@@ -64,6 +94,8 @@ export class RunIo {
     this.#stored = stored;
     const released = this.#held.filter((effect) => afterRevision(effect) <= write.revision);
     this.#held = this.#held.filter((effect) => afterRevision(effect) > write.revision);
+    this.#pressing = this.#held.filter((effect) => this.#presses(effect)).length;
+    this.#rest = { from: now, until: now + Math.max(0, now - this.#begunAt) + REST_MS };
     return { revision: write.revision, released };
   }
 

@@ -1,5 +1,5 @@
 import { KubeError, type KubeObject } from "@flyte-ts/kubernetes";
-import { applyMergePatch, FINALIZER } from "@flyte-ts/workflow-crd";
+import { applyMergePatch, FINALIZER, isRecordOfUpdates } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
 import { patchUpon } from "./patch-upon.js";
 
@@ -52,7 +52,7 @@ test("what others do to the metadata alone stands, and the status is written upo
   store.change({ metadata: { annotations: { a: "1" } } });
   store.change({ metadata: { annotations: { b: "2" }, finalizers: ["other", FINALIZER] } });
   const patch = { metadata: { labels: { done: "yes" }, finalizers: null }, status: { phase: 3 } };
-  expect(await patchUpon(store.client, { name, patch, base, wanted })).toEqual({ resourceVersion: "4", generation: 2 });
+  expect(await patchUpon(store.client, { name, patch, base, wanted })).toMatchObject({ resourceVersion: "4", generation: 2 });
   expect(store.object).toMatchObject({
     metadata: { annotations: { a: "1", b: "2" }, labels: { done: "yes" }, finalizers: ["other"] },
     status: { phase: 3 },
@@ -77,4 +77,19 @@ test("a resource that never holds still is given up after some tries", async () 
     status: 409,
   });
   expect(store.reads).toBeLessThan(20);
+});
+
+test("the first write ends the server's record of who set which field, unless somebody applies the resource", async () => {
+  for (const [operation, left] of [
+    ["Update", [{}]],
+    ["Apply", [{ operation: "Apply" }]],
+  ] as const) {
+    const store = new OneResource();
+    store.object.metadata.managedFields = [{ operation }];
+    const read = store.client.get<Resource>().then(({ metadata }) => isRecordOfUpdates(metadata.managedFields));
+    const base = { ...store.base, fieldsTracked: await read };
+    const after = await patchUpon(store.client, { name, patch: { status: { phase: 1 } }, base, wanted });
+    expect(store.object.metadata.managedFields).toEqual(left);
+    expect(after.fieldsTracked).toBe(false);
+  }
 });

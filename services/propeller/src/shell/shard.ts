@@ -312,7 +312,7 @@ export class Shard {
 
   /** Starts a write when there is something to write, and sets the alarm. */
   #settle(key: string, active: ActiveRun): void {
-    const write = inEngine(() => active.io.nextWrite());
+    const write = inEngine(() => active.io.nextWrite(this.options.now()));
     if (write !== undefined) {
       const writing = this.#write(key, active, write)
         .catch((error: unknown) => this.failed(key, error))
@@ -324,7 +324,9 @@ export class Shard {
     this.options.queue.forget(key);
     if (active.run.wantsRoom && this.#hasRoom(active)) this.options.queue.add(key);
     const breath = active.run.wantsRoom ? this.options.now() + BREATH_MS : Number.POSITIVE_INFINITY;
-    this.options.queue.addAt(key, Math.min(breath, active.run.wakeAt ?? Number.POSITIVE_INFINITY, active.resyncAt));
+    const { wakeAt = Number.POSITIVE_INFINITY } = active.run;
+    const { writeAt = Number.POSITIVE_INFINITY } = active.io;
+    this.options.queue.addAt(key, Math.min(breath, wakeAt, writeAt, active.resyncAt));
   }
 
   /** What waits for the run's status to be written goes out all at once, so it counts with what is on its way. */
@@ -338,7 +340,7 @@ export class Shard {
     if (this.#runs.get(key) !== active) return;
     switch (outcome.kind) {
       case "written": {
-        const { revision, released } = active.io.written(outcome.stored);
+        const { revision, released } = active.io.written(outcome.stored, this.options.now());
         this.#perform(active, released);
         if (this.#runs.get(key) === active) this.observe(key, { kind: "persisted", revision });
         return;

@@ -7,6 +7,7 @@ type Written = KubeObject & { readonly message: string; readonly count: number; 
 function fixture(fails = false) {
   const objects = new Map<string, Written>();
   const dropped: DropReason[] = [];
+  const pauses: number[] = [];
   const clock = { now: Date.parse("2026-03-01T10:00:00Z") };
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const events = new KubeEvents({
@@ -24,13 +25,17 @@ function fixture(fails = false) {
     instance: "here",
     now: () => clock.now,
     uidOf: (key) => (key.endsWith("gone") ? undefined : "u1"),
+    sleep: (ms) => {
+      pauses.push(ms);
+      return Promise.resolve();
+    },
     onDropped: (why) => dropped.push(why),
     onError: () => undefined,
     perSecond: 10,
     burst: 40,
   });
   const texts = () => [...objects.values()].map(({ reason, message, count }) => `${reason} ${count}: ${message}`);
-  return { events, objects, dropped, clock, settle, texts };
+  return { events, objects, dropped, pauses, clock, settle, texts };
 }
 
 test("equal notes are counted on one event, which names the resource", async () => {
@@ -69,4 +74,5 @@ test("over all workflows there is a limit too, and a failing API costs nothing b
   for (let i = 0; i < 20; i++) await f.settle();
   expect(f.dropped.filter((why) => why === "rate")).toHaveLength(10);
   expect(f.dropped.filter((why) => why === "failed")).toHaveLength(40);
+  expect(f.pauses).toEqual(Array.from({ length: 39 }, () => 100));
 });

@@ -11,10 +11,13 @@ export interface KubeEventsOptions {
   readonly now: () => number;
   /** `uid` of a workflow's resource; undefined when it is not known, and then nothing is noted. */
   readonly uidOf: (key: string) => string | undefined;
+  /** Resolves after so many ms. */
+  readonly sleep: (ms: number) => Promise<unknown>;
   readonly onDropped: (why: DropReason) => void;
   readonly onError: (error: unknown) => void;
-  /** Notes a second over all workflows, and how many at once. */
+  /** Notes a second over all workflows. */
   readonly perSecond: number;
+  /** So many more may come at once; they wait for their turn, for the API server has more urgent work then. */
   readonly burst: number;
 }
 
@@ -27,7 +30,6 @@ const WORKFLOW_INTERVAL_MS = 300_000;
 const ALIKE = 10;
 /** Longest message: the API takes 1,024 bytes. */
 const LONGEST = 1_000;
-const CONCURRENCY = 4;
 const QUEUE = 1_000;
 /** Workflows whose notes are remembered. */
 const REMEMBERED = 5_000;
@@ -48,7 +50,7 @@ export class KubeEvents {
   readonly #workflows = new Map<string, WorkflowNotes>();
   readonly #all: TokenBucket;
   readonly #queue: (() => Promise<unknown>)[] = [];
-  #running = 0;
+  #running = false;
   #lastName = 0;
 
   constructor(private readonly options: KubeEventsOptions) {
@@ -121,11 +123,12 @@ export class KubeEvents {
   #enqueue(write: () => Promise<unknown>): void {
     if (this.#queue.length >= QUEUE) return this.options.onDropped("queue");
     this.#queue.push(write);
-    while (this.#running < CONCURRENCY && this.#queue.length > 0) void this.#work();
+    if (!this.#running) void this.#work();
   }
 
   async #work(): Promise<void> {
-    this.#running++;
+    const { perSecond, sleep } = this.options;
+    this.#running = true;
     for (let write = this.#queue.shift(); write !== undefined; write = this.#queue.shift()) {
       try {
         await write();
@@ -133,8 +136,9 @@ export class KubeEvents {
         this.options.onDropped("failed");
         this.options.onError(error);
       }
+      if (this.#queue.length > 0) await sleep(1_000 / perSecond);
     }
-    this.#running--;
+    this.#running = false;
   }
 }
 

@@ -5,7 +5,7 @@ import { defaultEngineConfig, type EngineConfig } from "../../engine/config.js";
 import type { Answer, QuestionKind, QuestionOf, ValueOf } from "../../engine/ask/question.js";
 import { createRun } from "../../engine/run.js";
 import type { Effect, Observation, WorkflowRun } from "../../engine/types.js";
-import { RunIo } from "../../shell-core/run-io.js";
+import { RunIo, type StatusWrite } from "../../shell-core/run-io.js";
 import type { SliceBlob } from "../../engine/status/status-slices.js";
 import { withSlices } from "./slices.js";
 import { answer, type AnswerDetails } from "./answer.js";
@@ -63,15 +63,20 @@ export class Driver {
   }
 
   flush(): void {
-    for (let write = this.#io.nextWrite(); write !== undefined; write = this.#io.nextWrite()) {
+    for (let write = this.#nextWrite(); write !== undefined; write = this.#nextWrite()) {
       const { blobs = [], unused = [], sweep, ...patch } = write.patch;
       this.#keepBlobs(blobs, unused);
       this.resource = applyMergePatch(this.resource as never, JSON.parse(JSON.stringify(patch)) as never) as never;
       if (sweep !== undefined) this.blobs = new Map([...this.blobs].filter(([uri]) => sweep.keep.includes(uri)));
-      const { revision, released } = this.#io.written({ resourceVersion: "2" });
+      const { revision, released } = this.#io.written({ resourceVersion: "2" }, this.now);
       this.#perform(released);
       this.#perform(this.#io.admit(this.run.observe({ kind: "persisted", revision }, this.now)));
     }
+  }
+
+  /** Nothing rests: what is written is to be seen at once. */
+  #nextWrite(): StatusWrite | undefined {
+    return this.#io.nextWrite(Number.POSITIVE_INFINITY);
   }
 
   /** Time passes, with timers on the way. */

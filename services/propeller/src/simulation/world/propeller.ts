@@ -209,6 +209,16 @@ export class Propeller implements Worker {
     this.#write(active);
     this.#makeRoom(active);
     this.#alarm(active);
+    this.#writeLater(active);
+  }
+
+  /** What may wait a little is written when it is due. */
+  #writeLater(active: Active): void {
+    const { writeAt } = active.io;
+    if (writeAt === undefined) return;
+    this.options.host.life?.after(Math.max(0, writeAt - this.#now), () => {
+      if (this.#active === active && this.options.host.holds()) this.#write(active);
+    });
   }
 
   /** There is room after a while: when what began last has left. */
@@ -231,7 +241,7 @@ export class Propeller implements Worker {
   #write(active: Active): void {
     const { slices, bug, host } = this.options;
     const { life } = host;
-    const write = active.io.nextWrite();
+    const write = active.io.nextWrite(this.#now);
     if (write === undefined || host.mayCrash() || life === undefined) return;
     const { blobs = [], unused = [] } = write.patch;
     if (bug === "dropsSlicesEarly") slices.drop(unused);
@@ -276,7 +286,7 @@ export class Propeller implements Worker {
   #written(active: Active, write: StatusWrite, resource: Resource): void {
     const { slices, host, bug } = this.options;
     if (host.life !== undefined) slices.cleanUp(write.patch, host.life);
-    const { revision, released } = active.io.written(storedVersion(resource));
+    const { revision, released } = active.io.written(storedVersion(resource), this.#now);
     active.version = resource.resourceVersion;
     this.#perform(active, bug === "effectsBeforeWrites" ? [] : released);
     if (this.#active === active) this.#observe({ kind: "persisted", revision });

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import type { Effect, WorkflowRun } from "../engine/types.js";
+import { RunIo } from "./run-io.js";
+
+/** A run that changes when the test says so. */
+class Run {
+  revision = 0;
+  terminal = false;
+  #taken = 0;
+
+  takePatch(): object | undefined {
+    if (this.#taken === this.revision) return undefined;
+    this.#taken = this.revision;
+    return { status: {} };
+  }
+}
+
+function fixture() {
+  const run = new Run();
+  const io = new RunIo(run as unknown as WorkflowRun, { resourceVersion: "1" });
+  const change = (...held: Effect["kind"][]) => {
+    run.revision++;
+    return io.admit(held.map((kind) => ({ kind, afterRevision: run.revision }) as unknown as Effect));
+  };
+  const written = (now: number) => io.written({ resourceVersion: "2" }, now).released.map(({ kind }) => kind);
+  return { run, io, change, written };
+}
+
+test("what nothing waits for is written a little later, together; the alarm says when", () => {
+  const { io, change, written } = fixture();
+  change();
+  expect(io.nextWrite(1_000)).toBeDefined();
+  change("publish");
+  expect(io.writeAt).toBeUndefined();
+  expect(written(1_010)).toEqual([]);
+  expect(io.nextWrite(1_010)).toBeUndefined();
+  // As long as the write took, and 50 ms.
+  expect(io.writeAt).toBe(1_070);
+  change("publish");
+  expect(io.nextWrite(1_069)).toBeUndefined();
+  expect(io.nextWrite(1_070)?.revision).toBe(3);
+  expect(written(1_071)).toEqual(["publish", "publish"]);
+  expect(io.writeAt).toBeUndefined();
+});
+
+test("what the execution waits for is written at once, and so is its end", () => {
+  const { run, io, change, written } = fixture();
+  change();
+  io.nextWrite(0);
+  written(0);
+  change("sendTask");
+  expect(io.nextWrite(1)).toBeDefined();
+  expect(written(2)).toEqual(["sendTask"]);
+  change("publish");
+  expect(io.nextWrite(3)).toBeUndefined();
+  run.terminal = true;
+  change("publish");
+  expect(io.nextWrite(3)).toBeDefined();
+});
+
+test("not too much is kept waiting, and a clock that is set back keeps nothing waiting", () => {
+  const { io, change, written } = fixture();
+  change();
+  io.nextWrite(100_000);
+  written(100_000);
+  change("publish");
+  expect(io.nextWrite(100_001)).toBeUndefined();
+  expect(io.nextWrite(5_000)).toBeDefined();
+  written(5_000);
+  for (let i = 0; i < 999; i++) change("publish");
+  expect(io.nextWrite(5_001)).toBeUndefined();
+  change("publish");
+  expect(io.nextWrite(5_001)).toBeDefined();
+});
+
+test("what waits is given out when its revision is durable, and no sooner", () => {
+  const { io, change, written } = fixture();
+  expect(change("sendTask")).toEqual([]);
+  io.nextWrite(0);
+  change("finish");
+  expect(io.held).toBe(2);
+  expect(written(1)).toEqual(["sendTask"]);
+  io.nextWrite(1);
+  expect(written(2)).toEqual(["finish"]);
+  expect(io.idle).toBe(true);
+});
