@@ -92,7 +92,10 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
   let alone = await measure();
 
   const announce = () =>
-    poisoned.bus.publishVolatile(pluginHelloSubject, encodeHello({ name: "mute", taskTypes: ["mute"], finalizes: true }));
+    poisoned.bus.publishVolatile(
+      pluginHelloSubject,
+      encodeHello({ name: "mute", taskTypes: ["mute"], finalizes: true, instance: "", servedMs: 0 }),
+    );
   const timer = setInterval(announce, 1_000);
   announce();
   writeFileSync(join(folder, "loud.py"), LOUD);

@@ -290,7 +290,11 @@ describe("requests and answers", () => {
     await clock.advance(20_000);
     await running.stop();
     await clock.advance(20_000);
-    expect(bus.volatile.map(({ data }) => decodeHello(data))).toEqual(Array(3).fill({ name: "test", taskTypes: ["t"], finalizes: false }));
+    const hellos = bus.volatile.map(({ data }) => decodeHello(data));
+    const { instance } = hellos[0] ?? {};
+    expect(instance).toMatch(/./);
+    const hello = { name: "test", taskTypes: ["t"], finalizes: false, instance };
+    expect(hellos).toEqual([0, 10_000, 20_000].map((servedMs) => ({ ...hello, servedMs })));
   });
 
   it("gives the plugin's state back until it says another", async () => {

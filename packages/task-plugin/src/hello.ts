@@ -4,6 +4,10 @@ export interface PluginHello {
   readonly taskTypes: readonly string[];
   /** False: attempts leave nothing, FINALIZE need not be sent. */
   readonly finalizes: boolean;
+  /** Names the process; empty when it does not say. */
+  readonly instance: string;
+  /** How long it has served, ms. What it was asked before that, another process may have taken and lost. */
+  readonly servedMs: number;
 }
 
 export const HELLO_INTERVAL_MS = 10_000;
@@ -15,9 +19,15 @@ export function encodeHello(hello: PluginHello): Uint8Array {
 /** The announcement, or undefined for bytes that are none. */
 export function decodeHello(data: Uint8Array): PluginHello | undefined {
   try {
-    const { name, taskTypes, finalizes } = JSON.parse(new TextDecoder().decode(data)) as Partial<PluginHello>;
+    const { name, taskTypes, finalizes, instance, servedMs } = JSON.parse(new TextDecoder().decode(data)) as Partial<PluginHello>;
     if (typeof name !== "string" || !Array.isArray(taskTypes)) return undefined;
-    return { name, taskTypes: taskTypes.filter((type) => typeof type === "string"), finalizes: finalizes !== false };
+    return {
+      name,
+      taskTypes: taskTypes.filter((type) => typeof type === "string"),
+      finalizes: finalizes !== false,
+      instance: typeof instance === "string" ? instance : "",
+      servedMs: typeof servedMs === "number" ? servedMs : Number.POSITIVE_INFINITY,
+    };
   } catch {
     return undefined;
   }

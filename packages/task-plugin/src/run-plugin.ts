@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { EVENT_STREAM, pluginHelloSubject, TASK_STREAM, taskRequestFilter, taskTypeToken } from "@flyte-ts/domain";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { attemptFields } from "./attempt-fields.js";
@@ -23,6 +23,8 @@ export interface RunPluginOptions {
   readonly producerId?: string;
   /** Ended attempts whose end is remembered. Default 10,000. */
   readonly endedLimit?: number;
+  /** Names this process among its replicas and those before it. Default: at random. */
+  readonly instance?: string;
   /** Spreads retries; [0, 1). */
   readonly random?: () => number;
 }
@@ -41,6 +43,7 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
   const random = options.random ?? (() => randomBytes(4).readUInt32BE() / 2 ** 32);
   const metrics = options.metrics === undefined ? undefined : pluginMetrics(options.metrics, () => attempts);
   const attempts: Attempts = new Attempts({ plugin, bus, logger, clock, random, producerId, endedLimit, metrics });
+  const instance = options.instance ?? randomUUID();
   // Whoever of the services comes first makes the streams.
   await bus.ensureStream(TASK_STREAM);
   await bus.ensureStream(EVENT_STREAM);
@@ -85,10 +88,12 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
     ),
   );
 
-  const hello = encodeHello({ name: plugin.name, taskTypes: plugin.taskTypes, finalizes: plugin.finalizes ?? true });
+  const { name, taskTypes, finalizes = true } = plugin;
+  const since = clock.now().getTime();
   let callOff: () => void = () => undefined;
   const announce = () => {
-    bus.publishVolatile(pluginHelloSubject, hello);
+    const servedMs = clock.now().getTime() - since;
+    bus.publishVolatile(pluginHelloSubject, encodeHello({ name, taskTypes, finalizes, instance, servedMs }));
     callOff = clock.after(HELLO_INTERVAL_MS, announce);
   };
   announce();

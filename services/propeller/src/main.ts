@@ -128,7 +128,13 @@ const controller: Controller = new Controller({
   random: Math.random,
   holds: (shard) => leases.holds(shard),
 });
-const listening = listenForPlugins({ bus, presence, now: Date.now, onChange: () => controller.pluginsChanged() });
+const listening = listenForPlugins({
+  bus,
+  presence,
+  now: Date.now,
+  onChange: () => controller.pluginsChanged(),
+  onStart: (taskTypes) => controller.pluginStarted(taskTypes),
+});
 await ensureCluster({ client, logger, createCrd: kubernetes.createCrd, namespace: shards.namespace });
 const observe = (key: string, observation: Observation) => {
   if (observation.kind === "taskEvent" && observation.event.event !== undefined) spans?.attempt(key, observation.event.event);

@@ -113,3 +113,20 @@ test("where the service is there and says nothing, it waits for it a while", () 
   d.advance(600_000);
   expect(d.resource.status.phase).toBe(5);
 });
+
+test("what a plugin service may have lost when it ended is asked again when its next process begins", () => {
+  const nodes = { unheard: task(), queued: task(), runs: task(), other: { ...task(), type: "echo" } };
+  const d = Driver.of({ main: { nodes } });
+  d.reply("queued", "QUEUED");
+  d.reply("runs", "RUNNING");
+  d.advance(5_000);
+  d.takeSent();
+  d.observe({ kind: "pluginStarted", taskTypes: new Set(["spark"]) });
+  expect(d.takeSent().sort()).toEqual(["queued/0 RUN", "unheard/0 RUN"]);
+  d.observe({ kind: "abort" });
+  d.takeSent();
+  d.observe({ kind: "pluginStarted", taskTypes: new Set(["spark"]) });
+  expect(d.takeSent().sort()).toEqual(["queued/0 ABORT", "runs/0 ABORT", "unheard/0 ABORT"]);
+});
+
+const task = () => ({ kind: "task", type: "spark" }) as const;

@@ -15,7 +15,7 @@ import { nodeDue } from "./walk/deadline.js";
 import { restore, revive } from "./walk/load.js";
 import { look } from "./walk/look.js";
 import { noticeBlob, tellNotice } from "./walk/noticing.js";
-import { takePlugins } from "./walk/plugins-changed.js";
+import { askAgain, takePlugins } from "./walk/plugins-changed.js";
 import { scan } from "./walk/scan.js";
 import { failScope, stepScope } from "./walk/scope-step.js";
 import { nextWaiting } from "./walk/slots.js";
@@ -176,6 +176,9 @@ class Run implements WorkflowRun {
         return;
       case "plugins":
         takePlugins(walk, observation.plugins);
+        return;
+      case "pluginStarted":
+        askAgain(walk, observation.taskTypes);
         return;
       case "tooLarge":
         if (!this.terminal)

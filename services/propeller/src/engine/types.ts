@@ -39,6 +39,8 @@ export type Observation =
   | { readonly kind: "rejected"; readonly cause: RejectionCause; readonly message: string }
   /** Which task types are served has changed, or is told to a new run. */
   | { readonly kind: "plugins"; readonly plugins: PluginsKnown }
+  /** A process has begun to serve these task types: what it was asked before, another may have taken and lost. */
+  | { readonly kind: "pluginStarted"; readonly taskTypes: ReadonlySet<string> }
   /** The status does not fit into the resource: the execution fails with `WorkflowTooLarge`. */
   | { readonly kind: "tooLarge"; readonly message: string };
 

@@ -178,6 +178,11 @@ export class Controller {
     for (const shard of this.#shards.values()) shard.observeAll({ kind: "plugins", plugins: this.options.plugins() });
   }
 
+  /** Tells every run that a process has begun to serve these task types. */
+  pluginStarted(taskTypes: ReadonlySet<string>): void {
+    for (const shard of this.#shards.values()) shard.observeAll({ kind: "pluginStarted", taskTypes });
+  }
+
   #shardOf(key: string): Shard | undefined {
     return this.#shards.get(shardOfKey(key));
   }

@@ -8,15 +8,19 @@ export interface ListenOptions {
   readonly presence: PluginPresence;
   readonly now: () => number;
   readonly onChange: () => void;
+  /** A process has begun to serve these task types. */
+  readonly onStart: (taskTypes: ReadonlySet<string>) => void;
 }
 
 const CHECK_MS = 1_000;
 
 /** Hears the announcements of plugin services until it is closed. */
-export function listenForPlugins({ bus, presence, now, onChange }: ListenOptions): Subscription {
+export function listenForPlugins({ bus, presence, now, onChange, onStart }: ListenOptions): Subscription {
   const subscription = bus.subscribeVolatile(pluginHelloSubject, (_, data) => {
     const hello = decodeHello(data);
-    if (hello !== undefined) presence.heard(hello, now());
+    if (hello === undefined) return;
+    const begun = presence.heard(hello, now());
+    if (begun.size > 0) onStart(begun);
   });
   const timer = setInterval(() => {
     if (presence.check(now())) onChange();

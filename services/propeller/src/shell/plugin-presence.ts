@@ -10,12 +10,18 @@ export interface PluginPresenceOptions {
   readonly silentAfterMs: number;
 }
 
+/** Who has served for longer is not new; two of its announcements may have been lost, ms. */
+const NEW_MS = 25_000;
+const NONE: ReadonlySet<string> = new Set();
+
 /**
  * Which plugin services are there, by what they announce. A standby listens too, so
  * that it knows when it takes over.
  */
 export class PluginPresence {
   readonly #heardAt = new Map<string, number>();
+  /** Processes that have begun to serve, with the time of their first word. */
+  readonly #newcomers = new Map<string, number>();
   #known: PluginsKnown = NO_PLUGINS_KNOWN;
 
   constructor(private readonly options: PluginPresenceOptions) {}
@@ -29,8 +35,13 @@ export class PluginPresence {
     return new Map([...this.#heardAt].map(([taskType, at]) => [taskType, now - at]));
   }
 
-  heard({ taskTypes }: PluginHello, now: number): void {
+  /** Returns the task types of a process that has just begun to serve them, when this is the first word of it. */
+  heard({ taskTypes, instance, servedMs }: PluginHello, now: number): ReadonlySet<string> {
     for (const taskType of taskTypes) this.#heardAt.set(taskType, now);
+    if (servedMs > NEW_MS || instance === "" || this.#newcomers.has(instance)) return NONE;
+    for (const [known, at] of this.#newcomers) if (now - at > 2 * NEW_MS) this.#newcomers.delete(known);
+    this.#newcomers.set(instance, now);
+    return new Set(taskTypes);
   }
 
   /** Takes stock. Returns whether `known` says something else than before. */

@@ -149,6 +149,7 @@ export class Execution implements ServedExecution {
       stream.consume((event) => propeller.takeTaskEvent(event));
       toPropellers.push(stream);
       world.announcements?.listen((types) => propeller.takeHello(types));
+      world.announcements?.listenForStarts((types) => propeller.takePluginStart(types));
       return propeller;
     };
     if (world.fleet === undefined) {

@@ -1,7 +1,9 @@
+import { TaskPhase } from "@flyte-ts/domain";
+import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { isUnanswered, unanswered, type PluginsKnown } from "../plugin/known.js";
 import { goDuration } from "../time/duration.js";
-import { arm, sendFinalize, sendRun } from "./attempt.js";
+import { arm, sendAbort, sendFinalize, sendRun } from "./attempt.js";
 import { fail } from "./settle.js";
 import { isUnheard, noteUnhindered, noteWaiting, tellAttemptFailed, troubleFor, waitingDue } from "./waiting-attempt.js";
 import type { Walk } from "./walk.js";
@@ -9,16 +11,31 @@ import type { Walk } from "./walk.js";
 /** Other task types are served than before: attempts that nobody told of are looked at anew. */
 export function takePlugins(walk: Walk, plugins: PluginsKnown): void {
   walk.plugins = plugins;
-  visit(walk, walk.root);
-}
-
-function visit(walk: Walk, scope: Scope): void {
-  for (const node of scope.nodes.values()) {
-    if (node.settled || !node.begun) continue;
-    if (node.inner !== undefined) visit(walk, node.inner);
+  visit(walk.root, (node) => {
     if (isUnheard(node)) judge(walk, node);
     // How long to wait for an answer depends on who is there.
     else if (node.request !== undefined) arm(walk, node);
+  });
+}
+
+/**
+ * A plugin service has been started. What another process of it had in hand when it ended is lost until it
+ * is sent again, and nobody is to wait for the time of that; of what runs, the new process tells by itself.
+ */
+export function askAgain(walk: Walk, taskTypes: ReadonlySet<string>): void {
+  visit(walk.root, (node) => {
+    const { request } = node;
+    if (request === undefined || !taskTypes.has(walk.templateOf(node)?.type ?? "")) return;
+    if (request.desired === DesiredState.ABORT) sendAbort(walk, node, "held");
+    else if (node.status.TaskNodeStatus?.phase !== TaskPhase.Running) sendRun(walk, node, "held");
+  });
+}
+
+function visit(scope: Scope, act: (node: RuntimeNode) => void): void {
+  for (const node of scope.nodes.values()) {
+    if (node.settled || !node.begun) continue;
+    if (node.inner !== undefined) visit(node.inner, act);
+    act(node);
   }
 }
 

@@ -23,6 +23,7 @@ export class Announcements {
   /** When the service for the rare type comes, ms after the beginning. */
   readonly #rareFrom: number;
   readonly #leaves: ((ms: number) => void)[] = [];
+  readonly #hearStarts: ((types: ReadonlySet<string>) => void)[] = [];
   readonly #hears: ((types: readonly string[]) => void)[] = [];
   #backAt = 0;
   #types: readonly string[] = [];
@@ -75,6 +76,16 @@ export class Announcements {
 
   listen(hear: (types: readonly string[]) => void): void {
     this.#hears.push(hear);
+  }
+
+  listenForStarts(hear: (types: ReadonlySet<string>) => void): void {
+    this.#hearStarts.push(hear);
+  }
+
+  /** A process of the services has begun; not everybody hears it say so. */
+  started(): void {
+    const types = new Set([...this.#types, ...(this.serves(RARE) === "now" ? [RARE] : [])]);
+    for (const hear of this.#hearStarts) if (!this.#random.chance(0.2)) hear(types);
   }
 
   #say(): void {

@@ -95,7 +95,9 @@ export class PluginService {
     this.#memory = new Map();
     const epoch = ++this.#epoch;
     this.options.schedule.after(ms, () => {
-      if (epoch === this.#epoch) this.#up = true;
+      if (epoch !== this.#epoch) return;
+      this.#up = true;
+      this.options.announcements?.started();
     });
   }
 

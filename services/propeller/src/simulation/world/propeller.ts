@@ -32,6 +32,9 @@ export interface PropellerOptions extends EffectsOptions {
 /** Conflicts upon which a write is tried again at once. */
 const MOST_TRIES = 8;
 
+/** Who begins to serve is told of apart from this. */
+const ANNOUNCED = { name: "plugins", finalizes: true, instance: "", servedMs: 0 };
+
 interface Active {
   readonly io: RunIo;
   readonly key: string;
@@ -114,9 +117,13 @@ export class Propeller implements Worker {
   takeHello(taskTypes: readonly string[]): void {
     this.options.host.hear(() => {
       const presence = this.#plugins();
-      if (taskTypes.length > 0) presence?.heard({ name: "plugins", taskTypes, finalizes: true }, this.#now);
+      if (taskTypes.length > 0) presence?.heard({ ...ANNOUNCED, taskTypes }, this.#now);
       if (presence?.check(this.#now) === true) this.#observe({ kind: "plugins", plugins: presence.known });
     });
+  }
+
+  takePluginStart(taskTypes: ReadonlySet<string>): void {
+    this.options.host.hear(() => this.#observe({ kind: "pluginStarted", taskTypes }));
   }
 
   /** What this process knows of plugin services. */
