@@ -16,6 +16,7 @@ const anyPackage = [
   "messaging",
   "blobstore",
   "rpc",
+  "auth",
   "client",
   ...infrastructure,
 ];
@@ -34,6 +35,7 @@ const TABLE = {
   "packages/messaging": infrastructure,
   "packages/blobstore": infrastructure,
   "packages/rpc": [...infrastructure, "idl"],
+  "packages/auth": ["idl", "rpc"],
   "packages/client": ["idl", "rpc", "compiler"],
   "packages/local-servers": ["telemetry"],
   "packages/cli": ["idl", "client", "config", "local-servers"],
@@ -68,6 +70,7 @@ const OWNED = {
   "@aws-sdk/s3-request-presigner": "packages/blobstore",
   "@kubernetes/client-node": "packages/kubernetes",
   undici: "packages/kubernetes",
+  jose: "packages/auth",
 };
 
 /** Dependencies whose parts are imported by names that are put together at run time. */

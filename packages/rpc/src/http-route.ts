@@ -14,5 +14,14 @@ export interface HttpContext {
 export interface HttpRoute {
   /** A whole path, or a prefix when it ends with `/`. */
   readonly path: string;
+  /** Anyone may ask for it, also where callers are asked who they are. */
+  readonly open?: boolean;
   readonly handle: (request: IncomingMessage, response: ServerResponse, context: HttpContext) => void | Promise<void>;
+}
+
+/** What is known of a request before its body is read. Names of headers are case-insensitive, as in {@link import("./service.js").CallContext}. */
+export interface HttpRequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly metadata: { get(name: string): string | undefined };
 }

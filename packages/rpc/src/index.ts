@@ -4,6 +4,7 @@ export {
   withoutImplementation,
   implement,
   type CallContext,
+  type Caller,
   type InterceptedCall,
   type Interceptor,
   type MethodImplementation,
@@ -14,7 +15,7 @@ export {
 export { Encoded } from "./encoded.js";
 export { callSpans } from "./call-spans.js";
 export { callMetrics } from "./call-metrics.js";
-export type { HttpContext, HttpRoute } from "./http-route.js";
+export type { HttpContext, HttpRequestHead, HttpRoute } from "./http-route.js";
 
 // Failing
 export { Code, codeName, codeOf, type CodeName } from "./code.js";

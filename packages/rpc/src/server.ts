@@ -1,10 +1,11 @@
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createNetServer, type AddressInfo, type Socket } from "node:net";
+import type { DescService } from "@bufbuild/protobuf";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
 import { addService } from "./grpc-service.js";
 import { createHealth } from "./health.js";
-import type { HttpRoute } from "./http-route.js";
+import type { HttpRequestHead, HttpRoute } from "./http-route.js";
 import { createGateway } from "./rest/gateway.js";
 import { createReflection } from "./reflection.js";
 import type { Interceptor, ServedService } from "./service.js";
@@ -15,6 +16,11 @@ export interface RpcServerOptions {
   readonly services: readonly ServedService[];
   /** Plain HTTP handlers beside the REST routes of the services. */
   readonly httpRoutes?: readonly HttpRoute[];
+  /**
+   * Asked before a plain HTTP handler runs that is not `open`; it rejects with an RpcError. The interceptors do not see those
+   * requests.
+   */
+  readonly admitHttp?: (head: HttpRequestHead) => Promise<void>;
   /** Run around every call, the first one outermost. */
   readonly interceptors?: readonly Interceptor[];
   /** Names that the health service reports as serving, besides the empty one; `flyteadmin` when not given. */
@@ -28,6 +34,8 @@ export interface RpcServerOptions {
 }
 
 export interface RpcServer {
+  /** Everything that is served, also health and reflection. */
+  readonly services: readonly DescService[];
   /** Starts to accept; port 0 takes any free one. Rejects when the port is taken. */
   listen(at: { readonly host: string; readonly port: number }): Promise<AddressInfo>;
   /** Where it listens; throws before `listen`. */
@@ -51,7 +59,8 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
   const health = createHealth(options.healthNames ?? ["flyteadmin"]);
   const offered = services.filter((served) => served.implementation).map((served) => served.service);
   const reflection = createReflection([...offered, health.served.service]);
-  for (const served of [...services, health.served, ...reflection]) addService(grpc, served, { logger, interceptors });
+  const served = [...services, health.served, ...reflection];
+  for (const each of served) addService(grpc, each, { logger, interceptors });
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   let draining = false;
   const gateway = createGateway({
@@ -61,6 +70,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
     maxMessageBytes,
     logger,
     interceptors,
+    admitHttp: options.admitHttp,
   });
   const http = createHttpServer({ maxHeaderSize: MAX_METADATA_BYTES }, (request, response) => {
     // A kept connection would hold up the drain until its client lets go.
@@ -88,6 +98,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
   });
 
   return {
+    services: served.map(({ service }) => service),
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
         listener.once("error", reject);

@@ -4,6 +4,16 @@ import type { Encoded } from "./encoded.js";
 /** Where a call came in. */
 export type Transport = "grpc" | "rest";
 
+/** Who makes a call, where callers are asked who they are. */
+export interface Caller {
+  /** The `sub` of the token; of a service without one its client id. */
+  readonly subject: string;
+  /** What the token says besides. It has been checked; its text never is in here. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Projects of which the caller may see something; undefined: all. */
+  readonly projects: readonly string[] | undefined;
+}
+
 /** What a handler knows about its call besides the request. */
 export interface CallContext {
   /** X-Request-ID of the caller, or one made here (`a-` and 20 characters). For logs only. */
@@ -16,6 +26,8 @@ export interface CallContext {
   /** Address of the other side of the connection, `host:port`. */
   readonly peer: string;
   readonly transport: Transport;
+  /** Undefined where nobody is asked, and in calls that anyone may make. */
+  readonly caller?: Caller | undefined;
 }
 
 type Response<Desc extends DescMessage> = MessageShape<Desc> | MessageInitShape<Desc>;

@@ -6,6 +6,8 @@ export interface LoggerOptions {
   /** Service that writes; a field of every line. */
   readonly service: string;
   readonly level?: "trace" | "debug" | "info" | "warn" | "error" | "silent";
+  /** Open file that lines go to; standard output when not given. */
+  readonly fd?: number;
 }
 
 /** Fields that are never written, at the top or up to two levels below. */
@@ -16,7 +18,7 @@ const SECRETS = ["authorization", "password", "secretAccessKey", "clientSecret",
  * goes into fields, named as LogFields has them: `log.info({ execution }, "execution ended")`. Writes are
  * synchronous, so nothing is lost when the process ends.
  */
-export function createLogger({ service, level = "info" }: LoggerOptions): Logger {
+export function createLogger({ service, level = "info", fd = 1 }: LoggerOptions): Logger {
   return pino(
     {
       level,
@@ -25,6 +27,6 @@ export function createLogger({ service, level = "info" }: LoggerOptions): Logger
       redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: "[secret]" },
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ fd: 1, sync: true }),
+    pino.destination({ fd, sync: true }),
   );
 }

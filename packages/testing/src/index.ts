@@ -4,3 +4,4 @@ export { schemaText } from "./schema-text.js";
 export { seededRandom } from "./seeded-random.js";
 export { natsFixture, postgresFixture, type ServerFixture } from "./servers.js";
 export { testGuard } from "./test-guard.js";
+export { type IssuerKey, signToken, type TokenIssuer, tokenIssuer } from "./token-issuer.js";

@@ -29,3 +29,13 @@ test("schedules have a time zone that exists", () => {
   const parse = (timeZone: string) => adminConfigSchema.safeParse({ schedules: { timeZone } }).success;
   expect([parse("Europe/Berlin"), parse("UTC"), parse("Mars/Base"), parse(""), parse("+02:00")]).toEqual([true, true, false, false, false]);
 });
+
+test("with sign-in any address may be served, and what sign-in needs must be there", () => {
+  const parse = (auth: object) => adminConfigSchema.safeParse({ server: { host: "0.0.0.0" }, auth: { mode: "required", ...auth } });
+  const providers = [{ issuer: "https://idp.test" }];
+  expect(parse({ providers, publicUrl: "https://flyte.test" }).success).toBe(true);
+  expect(parse({ publicUrl: "https://flyte.test" }).error?.issues[0]).toMatchObject({ path: ["auth", "providers"] });
+  expect(parse({ providers }).error?.issues[0]).toMatchObject({ path: ["auth", "publicUrl"] });
+  const roles = [{ subject: "a", group: "b", role: "viewer" }];
+  expect(parse({ providers, publicUrl: "https://flyte.test", roles }).success).toBe(false);
+});

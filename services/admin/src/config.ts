@@ -1,5 +1,6 @@
 import { isTimeZone } from "@flyte-ts/domain";
 import { z } from "zod";
+import { authSchema } from "./access/config-schema.js";
 
 /** Kubernetes quantities by resource; an empty string or absence means: none. */
 const resources = z.strictObject({
@@ -19,8 +20,7 @@ const clusterSchema = z.strictObject({
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
 
-/** Admin's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */
-export const adminConfigSchema = z.strictObject({
+const settings = z.strictObject({
   /** Spans of calls, over OTLP/HTTP: those about an execution belong to its trace. */
   tracing: z
     .strictObject({
@@ -29,6 +29,7 @@ export const adminConfigSchema = z.strictObject({
       headers: z.record(z.string(), z.string()).default({}),
     })
     .prefault({}),
+  auth: authSchema.prefault({}),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   server: z
     .strictObject({
@@ -43,12 +44,8 @@ export const adminConfigSchema = z.strictObject({
         .int()
         .positive()
         .default(64 * 1024 * 1024),
-      /** Callers are not asked who they are; beyond this machine that must be wanted. */
+      /** With `auth.mode: open` callers are not asked who they are; beyond this machine that must be wanted. */
       openToNetwork: z.boolean().default(false),
-    })
-    .refine(({ host, openToNetwork }) => openToNetwork || isLoopback(host), {
-      path: ["host"],
-      message: "there is no authentication, so only a loopback address is served unless openToNetwork is true",
     })
     .prefault({}),
   ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65535).default(10254) }).prefault({}),
@@ -169,5 +166,22 @@ export const adminConfigSchema = z.strictObject({
     })
     .prefault({}),
 });
+
+/** Admin's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */
+export const adminConfigSchema = settings
+  .refine(({ server, auth }) => auth.mode === "required" || server.openToNetwork || isLoopback(server.host), {
+    path: ["server", "host"],
+    message:
+      "nobody is asked who they are, so only a loopback address is served: set auth.mode to required and say whose tokens are accepted, " +
+      "or, where everyone who reaches this address may do everything, server.openToNetwork to true",
+  })
+  .refine(({ auth }) => auth.mode === "open" || auth.providers.length > 0, {
+    path: ["auth", "providers"],
+    message: "auth.mode is required, so at least one provider of tokens must be named",
+  })
+  .refine(({ auth }) => auth.mode === "open" || auth.publicUrl !== undefined, {
+    path: ["auth", "publicUrl"],
+    message: "auth.mode is required, so the address at which clients reach admin must be named, as https://flyte.example.com",
+  });
 
 export type AdminConfig = z.infer<typeof adminConfigSchema>;

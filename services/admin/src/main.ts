@@ -7,6 +7,7 @@ import { connectBus } from "@flyte-ts/messaging";
 import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
 import { createLogger, Metrics, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createAccess } from "./access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { startIngest } from "./ingest/start.js";
@@ -44,15 +45,28 @@ outboxMetrics(metrics, db);
 const ingest = await startIngest(deps);
 // Without a data plane executions are accepted and wait for one.
 const background = [...(clusters.length === 0 ? [] : [await startLauncher(deps)]), startUpkeep(deps)];
-const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() });
+const access = config.auth.mode === "required" ? createAccess(deps) : undefined;
+const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() }, access);
 const { tracing } = config;
 const traces = tracing.endpoint === undefined ? undefined : new OtlpExporter({ ...tracing, endpoint: tracing.endpoint, service: "admin" });
-const interceptors = [callMetrics(metrics, "admin"), ...(traces === undefined ? [] : [callSpans(traces, Date.now)]), databaseTrouble];
+const interceptors = [
+  callMetrics(metrics, "admin"),
+  ...(traces === undefined ? [] : [callSpans(traces, Date.now)]),
+  databaseTrouble,
+  ...(access === undefined ? [] : [access.interceptor]),
+];
 const { host, grpcPort, httpPort, maxMessageBytes } = config.server;
 const servers: RpcServer[] = [];
 // Each port serves both protocols, so one is enough.
 for (const port of new Set([grpcPort, httpPort])) {
-  const server = createRpcServer({ logger, services, interceptors, maxMessageBytes });
+  const server = createRpcServer({
+    logger,
+    services,
+    interceptors,
+    maxMessageBytes,
+    ...(access && { admitHttp: access.admitHttp, corsHeaders: ["authorization", config.auth.headerKey] }),
+  });
+  access?.requireComplete(server);
   const address = await server.listen({ host, port });
   logger.info({ host, port: address.port }, "listening");
   servers.push(server);

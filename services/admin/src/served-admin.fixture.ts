@@ -1,8 +1,17 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { Bus } from "@flyte-ts/messaging";
-import { type Channel, createClient, createRpcServer, type Interceptor, openChannel, type ServiceClient } from "@flyte-ts/rpc";
+import {
+  type Channel,
+  createClient,
+  createRpcServer,
+  type Interceptor,
+  openChannel,
+  type RpcServer,
+  type ServiceClient,
+} from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
+import { createAccess } from "./access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps } from "./deps.js";
 import { seedProjects } from "./project/rpc.js";
@@ -12,6 +21,8 @@ import { adminServices } from "./server.js";
 export interface ServedAdmin {
   readonly deps: AdminDeps;
   readonly channel: Channel;
+  readonly port: number;
+  readonly server: RpcServer;
   readonly admin: ServiceClient<typeof AdminService>;
   stop(): Promise<void>;
 }
@@ -33,13 +44,22 @@ export async function serveAdmin(
     ...given,
   };
   await seedProjects(deps);
-  const services = adminServices(deps, { version: "1", revision: "r", time: "t" });
-  const server = createRpcServer({ logger: deps.logger, services, interceptors });
+  const access = deps.config.auth.mode === "required" ? createAccess(deps) : undefined;
+  const services = adminServices(deps, { version: "1", revision: "r", time: "t" }, access);
+  const server = createRpcServer({
+    logger: deps.logger,
+    services,
+    interceptors: [...interceptors, ...(access ? [access.interceptor] : [])],
+    ...(access && { admitHttp: access.admitHttp, corsHeaders: [deps.config.auth.headerKey, "authorization"] }),
+  });
+  access?.requireComplete(server);
   const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
   const channel = openChannel({ endpoint: `127.0.0.1:${port}` });
   return {
     deps,
     channel,
+    port,
+    server,
     admin: createClient({ channel, service: AdminService }),
     stop: async () => {
       channel.close();

@@ -6,6 +6,7 @@ import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
 import { Code, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
+import type { Access } from "./access/start.js";
 import { attributeRpcs } from "./attributes/rpc.js";
 import type { AdminDeps } from "./deps.js";
 import { dataProxyRpcs } from "./data-proxy/rpc.js";
@@ -24,7 +25,7 @@ import { type Build, versionRpcs } from "./version/rpc.js";
 import { workflowRpcs } from "./workflow/rpc.js";
 
 /** Everything that admin serves, put together from its slices. */
-export function adminServices(deps: AdminDeps, build: Build): ServedService[] {
+export function adminServices(deps: AdminDeps, build: Build, access?: Access): ServedService[] {
   return [
     implement(AdminService, {
       ...projectRpcs(deps),
@@ -43,9 +44,8 @@ export function adminServices(deps: AdminDeps, build: Build): ServedService[] {
     implement(DataProxyService, dataProxyRpcs(deps)),
     implement(SignalService, signalRpcs(deps)),
     implement(ScheduleService, scheduleRpcs(deps)),
-    // Their REST routes answer as those of a server without auth always have.
-    withoutImplementation(AuthMetadataService),
-    withoutImplementation(IdentityService),
+    // Without sign-in their REST routes answer as those of a server without auth always have.
+    ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),
   ];
 }
 

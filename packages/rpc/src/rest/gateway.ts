@@ -4,14 +4,14 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { Code } from "../code.js";
 import { createDispatch, streamsOut, type Dispatch, type DispatchOptions } from "../dispatch.js";
 import { decoded } from "../encoded.js";
-import type { HttpRoute } from "../http-route.js";
+import type { HttpRequestHead, HttpRoute } from "../http-route.js";
 import { requestIdOf } from "../request-id.js";
 import { RpcError, toRpcError } from "../rpc-error.js";
 import type { ServedService } from "../service.js";
 import { bindRequest } from "./bind-request.js";
 import { createCodecs, type Codec } from "./codec.js";
 import { decideCors, type CorsPolicy } from "./cors.js";
-import { closedSignal, restContext, timeoutMs } from "./http-context.js";
+import { closedSignal, headerOf, restContext, timeoutMs } from "./http-context.js";
 import { httpStatusOf } from "./http-status.js";
 import { createOpenApi } from "./openapi.js";
 import { readBody } from "./read-body.js";
@@ -23,6 +23,7 @@ export interface GatewayOptions extends DispatchOptions {
   readonly httpRoutes: readonly HttpRoute[];
   readonly cors: CorsPolicy;
   readonly maxMessageBytes: number;
+  readonly admitHttp: ((head: HttpRequestHead) => Promise<void>) | undefined;
 }
 
 /** JSON is longer than the message that it stands for; the message's own limit is checked after decoding. */
@@ -34,7 +35,7 @@ export function createGateway(options: GatewayOptions): (request: IncomingMessag
   const gateway = new Gateway(options);
   return (request, response) => {
     gateway.handle(request, response).catch((error: unknown) => {
-      options.logger.error({ err: error, url: request.url }, "http request failed");
+      options.logger.error({ err: error, path: pathOf(request) }, "http request failed");
       if (!response.headersSent) response.writeHead(500);
       response.end();
     });
@@ -49,6 +50,7 @@ class Gateway {
   readonly #cors: CorsPolicy;
   readonly #maxMessageBytes: number;
   readonly #logger: Logger;
+  readonly #admitHttp: GatewayOptions["admitHttp"];
 
   constructor(options: GatewayOptions) {
     const { services, httpRoutes, cors, maxMessageBytes, logger } = options;
@@ -59,6 +61,7 @@ class Gateway {
     this.#cors = cors;
     this.#maxMessageBytes = maxMessageBytes;
     this.#logger = logger;
+    this.#admitHttp = options.admitHttp;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -88,6 +91,7 @@ class Gateway {
       route.path.endsWith("/") ? path.encoded.startsWith(route.path) : path.encoded === route.path,
     );
     if (plain) {
+      if (!(await this.#admits(plain, { request, response, path: path.encoded, codec: codecs.response }))) return;
       await this.#handlePlain(plain, { request, response, encoded: path.encoded, query: path.query });
       return;
     }
@@ -104,7 +108,7 @@ class Gateway {
       await this.#call(target.matched.route, message, { request, response, codec: codecs.response });
     } catch (thrown) {
       const error = toRpcError(thrown);
-      if (!(thrown instanceof RpcError)) this.#logger.error({ err: thrown, url: request.url }, "http request failed");
+      if (!(thrown instanceof RpcError)) this.#logger.error({ err: thrown, path: pathOf(request) }, "http request failed");
       // What is left of a body that was not read would be taken for the next request.
       if (!request.complete) response.setHeader("Connection", "close");
       sendError(response, codecs.response, { error });
@@ -152,6 +156,19 @@ class Gateway {
     response.end(codec.write(route.method.output, decoded(answer)));
   }
 
+  async #admits(route: HttpRoute, { request, response, path, codec }: Exchange & { path: string; codec: Codec }): Promise<boolean> {
+    if (route.open === true || this.#admitHttp === undefined) return true;
+    try {
+      await this.#admitHttp({ method: request.method ?? "GET", path, metadata: { get: (name) => headerOf(request, name) } });
+      return true;
+    } catch (thrown) {
+      if (!(thrown instanceof RpcError)) this.#logger.error({ err: thrown, path }, "http request failed");
+      if (!request.complete) response.setHeader("Connection", "close");
+      sendError(response, codec, { error: toRpcError(thrown) });
+      return false;
+    }
+  }
+
   async #handlePlain(
     route: HttpRoute,
     { request, response, encoded, query }: Exchange & { readonly encoded: string; readonly query: string },
@@ -170,6 +187,11 @@ function registryOf(services: readonly ServedService[]): Registry {
   const files = new Set(services.map((served) => served.service.file));
   for (const file of files) for (const dependency of file.dependencies) files.add(dependency);
   return createRegistry(...files);
+}
+
+/** What may be logged of a target: queries of sign-in pages hold codes. */
+function pathOf(request: IncomingMessage): string {
+  return request.url?.split("?")[0] ?? "";
 }
 
 interface Exchange {
@@ -237,6 +259,7 @@ function sendError(response: ServerResponse, codec: Codec, { error }: { error: R
 
 const healthRoute: HttpRoute = {
   path: "/healthcheck",
+  open: true,
   handle: (_request, response) => {
     response.writeHead(200).end();
   },

@@ -31,12 +31,15 @@ export interface RestContextOptions {
   readonly signal: AbortSignal;
 }
 
-/** The context of a call that came over HTTP. `Grpc-Metadata-X: v` gives `x`; every other header keeps its name. */
+/** `Grpc-Metadata-X: v` gives `x`; every other header keeps its name. */
+export function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const key = name.toLowerCase();
+  return (request.headersDistinct[`grpc-metadata-${key}`] ?? request.headersDistinct[key])?.[0];
+}
+
+/** The context of a call that came over HTTP. */
 export function restContext({ method, request, signal }: RestContextOptions): CallContext {
-  const get = (name: string): string | undefined => {
-    const key = name.toLowerCase();
-    return (request.headersDistinct[`grpc-metadata-${key}`] ?? request.headersDistinct[key])?.[0];
-  };
+  const get = (name: string): string | undefined => headerOf(request, name);
   const { remoteAddress, remotePort } = request.socket;
   return {
     requestId: requestIdOf(get("x-request-id")),

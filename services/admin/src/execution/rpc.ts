@@ -1,6 +1,6 @@
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ExecutionSchema, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import { Encoded, type ServiceImplementation } from "@flyte-ts/rpc";
+import { type CallContext, Encoded, type ServiceImplementation } from "@flyte-ts/rpc";
 import { nanosOfDate } from "../event/time.js";
 import { invalidArgument } from "../invalid.js";
 import { gatherExecution, type GatherDeps } from "../metrics/gather.js";
@@ -27,16 +27,16 @@ type Methods = Pick<
   | "getExecutionMetrics"
 >;
 
-/** Nobody is known by name while there is no authentication. */
-const caller = { principal: "" };
+/** Nobody is known by name where callers are not asked who they are. */
+const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
 
 /** Executions: create, repeat, read, list, archive, terminate. */
 export function executionRpcs(deps: CreateDeps & DataDeps & GatherDeps): Methods {
   const { db, clock } = deps;
   return {
-    createExecution: async (request) => ({ id: await createExecution(deps, request, caller) }),
-    relaunchExecution: async (request) => ({ id: await relaunchExecution(deps, request, caller) }),
-    recoverExecution: async (request) => ({ id: await recoverExecution(deps, request, caller) }),
+    createExecution: async (request, context) => ({ id: await createExecution(deps, request, callerOf(context)) }),
+    relaunchExecution: async (request, context) => ({ id: await relaunchExecution(deps, request, callerOf(context)) }),
+    recoverExecution: async (request, context) => ({ id: await recoverExecution(deps, request, callerOf(context)) }),
 
     async getExecution({ id }) {
       checkExecutionId(id);
@@ -50,22 +50,22 @@ export function executionRpcs(deps: CreateDeps & DataDeps & GatherDeps): Methods
 
     listExecutions: (request) => listExecutions(db, request),
 
-    async updateExecution({ id, state }) {
+    async updateExecution({ id, state }, context) {
       checkExecutionId(id);
       if (ExecutionState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is neither ACTIVE nor ARCHIVED`);
       const { count } = await db.query({
         name: "update-execution-state",
         text: `UPDATE executions SET state = $4, state_changed_ns = $5, state_changed_by = $6, updated_at = clock_timestamp()
           WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
-        values: [id.project, id.domain, id.name, state, nanosOfDate(clock()), caller.principal],
+        values: [id.project, id.domain, id.name, state, nanosOfDate(clock()), callerOf(context).principal],
       });
       if (count === 0) throw executionNotFound(id);
       return {};
     },
 
-    async terminateExecution({ id, cause }) {
+    async terminateExecution({ id, cause }, context) {
       checkExecutionId(id);
-      await terminateExecution(deps, id, { cause, principal: caller.principal });
+      await terminateExecution(deps, id, { cause, ...callerOf(context) });
       return {};
     },
 

@@ -60,8 +60,10 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
       return answer(project);
     },
 
-    async listProjects({ filters, limit, token, sortBy }) {
+    /** Where callers have roles, of the projects in which they have one. */
+    async listProjects({ filters, limit, token, sortBy }, { caller }) {
       const hidden = { sql: "projects.state <> $$", value: Project_ProjectState.ARCHIVED };
+      const visible = caller?.projects === undefined ? [] : [{ sql: "projects.identifier = ANY($$::text[])", value: caller.projects }];
       const plan = planList(projectEntity, {
         rpc: "ListProjects",
         filters,
@@ -69,7 +71,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
         token,
         sortBy,
         zeroMeansAll: true,
-        where: filters === "" ? [hidden] : [],
+        where: [...(filters === "" ? [hidden] : []), ...visible],
       });
       const { rows } = await db.query<ProjectRow>(selectPage(projectEntity, plan, "identifier, name, description, labels, state"));
       return { projects: rows.map((row) => answer(storedProject(row))), token: nextToken(plan, rows.length) };

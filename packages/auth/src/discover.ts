@@ -1,0 +1,93 @@
+import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from "jose";
+import { z } from "zod";
+
+/** What an identity provider says of itself (OpenID Connect Discovery, RFC 8414). */
+const metadataSchema = z.looseObject({
+  issuer: z.string(),
+  jwks_uri: z.string(),
+  authorization_endpoint: z.string().default(""),
+  token_endpoint: z.string().default(""),
+  device_authorization_endpoint: z.string().default(""),
+  response_types_supported: z.array(z.string()).default([]),
+  scopes_supported: z.array(z.string()).default([]),
+  grant_types_supported: z.array(z.string()).default([]),
+  token_endpoint_auth_methods_supported: z.array(z.string()).default([]),
+  code_challenge_methods_supported: z.array(z.string()).default([]),
+});
+
+export type ProviderMetadata = z.infer<typeof metadataSchema>;
+
+export interface ProviderOptions {
+  readonly issuer: string;
+  /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
+  readonly metadataUrl?: string | undefined;
+  readonly fetch?: typeof fetch;
+  /** How long keys and metadata are believed, milliseconds; ten minutes when not given. */
+  readonly maxAgeMs?: number;
+  /** How often an unknown key may lead to another question, milliseconds; 30 s when not given. */
+  readonly cooldownMs?: number;
+  readonly clock: () => Date;
+}
+
+/** An identity provider elsewhere. What it says is fetched when it is first needed and when it has become old. */
+export interface Provider {
+  readonly metadata: () => Promise<ProviderMetadata>;
+  readonly keys: JWTVerifyGetKey;
+}
+
+const TIMEOUT_MS = 5_000;
+
+export function createProvider(options: ProviderOptions): Provider {
+  const { issuer, clock, maxAgeMs = 600_000, cooldownMs = 30_000 } = options;
+  let known: { readonly metadata: ProviderMetadata; readonly at: number } | undefined;
+  let asking: Promise<ProviderMetadata> | undefined;
+  const ask = async (): Promise<ProviderMetadata> => {
+    try {
+      const metadata = await fetchMetadata(options);
+      known = { metadata, at: clock().getTime() };
+      return metadata;
+    } catch (error) {
+      // What was true a while ago is better than nobody being let in.
+      if (known !== undefined) return known.metadata;
+      throw error;
+    } finally {
+      asking = undefined;
+    }
+  };
+  const metadata = async (): Promise<ProviderMetadata> => {
+    if (known !== undefined && clock().getTime() - known.at < maxAgeMs) return known.metadata;
+    return (asking ??= ask());
+  };
+  let keys: { readonly uri: string; readonly get: JWTVerifyGetKey } | undefined;
+  return {
+    metadata,
+    keys: async (header, token) => {
+      const { jwks_uri: uri } = await metadata();
+      if (keys?.uri !== uri) {
+        const fetched = { timeoutDuration: TIMEOUT_MS, cooldownDuration: cooldownMs, cacheMaxAge: maxAgeMs };
+        keys = {
+          uri,
+          get: createRemoteJWKSet(requireSafe(uri, issuer), { ...fetched, ...(options.fetch && { [customFetch]: options.fetch }) }),
+        };
+      }
+      return keys.get(header, token);
+    },
+  };
+}
+
+async function fetchMetadata({ issuer, metadataUrl, fetch: ask = fetch }: ProviderOptions): Promise<ProviderMetadata> {
+  const url = requireSafe(metadataUrl ?? `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`, issuer);
+  const response = await ask(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error", headers: { accept: "application/json" } });
+  if (!response.ok) throw new Error(`${url.href} answered ${response.status}`);
+  const metadata = metadataSchema.parse(await response.json());
+  if (metadata.issuer !== issuer)
+    throw new Error(`${url.href} speaks for ${JSON.stringify(metadata.issuer)}, not for ${JSON.stringify(issuer)}`);
+  return metadata;
+}
+
+/** Keys that came in plain text could be anyone's; an issuer that is reached so itself, as on one machine, has its keys there too. */
+function requireSafe(text: string, issuer: string): URL {
+  const url = new URL(text);
+  if (url.protocol === "https:" || (url.protocol === "http:" && issuer.startsWith("http:"))) return url;
+  throw new Error(`${text} must be https, as the issuer is`);
+}

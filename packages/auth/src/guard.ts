@@ -1,0 +1,125 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import {
+  type CallContext,
+  type Caller,
+  Code,
+  type HttpRequestHead,
+  type InterceptedCall,
+  type Interceptor,
+  RpcError,
+  toRpcError,
+} from "@flyte-ts/rpc";
+import { ALL, bindingsOf, isGranted, needText, type RoleBinding } from "./binding.js";
+import { readToken } from "./read-token.js";
+import { methodKey, type Rule, type RuleTable } from "./rule.js";
+import type { Identity, VerifyToken } from "./verify-token.js";
+
+type Metadata = CallContext["metadata"];
+
+/** A change that somebody asks for. */
+export interface Change {
+  readonly identity: Identity;
+  readonly method: DescMethod;
+  readonly request: unknown;
+  readonly context: CallContext;
+}
+
+/** Notes how a change ended: with OK, or as it was refused or failed. */
+export type NoteEnd = (code: Code, message: string) => Promise<void>;
+
+export interface GuardOptions {
+  readonly table: RuleTable;
+  readonly verify: VerifyToken;
+  /** Metadata key that may hold the token besides `authorization`, in lower case. */
+  readonly headerKey: string;
+  readonly bindings: () => Promise<readonly RoleBinding[]>;
+  /** Whose browser it is, from its cookies; asked only about HTTP requests without a token. */
+  readonly session?: (headers: Metadata) => Promise<Identity | undefined>;
+  /** Notes a change before it is made. When it cannot, nothing is changed. */
+  readonly record?: (change: Change) => Promise<NoteEnd>;
+}
+
+/** The one place that decides who may make a call. */
+export interface Guard {
+  /** Runs around every call, gRPC and REST. */
+  readonly interceptor: Interceptor;
+  /** For HTTP paths that are not calls: whoever has a role may ask for them. */
+  readonly admitHttp: (head: HttpRequestHead) => Promise<void>;
+}
+
+export function createGuard(options: GuardOptions): Guard {
+  const rules = new WeakMap<DescMethod, Rule | undefined>();
+  const ruleOf = (method: DescMethod): Rule | undefined => {
+    if (!rules.has(method)) rules.set(method, options.table.get(methodKey(method)));
+    return rules.get(method);
+  };
+  return {
+    interceptor: async (call, next) => {
+      const { context } = call;
+      const rule = ruleOf(context.method);
+      if (rule?.kind === "open") return next(context);
+      const identity = await identify(options, context.metadata, context.transport === "rest");
+      // A method that no rule speaks of is nobody's.
+      if (rule === undefined) throw denied(identity, methodKey(context.method), "no role includes this call");
+      const held = bindingsOf(await options.bindings(), identity);
+      const run = async (): Promise<unknown> => {
+        if (rule.kind === "roles") requireNeeds(rule, { held, identity, call });
+        return next(withCaller(context, callerOf(identity, held)));
+      };
+      const writes = rule.kind === "roles" && rule.writes;
+      return writes && options.record
+        ? recorded(options.record, { identity, context, method: context.method, request: call.request }, run)
+        : run();
+    },
+    admitHttp: async (head) => {
+      const identity = await identify(options, head.metadata, true);
+      const need = { role: "viewer", scope: { kind: "anywhere" } } as const;
+      if (!isGranted(bindingsOf(await options.bindings(), identity), need)) throw denied(identity, head.path, needText(need));
+    },
+  };
+}
+
+async function identify({ verify, headerKey, session }: GuardOptions, metadata: Metadata, fromHttp: boolean): Promise<Identity> {
+  const token = readToken(metadata, headerKey);
+  if (token !== undefined) return verify(token);
+  const identity = fromHttp ? await session?.(metadata) : undefined;
+  if (identity === undefined) throw new RpcError(Code.UNAUTHENTICATED, `sign in: the call has no token in ${headerKey} or authorization`);
+  return identity;
+}
+
+function requireNeeds(
+  rule: Extract<Rule, { kind: "roles" }>,
+  { held, identity, call }: { readonly held: readonly RoleBinding[]; readonly identity: Identity; readonly call: InterceptedCall },
+): void {
+  const needs = rule.needs(call.request);
+  const lacking = needs.find((need) => !isGranted(held, need));
+  if (lacking === undefined && needs.length > 0) return;
+  throw denied(identity, methodKey(call.context.method), lacking === undefined ? "no role includes this call" : needText(lacking));
+}
+
+function denied({ subject }: Identity, what: string, why: string): RpcError {
+  return new RpcError(Code.PERMISSION_DENIED, `${JSON.stringify(subject)} may not call ${what}: ${why}`);
+}
+
+function callerOf({ subject, claims }: Identity, held: readonly RoleBinding[]): Caller {
+  const all = held.some(({ project }) => project === ALL);
+  return { subject, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
+}
+
+/** The context with one more property: a copy would ask for all that is made only when somebody asks. */
+function withCaller(context: CallContext, caller: Caller): CallContext {
+  return Object.create(context, { caller: { value: caller, enumerable: true } }) as CallContext;
+}
+
+async function recorded(record: NonNullable<GuardOptions["record"]>, change: Change, run: () => Promise<unknown>): Promise<unknown> {
+  const noteEnd = await record(change);
+  try {
+    const answer = await run();
+    await noteEnd(Code.OK, "");
+    return answer;
+  } catch (thrown) {
+    const { code, message } = toRpcError(thrown);
+    await noteEnd(code, message);
+    throw thrown;
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * What a caller may do in a project and domain. `viewer`, `runner`, `contributor` and `admin` each include the ones before;
+ * `engine` is for services that carry executions out: it reads, launches and reports, and includes no more than `runner`.
+ */
+export const ROLES = ["viewer", "runner", "contributor", "admin", "engine"] as const;
+
+export type Role = (typeof ROLES)[number];
+
+const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
+  viewer: ["viewer"],
+  runner: ["viewer", "runner"],
+  contributor: ["viewer", "runner", "contributor"],
+  admin: ["viewer", "runner", "contributor", "admin"],
+  engine: ["viewer", "runner", "engine"],
+};
+
+/** Whether a role is the needed one or includes it. */
+export function includesRole(held: Role, needed: Role): boolean {
+  return INCLUDES[held].includes(needed);
+}

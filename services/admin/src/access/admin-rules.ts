@@ -1,0 +1,104 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { type Need, reads, reports, type Rule, type RulesOf, writes } from "@flyte-ts/auth";
+import { ExecutionCreateRequestSchema, ExecutionRecoverRequestSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { LaunchPlanCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { TaskCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
+import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
+import type { NodeExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { referenceNeeds } from "./references.js";
+import { anywhere, at, everywhere, wholeProject } from "./scope.js";
+
+type Request<Schema extends DescMessage> = MessageShape<Schema>;
+
+const byId = reads("viewer", ({ id }: { id?: { project: string; domain: string } }) => at(id));
+const byNames = reads("viewer", (request: { project: string; domain: string }) => at(request));
+const byNode = reads("viewer", ({ id }: { id?: NodeExecutionIdentifier }) => at(id?.executionId));
+const ofAttributes = ({ attributes }: { attributes?: { project: string; domain: string } }) => at(attributes);
+
+/** Makes a version of an entity, out of others that its maker can see. */
+function registers<Schema extends DescMessage>(schema: Schema): Rule<Request<Schema> & { id?: { project: string; domain: string } }> {
+  return writes(
+    "contributor",
+    ({ id }) => at(id),
+    (request) => referenceNeeds(schema, request),
+  );
+}
+
+/** An execution that says which node launched it takes that one's principal and cluster: only the engine says so. */
+function parentNeeds(parent: NodeExecutionIdentifier | undefined): Need[] {
+  return parent === undefined ? [] : [{ role: "engine", scope: at(parent.executionId) }];
+}
+
+/** Who may make which call of AdminService. */
+export const adminRules: RulesOf<typeof AdminService> = {
+  createTask: registers(TaskCreateRequestSchema),
+  getTask: byId,
+  listTaskIds: byNames,
+  listTasks: byId,
+  createWorkflow: registers(WorkflowCreateRequestSchema),
+  getWorkflow: byId,
+  listWorkflowIds: byNames,
+  listWorkflows: byId,
+  createLaunchPlan: registers(LaunchPlanCreateRequestSchema),
+  getLaunchPlan: byId,
+  getActiveLaunchPlan: byId,
+  listActiveLaunchPlans: byNames,
+  listLaunchPlanIds: byNames,
+  listLaunchPlans: byId,
+  updateLaunchPlan: writes("contributor", ({ id }) => at(id)),
+  getNamedEntity: byId,
+  listNamedEntities: byNames,
+  updateNamedEntity: writes("contributor", ({ id }) => at(id)),
+  getDescriptionEntity: byId,
+  listDescriptionEntities: byId,
+
+  createExecution: writes(
+    "runner",
+    (request) => at(request),
+    (request) => [...parentNeeds(request.spec?.metadata?.parentNodeExecution), ...referenceNeeds(ExecutionCreateRequestSchema, request)],
+  ),
+  relaunchExecution: writes("runner", ({ id }) => at(id)),
+  recoverExecution: writes(
+    "runner",
+    ({ id }) => at(id),
+    (request) => [...parentNeeds(request.metadata?.parentNodeExecution), ...referenceNeeds(ExecutionRecoverRequestSchema, request)],
+  ),
+  getExecution: byId,
+  updateExecution: writes("runner", ({ id }) => at(id)),
+  getExecutionData: byId,
+  getExecutionMetrics: byId,
+  listExecutions: byId,
+  terminateExecution: writes("runner", ({ id }) => at(id)),
+  getNodeExecution: byNode,
+  getDynamicNodeWorkflow: byNode,
+  getNodeExecutionData: byNode,
+  listNodeExecutions: reads("viewer", ({ workflowExecutionId }) => at(workflowExecutionId)),
+  listNodeExecutionsForTask: reads("viewer", ({ taskExecutionId }) => at(taskExecutionId?.nodeExecutionId?.executionId)),
+  getTaskExecution: reads("viewer", ({ id }) => at(id?.nodeExecutionId?.executionId)),
+  getTaskExecutionData: reads("viewer", ({ id }) => at(id?.nodeExecutionId?.executionId)),
+  listTaskExecutions: reads("viewer", ({ nodeExecutionId }) => at(nodeExecutionId?.executionId)),
+
+  createWorkflowEvent: reports("engine", ({ event }) => at(event?.executionId)),
+  createNodeEvent: reports("engine", ({ event }) => at(event?.id?.executionId)),
+  createTaskEvent: reports("engine", ({ event }) => at(event?.parentNodeExecutionId?.executionId)),
+
+  registerProject: writes("admin", () => everywhere),
+  updateProject: writes("admin", ({ id }) => wholeProject(id)),
+  getProject: reads("viewer", ({ id }) => ({ kind: "some-domain", project: id })),
+  listProjects: reads("viewer", () => anywhere),
+  getDomains: reads("viewer", () => anywhere),
+  getVersion: reads("viewer", () => anywhere),
+
+  updateProjectDomainAttributes: writes("admin", ofAttributes),
+  getProjectDomainAttributes: byNames,
+  deleteProjectDomainAttributes: writes("admin", at),
+  updateProjectAttributes: writes("admin", ({ attributes }) => wholeProject(attributes?.project)),
+  getProjectAttributes: reads("viewer", ({ project }) => ({ kind: "some-domain", project })),
+  deleteProjectAttributes: writes("admin", ({ project }) => wholeProject(project)),
+  updateWorkflowAttributes: writes("admin", ofAttributes),
+  getWorkflowAttributes: byNames,
+  deleteWorkflowAttributes: writes("admin", at),
+  // It shows the attributes of every project.
+  listMatchableAttributes: reads("viewer", () => everywhere),
+};

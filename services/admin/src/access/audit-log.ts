@@ -1,0 +1,53 @@
+import { type Change, methodKey, type NoteEnd } from "@flyte-ts/auth";
+import type { Queryable } from "@flyte-ts/postgres";
+import { codeName, cutText } from "@flyte-ts/rpc";
+import type { Logger } from "@flyte-ts/telemetry";
+import { identifiersOf, scopeOf } from "./identifiers.js";
+
+export interface AuditDeps {
+  readonly db: Queryable;
+  readonly clock: () => Date;
+  readonly logger: Logger;
+}
+
+const MAX_MESSAGE_BYTES = 2_000;
+const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "");
+
+/**
+ * Notes a change before it is made, and its end afterwards. When the first cannot be written the change is not made; an end that
+ * cannot be written leaves an entry without one, which tells that nobody knows.
+ */
+export function createAuditLog({ db, clock, logger }: AuditDeps): (change: Change) => Promise<NoteEnd> {
+  return async ({ identity, method, request, context }) => {
+    const identifiers = identifiersOf(method.input, request);
+    const { project, domain } = scopeOf(identifiers);
+    const { rows } = await db.query<{ id: bigint }>({
+      name: "begin-audit-entry",
+      text: `INSERT INTO audit_log (at, subject, client_id, method, project, domain, identifiers, request_id, peer, transport)
+        VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10) RETURNING id`,
+      values: [
+        clock(),
+        storable(identity.subject),
+        storable(identity.clientId ?? ""),
+        methodKey(method),
+        storable(project),
+        storable(domain),
+        JSON.stringify(identifiers, (_, value: unknown) => (typeof value === "string" ? storable(value) : value)),
+        context.requestId,
+        context.peer,
+        context.transport,
+      ],
+    });
+    return async (code, message) => {
+      try {
+        await db.query({
+          name: "end-audit-entry",
+          text: "UPDATE audit_log SET ended_at = $2, code = $3, message = $4 WHERE id = $1",
+          values: [rows[0]?.id, clock(), codeName(code), cutText(storable(message), MAX_MESSAGE_BYTES)],
+        });
+      } catch (error) {
+        logger.error({ err: error, method: methodKey(method), code: codeName(code) }, "the end of a change is not in the audit log");
+      }
+    };
+  };
+}

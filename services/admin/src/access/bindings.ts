@@ -1,0 +1,76 @@
+import { type Role, type RoleBinding, ROLES } from "@flyte-ts/auth";
+import type { Queryable } from "@flyte-ts/postgres";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { AuthConfig } from "./config-schema.js";
+
+interface Row {
+  kind: RoleBinding["kind"];
+  name: string;
+  role: string;
+  project: string;
+  domain: string;
+}
+
+export function configuredBindings(roles: AuthConfig["roles"]): RoleBinding[] {
+  return roles.map(({ subject, group, role, project, domain }) => ({
+    kind: subject === undefined ? "group" : "subject",
+    name: subject ?? group ?? "",
+    role,
+    project,
+    domain,
+  }));
+}
+
+/** The roles in the table. One that this version does not know gives nothing. */
+export async function loadBindings(db: Queryable): Promise<RoleBinding[]> {
+  const { rows } = await db.query<Row>({
+    name: "load-role-bindings",
+    text: "SELECT kind, name, role, project, domain FROM role_bindings ORDER BY kind, name, project, domain, role",
+  });
+  return rows.filter((row): row is Row & { role: Role } => (ROLES as readonly string[]).includes(row.role));
+}
+
+export interface BindingsOptions {
+  readonly db: Queryable;
+  readonly auth: Pick<AuthConfig, "roles" | "rolesRefreshSeconds">;
+  readonly clock: () => Date;
+  readonly logger: Logger;
+}
+
+/** While the database stays away the roles of that long ago are still believed, milliseconds. */
+const OLDEST_MS = 300_000;
+
+/** Roles of the configuration and of the table, which is read again when what is known of it has become old. */
+export function createBindings({ db, auth, clock, logger }: BindingsOptions): {
+  readonly current: () => Promise<readonly RoleBinding[]>;
+  /** What is known is old: the table was changed here. */
+  readonly forget: () => void;
+} {
+  const configured = configuredBindings(auth.roles);
+  let known: { readonly bindings: readonly RoleBinding[]; readonly at: number; readonly old: boolean } | undefined;
+  let loading: Promise<readonly RoleBinding[]> | undefined;
+  const load = async (): Promise<readonly RoleBinding[]> => {
+    const at = clock().getTime();
+    try {
+      const bindings = [...configured, ...(await loadBindings(db))];
+      known = { bindings, at, old: false };
+      return bindings;
+    } catch (error) {
+      if (known === undefined || at - known.at > OLDEST_MS) throw error;
+      logger.warn({ err: error }, "roles cannot be read again");
+      return known.bindings;
+    } finally {
+      loading = undefined;
+    }
+  };
+  return {
+    current: async () => {
+      const fresh = known !== undefined && !known.old && clock().getTime() - known.at < auth.rolesRefreshSeconds * 1000;
+      if (known !== undefined && fresh) return known.bindings;
+      return (loading ??= load());
+    },
+    forget: () => {
+      if (known !== undefined) known = { ...known, old: true };
+    },
+  };
+}

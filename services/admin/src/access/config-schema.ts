@@ -1,0 +1,59 @@
+import { ALL, ROLES } from "@flyte-ts/auth";
+import { z } from "zod";
+
+const name = z.string().min(1);
+
+/** A role for someone, as the configuration gives it: in all projects and domains unless it says which. */
+const bindingSchema = z
+  .strictObject({
+    /** The `sub` of a token; of a service its client id. */
+    subject: name.optional(),
+    group: name.optional(),
+    role: z.enum(ROLES),
+    project: name.default(ALL),
+    domain: name.default(ALL),
+  })
+  .refine(({ subject, group }) => (subject === undefined) !== (group === undefined), { message: "one of subject and group must be given" });
+
+const providerSchema = z.strictObject({
+  /** Exactly as in the `iss` of its tokens. */
+  issuer: z.url(),
+  /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
+  metadataUrl: z.url().optional(),
+  /** What its tokens for Flyte have in `aud`, one of them; `auth.publicUrl` unless said. */
+  audience: z.array(name).default([]),
+  /** Scopes that a token must have. */
+  requiredScopes: z.array(name).default([]),
+  /** The claim that lists groups. */
+  groupsClaim: name.default("groups"),
+});
+
+/** Sign-in and roles. */
+export const authSchema = z.strictObject({
+  /** `open`: nobody is asked who they are. `required`: every call needs a token, and a role that includes it. */
+  mode: z.enum(["open", "required"]).default("open"),
+  /** Where clients reach admin's HTTP port, as `https://flyte.example.com`. */
+  publicUrl: z.url().optional(),
+  /** Metadata key and HTTP header that may carry the token beside `authorization`. */
+  headerKey: z
+    .string()
+    .regex(/^[a-z0-9_.-]+$/)
+    .default("flyte-authorization"),
+  /** Identity providers elsewhere whose tokens are accepted. Clients are sent to the first. */
+  providers: z.array(providerSchema).default([]),
+  /** What command-line clients are told. */
+  publicClient: z
+    .strictObject({
+      clientId: name.default("flytectl"),
+      redirectUri: z.url().default("http://localhost:53593/callback"),
+      scopes: z.array(name).default(["all", "offline"]),
+      audience: z.string().default(""),
+    })
+    .prefault({}),
+  /** Those of the table `role_bindings` come beside them. */
+  roles: z.array(bindingSchema).default([]),
+  /** How soon a role that was given or taken away is known in every replica, seconds. */
+  rolesRefreshSeconds: z.number().positive().default(10),
+});
+
+export type AuthConfig = z.infer<typeof authSchema>;

@@ -1,0 +1,31 @@
+import { ALL, reads, type RulesOf, type Scope, writes } from "@flyte-ts/auth";
+import type { AuditService, RoleBinding, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import { at, everywhere, wholeProject } from "./scope.js";
+
+/** Who may read the audit log: an admin, where the request looks. */
+export const auditRules: RulesOf<typeof AuditService> = {
+  listAuditEntries: reads("admin", ({ project, domain }) => {
+    if (project === "") return everywhere;
+    return domain === "" ? wholeProject(project) : { kind: "project", project, domain };
+  }),
+};
+
+/** Who may give a role: who has all that it gives, where it gives it. */
+function whereGiven({ binding }: { binding?: RoleBinding }): Scope {
+  const { project = "", domain = "", role = "" } = binding ?? {};
+  if (project === ALL || project === "" || role === "engine") return everywhere;
+  return domain === ALL ? wholeProject(project) : { kind: "project", project, domain };
+}
+
+export const roleRules: RulesOf<typeof RoleService> = {
+  listRoleBindings: reads("admin", () => everywhere),
+  putRoleBinding: writes("admin", whereGiven),
+  deleteRoleBinding: writes("admin", whereGiven),
+};
+
+/** All schedules are for the scheduler, and for those who may see all projects. */
+export const scheduleRules: RulesOf<typeof ScheduleService> = {
+  listSchedules: reads("viewer", () => everywhere),
+  listNextRuns: reads("viewer", at),
+};

@@ -1,0 +1,27 @@
+import { platformRules, rulesFor, type RuleTable } from "@flyte-ts/auth";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
+import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { AuditService, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import type { AdminConfig } from "../config.js";
+import { adminRules } from "./admin-rules.js";
+import { auditRules, roleRules, scheduleRules } from "./own-rules.js";
+import { authMetadataRules, dataProxyRules, identityRules, signalRules } from "./service-rules.js";
+
+/** Who may make which call of admin. What is not in it is refused. */
+export function accessRules(config: Pick<AdminConfig, "storage" | "dataProxy">): RuleTable {
+  return new Map([
+    ...rulesFor(AdminService, adminRules),
+    ...rulesFor(DataProxyService, dataProxyRules(config)),
+    ...rulesFor(SignalService, signalRules),
+    ...rulesFor(AuthMetadataService, authMetadataRules),
+    ...rulesFor(IdentityService, identityRules),
+    ...rulesFor(AuditService, auditRules),
+    ...rulesFor(RoleService, roleRules),
+    ...rulesFor(ScheduleService, scheduleRules),
+    ...platformRules,
+  ]);
+}

@@ -1,0 +1,19 @@
+import type { Scope } from "@flyte-ts/auth";
+
+interface Named {
+  readonly project: string;
+  readonly domain: string;
+}
+
+/** The project and domain of an identifier. A part that is missing or empty names none, and needs a role in all of them. */
+export function at(id: Named | undefined): Scope {
+  return { kind: "project", project: id?.project ?? "", domain: id?.domain ?? "" };
+}
+
+/** A project with all its domains. */
+export function wholeProject(project: string | undefined): Scope {
+  return { kind: "project", project: project ?? "" };
+}
+
+export const everywhere: Scope = { kind: "everywhere" };
+export const anywhere: Scope = { kind: "anywhere" };

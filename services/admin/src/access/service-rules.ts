@@ -1,0 +1,35 @@
+import { open, reads, type RulesOf, signedIn, writes } from "@flyte-ts/auth";
+import { parseFlyteUrl } from "@flyte-ts/domain";
+import type { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
+import type { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import type { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import type { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import type { AdminConfig } from "../config.js";
+import { ownerOfObject } from "./native-url.js";
+import { at, everywhere } from "./scope.js";
+
+/** Who may make which call of DataProxyService. */
+export function dataProxyRules(config: Pick<AdminConfig, "storage" | "dataProxy">): RulesOf<typeof DataProxyService> {
+  return {
+    // The organisation, and slashes, would move the upload below another project.
+    createUploadLocation: writes("runner", (request) =>
+      request.org === "" && !`${request.project}${request.domain}`.includes("/") ? at(request) : everywhere,
+    ),
+    createDownloadLocation: reads("viewer", ({ nativeUrl }) => ownerOfObject(nativeUrl, config)),
+    createDownloadLink: reads("viewer", ({ source }) => at(source.case === "nodeExecutionId" ? source.value.executionId : undefined)),
+    getData: reads("viewer", ({ flyteUrl }) => at(parseFlyteUrl(flyteUrl))),
+  };
+}
+
+/** Who may make which call of SignalService. */
+export const signalRules: RulesOf<typeof SignalService> = {
+  getOrCreateSignal: writes("runner", ({ id }) => at(id?.executionId)),
+  listSignals: reads("viewer", ({ workflowExecutionId }) => at(workflowExecutionId)),
+  setSignal: writes("runner", ({ id }) => at(id?.executionId)),
+};
+
+/** Where to sign in is told to everyone. */
+export const authMetadataRules: RulesOf<typeof AuthMetadataService> = { getOAuth2Metadata: open, getPublicClientConfig: open };
+
+/** Everyone may ask who they are. */
+export const identityRules: RulesOf<typeof IdentityService> = { userInfo: signedIn };
