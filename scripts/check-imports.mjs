@@ -42,6 +42,7 @@ const TABLE = {
   "packages/testing": anyPackage.concat("local-servers"),
   "services/admin": anyPackage,
   "services/datacatalog": anyPackage,
+  "services/scheduler": anyPackage,
   "services/propeller": anyPackage,
   "services/local-cluster": anyPackage,
   "services/local-blobstore": anyPackage,
@@ -85,6 +86,7 @@ const PURE = [
     folders: ["services/propeller/src/engine", "services/propeller/src/shell-core"],
     packages: ["@flyte-ts/domain", "@flyte-ts/idl", "@flyte-ts/workflow-crd", "@flyte-ts/compiler", "@bufbuild/protobuf"],
   },
+  { folders: ["packages/domain/src/schedule", "packages/domain/src/duration"], packages: ["@flyte-ts/idl", "@bufbuild/protobuf"] },
 ];
 const IMPURE =
   /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|process\.(?:env|hrtime|nextTick))\b|\bnew Date\(\)/;

@@ -126,6 +126,16 @@ export function serviceConfigs({ endpoints, cluster, blobs, folders, pythonBin, 
         storage: { container: `s3://${bucket}`, s3 },
       },
     },
+    {
+      name: "scheduler",
+      program: program("scheduler"),
+      config: {
+        logLevel,
+        ops: ops("scheduler"),
+        database: { url: new URL("/scheduler", endpoints.databaseUrl).href },
+        admin: { endpoint: `127.0.0.1:${endpoints.api}` },
+      },
+    },
     ...Array.from({ length: propellers }, (_, index) => ({
       name: propellerName(index),
       program: program("propeller"),

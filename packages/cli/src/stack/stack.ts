@@ -172,7 +172,7 @@ interface Ports {
   readonly ops: Readonly<Record<string, number>>;
 }
 
-const SERVICES = ["local-blobstore", "local-cluster", "node-runner", "admin", "datacatalog", "plugin-pod", "plugin-echo"];
+const SERVICES = ["local-blobstore", "local-cluster", "node-runner", "admin", "datacatalog", "scheduler", "plugin-pod", "plugin-echo"];
 
 /** Ports that were chosen freely stay the same over restarts, so that what was written down with them stays true. */
 async function choosePorts(config: StackConfig, folders: StackFolders): Promise<Ports> {

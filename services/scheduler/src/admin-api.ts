@@ -1,0 +1,64 @@
+import { TimeZones } from "@flyte-ts/domain";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import { type Channel, createClient } from "@flyte-ts/rpc";
+import type { Logger } from "@flyte-ts/telemetry";
+import { type Outcome, outcomeOf } from "./outcome.js";
+import { runRequest } from "./run.js";
+import { readSchedule, type Schedule, scheduleName } from "./schedule.js";
+
+/** The schedules in force at some time. */
+export interface ScheduleList {
+  readonly revision: string;
+  readonly schedules: readonly Schedule[];
+}
+
+export interface Started {
+  readonly outcome: Outcome;
+  /** Why, when it was refused. */
+  readonly reason?: string;
+}
+
+/** Whoever holds the schedules and takes executions. */
+export interface AdminApi {
+  /** Undefined while the schedules are those of the revision that is given. */
+  changedSchedules(known: string | undefined): Promise<ScheduleList | undefined>;
+  /**
+   * Starts the run of a schedule for a time (ms since the epoch); doing it again starts nothing.
+   *
+   * @throws when it may succeed later, or may have succeeded.
+   */
+  start(schedule: Schedule, at: number, deadlineMs: number): Promise<Started>;
+}
+
+/** Admin over RPC. */
+export function adminApi({ channel, logger }: { channel: Channel; logger: Logger }): AdminApi {
+  const admin = createClient({ channel, service: AdminService });
+  const schedules = createClient({ channel, service: ScheduleService });
+  const zones = new TimeZones();
+  return {
+    async changedSchedules(known) {
+      const answer = await schedules.listSchedules(known === undefined ? {} : { knownRevision: known });
+      if (answer.revision === known) return undefined;
+      const read: Schedule[] = [];
+      for (const told of answer.schedules) {
+        const schedule = readSchedule(told, { zones, zone: answer.timeZone });
+        if (schedule !== undefined) read.push(schedule);
+        else
+          logger.warn(
+            { launchPlan: told.launchPlan && scheduleName(told.launchPlan) },
+            "a schedule is never due: it has no expression that can be read",
+          );
+      }
+      return { revision: answer.revision, schedules: read };
+    },
+    async start(schedule, at, deadlineMs) {
+      try {
+        await admin.createExecution(runRequest(schedule, at), { deadlineMs });
+        return { outcome: "started" };
+      } catch (failure) {
+        return { outcome: outcomeOf(failure), reason: String(failure) };
+      }
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { loadConfig } from "@flyte-ts/config";
+import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
+import { openChannel } from "@flyte-ts/rpc";
+import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { adminApi } from "./admin-api.js";
+import { schedulerConfigSchema } from "./config.js";
+import { registerLevels, schedulerMetrics } from "./metrics.js";
+import { progressStore } from "./progress.js";
+import { Scheduler } from "./scheduler.js";
+import { systemClock } from "./system-clock.js";
+
+const config = loadConfig(schedulerConfigSchema, { service: "scheduler", argv: process.argv.slice(2), env: process.env });
+const logger = createLogger({ service: "scheduler", level: config.logLevel });
+const metrics = new Metrics();
+const { url, maxConnections } = config.database;
+const db = createPool({ url, maxConnections, applicationName: "flyte-ts scheduler", logger });
+const channel = openChannel({ endpoint: config.admin.endpoint, deadlineMs: config.admin.timeoutMs });
+const scheduler = new Scheduler({
+  config,
+  admin: adminApi({ channel, logger }),
+  progress: progressStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
+  clock: systemClock,
+  random: Math.random,
+  metrics: schedulerMetrics(metrics),
+  logger,
+});
+registerLevels(metrics, {
+  schedules: () => scheduler.schedules,
+  overdueMs: () => scheduler.overdueMs,
+  silenceMs: () => scheduler.silenceMs,
+});
+let notReady: string | undefined = "starting: waiting for the database";
+const ops = await startOpsServer({
+  ...config.ops,
+  metrics,
+  notReady: async () => notReady ?? scheduler.problem ?? (await databaseProblem(db)),
+});
+
+const directory = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
+await whenDatabaseIsThere(async () => {
+  await ensureDatabase(url);
+  await db.migrate({ directory, logger });
+}, logger);
+scheduler.start();
+notReady = undefined;
+logger.info({ opsPort: ops.port }, "scheduler is ready");
+
+returnMemory();
+onShutdown(
+  async () => {
+    notReady = "stopping";
+    await scheduler.stop();
+    channel.close();
+    await db.close();
+    await ops.close();
+  },
+  { logger },
+);

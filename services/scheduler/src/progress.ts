@@ -1,0 +1,109 @@
+import type { Database } from "@flyte-ts/postgres";
+import { type LaunchPlanId, type Schedule, scheduleKey } from "./schedule.js";
+
+/** How far a schedule has been carried out. Times are ms since the epoch. */
+export interface Progress {
+  readonly activatedAt: number;
+  /** Everything due until here is done. */
+  readonly doneThrough: number;
+  /** For so long another replica alone may start the next run, ms; 0 when none is about to. */
+  readonly claimedForMs: number;
+}
+
+export type Claim =
+  /** This replica alone may start the run, for as long as it asked. */
+  | { readonly won: true }
+  /** Another is starting it, or has done so; undefined when nothing is known of the schedule any more. */
+  | { readonly won: false; readonly progress: Progress | undefined };
+
+type Known = Pick<Schedule, "key" | "launchPlan" | "activatedAt">;
+
+/** What all replicas know of how far schedules have been carried out. It outlives them. */
+export interface ProgressStore {
+  /** Makes sure that the schedules are known, from their activation on, and tells how far each is, by its key. */
+  open(schedules: readonly Known[]): Promise<ReadonlyMap<string, Progress>>;
+  /** Asks to be the one that starts the run after `doneThrough`. Who has the claim may ask again. */
+  claim(schedule: Known, doneThrough: number): Promise<Claim>;
+  /** Everything due until `through` is done; a claim ends with it. Nothing happens where that is known already. */
+  advance(schedule: Known, through: number): Promise<void>;
+  /** Drops what has not been touched for `days` and is none of these. */
+  forget(others: readonly Known[], days: number): Promise<void>;
+}
+
+interface Row extends LaunchPlanId {
+  readonly activated_at: Date;
+  readonly done_through: Date;
+  readonly claimed_ms: number;
+}
+
+const COLUMNS = `project, domain, name, version, activated_at, done_through,
+  coalesce(greatest(extract(epoch FROM claimed_until - clock_timestamp()) * 1000, 0), 0)::float8 AS claimed_ms`;
+const ROW = "project = $1 AND domain = $2 AND name = $3 AND version = $4";
+const KEYS = "unnest($1::text[], $2::text[], $3::text[], $4::text[])";
+
+/** The store of the service's own database. `replica` is a UUID, of this process alone. */
+export function progressStore({ db, replica, claimMs }: { db: Database; replica: string; claimMs: number }): ProgressStore {
+  return {
+    async open(schedules) {
+      const ids = columns(schedules);
+      await db.query({
+        text: `INSERT INTO progress AS p (project, domain, name, version, activated_at, done_through)
+          SELECT project, domain, name, version, activated_at, activated_at
+          FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[]) AS s (project, domain, name, version, activated_at)
+          ON CONFLICT (project, domain, name, version) DO UPDATE
+            SET activated_at = excluded.activated_at, done_through = excluded.activated_at, claimed_by = NULL, claimed_until = NULL, updated_at = now()
+            WHERE p.activated_at < excluded.activated_at`,
+        values: [...ids, schedules.map(({ activatedAt }) => new Date(activatedAt))],
+      });
+      const { rows } = await db.query<Row>({
+        text: `SELECT ${COLUMNS} FROM progress WHERE (project, domain, name, version) IN (SELECT * FROM ${KEYS})`,
+        values: ids,
+      });
+      return new Map(rows.map((row) => [scheduleKey(row), progressOf(row)]));
+    },
+
+    async claim({ launchPlan, activatedAt }, doneThrough) {
+      const id = idOf(launchPlan);
+      const { count } = await db.query({
+        name: "claim",
+        text: `UPDATE progress SET claimed_by = $7, claimed_until = clock_timestamp() + $8 * interval '1 millisecond', updated_at = now()
+          WHERE ${ROW} AND activated_at = $5 AND done_through = $6
+            AND (claimed_by IS NULL OR claimed_by = $7 OR claimed_until < clock_timestamp())`,
+        values: [...id, new Date(activatedAt), new Date(doneThrough), replica, claimMs],
+      });
+      if (count > 0) return { won: true };
+      const { rows } = await db.query<Row>({ name: "progress", text: `SELECT ${COLUMNS} FROM progress WHERE ${ROW}`, values: id });
+      return { won: false, progress: rows[0] && progressOf(rows[0]) };
+    },
+
+    async advance({ launchPlan, activatedAt }, through) {
+      await db.query({
+        name: "advance",
+        text: `UPDATE progress SET done_through = $6, claimed_by = NULL, claimed_until = NULL, updated_at = now()
+          WHERE ${ROW} AND activated_at = $5 AND done_through < $6`,
+        values: [...idOf(launchPlan), new Date(activatedAt), new Date(through)],
+      });
+    },
+
+    async forget(others, days) {
+      await db.query({
+        text: `DELETE FROM progress WHERE updated_at < now() - $5 * interval '1 day'
+          AND (project, domain, name, version) NOT IN (SELECT * FROM ${KEYS})`,
+        values: [...columns(others), days],
+      });
+    },
+  };
+}
+
+function idOf({ project, domain, name, version }: LaunchPlanId): readonly string[] {
+  return [project, domain, name, version];
+}
+
+function columns(schedules: readonly Known[]): string[][] {
+  const ids = schedules.map(({ launchPlan }) => idOf(launchPlan));
+  return [0, 1, 2, 3].map((column) => ids.map((id) => id[column] as string));
+}
+
+function progressOf({ activated_at, done_through, claimed_ms }: Row): Progress {
+  return { activatedAt: activated_at.getTime(), doneThrough: done_through.getTime(), claimedForMs: claimed_ms };
+}

@@ -1,0 +1,65 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { type Recurrence, scheduleRecurrence, type TimeZones } from "@flyte-ts/domain";
+import { type ActiveSchedule, CatchUp } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+
+/** A version of a launch plan. */
+export interface LaunchPlanId {
+  readonly project: string;
+  readonly domain: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+/** One text for each version of a launch plan: names hold no NUL characters. */
+export function scheduleKey({ project, domain, name, version }: LaunchPlanId): string {
+  return [project, domain, name, version].join("\0");
+}
+
+/** For people: `project/domain/name/version`. */
+export function scheduleName({ project, domain, name, version }: LaunchPlanId): string {
+  return [project, domain, name, version].join("/");
+}
+
+/** What becomes of runs that were missed: all are made up for, the last one, or none. */
+export type CatchUpPolicy = "all" | "last" | "none";
+
+/** A schedule that is in force. Times are ms since the epoch. */
+export interface Schedule {
+  readonly key: string;
+  readonly launchPlan: LaunchPlanId;
+  readonly recurrence: Recurrence;
+  /** Nothing is due at this time or before it. */
+  readonly activatedAt: number;
+  readonly catchUp: CatchUpPolicy;
+  /** Input that gets the time of the run; empty when there is none. */
+  readonly kickoffInput: string;
+}
+
+/** What admin tells of a schedule, for use; undefined when it is never due or cannot be understood. */
+export function readSchedule(told: ActiveSchedule, { zones, zone }: { zones: TimeZones; zone: string }): Schedule | undefined {
+  const { launchPlan, schedule, activatedAt } = told;
+  if (launchPlan === undefined || schedule === undefined || activatedAt === undefined) return undefined;
+  const from = timestampMs(activatedAt);
+  const recurrence = scheduleRecurrence(schedule, { zones, zone, from });
+  if (recurrence === undefined) return undefined;
+  const { project, domain, name, version } = launchPlan;
+  return {
+    key: scheduleKey(launchPlan),
+    launchPlan: { project, domain, name, version },
+    recurrence,
+    activatedAt: from,
+    catchUp: policyOf(told.catchUp),
+    kickoffInput: schedule.kickoffTimeInputArg,
+  };
+}
+
+function policyOf(catchUp: CatchUp): CatchUpPolicy {
+  switch (catchUp) {
+    case CatchUp.ALL:
+      return "all";
+    case CatchUp.NONE:
+      return "none";
+    default:
+      return "last";
+  }
+}

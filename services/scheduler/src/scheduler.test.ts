@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { scheduledExecutionName } from "@flyte-ts/domain";
+import { type ExecutionCreateRequest, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { InactiveProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
+import { FixedRateUnit } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { type ActiveSchedule, ActiveScheduleSchema, CatchUp, ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import { createPool, type Database } from "@flyte-ts/postgres";
+import { Code, createRpcServer, implement, openChannel, RpcError } from "@flyte-ts/rpc";
+import { createLogger, Metrics } from "@flyte-ts/telemetry";
+import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { adminApi } from "./admin-api.js";
+import { schedulerConfigSchema } from "./config.js";
+import { schedulerMetrics } from "./metrics.js";
+import { progressStore } from "./progress.js";
+import { Scheduler } from "./scheduler.js";
+import { systemClock } from "./system-clock.js";
+
+const logger = createLogger({ service: "test", level: "silent" });
+const stops: (() => Promise<void>)[] = [];
+let postgres: ServerFixture;
+let db: Database;
+
+// The other side: it has schedules and takes executions.
+let revision = 0;
+let schedules: ActiveSchedule[] = [];
+const requests = new Map<string, ExecutionCreateRequest[]>();
+let failure: ((request: ExecutionCreateRequest) => RpcError | undefined) | undefined;
+const executions = new Set<string>();
+let endpoint: string;
+
+beforeAll(async () => {
+  postgres = await postgresFixture();
+  db = createPool({ url: postgres.url, logger });
+  await db.migrate({ directory: fileURLToPath(new URL("../migrations", import.meta.url)), logger });
+  const admin = implement(AdminService, {
+    createExecution(request) {
+      const of = request.spec?.launchPlan?.name ?? "";
+      requests.set(of, [...(requests.get(of) ?? []), request]);
+      const error = failure?.(request);
+      if (error !== undefined) throw error;
+      if (executions.has(request.name)) throw new RpcError(Code.ALREADY_EXISTS, "there already");
+      executions.add(request.name);
+      return {};
+    },
+  });
+  const schedule = implement(ScheduleService, {
+    listSchedules: ({ knownRevision }) => ({
+      revision: String(revision),
+      schedules: knownRevision === String(revision) ? [] : schedules,
+      timeZone: "UTC",
+    }),
+  });
+  const server = createRpcServer({ logger, services: [admin, schedule] });
+  const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
+  endpoint = `127.0.0.1:${port}`;
+  stops.push(() => server.drain({ deadlineMs: 100 }));
+});
+afterAll(async () => {
+  for (const stop of stops.toReversed()) await stop();
+  await db.close();
+  await postgres.stop();
+});
+
+async function replica(): Promise<Scheduler> {
+  const config = schedulerConfigSchema.parse({ refreshMs: 200, admin: { endpoint } });
+  const channel = openChannel({ endpoint });
+  const scheduler = new Scheduler({
+    config,
+    admin: adminApi({ channel, logger }),
+    progress: progressStore({ db, replica: randomUUID(), claimMs: config.claimMs }),
+    clock: systemClock,
+    random: Math.random,
+    metrics: schedulerMetrics(new Metrics()),
+    logger,
+  });
+  scheduler.start();
+  stops.push(async () => {
+    await scheduler.stop();
+    channel.close();
+  });
+  return scheduler;
+}
+
+function activate(name: string, change: MessageInitShape<typeof ActiveScheduleSchema>): void {
+  schedules = [
+    ...schedules.filter(({ launchPlan }) => launchPlan?.name !== name),
+    create(ActiveScheduleSchema, {
+      launchPlan: { project: "p", domain: "d", name, version: "v" },
+      activatedAt: timestampFromMs(Date.now()),
+      catchUp: CatchUp.LAST,
+      ...change,
+    }),
+  ];
+  revision++;
+}
+const everySecond = { schedule: { ScheduleExpression: { case: "cronSchedule" as const, value: { schedule: "@every 1s" } } } };
+const timesOf = (name: string) =>
+  (requests.get(name) ?? []).map(({ spec }) => timestampMs(spec?.metadata?.scheduledAt ?? timestampFromMs(0)));
+
+test("three replicas on one database: each run is asked for once, in order", async () => {
+  const replicas = await Promise.all([replica(), replica(), replica()]);
+  await expect.poll(() => replicas.map(({ problem }) => problem)).toEqual([undefined, undefined, undefined]);
+  activate("often", { ...everySecond, schedule: { ...everySecond.schedule, kickoffTimeInputArg: "when" } });
+  await expect.poll(() => timesOf("often").length, { timeout: 10_000 }).toBeGreaterThanOrEqual(4);
+  const times = timesOf("often");
+  expect(times).toEqual(times.map((_, i) => (times[0] as number) + i * 1000));
+  const [request] = requests.get("often") ?? [];
+  const launchPlan = { project: "p", domain: "d", name: "often", version: "v" };
+  expect(request).toMatchObject({
+    project: "p",
+    domain: "d",
+    name: scheduledExecutionName(launchPlan, times[0] as number),
+    spec: { launchPlan, metadata: { mode: ExecutionMetadata_ExecutionMode.SCHEDULED, principal: "" } },
+  });
+  const literal = request?.inputs?.literals.when?.value;
+  const kickoff = literal?.case === "scalar" && literal.value.value.case === "primitive" ? literal.value.value.value.value : undefined;
+  expect(kickoff).toMatchObject({ case: "datetime", value: timestampFromMs(times[0] as number) });
+  schedules = [];
+  revision++;
+  await expect.poll(() => replicas.map(({ schedules: known }) => known)).toEqual([0, 0, 0]);
+  const after = timesOf("often").length;
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(timesOf("often")).toHaveLength(after);
+  const { rows } = await db.query<{ done_through: Date }>({ text: "SELECT done_through FROM progress WHERE name = 'often'" });
+  expect(rows[0]?.done_through.getTime()).toBe(timesOf("often").at(-1));
+});
+
+test("what admin says decides whether a run is tried again", async () => {
+  let trouble = 2;
+  failure = ({ spec }) => {
+    switch (spec?.launchPlan?.name) {
+      case "trouble":
+        return trouble-- > 0 ? new RpcError(Code.UNAVAILABLE, "not now") : undefined;
+      case "inactive":
+        return new RpcError(Code.INVALID_ARGUMENT, "inactive", {
+          details: [{ schema: InactiveProjectSchema, message: create(InactiveProjectSchema, { id: "p" }) }],
+        });
+      case "wrong":
+        return new RpcError(Code.INVALID_ARGUMENT, "wrong inputs");
+      default:
+        return undefined;
+    }
+  };
+  await replica();
+  const activatedAt = timestampFromMs(Date.now() - 60_500);
+  const everyMinute = {
+    activatedAt,
+    schedule: { ScheduleExpression: { case: "rate" as const, value: { value: 1, unit: FixedRateUnit.MINUTE } } },
+  };
+  for (const name of ["trouble", "inactive", "wrong"]) activate(name, everyMinute);
+  await expect.poll(() => requests.get("trouble")?.length, { timeout: 10_000 }).toBe(3);
+  expect(new Set(requests.get("trouble")?.map(({ name }) => name)).size).toBe(1);
+  await expect
+    .poll(
+      async () =>
+        (
+          await db.query({
+            text: "SELECT name FROM progress WHERE done_through > activated_at AND claimed_by IS NULL AND name IN ('trouble', 'inactive', 'wrong')",
+          })
+        ).rows,
+      {
+        timeout: 10_000,
+      },
+    )
+    .toHaveLength(3);
+  expect([requests.get("inactive")?.length, requests.get("wrong")?.length]).toEqual([1, 1]);
+});

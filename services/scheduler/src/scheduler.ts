@@ -1,0 +1,289 @@
+import { scheduledExecutionName } from "@flyte-ts/domain";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { AdminApi } from "./admin-api.js";
+import type { SchedulerConfig } from "./config.js";
+import { type Decision, decide } from "./decide.js";
+import { DueQueue } from "./due-queue.js";
+import type { RunOutcome, SchedulerMetrics, Trying } from "./metrics.js";
+import type { ProgressStore } from "./progress.js";
+import { RateLimit } from "./rate-limit.js";
+import { type Schedule, scheduleName } from "./schedule.js";
+
+/** Time as the scheduler sees it. */
+export interface Clock {
+  /** Ms since the epoch. */
+  now(): number;
+  /** Ms since some moment; never set back or forward. */
+  elapsed(): number;
+  /** Calls back once after so many ms, unless the returned function is called before. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export interface SchedulerDeps {
+  readonly config: Pick<SchedulerConfig, "refreshMs" | "concurrency" | "claimMs" | "missedAfterMs" | "catchUp"> & {
+    readonly admin: Pick<SchedulerConfig["admin"], "timeoutMs">;
+  };
+  readonly admin: AdminApi;
+  readonly progress: ProgressStore;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly metrics: SchedulerMetrics;
+  readonly logger: Logger;
+}
+
+/** Others that have a claim are looked after at least so often, ms. */
+const CLAIM_LOOK_MS = 1_000;
+/** With less than this left of a claim no run is begun, ms. */
+const CLAIM_REST_MS = 1_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+const FORGET_AFTER_DAYS = 7;
+
+interface Entry {
+  readonly schedule: Schedule;
+  doneThrough: number;
+  /** Time of the run that is due and not done. */
+  due: number | undefined;
+  failures: number;
+  gone: boolean;
+}
+
+/**
+ * One replica. It knows all schedules, and starts what is due when it gets the claim on it: a row of the schedule's progress
+ * that only one replica has at a time. First the execution is created, under a name that follows from schedule and time,
+ * then the progress recorded; whoever dies in between leaves a run that another one starts again, which is the same as once.
+ */
+export class Scheduler {
+  #entries = new Map<string, Entry>();
+  readonly #queue = new DueQueue<Entry>();
+  readonly #limit: RateLimit;
+  #revision: string | undefined;
+  #listedAt: number | undefined;
+  #working = 0;
+  #stopped = false;
+  #cancelWake: (() => void) | undefined;
+  #cancelRefresh: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
+
+  constructor(private readonly deps: SchedulerDeps) {
+    this.#limit = new RateLimit(deps.config.catchUp.perSecond);
+  }
+
+  start(): void {
+    void this.#refresh();
+  }
+
+  /** Begins nothing more and waits for what has been begun. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelWake?.();
+    this.#cancelRefresh?.();
+    if (this.#working > 0)
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+  }
+
+  /** Why nothing can be started yet. */
+  get problem(): string | undefined {
+    return this.#listedAt === undefined ? "starting: waiting for admin to tell the schedules" : undefined;
+  }
+
+  get schedules(): number {
+    return this.#entries.size;
+  }
+
+  get overdueMs(): number {
+    const now = this.deps.clock.now();
+    let oldest = now;
+    for (const { due } of this.#entries.values()) if (due !== undefined && due < oldest) oldest = due;
+    return now - oldest;
+  }
+
+  get silenceMs(): number {
+    return this.#listedAt === undefined ? 0 : this.deps.clock.elapsed() - this.#listedAt;
+  }
+
+  /** Asks admin, again and again. */
+  async #refresh(): Promise<void> {
+    const { admin, clock, config, logger, metrics, random } = this.deps;
+    try {
+      const list = await admin.changedSchedules(this.#revision);
+      if (list !== undefined) {
+        await this.#take(list.schedules);
+        this.#revision = list.revision;
+      }
+      this.#listedAt = clock.elapsed();
+    } catch (error) {
+      metrics.failures.inc({ what: "list" satisfies Trying });
+      logger.warn({ error: String(error) }, "the schedules cannot be read, those known go on");
+    }
+    if (this.#stopped) return;
+    this.#cancelRefresh = clock.after(config.refreshMs * (0.9 + 0.2 * random()), () => void this.#refresh());
+    this.#wake();
+  }
+
+  async #take(schedules: readonly Schedule[]): Promise<void> {
+    const { progress, logger } = this.deps;
+    const changed = schedules.filter((schedule) => !isSame(this.#entries.get(schedule.key)?.schedule, schedule));
+    const known = changed.length === 0 ? new Map<string, never>() : await progress.open(changed);
+    const before = this.#entries;
+    const after = new Map<string, Entry>();
+    for (const schedule of schedules) {
+      const kept = before.get(schedule.key);
+      if (kept !== undefined && isSame(kept.schedule, schedule)) {
+        after.set(schedule.key, kept);
+        continue;
+      }
+      const doneThrough = known.get(schedule.key)?.doneThrough ?? schedule.activatedAt;
+      const entry: Entry = { schedule, doneThrough, due: undefined, failures: 0, gone: false };
+      after.set(schedule.key, entry);
+      this.#queue.set(entry, 0);
+    }
+    for (const [key, entry] of before) {
+      if (after.get(key) === entry) continue;
+      entry.gone = true;
+      this.#queue.delete(entry);
+    }
+    this.#entries = after;
+    logger.info({ schedules: after.size, changed: changed.length }, "schedules in force");
+    await progress.forget(schedules, FORGET_AFTER_DAYS);
+  }
+
+  /** Begins what is due, and comes back for the next. */
+  #wake(): void {
+    const { clock, config } = this.deps;
+    this.#cancelWake?.();
+    this.#cancelWake = undefined;
+    while (!this.#stopped && this.#working < config.concurrency) {
+      const now = clock.now();
+      const entry = this.#queue.take(now);
+      if (entry === undefined) {
+        const next = this.#queue.first();
+        // Never for long: the clock may be set.
+        if (next !== undefined) this.#cancelWake = clock.after(Math.min(next - now, config.refreshMs), () => this.#wake());
+        return;
+      }
+      this.#attend(entry);
+    }
+  }
+
+  #attend(entry: Entry): void {
+    const decision = this.#decide(entry);
+    if (decision.kind === "never") return;
+    if (decision.kind === "wait") {
+      this.#queue.set(entry, decision.until);
+      return;
+    }
+    this.#working++;
+    void this.#carryOut(entry, decision).then((again) => {
+      this.#working--;
+      if (this.#stopped && this.#working === 0) this.#onIdle?.();
+      if (!entry.gone) this.#queue.set(entry, again);
+      this.#wake();
+    });
+  }
+
+  #decide(entry: Entry): Decision {
+    const { missedAfterMs } = this.deps.config;
+    const decision = decide(entry.schedule, { doneThrough: entry.doneThrough, now: this.deps.clock.now(), missedAfterMs });
+    entry.due = decision.kind === "start" || decision.kind === "skip" ? decision.from : undefined;
+    return decision;
+  }
+
+  /** Resolves with the time at which the schedule is to be looked at again. */
+  async #carryOut(entry: Entry, decision: Extract<Decision, { kind: "start" | "skip" }>): Promise<number> {
+    const { clock } = this.deps;
+    let trying: Trying = "claim";
+    try {
+      if (decision.kind === "skip") {
+        await this.#advance(entry, decision.through);
+        this.#leftOut(entry.schedule, decision.from, decision.through + 1);
+        return 0;
+      }
+      const wait = decision.isMissed ? this.#limit.take(clock.now()) : 0;
+      if (wait > 0) return clock.now() + wait;
+      const claimedAt = clock.elapsed();
+      const again = await this.#claim(entry);
+      if (again !== undefined) return again;
+      // Others may act when the claim has ended: no request may still be on its way then.
+      const left = this.deps.config.claimMs - (clock.elapsed() - claimedAt) - CLAIM_REST_MS;
+      if (left <= 0) return 0;
+      trying = "start";
+      await this.#start(entry.schedule, decision.at, Math.min(left, this.deps.config.admin.timeoutMs));
+      trying = "record";
+      await this.#advance(entry, decision.at);
+      if (decision.from !== decision.at) this.#leftOut(entry.schedule, decision.from, decision.at);
+      return 0;
+    } catch (error) {
+      return this.#failed(entry, trying, error);
+    }
+  }
+
+  /** Undefined when this replica has the claim; otherwise when to look again. */
+  async #claim(entry: Entry): Promise<number | undefined> {
+    const { clock, config, progress } = this.deps;
+    const claim = await progress.claim(entry.schedule, entry.doneThrough);
+    if (claim.won) return undefined;
+    const there = claim.progress;
+    // Another activation: the next list tells of it.
+    if (there?.activatedAt !== entry.schedule.activatedAt) return clock.now() + config.refreshMs;
+    entry.failures = 0;
+    if (there.doneThrough !== entry.doneThrough) {
+      entry.doneThrough = there.doneThrough;
+      return 0;
+    }
+    return clock.now() + Math.min(Math.max(there.claimedForMs, 1), CLAIM_LOOK_MS);
+  }
+
+  async #start(schedule: Schedule, at: number, deadlineMs: number): Promise<void> {
+    const { admin, clock, logger, metrics } = this.deps;
+    const { outcome, reason } = await admin.start(schedule, at, deadlineMs);
+    metrics.runs.inc({ outcome: outcome satisfies RunOutcome });
+    const lateMs = clock.now() - at;
+    if (outcome === "started") metrics.lateness.observe(lateMs / 1000);
+    const fields = {
+      execution: [schedule.launchPlan.project, schedule.launchPlan.domain, scheduledExecutionName(schedule.launchPlan, at)].join("/"),
+      launchPlan: scheduleName(schedule.launchPlan),
+      scheduledAt: new Date(at).toISOString(),
+      lateMs,
+      outcome,
+    };
+    if (outcome === "refused") logger.error({ ...fields, error: reason }, "a run was refused, it is not tried again");
+    else logger.info(fields, "a run is done");
+  }
+
+  async #advance(entry: Entry, through: number): Promise<void> {
+    await this.deps.progress.advance(entry.schedule, through);
+    entry.doneThrough = through;
+    entry.due = undefined;
+    entry.failures = 0;
+  }
+
+  #leftOut(schedule: Schedule, from: number, before: number): void {
+    const { logger, metrics } = this.deps;
+    let count = 0;
+    // Years of minutes need not be counted to the last one.
+    for (let at: number | undefined = from; at !== undefined && at < before && count < 10_000; at = schedule.recurrence.next(at)) count++;
+    metrics.runs.inc({ outcome: "left_out" satisfies RunOutcome }, count);
+    const fields = { launchPlan: scheduleName(schedule.launchPlan), catchUp: schedule.catchUp, count, from: new Date(from).toISOString() };
+    logger.warn(fields, "missed runs are left out, as the schedule's policy says");
+  }
+
+  #failed(entry: Entry, what: Trying, error: unknown): number {
+    const { clock, logger, metrics, random } = this.deps;
+    metrics.failures.inc({ what });
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** entry.failures, LONGEST_PAUSE_MS) * (0.5 + random() / 2);
+    entry.failures++;
+    logger.warn(
+      { launchPlan: scheduleName(entry.schedule.launchPlan), what, error: String(error), pauseMs: Math.round(pause) },
+      "a run cannot be started now, it is tried again",
+    );
+    return clock.now() + pause;
+  }
+}
+
+function isSame(a: Schedule | undefined, b: Schedule): boolean {
+  return a !== undefined && a.activatedAt === b.activatedAt && a.catchUp === b.catchUp && a.kickoffInput === b.kickoffInput;
+}

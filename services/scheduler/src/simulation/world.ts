@@ -1,0 +1,145 @@
+import { createLogger, Metrics } from "@flyte-ts/telemetry";
+import type { AdminApi } from "../admin-api.js";
+import { schedulerConfigSchema } from "../config.js";
+import { schedulerMetrics } from "../metrics.js";
+import type { ProgressStore } from "../progress.js";
+import type { Schedule } from "../schedule.js";
+import { type Clock, Scheduler } from "../scheduler.js";
+import { memoryProgress, type Rows } from "./memory-progress.js";
+import { VirtualTime } from "./virtual-time.js";
+
+export interface WorldOptions {
+  readonly random: () => number;
+  readonly begin: number;
+  readonly schedules: readonly Schedule[];
+  /** Whether messages take time and get lost; otherwise all is instant and certain. */
+  readonly isRough: boolean;
+  /** Told of every execution that is made, once each. */
+  readonly onCreated: (schedule: Schedule, at: number) => void;
+  readonly refreshMs?: number;
+  readonly catchUpPerSecond?: number;
+}
+
+type Part = "admin" | "database";
+
+/** Schedules, admin and the database, which outlive the replicas; what may go wrong with each. */
+export class World {
+  readonly time: VirtualTime;
+  readonly away = new Set<Part>();
+  /** Requests that found their execution there already. */
+  repeats = 0;
+  readonly #rows: Rows = new Map();
+  // Of each schedule, as runs come in their order: those of the last hours tell repeats from news.
+  readonly #made = new Map<string, Set<number>>();
+  #replicas = 0;
+
+  constructor(readonly options: WorldOptions) {
+    this.time = new VirtualTime(options.begin);
+  }
+
+  /** Starts one more replica; its clock may be a little off. */
+  replica(): Replica {
+    return new Replica(this, `r${this.#replicas++}`);
+  }
+
+  store(replica: string, claimMs: number): ProgressStore {
+    return memoryProgress(this.#rows, { replica, claimMs, now: () => this.time.now });
+  }
+
+  create(schedule: Schedule, at: number): "started" | "exists" {
+    let made = this.#made.get(schedule.key);
+    if (made === undefined) this.#made.set(schedule.key, (made = new Set()));
+    if (made.has(at)) {
+      this.repeats++;
+      return "exists";
+    }
+    made.add(at);
+    if (made.size > 2_000) for (const old of [...made].slice(0, 1_000)) made.delete(old);
+    this.options.onCreated(schedule, at);
+    return "started";
+  }
+}
+
+const config = schedulerConfigSchema.parse({});
+
+/** A process: it can be killed and stopped for a while at any moment. */
+export class Replica {
+  readonly #world: World;
+  readonly #skew: number;
+  readonly #scheduler: Scheduler;
+  #alive = true;
+  #frozenUntil = 0;
+
+  constructor(world: World, name: string) {
+    this.#world = world;
+    const { random, isRough, schedules, refreshMs = config.refreshMs, catchUpPerSecond = 1_000_000 } = world.options;
+    this.#skew = isRough ? Math.round((random() - 0.5) * 40) : 0;
+    const { time } = world;
+    const clock: Clock = {
+      now: () => time.now + this.#skew,
+      elapsed: () => time.now,
+      after: (ms, callback) => time.at(time.now + ms, () => this.#deliver(callback)),
+    };
+    const store = world.store(name, config.claimMs);
+    const progress: ProgressStore = {
+      open: (known) => this.#ask("database", () => store.open(known)),
+      claim: (schedule, doneThrough) => this.#ask("database", () => store.claim(schedule, doneThrough)),
+      advance: (schedule, through) => this.#ask("database", () => store.advance(schedule, through)),
+      forget: (others, days) => store.forget(others, days),
+    };
+    const admin: AdminApi = {
+      changedSchedules: (known) => this.#ask("admin", async () => (known === "1" ? undefined : { revision: "1", schedules })),
+      start: (schedule, at, deadlineMs) => this.#ask("admin", async () => ({ outcome: world.create(schedule, at) }), deadlineMs),
+    };
+    this.#scheduler = new Scheduler({
+      config: { ...config, refreshMs, catchUp: { perSecond: catchUpPerSecond } },
+      admin,
+      progress,
+      clock,
+      random,
+      metrics: schedulerMetrics(new Metrics()),
+      logger: createLogger({ service: "test", level: "silent" }),
+    });
+    this.#scheduler.start();
+  }
+
+  /** Nothing that it has asked for comes back any more; what it has sent may still arrive. */
+  kill(): void {
+    this.#alive = false;
+  }
+
+  /** As a process that is stopped and goes on later, knowing nothing of it. */
+  freeze(ms: number): void {
+    this.#frozenUntil = this.#world.time.now + ms;
+  }
+
+  #deliver(callback: () => void): void {
+    if (!this.#alive) return;
+    const { time } = this.#world;
+    if (this.#frozenUntil > time.now) time.at(this.#frozenUntil, () => this.#deliver(callback));
+    else callback();
+  }
+
+  /** A request takes time both ways, and it or its answer may be lost. */
+  #ask<T>(part: Part, work: () => Promise<T>, deadlineMs = 5_000): Promise<T> {
+    const { time, away, options } = this.#world;
+    const { isRough, random } = options;
+    const attempt = () => (away.has(part) ? Promise.reject(new Error(`${part} is away`)) : work());
+    if (!isRough) return this.#alive ? attempt() : new Promise(() => undefined);
+    const slow = random() < 0.02;
+    const delay = () => (slow ? random() * (deadlineMs / 2 - 1) : 1 + random() * 10);
+    const fate = random();
+    return new Promise((resolve, reject) => {
+      const fail = () => this.#deliver(() => reject(new Error("no answer")));
+      time.at(time.now + delay(), () => {
+        if (fate < 0.01) time.at(time.now + deadlineMs, fail);
+        else {
+          attempt().then(
+            (value) => time.at(time.now + delay(), fate < 0.02 ? fail : () => this.#deliver(() => resolve(value))),
+            (error: unknown) => time.at(time.now + delay(), () => this.#deliver(() => reject(error as Error))),
+          );
+        }
+      });
+    });
+  }
+}

@@ -1,0 +1,11 @@
+import type { Clock } from "./scheduler.js";
+
+/** The clock of this machine. */
+export const systemClock: Clock = {
+  now: Date.now,
+  elapsed: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, Math.max(ms, 0));
+    return () => clearTimeout(timer);
+  },
+};
