@@ -81,6 +81,23 @@ test("every durable consumer of a stream gets each message; a repeated id is sto
   for (const subscription of subscriptions) await subscription.close();
 });
 
+test("messages come together after a batch, and the first one at once", async () => {
+  const batches: string[][] = [];
+  const subscription = await bus.subscribe(
+    { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, gatherMs: 300 },
+    (messages) => {
+      batches.push(messages.map((message) => text(message.data)));
+      for (const message of messages) message.ack();
+    },
+  );
+  await bus.publish("work.c", bytes("a"));
+  await vi.waitFor(() => expect(batches).toEqual([["a"]]), { timeout: 5_000 });
+  await bus.publish("work.c", bytes("b"));
+  await bus.publish("work.c", bytes("c"));
+  await vi.waitFor(() => expect(batches).toEqual([["a"], ["b", "c"]]), { timeout: 5_000 });
+  await subscription.close();
+});
+
 test("a publisher waits for a server that is away, and subscriptions come back with it", async () => {
   const seen = new Set<string>();
   const subscription = await bus.subscribe(

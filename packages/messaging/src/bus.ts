@@ -49,6 +49,11 @@ export interface SubscribeOptions {
   readonly batch: number;
   /** After this time without an acknowledgement a message is delivered again. Default 30 s. */
   readonly ackWaitMs?: number;
+  /**
+   * After a batch so many ms of messages come together, unless a whole batch is there before: for handlers whose work is
+   * much the same for one message and for a hundred. The first message after a pause is handed out at once. Default 0.
+   */
+  readonly gatherMs?: number;
 }
 
 export interface OwnSubscribeOptions extends SubscribeOptions {
@@ -280,6 +285,8 @@ class PullSubscription implements OwnSubscription {
   readonly #queue: JsMsg[] = [];
   #closed = false;
   #working: Promise<void> | undefined;
+  /** Until then messages come together, by `performance.now`. */
+  #gathersUntil = 0;
   #stopConsuming: (() => Promise<void | Error>) | undefined;
 
   constructor(
@@ -354,6 +361,7 @@ class PullSubscription implements OwnSubscription {
     // Messages that arrived in the same turn of the event loop go together.
     await Promise.resolve();
     while (this.#queue.length > 0 && !this.#closed) {
+      await this.#gather();
       const batch = this.#queue.splice(0, this.options.batch).map(toBusMessage);
       try {
         await this.onMessages(batch);
@@ -364,8 +372,14 @@ class PullSubscription implements OwnSubscription {
         );
         for (const message of batch) message.nak(1_000);
       }
+      this.#gathersUntil = performance.now() + (this.options.gatherMs ?? 0);
     }
     this.#working = undefined;
+  }
+
+  async #gather(): Promise<void> {
+    const restMs = this.#gathersUntil - performance.now();
+    if (restMs > 0 && this.#queue.length < this.options.batch) await sleep(restMs);
   }
 }
 
