@@ -28,6 +28,8 @@ export interface Schedule {
   readonly key: string;
   readonly launchPlan: LaunchPlanId;
   readonly recurrence: Recurrence;
+  /** Time zone that a cron expression was read by which names none. */
+  readonly zone: string;
   /** Nothing is due at this time or before it. */
   readonly activatedAt: number;
   readonly catchUp: CatchUpPolicy;
@@ -47,6 +49,7 @@ export function readSchedule(told: ActiveSchedule, { zones, zone }: { zones: Tim
     key: scheduleKey(launchPlan),
     launchPlan: { project, domain, name, version },
     recurrence,
+    zone,
     activatedAt: from,
     catchUp: policyOf(told.catchUp),
     kickoffInput: schedule.kickoffTimeInputArg,

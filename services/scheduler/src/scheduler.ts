@@ -1,5 +1,5 @@
 import { scheduledExecutionName } from "@flyte-ts/domain";
-import type { Logger } from "@flyte-ts/telemetry";
+import { LogSampler, type Logger } from "@flyte-ts/telemetry";
 import type { AdminApi } from "./admin-api.js";
 import type { SchedulerConfig } from "./config.js";
 import { type Decision, decide } from "./decide.js";
@@ -39,6 +39,9 @@ const CLAIM_REST_MS = 1_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 const FORGET_AFTER_DAYS = 7;
+const FORGET_EVERY_MS = 3_600_000;
+/** Failures of one kind, and of one schedule, are logged so often at most, ms. */
+const LOG_EVERY_MS = 30_000;
 
 interface Entry {
   readonly schedule: Schedule;
@@ -58,8 +61,10 @@ export class Scheduler {
   #entries = new Map<string, Entry>();
   readonly #queue = new DueQueue<Entry>();
   readonly #limit: RateLimit;
+  readonly #sampler: LogSampler;
   #revision: string | undefined;
   #listedAt: number | undefined;
+  #forgotAt: number | undefined;
   #working = 0;
   #stopped = false;
   #cancelWake: (() => void) | undefined;
@@ -68,6 +73,7 @@ export class Scheduler {
 
   constructor(private readonly deps: SchedulerDeps) {
     this.#limit = new RateLimit(deps.config.catchUp.perSecond);
+    this.#sampler = new LogSampler({ intervalMs: LOG_EVERY_MS, now: () => deps.clock.elapsed() });
   }
 
   start(): void {
@@ -117,7 +123,8 @@ export class Scheduler {
       this.#listedAt = clock.elapsed();
     } catch (error) {
       metrics.failures.inc({ what: "list" satisfies Trying });
-      logger.warn({ error: String(error) }, "the schedules cannot be read, those known go on");
+      const left = this.#sampler.take("list");
+      if (left !== undefined) logger.warn({ error: String(error), left }, "the schedules cannot be read, those known go on");
     }
     if (this.#stopped) return;
     this.#cancelRefresh = clock.after(config.refreshMs * (0.9 + 0.2 * random()), () => void this.#refresh());
@@ -125,7 +132,7 @@ export class Scheduler {
   }
 
   async #take(schedules: readonly Schedule[]): Promise<void> {
-    const { progress, logger } = this.deps;
+    const { clock, progress, logger } = this.deps;
     const changed = schedules.filter((schedule) => !isSame(this.#entries.get(schedule.key)?.schedule, schedule));
     const known = changed.length === 0 ? new Map<string, never>() : await progress.open(changed);
     const before = this.#entries;
@@ -148,7 +155,9 @@ export class Scheduler {
     }
     this.#entries = after;
     logger.info({ schedules: after.size, changed: changed.length }, "schedules in force");
+    if (this.#forgotAt !== undefined && clock.elapsed() - this.#forgotAt < FORGET_EVERY_MS) return;
     await progress.forget(schedules, FORGET_AFTER_DAYS);
+    this.#forgotAt = clock.elapsed();
   }
 
   /** Begins what is due, and comes back for the next. */
@@ -276,14 +285,16 @@ export class Scheduler {
     metrics.failures.inc({ what });
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** entry.failures, LONGEST_PAUSE_MS) * (0.5 + random() / 2);
     entry.failures++;
-    logger.warn(
-      { launchPlan: scheduleName(entry.schedule.launchPlan), what, error: String(error), pauseMs: Math.round(pause) },
-      "a run cannot be started now, it is tried again",
-    );
+    const launchPlan = scheduleName(entry.schedule.launchPlan);
+    const left = this.#sampler.take(launchPlan);
+    if (left !== undefined) logger.warn({ launchPlan, what, error: String(error), left }, "a run cannot be started now, it is tried again");
     return clock.now() + pause;
   }
 }
 
+/** A version's expression never changes, what surrounds it may. */
 function isSame(a: Schedule | undefined, b: Schedule): boolean {
-  return a !== undefined && a.activatedAt === b.activatedAt && a.catchUp === b.catchUp && a.kickoffInput === b.kickoffInput;
+  return (
+    a !== undefined && a.activatedAt === b.activatedAt && a.catchUp === b.catchUp && a.kickoffInput === b.kickoffInput && a.zone === b.zone
+  );
 }

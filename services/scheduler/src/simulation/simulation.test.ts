@@ -19,7 +19,7 @@ function schedule(text: string, catchUp: CatchUpPolicy): Schedule {
   const parsed = parseCron(text);
   if (!parsed.ok) throw new Error(parsed.problem);
   const recurrence = cronRecurrence(parsed.expression, { zones, zone: "UTC", from: BEGIN });
-  return { key: scheduleKey(launchPlan), launchPlan, recurrence, activatedAt: BEGIN, catchUp, kickoffInput: "" };
+  return { key: scheduleKey(launchPlan), launchPlan, recurrence, zone: "UTC", activatedAt: BEGIN, catchUp, kickoffInput: "" };
 }
 
 function due({ recurrence }: Schedule, until: number): number[] {
@@ -170,28 +170,32 @@ function breaches({ policy, runs, due: expected, outages }: Course): string[] {
   return wrong;
 }
 
-test(`${YEARS} years of every minute, where all sleep for weeks now and then: every run once, in order`, async () => {
-  const random = seededRandom(7);
-  const end = BEGIN + YEARS * 365 * DAY;
-  let last = BEGIN;
-  const world = new World({
-    random,
-    begin: BEGIN,
-    schedules: [schedule("TZ=America/New_York * * * * *", "all")],
-    isRough: false,
-    refreshMs: 10 * DAY,
-    onCreated: (_, at) => {
-      if (at !== last + MINUTE || at > world.time.now) throw new Error(`run of ${at} after that of ${last}, at ${world.time.now}`);
-      last = at;
-    },
-  });
-  while (world.time.now < end) {
-    const fleet = Array.from({ length: 1 + Math.floor(random() * 3) }, () => world.replica());
-    await world.time.until(Math.min(world.time.now + random() * DAY, end));
-    for (const replica of fleet) replica.kill();
-    await world.time.until(Math.min(world.time.now + random() * 28 * DAY, end));
-  }
-  world.replica();
-  await world.time.until(end + MINUTE - 1);
-  expect(last).toBe(end);
-}, 300_000);
+test(
+  `${YEARS} years of every minute, where all sleep for weeks now and then: every run once, in order`,
+  async () => {
+    const random = seededRandom(7);
+    const end = BEGIN + YEARS * 365 * DAY;
+    let last = BEGIN;
+    const world = new World({
+      random,
+      begin: BEGIN,
+      schedules: [schedule("TZ=America/New_York * * * * *", "all")],
+      isRough: false,
+      refreshMs: 10 * DAY,
+      onCreated: (_, at) => {
+        if (at !== last + MINUTE || at > world.time.now) throw new Error(`run of ${at} after that of ${last}, at ${world.time.now}`);
+        last = at;
+      },
+    });
+    while (world.time.now < end) {
+      const fleet = Array.from({ length: 1 + Math.floor(random() * 3) }, () => world.replica());
+      await world.time.until(Math.min(world.time.now + random() * DAY, end));
+      for (const replica of fleet) replica.kill();
+      await world.time.until(Math.min(world.time.now + random() * 28 * DAY, end));
+    }
+    world.replica();
+    await world.time.until(end + MINUTE - 1);
+    expect(last).toBe(end);
+  },
+  60_000 + YEARS * 240_000,
+);
