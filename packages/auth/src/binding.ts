@@ -8,6 +8,8 @@ export interface RoleBinding {
   readonly kind: "subject" | "group";
   /** The subject or the group. */
   readonly name: string;
+  /** Whose tokens name it so; undefined: those of any issuer that is accepted. */
+  readonly issuer?: string | undefined;
   readonly role: Role;
   /** A project's id, or {@link ALL}. */
   readonly project: string;
@@ -31,13 +33,20 @@ export interface Need {
   readonly scope: Scope;
 }
 
+/** Of whom bindings may speak. */
+export interface Holder {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly groups: readonly string[];
+}
+
 /** The bindings that speak of one caller. */
-export function bindingsOf(
-  bindings: Iterable<RoleBinding>,
-  who: { readonly subject: string; readonly groups: readonly string[] },
-): RoleBinding[] {
+export function bindingsOf(bindings: Iterable<RoleBinding>, who: Holder): RoleBinding[] {
   const groups = new Set(who.groups);
-  return Array.from(bindings).filter(({ kind, name }) => (kind === "subject" ? name === who.subject : groups.has(name)));
+  return Array.from(bindings).filter(
+    ({ kind, name, issuer }) =>
+      (issuer === undefined || issuer === who.issuer) && (kind === "subject" ? name === who.subject : groups.has(name)),
+  );
 }
 
 /** Whether one of a caller's bindings gives what is needed. Nothing given is nothing allowed. */

@@ -2,10 +2,11 @@
 export { readToken } from "./read-token.js";
 export { ALGORITHMS, createVerifier, type Identity, type Issuer, type VerifyOptions, type VerifyToken } from "./verify-token.js";
 export { createProvider, type Provider, type ProviderMetadata, type ProviderOptions } from "./discover.js";
+export { createLocalKeys, type PublicKey } from "./local-keys.js";
 
 // What they may do
 export { includesRole, type Role, ROLES } from "./role.js";
-export { ALL, bindingsOf, isGranted, type Need, needText, type RoleBinding, type Scope } from "./binding.js";
+export { ALL, bindingsOf, type Holder, isGranted, type Need, needText, type RoleBinding, type Scope } from "./binding.js";
 export {
   methodKey,
   open,

@@ -19,6 +19,7 @@ export interface Issuer {
 }
 
 export interface Identity {
+  readonly issuer: string;
   readonly subject: string;
   readonly clientId: string | undefined;
   readonly scopes: readonly string[];
@@ -86,7 +87,7 @@ async function verify(
     throw refusal(cause);
   });
   if (!TYPES.includes(protectedHeader.typ?.toLowerCase())) throw refused("the token is not an access token");
-  const identity = identityOf(payload, issuer.groupsClaim);
+  const identity = identityOf(payload, issuer);
   const missing = issuer.requiredScopes.find((scope) => !identity.scopes.includes(scope));
   if (missing !== undefined) throw refused(`the token lacks the scope ${JSON.stringify(missing)}`);
   return identity;
@@ -101,11 +102,12 @@ function claimedIssuer(token: string): string | undefined {
   }
 }
 
-function identityOf(payload: JWTPayload, groupsClaim: string): Identity {
+function identityOf(payload: JWTPayload, { issuer, groupsClaim }: Issuer): Identity {
   const clientId = textOf(payload.client_id) ?? textOf(payload.azp) ?? textOf(payload.cid);
   const subject = textOf(payload.sub) ?? clientId;
   if (subject === undefined) throw refused("the token names neither a subject nor a client");
   return {
+    issuer,
     subject,
     clientId,
     scopes: [...new Set([...listOf(payload.scope), ...listOf(payload.scp)].flatMap((each) => each.split(" ")))].filter(

@@ -175,9 +175,9 @@ export const adminConfigSchema = settings
       "nobody is asked who they are, so only a loopback address is served: set auth.mode to required and say whose tokens are accepted, " +
       "or, where everyone who reaches this address may do everything, server.openToNetwork to true",
   })
-  .refine(({ auth }) => auth.mode === "open" || auth.providers.length > 0, {
+  .refine(({ auth }) => auth.mode === "open" || auth.builtIn !== undefined || auth.providers.length > 0, {
     path: ["auth", "providers"],
-    message: "auth.mode is required, so at least one provider of tokens must be named",
+    message: "auth.mode is required, so at least one provider of tokens must be named, or auth.builtIn be given: {} takes all its defaults",
   })
   .refine(({ auth }) => auth.mode === "open" || auth.publicUrl !== undefined, {
     path: ["auth", "publicUrl"],

@@ -45,7 +45,7 @@ outboxMetrics(metrics, db);
 const ingest = await startIngest(deps);
 // Without a data plane executions are accepted and wait for one.
 const background = [...(clusters.length === 0 ? [] : [await startLauncher(deps)]), startUpkeep(deps)];
-const access = config.auth.mode === "required" ? createAccess(deps) : undefined;
+const access = config.auth.mode === "required" ? await createAccess(deps) : undefined;
 const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() }, access);
 const { tracing } = config;
 const traces = tracing.endpoint === undefined ? undefined : new OtlpExporter({ ...tracing, endpoint: tracing.endpoint, service: "admin" });
@@ -64,7 +64,7 @@ for (const port of new Set([grpcPort, httpPort])) {
     services,
     interceptors,
     maxMessageBytes,
-    ...(access && { admitHttp: access.admitHttp, corsHeaders: ["authorization", config.auth.headerKey] }),
+    ...(access && { admitHttp: access.admitHttp, httpRoutes: access.httpRoutes, corsHeaders: ["authorization", config.auth.headerKey] }),
   });
   access?.requireComplete(server);
   const address = await server.listen({ host, port });
@@ -81,6 +81,7 @@ onShutdown(
     await Promise.all(servers.map((server) => server.drain()));
     await ingest.close();
     await Promise.all(background.map((part) => part.close()));
+    await access?.close();
     await bus.close();
     await Promise.all(clusters.map(({ kube }) => kube.close()));
     blobs.close();

@@ -44,13 +44,17 @@ export async function serveAdmin(
     ...given,
   };
   await seedProjects(deps);
-  const access = deps.config.auth.mode === "required" ? createAccess(deps) : undefined;
+  const access = deps.config.auth.mode === "required" ? await createAccess(deps) : undefined;
   const services = adminServices(deps, { version: "1", revision: "r", time: "t" }, access);
   const server = createRpcServer({
     logger: deps.logger,
     services,
     interceptors: [...interceptors, ...(access ? [access.interceptor] : [])],
-    ...(access && { admitHttp: access.admitHttp, corsHeaders: [deps.config.auth.headerKey, "authorization"] }),
+    ...(access && {
+      admitHttp: access.admitHttp,
+      httpRoutes: access.httpRoutes,
+      corsHeaders: [deps.config.auth.headerKey, "authorization"],
+    }),
   });
   access?.requireComplete(server);
   const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
@@ -64,6 +68,7 @@ export async function serveAdmin(
     stop: async () => {
       channel.close();
       await server.drain({ deadlineMs: 100 });
+      await access?.close();
     },
   };
 }

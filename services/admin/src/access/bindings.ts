@@ -1,4 +1,4 @@
-import { type Role, type RoleBinding, ROLES } from "@flyte-ts/auth";
+import { ALL, type Role, type RoleBinding, ROLES } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { AuthConfig } from "./config-schema.js";
@@ -11,14 +11,23 @@ interface Row {
   domain: string;
 }
 
-export function configuredBindings(roles: AuthConfig["roles"]): RoleBinding[] {
-  return roles.map(({ subject, group, role, project, domain }) => ({
-    kind: subject === undefined ? "group" : "subject",
-    name: subject ?? group ?? "",
-    role,
-    project,
-    domain,
-  }));
+/** Services of the built-in issuer carry executions out; who else does what is said in so many words. */
+export function configuredBindings({ roles, builtIn, publicUrl }: Pick<AuthConfig, "roles" | "builtIn" | "publicUrl">): RoleBinding[] {
+  const issuer = publicUrl?.replace(/\/+$/, "");
+  const services = (builtIn?.services ?? []).map(
+    (name): RoleBinding => ({ kind: "subject", name, issuer, role: "engine", project: ALL, domain: ALL }),
+  );
+  const given = roles.map(
+    ({ subject, group, issuer: of, role, project, domain }): RoleBinding => ({
+      kind: subject === undefined ? "group" : "subject",
+      name: subject ?? group ?? "",
+      issuer: of,
+      role,
+      project,
+      domain,
+    }),
+  );
+  return [...services, ...given];
 }
 
 /** The roles in the table. One that this version does not know gives nothing. */
@@ -32,7 +41,7 @@ export async function loadBindings(db: Queryable): Promise<RoleBinding[]> {
 
 export interface BindingsOptions {
   readonly db: Queryable;
-  readonly auth: Pick<AuthConfig, "roles" | "rolesRefreshSeconds">;
+  readonly auth: Pick<AuthConfig, "roles" | "builtIn" | "publicUrl" | "rolesRefreshSeconds">;
   readonly clock: () => Date;
   readonly logger: Logger;
 }
@@ -46,7 +55,7 @@ export function createBindings({ db, auth, clock, logger }: BindingsOptions): {
   /** What is known is old: the table was changed here. */
   readonly forget: () => void;
 } {
-  const configured = configuredBindings(auth.roles);
+  const configured = configuredBindings(auth);
   let known: { readonly bindings: readonly RoleBinding[]; readonly at: number; readonly old: boolean } | undefined;
   let loading: Promise<readonly RoleBinding[]> | undefined;
   const load = async (): Promise<readonly RoleBinding[]> => {

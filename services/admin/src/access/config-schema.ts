@@ -1,5 +1,6 @@
 import { ALL, ROLES } from "@flyte-ts/auth";
 import { z } from "zod";
+import { issuerSchema } from "../issuer/config-schema.js";
 
 const name = z.string().min(1);
 
@@ -9,6 +10,8 @@ const bindingSchema = z
     /** The `sub` of a token; of a service its client id. */
     subject: name.optional(),
     group: name.optional(),
+    /** Whose tokens name the holder so; absent: those of any provider that is accepted. */
+    issuer: name.optional(),
     role: z.enum(ROLES),
     project: name.default(ALL),
     domain: name.default(ALL),
@@ -39,8 +42,10 @@ export const authSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9_.-]+$/)
     .default("flyte-authorization"),
-  /** Identity providers elsewhere whose tokens are accepted. Clients are sent to the first. */
+  /** Identity providers elsewhere whose tokens are accepted. Clients are sent to the first, unless there is a built-in one. */
   providers: z.array(providerSchema).default([]),
+  /** Admin issues tokens itself, below `publicUrl`, to users and clients of its own. Clients are sent to it before all others. */
+  builtIn: issuerSchema.optional(),
   /** What command-line clients are told. */
   publicClient: z
     .strictObject({

@@ -81,7 +81,7 @@ function entryOf(row: Entry): MessageInitShape<typeof AuditEntrySchema> {
 
 export interface RoleDeps {
   readonly db: Queryable;
-  readonly auth: Pick<AuthConfig, "roles">;
+  readonly auth: Pick<AuthConfig, "roles" | "builtIn" | "publicUrl">;
   readonly clock: () => Date;
   /** Told when the table has changed. */
   readonly changed: () => void;
@@ -97,7 +97,7 @@ export function roleRpcs({ db, auth, clock, changed }: RoleDeps): ServiceImpleme
       };
       const stored = await loadBindings(db);
       return {
-        bindings: [...configuredBindings(auth.roles).map((each) => shown(each, true)), ...stored.map((each) => shown(each, false))],
+        bindings: [...configuredBindings(auth).map((each) => shown(each, true)), ...stored.map((each) => shown(each, false))],
       };
     },
     async putRoleBinding({ binding }) {

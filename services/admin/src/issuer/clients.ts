@@ -1,0 +1,89 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Queryable } from "@flyte-ts/postgres";
+
+/** A program that may ask for tokens: `public` ones for people who sign in, `service` ones for themselves with a secret. */
+export interface Client {
+  readonly clientId: string;
+  readonly kind: "public" | "service";
+  readonly secretHash: string;
+  readonly redirectUris: readonly string[];
+}
+
+interface Row {
+  client_id: string;
+  kind: Client["kind"];
+  secret_hash: string;
+  redirect_uris: string[];
+}
+
+export async function findClient(db: Queryable, clientId: string): Promise<Client | undefined> {
+  if (clientId.includes("\0")) return undefined;
+  const { rows } = await db.query<Row>({
+    name: "find-issuer-client",
+    text: "SELECT client_id, kind, secret_hash, redirect_uris FROM issuer_clients WHERE client_id = $1",
+    values: [clientId],
+  });
+  const [row] = rows;
+  return row && { clientId: row.client_id, kind: row.kind, secretHash: row.secret_hash, redirectUris: row.redirect_uris };
+}
+
+/** 256 random bits; they need no slow hash. */
+export function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+export function hashSecret(secret: string): string {
+  return createHash("sha256").update(secret).digest("base64url");
+}
+
+export function secretMatches(hash: string, secret: string): boolean {
+  const [known, given] = [Buffer.from(hash), Buffer.from(hashSecret(secret))];
+  return known.length === given.length && timingSafeEqual(known, given);
+}
+
+/** Makes the client, or gives it another secret. @returns the secret, which nobody can ask for again. */
+export async function putServiceClient(db: Queryable, clientId: string, clock: () => Date): Promise<string> {
+  const secret = newSecret();
+  await db.query({
+    text: `INSERT INTO issuer_clients (client_id, kind, secret_hash, created_at) VALUES ($1, 'service', $2, $3)
+      ON CONFLICT (client_id) DO UPDATE SET kind = 'service', secret_hash = $2`,
+    values: [clientId, hashSecret(secret), clock()],
+  });
+  return secret;
+}
+
+export async function putPublicClient(
+  db: Queryable,
+  client: { clientId: string; redirectUris: readonly string[] },
+  clock: () => Date,
+): Promise<void> {
+  await db.query({
+    text: `INSERT INTO issuer_clients (client_id, kind, redirect_uris, created_at) VALUES ($1, 'public', $2, $3)
+      ON CONFLICT (client_id) DO UPDATE SET kind = 'public', secret_hash = '', redirect_uris = $2`,
+    values: [client.clientId, client.redirectUris, clock()],
+  });
+}
+
+export interface SeedOptions {
+  readonly services: readonly string[];
+  /** Where the secret of each service that is made now is written, as `{client id}`; undefined: nowhere, and none is made. */
+  readonly secretsFolder: string | undefined;
+  readonly clock: () => Date;
+}
+
+/** Makes the services that are missing, each with a secret of its own that stands in one file and nowhere else. */
+export async function seedServices(db: Queryable, { services, secretsFolder, clock }: SeedOptions): Promise<void> {
+  if (secretsFolder === undefined) return;
+  for (const clientId of services) {
+    const secret = newSecret();
+    const { count } = await db.query({
+      text: `INSERT INTO issuer_clients (client_id, kind, secret_hash, created_at) VALUES ($1, 'service', $2, $3) ON CONFLICT DO NOTHING`,
+      values: [clientId, hashSecret(secret), clock()],
+    });
+    if (count === 0) continue;
+    await mkdir(secretsFolder, { recursive: true, mode: 0o700 });
+    await writeFile(join(secretsFolder, clientId), secret, { mode: 0o600 });
+  }
+}
