@@ -11,10 +11,10 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     pool: "forks",
     maxWorkers: 2,
-    // Many tests end processes at random moments, on machines of any speed. One that passes only when it is repeated is
-    // told of as such ("retry x1"): somebody has to look, but nobody's work waits for it.
-    retry: 2,
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
+    setupFiles: ["vitest.setup.ts"],
+    // Of a machine that is ten times as slow for a while: who waits for something waits long, and passes as soon as it is there.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
   },
 });

@@ -1,9 +1,12 @@
 // `npm run nightly`: the long forms of what `npm test` runs short. Each part by its name: `npm run nightly -- simulation faults`.
-import { ensureBuilt, ensureInstalled, environment as baseEnvironment, run } from "./prepare.mjs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ensureBuilt, ensureInstalled, environment as baseEnvironment, root, run } from "./prepare.mjs";
 
 /** What vitest runs, and the environment that makes it long. */
 const PARTS = {
   simulation: { files: ["services/propeller/src/simulation"], environment: { SIM_SEEDS: "10000" } },
+  properties: { files: propertyFiles(), environment: { PROPERTY_SEED: String(Date.now() % 2 ** 31) } },
   walks: { files: ["services/propeller/src/engine/walk/full-walk.test.ts"], environment: { FULL_WALK_RUNS: "10000" } },
   faults: { files: ["conformance/src/stack/faults.test.ts"], environment: { FAULT_ROUNDS: "72" } },
   replicas: {
@@ -31,3 +34,13 @@ for (const [name, { files, environment }] of Object.entries(PARTS)) {
 }
 console.log(failed.length === 0 ? "nightly: all parts passed" : `nightly: failed: ${failed.join(", ")}`);
 process.exit(failed.length > 0 ? 1 : 0);
+
+/** Tests that draw their cases at random. */
+function propertyFiles() {
+  return ["packages", "services"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true })
+      .filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"))
+      .map((file) => join(folder, file))
+      .filter((file) => readFileSync(join(root, file), "utf8").includes("fc.assert(")),
+  );
+}

@@ -15,7 +15,7 @@ import {
 
 const logger = createLogger({ service: "test", level: "silent" });
 const namespace = "faults";
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { timeout: 30_000, interval: 50 };
 
 describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", () => {
   let kubernetes: KubernetesFixture;
@@ -166,5 +166,5 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     expect(happened).toEqual(["first leads", "first lost", "second leads"]);
     await Promise.all([first.stop(), second.stop()]);
     expect(happened).toHaveLength(3);
-  }, 60_000);
+  });
 });

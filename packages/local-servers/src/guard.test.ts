@@ -67,7 +67,7 @@ function isAlive(pid: number): boolean {
 }
 
 const areGone = async (pids: readonly number[]) => {
-  await expect.poll(() => pids.filter((pid) => isAlive(pid)), { timeout: 25_000, interval: 50 }).toEqual([]);
+  await expect.poll(() => pids.filter((pid) => isAlive(pid)), { timeout: 30_000, interval: 50 }).toEqual([]);
 };
 
 test.each([
@@ -87,7 +87,7 @@ test("a guard that is killed is followed by another, which knows as much", async
   await areGone([guard]);
   expect(pids.every((pid) => isAlive(pid))).toBe(true);
   // The next one is there when its parent has taken note of the end.
-  await expect.poll(() => children(parent.pid as number), { timeout: 10_000 }).toHaveLength(2);
+  await expect.poll(() => children(parent.pid as number), { timeout: 30_000 }).toHaveLength(2);
   parent.kill("SIGKILL");
   await areGone(pids);
 });

@@ -49,7 +49,7 @@ test("what is not acknowledged comes again, what failed too", async () => {
     },
   );
   await bus.publish("work.a.1", bytes("one"));
-  await vi.waitFor(() => expect(seen).toEqual(["one:1", "one:2", "one:3"]), { timeout: 5_000 });
+  await vi.waitFor(() => expect(seen).toEqual(["one:1", "one:2", "one:3"]), { timeout: 30_000 });
   await subscription.close();
 });
 
@@ -76,7 +76,7 @@ test("every durable consumer of a stream gets each message; a repeated id is sto
         ["a", "b"],
         ["a", "b"],
       ]),
-    { timeout: 5_000 },
+    { timeout: 30_000 },
   );
   for (const subscription of subscriptions) await subscription.close();
 });
@@ -110,13 +110,13 @@ test("a publisher waits for a server that is away, and subscriptions come back w
     },
   );
   await bus.publish("work.b", bytes("before"));
-  await vi.waitFor(() => expect([...seen]).toEqual(["before"]), { timeout: 5_000 });
+  await vi.waitFor(() => expect([...seen]).toEqual(["before"]), { timeout: 30_000 });
   await server.kill();
   const published = bus.publish("work.b", bytes("during"));
-  await vi.waitFor(() => expect(bus.problem()).toBeDefined());
+  await vi.waitFor(() => expect(bus.problem()).toBeDefined(), { timeout: 30_000 });
   server = await startNats({ dataDir, port: server.port });
   await published;
-  await vi.waitFor(() => expect([...seen]).toEqual(["before", "during"]), { timeout: 15_000 });
+  await vi.waitFor(() => expect([...seen]).toEqual(["before", "during"]), { timeout: 30_000 });
   expect(bus.problem()).toBeUndefined();
   await subscription.close();
 });
@@ -127,6 +127,6 @@ test("volatile messages reach the listeners of the moment", async () => {
   await vi.waitFor(() => {
     bus.publishVolatile("hello.x", bytes("hi"));
     expect(heard).toContain("hello.x hi");
-  });
+  }, 30_000);
   await listening.close();
 });

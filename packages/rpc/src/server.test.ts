@@ -374,7 +374,7 @@ describe("health and reflection", () => {
     const seen: number[] = [];
     for await (const { status } of client.watch({})) {
       seen.push(status);
-      if (status === 1) void server.drain({ deadlineMs: 1000 });
+      if (status === 1) void server.drain({ deadlineMs: 30_000 });
     }
     expect(seen).toEqual([1, 2]);
   });
@@ -499,7 +499,7 @@ describe("drain", () => {
     const { server, channel, port } = await start(options);
     const call = createClient({ channel, service: AdminService }).getVersion({});
     await started;
-    const drained = server.drain({ deadlineMs: 5000 });
+    const drained = server.drain({ deadlineMs: 30_000 });
     await expect(rawCall({ port, path: "/flyteidl.service.AdminService/GetVersion", bytes: new Uint8Array(0) })).rejects.toMatchObject({
       code: Code.UNAVAILABLE,
     });
@@ -525,7 +525,7 @@ describe("drain", () => {
     await get("/healthcheck"); // leaves an idle connection behind
     const call = get("/api/v1/version");
     await started;
-    const drained = server.drain({ deadlineMs: 5000 });
+    const drained = server.drain({ deadlineMs: 30_000 });
     finish();
     expect(await call).toContain("done");
     await drained;

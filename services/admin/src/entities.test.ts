@@ -384,5 +384,5 @@ test("a database that is away is reported as unavailable, and the next call work
   expect((await failure(admin.listProjects({}))).code).toBe(Code.UNAVAILABLE);
   await database.postgres.restart();
   const listed = () => admin.listProjects({ filters: "eq(identifier,flytesnacks)" });
-  await vi.waitFor(async () => expect((await listed()).projects).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(async () => expect((await listed()).projects).toHaveLength(1), { timeout: 30_000 });
 });

@@ -114,7 +114,7 @@ test("pods run exactly once, whatever the service was doing when it was killed",
   service = await startService(folder);
   for (const name of created) {
     let phase: string | undefined;
-    for (let i = 0; i < 200 && phase !== "Succeeded" && phase !== "Failed"; i++) {
+    for (let i = 0; i < 1_200 && phase !== "Succeeded" && phase !== "Failed"; i++) {
       phase = textAt((await call("GET", `${PODS}/${name}`)).body, "status", "phase");
       await delay(25);
     }
@@ -138,7 +138,7 @@ test("a pod that was being deleted when the service was killed still ends", asyn
   await call("DELETE", `${PODS}/d?gracePeriodSeconds=1`);
   await service.kill("SIGKILL");
   service = await startService(folder);
-  for (let i = 0; i < 200 && (await call("GET", `${PODS}/d`)).status !== 404; i++) await delay(25);
+  for (let i = 0; i < 1_200 && (await call("GET", `${PODS}/d`)).status !== 404; i++) await delay(25);
   expect((await call("GET", `${PODS}/d`)).status).toBe(404);
 });
 
@@ -155,7 +155,7 @@ test("with podsOnStop: keep a stopped service leaves its pods running for the ne
   expect(textAt((await call("GET", `${PODS}/k`)).body, "status", "phase")).toBe("Running");
   writeFileSync(end, "");
   let pod = (await call("GET", `${PODS}/k`)).body;
-  for (let i = 0; i < 200 && textAt(pod, "status", "phase") === "Running"; i++) {
+  for (let i = 0; i < 1_200 && textAt(pod, "status", "phase") === "Running"; i++) {
     await delay(25);
     pod = (await call("GET", `${PODS}/k`)).body;
   }

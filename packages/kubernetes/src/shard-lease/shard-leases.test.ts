@@ -52,7 +52,7 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     const leases = start("same");
     await expect.poll(() => [...leases.held], { timeout: 30_000 }).toEqual([0, 1]);
     await leases.stop();
-  }, 60_000);
+  });
 
   it("waits for others, whose end nobody knows", async () => {
     await killed("other", { member: "a-1", slot: "a" });
@@ -63,5 +63,5 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(leases.held.size).toBe(0);
     await leases.stop();
-  }, 60_000);
+  });
 });

@@ -194,8 +194,8 @@ test("events of a cluster that the execution was not given to are refused, with 
 
 test("events for what is not there name it as missing", async () => {
   name = "nobody";
-  for (const refused of [workflow(Workflow.RUNNING), node("n0", Node.QUEUED), task("n0", Task.QUEUED)]) {
-    await expect(refused).rejects.toMatchObject({ code: Code.NOT_FOUND });
+  for (const tell of [() => workflow(Workflow.RUNNING), () => node("n0", Node.QUEUED), () => task("n0", Task.QUEUED)]) {
+    await expect(tell()).rejects.toMatchObject({ code: Code.NOT_FOUND });
   }
 });
 

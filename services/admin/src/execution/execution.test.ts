@@ -146,7 +146,7 @@ describe("launcher", () => {
       logger,
     });
     await Promise.all(Array.from({ length: 20 }, (_, i) => admin.createExecution(request(`e${i}`))));
-    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 30_000);
     await second.close();
     expect(kube.objects.size).toBe(20);
     expect(kube.creates).toBe(20);
@@ -160,27 +160,27 @@ describe("launcher", () => {
     await vi.waitFor(async () => {
       const { rows } = await db.query<{ last_error: string }>({ text: "SELECT last_error FROM execution_outbox" });
       expect(rows).toEqual([{ last_error: "connection refused" }]);
-    }, 5_000);
+    }, 30_000);
     expect(await phaseOf("patient")).toBe("UNDEFINED");
     kube.down = false;
-    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 10_000);
+    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 30_000);
     expect(kube.objects.has("flytesnacks-development/patient")).toBe(true);
-  }, 20_000);
+  });
 
   test("ends what the data plane refuses, with the reason", async () => {
     kube.refuse = () => new KubeError("spec is too odd", { status: 422, reason: "Invalid" });
     await admin.createExecution(request("odd"));
-    await vi.waitFor(async () => expect(await phaseOf("odd")).toBe("FAILED"), 5_000);
+    await vi.waitFor(async () => expect(await phaseOf("odd")).toBe("FAILED"), 30_000);
     const { closure } = await admin.getExecution({ id: key("odd") });
     expect(closure?.outputResult.value).toMatchObject({ message: expect.stringContaining("spec is too odd") });
-    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 5_000);
+    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 30_000);
   });
 
   test("terminate deletes the resource and leaves the end to the engine", async () => {
     await admin.createExecution(request("abort"));
-    await vi.waitFor(() => expect(kube.objects.size).toBe(1), 5_000);
+    await vi.waitFor(() => expect(kube.objects.size).toBe(1), 30_000);
     await admin.terminateExecution({ id: key("abort"), cause: "enough" });
-    await vi.waitFor(() => expect(kube.objects.get("flytesnacks-development/abort")?.metadata.deletionTimestamp).toBeDefined(), 5_000);
+    await vi.waitFor(() => expect(kube.objects.get("flytesnacks-development/abort")?.metadata.deletionTimestamp).toBeDefined(), 30_000);
     expect(await phaseOf("abort")).toBe("ABORTING");
     await admin.createWorkflowEvent({
       event: { executionId: key("abort"), phase: Phase.ABORTED, occurredAt: timestampFromMs(Date.now()) },
@@ -197,13 +197,13 @@ describe("launcher", () => {
       expect((await db.query<{ last_error: string }>({ text: "SELECT last_error FROM execution_outbox" })).rows[0]?.last_error).not.toBe(
         "",
       );
-    }, 5_000);
+    }, 30_000);
     await admin.terminateExecution({ id: key("never"), cause: "" });
     kube.down = false;
-    await vi.waitFor(async () => expect(await phaseOf("never")).toBe("ABORTED"), 10_000);
-    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 5_000);
+    await vi.waitFor(async () => expect(await phaseOf("never")).toBe("ABORTED"), 30_000);
+    await vi.waitFor(async () => expect(await outbox()).toEqual([]), 30_000);
     expect(kube.creates).toBe(0);
-  }, 20_000);
+  });
 });
 
 describe("repair", () => {
@@ -245,9 +245,9 @@ describe("repair", () => {
     await admin.createExecution(request("quiet"));
     await db.query({ text: "TRUNCATE execution_outbox" });
     kube.down = true;
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    expect(await repairOnce(deps(), { quietMs: 50, limit: 10 })).toBe(1);
-    expect(await repairOnce(deps(), { quietMs: 50, limit: 10 })).toBe(0);
+    await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour'" });
+    expect(await repairOnce(deps(), { quietMs: 600_000, limit: 10 })).toBe(1);
+    expect(await repairOnce(deps(), { quietMs: 600_000, limit: 10 })).toBe(0);
     expect(await outbox()).toEqual([]);
   });
 });

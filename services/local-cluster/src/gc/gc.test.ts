@@ -31,7 +31,7 @@ const owned = async (name: string, owners: readonly KubeObject[], more: JsonObje
 /** The status of the path, once it is the wanted one or time is up. */
 async function settled(path: string, wanted: number): Promise<number> {
   let seen = 0;
-  for (let i = 0; i < 100 && seen !== wanted; i++) {
+  for (let i = 0; i < 3_000 && seen !== wanted; i++) {
     if (i > 0) await delay(10);
     seen = (await k.call("GET", path)).status;
   }
@@ -52,7 +52,7 @@ test("an object lives as long as one of its owners", async () => {
   const [a, b] = [await create("a"), await create("b")];
   await owned("both", [a, b]);
   await k.call("DELETE", `${FLYTE_PATH}/a`);
-  for (let i = 0; i < 100 && (await k.call("GET", `${CM}/both`)).body.metadata.ownerReferences?.length !== 1; i++) await delay(10);
+  for (let i = 0; i < 3_000 && (await k.call("GET", `${CM}/both`)).body.metadata.ownerReferences?.length !== 1; i++) await delay(10);
   expect((await k.call("GET", `${CM}/both`)).body.metadata.ownerReferences).toEqual([owner(b)]);
   await k.call("DELETE", `${FLYTE_PATH}/b`);
   expect(await settled(`${CM}/both`, 404)).toBe(404);
@@ -80,7 +80,7 @@ test("in the foreground the owner goes last", async () => {
   await owned("slow", [parent], { finalizers: ["a.b/c"] });
   const deleted = await k.call("DELETE", `${FLYTE_PATH}/front`, { body: { propagationPolicy: "Foreground" } });
   expect(deleted.body.metadata.finalizers).toEqual(["foregroundDeletion"]);
-  for (let i = 0; i < 100 && (await k.call("GET", `${CM}/slow`)).body.metadata.deletionTimestamp === undefined; i++) await delay(10);
+  for (let i = 0; i < 3_000 && (await k.call("GET", `${CM}/slow`)).body.metadata.deletionTimestamp === undefined; i++) await delay(10);
   expect((await k.call("GET", `${FLYTE_PATH}/front`)).status).toBe(200);
   await k.call("PATCH", `${CM}/slow`, { type: "application/merge-patch+json", body: { metadata: { finalizers: null } } });
   expect(await settled(`${CM}/slow`, 404)).toBe(404);

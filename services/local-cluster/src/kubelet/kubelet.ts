@@ -24,6 +24,8 @@ export class Kubelet {
   readonly #unsubscribe: () => void;
   readonly #timer: NodeJS.Timeout;
   readonly #removals = new Set<Promise<void>>();
+  /** Containers, by pid, that were over their memory limit at the last look. */
+  #large: ReadonlySet<number> = new Set();
 
   /** Takes up where an earlier kubelet of the same folder left. */
   constructor(options: KubeletOptions) {
@@ -102,6 +104,7 @@ export class Kubelet {
 
   #sample(): void {
     const now = this.#options.pods.now();
+    const large = new Set<number>();
     for (const worker of this.#workers.values()) {
       worker.sampleLogs(now);
       if (!this.#options.enforceMemory) continue;
@@ -109,8 +112,12 @@ export class Kubelet {
         if (memoryLimit === undefined) continue;
         const limit = Number(parseQuantity(memoryLimit) / 1000n);
         // The cheap count is never too low, so the exact one is only taken when it matters.
-        if (treeMemory(pid, false) > limit && treeMemory(pid, true) > limit) kill();
+        if (treeMemory(pid, false) <= limit || treeMemory(pid, true) <= limit) continue;
+        // A child that is being started has its parent's memory for a moment (vfork), which counts twice then.
+        if (this.#large.has(pid)) kill();
+        large.add(pid);
       }
     }
+    this.#large = large;
   }
 }

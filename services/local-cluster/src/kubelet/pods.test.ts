@@ -45,7 +45,7 @@ const state = (pod: KubeObject, index = 0) => at(listAt(pod, "status", "containe
 const log = (name: string, query = "") => k.text(`${PODS}/${name}/log${query}`);
 
 async function isGone(name: string): Promise<boolean> {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1_200; i++) {
     if ((await k.call("GET", `${PODS}/${name}`)).status === 404) return true;
     await delay(25);
   }
@@ -66,7 +66,7 @@ function processesWith(text: string): string[] {
 
 /** What is still there after a while. */
 async function leftOver(text: string): Promise<string[]> {
-  for (let i = 0; i < 120 && processesWith(text).length > 0; i++) await delay(25);
+  for (let i = 0; i < 1_200 && processesWith(text).length > 0; i++) await delay(25);
   return processesWith(text);
 }
 
@@ -295,7 +295,7 @@ describe("delete", () => {
     expect(deleted.body.metadata).toMatchObject({ deletionGracePeriodSeconds: 30, deletionTimestamp: expect.any(String) });
     expect(await isGone("term")).toBe(true);
     const folder = join(k.folder, "pods", (running.metadata.uid ?? "").replaceAll("-", "").slice(0, 16));
-    for (let i = 0; i < 80 && readdirSync(join(k.folder, "pods")).some((name) => folder.endsWith(name)); i++) await delay(25);
+    for (let i = 0; i < 1_200 && readdirSync(join(k.folder, "pods")).some((name) => folder.endsWith(name)); i++) await delay(25);
     expect(readdirSync(join(k.folder, "pods")).some((name) => folder.endsWith(name))).toBe(false);
   });
 
@@ -436,7 +436,7 @@ test("a pod whose folder does not say yet whose it is, for its maker was killed,
     await cluster.restart({ nodeName: "here" });
     for (const name of names) {
       const path = `${PODS}/${name}`;
-      await expect.poll(async () => textAt((await cluster.call("GET", path)).body, "status", "phase"), { timeout: 20_000 }).toMatch(/ed$/);
+      await expect.poll(async () => textAt((await cluster.call("GET", path)).body, "status", "phase"), { timeout: 30_000 }).toMatch(/ed$/);
       expect((await cluster.call("GET", path)).body["status"]).toMatchObject({ phase: "Succeeded" });
       expect(await cluster.text(`${path}/log`)).toBe("done\n");
     }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -76,7 +76,7 @@ describe.skipIf(await kubernetesUnavailable())("the node runner on a real Kubern
     } as never);
   async function until(name: string, fits: (pod: Pod) => boolean): Promise<Pod> {
     let pod: Pod | undefined;
-    for (let i = 0; i < 800; i++) {
+    for (let i = 0; i < 1_200; i++) {
       pod = await client.get<Pod>(PODS, { namespace, name }).catch(() => pod);
       if (pod !== undefined && fits(pod)) return pod;
       await sleep(25);
@@ -103,7 +103,7 @@ describe.skipIf(await kubernetesUnavailable())("the node runner on a real Kubern
     expect(pod.status.phase).toBe("Succeeded");
     expect(outcome(pod)).toMatchObject({ exitCode: 0, reason: "Completed", message: "done\n" });
     let reasons: string[] = [];
-    for (let i = 0; i < 100 && !reasons.includes("Started"); i++) {
+    for (let i = 0; i < 600 && !reasons.includes("Started"); i++) {
       const { items } = await client.list<KubeObject & { reason: string; involvedObject: { name: string } }>(EVENTS, { namespace });
       reasons = items.filter(({ involvedObject }) => involvedObject.name === "succeeds").map(({ reason }) => reason);
       await sleep(50);
@@ -122,35 +122,38 @@ describe.skipIf(await kubernetesUnavailable())("the node runner on a real Kubern
     expect(waiting.status.phase).toBe("Pending");
     const refused = await until("too-large", ({ status }) => status.conditions?.some(({ reason }) => reason === "Unschedulable") ?? false);
     expect(refused.status.conditions?.[0]?.message).toContain("Insufficient cpu");
-  }, 60_000);
+  });
 
   test("a deleted pod is stopped and then leaves the API", async () => {
-    const file = join(folder, "deleted");
-    await run("deleted", `trap 'echo stopped > ${file}; exit 0' TERM; while :; do sleep 0.1; done`);
-    await until("deleted", ({ status }) => status.phase === "Running");
-    await sleep(200);
+    const [file, ready] = [join(folder, "deleted"), join(folder, "deleted-listens")];
+    await run("deleted", `trap 'echo stopped > ${file}; exit 0' TERM; echo > ${ready}; while :; do sleep 0.1; done`);
+    await until("deleted", ({ status }) => status.phase === "Running" && existsSync(ready));
     await client.delete(PODS, { namespace, name: "deleted", gracePeriodSeconds: 10 });
-    for (let i = 0; i < 200 && (await client.get(PODS, { namespace, name: "deleted" })) !== undefined; i++) await sleep(25);
+    for (let i = 0; i < 1_200 && (await client.get(PODS, { namespace, name: "deleted" })) !== undefined; i++) await sleep(25);
     expect(await client.get(PODS, { namespace, name: "deleted" })).toBeUndefined();
     expect(readFileSync(file, "utf8")).toBe("stopped\n");
   });
 
   test("outlives its own restart and the API server's: what ended meanwhile is told, nothing runs twice", async () => {
     const file = join(folder, "ran");
-    await run("outlives", `echo ran >> ${file}; sleep 2; exit 7`);
+    const end = (name: string) => join(folder, `end-of-${name}`);
+    const waiting = (name: string) => `echo ran >> ${file}; while [ ! -e ${end(name)} ]; do sleep 0.05; done`;
+    await run("outlives", `${waiting("outlives")}; exit 7`);
     await until("outlives", ({ status }) => status.phase === "Running");
     await runner.close();
     await kubernetes.kill();
-    const starting = sleep(1_500).then(() => kubernetes.restart());
-    await starting;
+    writeFileSync(end("outlives"), "");
+    await sleep(1_000);
+    await kubernetes.restart();
     runner = await start();
     expect(outcome(await until("outlives", ended))).toMatchObject({ exitCode: 7 });
     expect(readFileSync(file, "utf8")).toBe("ran\n");
     // And while it works: what happens in the dark is told afterwards.
-    await run("in-the-dark", `echo ran >> ${file}; sleep 1; exit 5`);
+    await run("in-the-dark", `${waiting("in-the-dark")}; exit 5`);
     await until("in-the-dark", ({ status }) => status.phase === "Running");
     await kubernetes.kill();
-    await sleep(1_500);
+    writeFileSync(end("in-the-dark"), "");
+    await sleep(1_000);
     await kubernetes.restart();
     expect(outcome(await until("in-the-dark", ended))).toMatchObject({ exitCode: 5 });
     expect(readFileSync(file, "utf8")).toBe("ran\nran\n");

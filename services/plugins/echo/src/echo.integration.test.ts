@@ -48,7 +48,7 @@ describe("the echo service over a real bus", () => {
   it("answers every request, more than it may have in hand", async () => {
     const running = await serve();
     await send(0, 500);
-    await vi.waitFor(() => expect(answered()).toBe(500), { timeout: 20_000 });
+    await vi.waitFor(() => expect(answered()).toBe(500), { timeout: 30_000 });
     expect(events.every(({ event, outputs }) => event?.phase === Phase.SUCCEEDED && outputs?.literals.a !== undefined)).toBe(true);
     await running.stop();
   });
@@ -56,7 +56,7 @@ describe("the echo service over a real bus", () => {
   it("takes up what was asked while it was away", async () => {
     await send(500, 550);
     const running = await serve();
-    await vi.waitFor(() => expect(answered()).toBe(550), { timeout: 20_000 });
+    await vi.waitFor(() => expect(answered()).toBe(550), { timeout: 30_000 });
     await running.stop();
   });
 
@@ -64,7 +64,7 @@ describe("the echo service over a real bus", () => {
     const running = await serve();
     await nats.restart();
     await send(550, 600);
-    await vi.waitFor(() => expect(answered()).toBe(600), { timeout: 25_000 });
+    await vi.waitFor(() => expect(answered()).toBe(600), { timeout: 30_000 });
     await running.stop();
   });
 });

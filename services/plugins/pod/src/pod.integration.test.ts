@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -87,7 +87,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
         ).toBeDefined();
         return found as TaskEvent;
       },
-      { timeout: 15_000, interval: 20 },
+      { timeout: 30_000, interval: 20 },
     );
   const error = ({ event }: TaskEvent) => (event?.outputResult.case === "error" ? event.outputResult.value : undefined);
   const outputs = Buffer.from(toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o0: { hash: "out" } } }))).toString(
@@ -112,7 +112,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
         env: { PATH: process.env.PATH },
       },
     );
-    await vi.waitUntil(() => existsSync(kubeconfig), { timeout: 10_000 });
+    await vi.waitUntil(() => existsSync(kubeconfig), { timeout: 30_000 });
     client = await createKubeClient({ kubeconfig });
     await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
     const owner = await client.create(CONFIG_MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner", namespace } });
@@ -165,7 +165,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     await send(asked, DesiredState.RUN);
     await until(asked, Phase.RUNNING);
     const file = `${folder}/stubborn/data/0/pid`;
-    await vi.waitFor(() => expect(readFileSync(file, "utf8")).toMatch(/^\d+\n/), { timeout: 5_000 });
+    await vi.waitFor(() => expect(readFileSync(file, "utf8")).toMatch(/^\d+\n/), { timeout: 30_000 });
     const pid = Number(readFileSync(file, "utf8"));
     await send(asked, DesiredState.ABORT);
     await until(asked, Phase.ABORTED);
@@ -185,11 +185,13 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
   });
 
   it("tells of an end that came while the service was away, unasked", async () => {
-    const asked = request("away", `sleep 1; echo ${outputs} | base64 -d > $OUT/outputs.pb`);
+    const go = join(folder, "go");
+    const asked = request("away", `until [ -e ${go} ]; do sleep 0.05; done; echo ${outputs} | base64 -d > $OUT/outputs.pb`);
     await send(asked, DesiredState.RUN);
     await until(asked, Phase.RUNNING);
     await running.stop();
-    await vi.waitFor(() => expect(existsSync(`${folder}/away/data/0/outputs.pb`)).toBe(true), { timeout: 5_000 });
+    writeFileSync(go, "");
+    await vi.waitFor(() => expect(existsSync(`${folder}/away/data/0/outputs.pb`)).toBe(true), { timeout: 30_000 });
     await serve();
     const end = await until(asked, Phase.SUCCEEDED);
     expect(end.outputs?.literals.o0?.hash).toBe("out");
@@ -205,7 +207,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     expect(end.failure).toMatchObject({ recoverable: false, cleanup: true });
     await send({ ...asked, deleteResources: true }, DesiredState.FINALIZE);
     await vi.waitFor(async () => expect(await client.get(PODS, { namespace, name: asked.generatedName })).toBeUndefined(), {
-      timeout: 5_000,
+      timeout: 30_000,
     });
   });
 

@@ -56,7 +56,7 @@ describe.skipIf(!existsSync(clusterProgram) || !existsSync(podProgram))("two rep
       const owner = await client.create(CONFIG_MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner", namespace } });
       const events = await collectTaskEvents(bus);
       const config = join(folder, "pod.yaml");
-      const lead = { enabled: true, leaseMs: 2_000 };
+      const lead = { enabled: true, leaseMs: 8_000 };
       writeFileSync(config, JSON.stringify({ nats: { url: nats.url }, kubernetes: { kubeconfig }, ops: { port: 0 }, lead }));
       const replicas = [start(podProgram, ["--config", config]), start(podProgram, ["--config", config])];
       started.push(...replicas);

@@ -246,5 +246,5 @@ describe("a large map", () => {
     // Too large for a message: the outputs are written, and read by who needs them.
     expect(d.writes.at(-1)).toMatch(/n0\/data\/0\/outputs\.pb$/);
     expect(d.reads).toEqual([d.writes.at(-1)]);
-  }, 60_000);
+  });
 });

@@ -94,7 +94,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     await controller.stop();
     await client.close();
     await server.stop();
-  }, 60_000);
+  });
 
   async function begin(name: string, spec: WorkflowSpec, status: WorkflowStatus): Promise<void> {
     specs.set(name, spec);

@@ -39,7 +39,7 @@ test("a pod over the quota is refused in the words that Flyte looks for", async 
 
 test("what is used shows in the status, and deleted pods give it back", async () => {
   const used = async () => ((await k.call("GET", `${NS}/resourcequotas/project-quota`)).body["status"] as { used: unknown }).used;
-  for (let i = 0; i < 100 && JSON.stringify(await used()) !== '{"limits.cpu":"3","limits.memory":"1Gi","pods":"1"}'; i++) await delay(20);
+  for (let i = 0; i < 1_500 && JSON.stringify(await used()) !== '{"limits.cpu":"3","limits.memory":"1Gi","pods":"1"}'; i++) await delay(20);
   expect(await used()).toEqual({ "limits.cpu": "3", "limits.memory": "1Gi", pods: "1" });
   await k.call("DELETE", `${NS}/pods/a?gracePeriodSeconds=0`);
   expect((await k.call("POST", `${NS}/pods`, pod("d", { limits: { cpu: "4", memory: "1Gi" } }))).status).toBe(201);
