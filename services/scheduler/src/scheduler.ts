@@ -32,7 +32,7 @@ export interface SchedulerDeps {
   readonly logger: Logger;
 }
 
-/** Others that have a claim are looked after at least so often, ms. */
+/** What another has claimed is looked at again after this time, and then less and less often until the claim ends, ms. */
 const CLAIM_LOOK_MS = 1_000;
 /** With less than this left of a claim no run is begun, ms. */
 const CLAIM_REST_MS = 1_000;
@@ -49,6 +49,8 @@ interface Entry {
   /** Time of the run that is due and not done. */
   due: number | undefined;
   failures: number;
+  /** How often in a row another was found to have the claim. */
+  looks: number;
   gone: boolean;
 }
 
@@ -144,7 +146,7 @@ export class Scheduler {
         continue;
       }
       const doneThrough = known.get(schedule.key)?.doneThrough ?? schedule.activatedAt;
-      const entry: Entry = { schedule, doneThrough, due: undefined, failures: 0, gone: false };
+      const entry: Entry = { schedule, doneThrough, due: undefined, failures: 0, looks: 0, gone: false };
       after.set(schedule.key, entry);
       this.#queue.set(entry, 0);
     }
@@ -234,16 +236,19 @@ export class Scheduler {
   async #claim(entry: Entry): Promise<number | undefined> {
     const { clock, config, progress } = this.deps;
     const claim = await progress.claim(entry.schedule, entry.doneThrough);
+    const { looks } = entry;
+    entry.looks = 0;
     if (claim.won) return undefined;
     const there = claim.progress;
     // Another activation: the next list tells of it.
     if (there?.activatedAt !== entry.schedule.activatedAt) return clock.now() + config.refreshMs;
-    entry.failures = 0;
     if (there.doneThrough !== entry.doneThrough) {
       entry.doneThrough = there.doneThrough;
+      entry.failures = 0;
       return 0;
     }
-    return clock.now() + Math.min(Math.max(there.claimedForMs, 1), CLAIM_LOOK_MS);
+    entry.looks = looks + 1;
+    return clock.now() + Math.min(Math.max(there.claimedForMs, 1), CLAIM_LOOK_MS * 2 ** looks);
   }
 
   async #start(schedule: Schedule, at: number, deadlineMs: number): Promise<void> {

@@ -8,6 +8,9 @@ import { type Clock, Scheduler } from "../scheduler.js";
 import { memoryProgress, type Rows } from "./memory-progress.js";
 import { VirtualTime } from "./virtual-time.js";
 
+/** The settings of every replica, but for the time between lists; missed runs are made up for as fast as it goes. */
+export const simulatedConfig = { ...schedulerConfigSchema.parse({}), catchUp: { perSecond: 1_000_000 } };
+
 export interface WorldOptions {
   readonly random: () => number;
   readonly begin: number;
@@ -16,8 +19,16 @@ export interface WorldOptions {
   readonly isRough: boolean;
   /** Told of every execution that is made, once each. */
   readonly onCreated: (schedule: Schedule, at: number) => void;
-  readonly refreshMs?: number;
-  readonly catchUpPerSecond?: number;
+  readonly refreshMs: number;
+  readonly spoil?: Spoil;
+}
+
+/** Mistakes that the simulation is to find. */
+export interface Spoil {
+  readonly store?: (store: ProgressStore) => ProgressStore;
+  readonly schedule?: (schedule: Schedule) => Schedule;
+  /** Executions of one name are made again and again. */
+  readonly forgetsNames?: boolean;
 }
 
 type Part = "admin" | "database";
@@ -49,7 +60,7 @@ export class World {
   create(schedule: Schedule, at: number): "started" | "exists" {
     let made = this.#made.get(schedule.key);
     if (made === undefined) this.#made.set(schedule.key, (made = new Set()));
-    if (made.has(at)) {
+    if (made.has(at) && this.options.spoil?.forgetsNames !== true) {
       this.repeats++;
       return "exists";
     }
@@ -59,8 +70,6 @@ export class World {
     return "started";
   }
 }
-
-const config = schedulerConfigSchema.parse({});
 
 /** A process: it can be killed and stopped for a while at any moment. */
 export class Replica {
@@ -72,7 +81,7 @@ export class Replica {
 
   constructor(world: World, name: string) {
     this.#world = world;
-    const { random, isRough, schedules, refreshMs = config.refreshMs, catchUpPerSecond = 1_000_000 } = world.options;
+    const { random, isRough, schedules, refreshMs, spoil = {} } = world.options;
     this.#skew = isRough ? Math.round((random() - 0.5) * 40) : 0;
     const { time } = world;
     const clock: Clock = {
@@ -80,7 +89,9 @@ export class Replica {
       elapsed: () => time.now,
       after: (ms, callback) => time.at(time.now + ms, () => this.#deliver(callback)),
     };
-    const store = world.store(name, config.claimMs);
+    const own = world.store(name, simulatedConfig.claimMs);
+    const store = spoil.store?.(own) ?? own;
+    const told = schedules.map((schedule) => spoil.schedule?.(schedule) ?? schedule);
     const progress: ProgressStore = {
       open: (known) => this.#ask("database", () => store.open(known)),
       claim: (schedule, doneThrough) => this.#ask("database", () => store.claim(schedule, doneThrough)),
@@ -88,11 +99,11 @@ export class Replica {
       forget: (others, days) => store.forget(others, days),
     };
     const admin: AdminApi = {
-      changedSchedules: (known) => this.#ask("admin", async () => (known === "1" ? undefined : { revision: "1", schedules })),
+      changedSchedules: (known) => this.#ask("admin", async () => (known === "1" ? undefined : { revision: "1", schedules: told })),
       start: (schedule, at, deadlineMs) => this.#ask("admin", async () => ({ outcome: world.create(schedule, at) }), deadlineMs),
     };
     this.#scheduler = new Scheduler({
-      config: { ...config, refreshMs, catchUp: { perSecond: catchUpPerSecond } },
+      config: { ...simulatedConfig, refreshMs },
       admin,
       progress,
       clock,

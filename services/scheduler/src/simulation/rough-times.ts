@@ -1,0 +1,113 @@
+import type { Schedule } from "../schedule.js";
+import { breaches, type Outage } from "./breaches.js";
+import { BEGIN, DAY, dueTimes, MINUTE, sampleSchedule } from "./sample-schedule.js";
+import { type Replica, type Spoil, World } from "./world.js";
+
+export interface Told {
+  /** Broken promises, each with the schedule that it was given for. */
+  readonly problems: readonly string[];
+  /** How often a run was asked for that was there already: without any, nothing was put to the test. */
+  readonly repeats: number;
+}
+
+export interface RoughOptions {
+  readonly random: () => number;
+  /** A mistake to be found. */
+  readonly spoil?: Spoil;
+}
+
+const policies = ["all", "last", "none"] as const;
+/** What has been begun at the end may take so long. */
+const REST_MS = 5 * MINUTE;
+
+/** Three replicas that die and stop, also all at once, each back within ten seconds: nothing may be left out on any policy. */
+export async function killedInTurn({ random, spoil = {} }: RoughOptions): Promise<Told> {
+  const texts = ["* * * * *", "*/7 * * * *", "@every 20s", "TZ=America/New_York 30 1,2 * * *"];
+  const play = new Play(
+    policies.flatMap((policy) => texts.map((text) => sampleSchedule(text, policy))),
+    { random, spoil, refreshMs: 2_000 },
+  );
+  const { world } = play;
+  const { time } = world;
+  const end = BEGIN + DAY / 6;
+  const replicas: (Replica | undefined)[] = [world.replica(), world.replica(), world.replica()];
+  const backMs = 10_000;
+  const strike = () => {
+    if (time.now > end) return;
+    for (const [i, replica] of replicas.entries()) {
+      if (random() < 0.5 || replica === undefined) continue;
+      if (random() < 0.3) replica.freeze(random() * backMs);
+      else {
+        replica.kill();
+        replicas[i] = undefined;
+        time.at(time.now + random() * backMs, () => {
+          replicas[i] = world.replica();
+        });
+      }
+    }
+    time.at(time.now + random() * 90_000, strike);
+  };
+  time.at(time.now + random() * 90_000, strike);
+  await time.until(end + REST_MS);
+  return play.told(end, []);
+}
+
+/** All replicas, admin or the database away for minutes to hours, six times. */
+export async function throughOutages({ random, spoil = {} }: RoughOptions): Promise<Told> {
+  const texts = ["* * * * *", "0 */5 * * *"];
+  const play = new Play(
+    policies.flatMap((policy) => texts.map((text) => sampleSchedule(text, policy))),
+    { random, spoil, refreshMs: MINUTE },
+  );
+  const { world } = play;
+  const { time } = world;
+  const start = () => [world.replica(), world.replica(), world.replica()];
+  let replicas = start();
+  const outages: Outage[] = [];
+  for (let i = 0; i < 6; i++) {
+    await time.until(time.now + 20 * MINUTE + random() * 40 * MINUTE);
+    const from = time.now;
+    const to = from + 3 * MINUTE + random() ** 6 * (DAY / 4);
+    outages.push({ from, to });
+    const what = (["replicas", "admin", "database"] as const)[Math.floor(random() * 3)];
+    if (what === "replicas") for (const replica of replicas) replica.kill();
+    else if (what !== undefined) world.away.add(what);
+    await time.until(to);
+    if (what === "replicas") replicas = start();
+    world.away.clear();
+  }
+  const end = time.now + 10 * MINUTE;
+  await time.until(end + REST_MS);
+  return play.told(end, outages);
+}
+
+/** A world and what was started in it. */
+class Play {
+  readonly world: World;
+  readonly #runs = new Map<string, Map<number, number[]>>();
+
+  constructor(
+    private readonly schedules: readonly Schedule[],
+    options: { readonly random: () => number; readonly spoil: Spoil; readonly refreshMs: number },
+  ) {
+    this.world = new World({
+      ...options,
+      begin: BEGIN,
+      schedules,
+      isRough: true,
+      onCreated: ({ key }, at) => {
+        const runs = this.#runs.get(key) ?? new Map<number, number[]>();
+        this.#runs.set(key, runs.set(at, [...(runs.get(at) ?? []), this.world.time.now]));
+      },
+    });
+  }
+
+  told(end: number, outages: readonly Outage[]): Told {
+    const problems = this.schedules.flatMap((schedule) => {
+      const runs = new Map([...(this.#runs.get(schedule.key) ?? [])].filter(([at]) => at <= end));
+      const found = breaches({ policy: schedule.catchUp, due: dueTimes(schedule, end), runs, outages });
+      return found.map((problem) => `${schedule.launchPlan.name}: ${problem}`);
+    });
+    return { problems, repeats: this.world.repeats };
+  }
+}
