@@ -45,7 +45,8 @@ outboxMetrics(metrics, db);
 const ingest = await startIngest(deps);
 // Without a data plane executions are accepted and wait for one.
 const background = [...(clusters.length === 0 ? [] : [await startLauncher(deps)]), startUpkeep(deps)];
-const access = config.auth.mode === "required" ? await createAccess(deps) : undefined;
+const servers: RpcServer[] = [];
+const access = config.auth.mode === "required" ? await createAccess({ ...deps, self: () => ownAddress(servers) }) : undefined;
 const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() }, access);
 const { tracing } = config;
 const traces = tracing.endpoint === undefined ? undefined : new OtlpExporter({ ...tracing, endpoint: tracing.endpoint, service: "admin" });
@@ -56,7 +57,6 @@ const interceptors = [
   ...(access === undefined ? [] : [access.interceptor]),
 ];
 const { host, grpcPort, httpPort, maxMessageBytes } = config.server;
-const servers: RpcServer[] = [];
 // Each port serves both protocols, so one is enough.
 for (const port of new Set([grpcPort, httpPort])) {
   const server = createRpcServer({
@@ -91,3 +91,8 @@ onShutdown(
   },
   { logger },
 );
+
+function ownAddress([first]: readonly RpcServer[]): RpcServer["address"] {
+  if (first === undefined) throw new Error("admin does not listen yet");
+  return first.address;
+}

@@ -44,9 +44,9 @@ export async function serveAdmin(
     ...given,
   };
   await seedProjects(deps);
-  const access = deps.config.auth.mode === "required" ? await createAccess(deps) : undefined;
+  const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, self: () => server.address }) : undefined;
   const services = adminServices(deps, { version: "1", revision: "r", time: "t" }, access);
-  const server = createRpcServer({
+  const server: RpcServer = createRpcServer({
     logger: deps.logger,
     services,
     interceptors: [...interceptors, ...(access ? [access.interceptor] : [])],

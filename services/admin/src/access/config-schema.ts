@@ -1,5 +1,6 @@
 import { ALL, ROLES } from "@flyte-ts/auth";
 import { z } from "zod";
+import { browserSchema } from "../browser/config-schema.js";
 import { issuerSchema } from "../issuer/config-schema.js";
 
 const name = z.string().min(1);
@@ -46,6 +47,7 @@ export const authSchema = z.strictObject({
   providers: z.array(providerSchema).default([]),
   /** Admin issues tokens itself, below `publicUrl`, to users and clients of its own. Clients are sent to it before all others. */
   builtIn: issuerSchema.optional(),
+  browser: browserSchema.prefault({}),
   /** What command-line clients are told. */
   publicClient: z
     .strictObject({

@@ -1,10 +1,25 @@
-import { createGuard, createProvider, createVerifier, type Guard, type Issuer, requireRules } from "@flyte-ts/auth";
+import { readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import {
+  createGuard,
+  createProvider,
+  createVerifier,
+  type Guard,
+  type Issuer,
+  type Provider,
+  requireRules,
+  type VerifyToken,
+} from "@flyte-ts/auth";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { AuditService, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { type HttpRoute, implement, type RpcServer, type ServedService } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
-import { startIssuer } from "../issuer/start.js";
+import { browserIdentity, type BrowserOptions, browserRoutes } from "../browser/routes.js";
+import { createSessionStore } from "../browser/session-store.js";
+import { ISSUER_COOKIES } from "../issuer/provider.js";
+import { BROWSER_CLIENT, startIssuer } from "../issuer/start.js";
+import type { AuthConfig } from "./config-schema.js";
 import { createAuditLog } from "./audit-log.js";
 import { createBindings } from "./bindings.js";
 import { auditRpcs, roleRpcs } from "./rpc.js";
@@ -22,9 +37,12 @@ export interface Access extends Guard {
   readonly requireComplete: (server: Pick<RpcServer, "services">) => void;
 }
 
-export type AccessDeps = Pick<AdminDeps, "db" | "clock" | "logger" | "config">;
+export type AccessDeps = Pick<AdminDeps, "db" | "clock" | "logger" | "config"> & {
+  /** Where this admin listens, once it does: it asks its own issuer there and not by way of the network. */
+  readonly self: () => AddressInfo;
+};
 
-export async function createAccess({ db, clock, logger, config }: AccessDeps): Promise<Access> {
+export async function createAccess({ db, clock, logger, config, self }: AccessDeps): Promise<Access> {
   const { auth } = config;
   const { publicUrl } = auth;
   if (publicUrl === undefined) throw new Error("auth.publicUrl must be given");
@@ -53,9 +71,12 @@ export async function createAccess({ db, clock, logger, config }: AccessDeps): P
   }
   const bindings = createBindings({ db, auth, clock, logger });
   const table = accessRules(config);
+  const verify = createVerifier({ issuers, clock });
+  const browser = browserOf({ auth, audience, builtIn: builtIn !== undefined, provider: first, verify, self, db, clock, logger });
   const guard = createGuard({
     table,
-    verify: createVerifier({ issuers, clock }),
+    verify,
+    ...(browser && { session: browserIdentity(browser) }),
     headerKey: auth.headerKey,
     bindings: bindings.current,
     record: createAuditLog({ db, clock, logger }),
@@ -68,8 +89,48 @@ export async function createAccess({ db, clock, logger, config }: AccessDeps): P
       implement(AuditService, auditRpcs({ db })),
       implement(RoleService, roleRpcs({ db, auth, clock, changed: bindings.forget })),
     ],
-    httpRoutes: builtIn?.routes ?? [],
+    httpRoutes: [...(builtIn?.routes ?? []), ...(browser === undefined ? [] : browserRoutes(browser))],
     close: async () => builtIn?.close(),
     requireComplete: ({ services }) => requireRules(services, table),
   };
+}
+
+interface BrowserDeps extends Pick<AccessDeps, "db" | "clock" | "logger" | "self"> {
+  readonly auth: AuthConfig;
+  readonly audience: string;
+  readonly builtIn: boolean;
+  readonly provider: Pick<Provider, "metadata">;
+  readonly verify: VerifyToken;
+}
+
+/** Sign-in of browsers: undefined where no client is named for them. */
+function browserOf({ auth, audience, builtIn, provider, verify, self, db, clock, logger }: BrowserDeps): BrowserOptions | undefined {
+  const { browser: config } = auth;
+  const clientId = builtIn ? BROWSER_CLIENT : config.clientId;
+  if (clientId === undefined) return undefined;
+  const { clientSecretFile: file } = config;
+  return {
+    config,
+    publicUrl: audience,
+    provider,
+    client: {
+      clientId,
+      secret: async () => (builtIn || file === undefined ? undefined : readFile(file, "utf8")),
+      tokenEndpoint: async () => {
+        const { token_endpoint: endpoint } = await provider.metadata();
+        return builtIn ? endpoint.replace(audience, urlOf(self())) : endpoint;
+      },
+    },
+    verify,
+    sessions: createSessionStore({ db, clock, sessionSeconds: config.sessionSeconds }),
+    clock,
+    logger,
+    alsoForget: builtIn ? ISSUER_COOKIES : [],
+  };
+}
+
+/** An address that is bound to all of them is reached by the loopback one. */
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
+  return `http://${family === "IPv6" ? `[${host}]` : host}:${port}`;
 }

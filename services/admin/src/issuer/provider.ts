@@ -18,6 +18,10 @@ export interface ProviderOptions {
   readonly refreshTokenSeconds: number;
 }
 
+const SESSION_COOKIE = "flyte_issuer_session";
+/** Cookies by which the issuer knows who is signed in. */
+export const ISSUER_COOKIES: readonly string[] = [SESSION_COOKIE, `${SESSION_COOKIE}.sig`];
+
 /** Scopes that Flyte's clients ask for. */
 const SCOPES = "all offline";
 
@@ -48,7 +52,7 @@ function configurationOf({ issuer, keys, db, clock, accessTokenSeconds, refreshT
     jwks: { keys: keys.signing.map((key) => ({ ...key })) },
     cookies: {
       keys: [...keys.cookies],
-      names: { session: "flyte_issuer_session", interaction: "flyte_issuer_interaction", resume: "flyte_issuer_resume" },
+      names: { session: SESSION_COOKIE, interaction: "flyte_issuer_interaction", resume: "flyte_issuer_resume" },
       long: cookie,
       short: cookie,
     },

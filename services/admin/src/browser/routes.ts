@@ -1,0 +1,194 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Identity, Provider, VerifyToken } from "@flyte-ts/auth";
+import { type CallContext, type HttpContext, type HttpRoute, toRpcError } from "@flyte-ts/rpc";
+import type { Logger } from "@flyte-ts/telemetry";
+import { escapeHtml, PAGE_HEADERS, page } from "../issuer/page.js";
+import type { BrowserConfig } from "./config-schema.js";
+import { readCookie, setCookie } from "./cookie.js";
+import { allowedRedirect } from "./redirect.js";
+import type { Session, SessionStore } from "./session-store.js";
+import { type BrowserClient, exchange } from "./token-exchange.js";
+
+export interface BrowserOptions {
+  readonly config: BrowserConfig;
+  readonly publicUrl: string;
+  readonly provider: Pick<Provider, "metadata">;
+  readonly client: BrowserClient;
+  readonly verify: VerifyToken;
+  readonly sessions: SessionStore;
+  readonly clock: () => Date;
+  readonly logger: Logger;
+  /** Cookies of others that a logout takes away too. */
+  readonly alsoForget: readonly string[];
+}
+
+const SESSION = "flyte_session";
+const SIGN_IN = "flyte_sign_in";
+const SIGN_IN_SECONDS = 600;
+
+/** What a browser brings back with the code. */
+interface SignIn {
+  readonly state: string;
+  readonly verifier: string;
+  readonly target: string;
+}
+
+/** `/login`, `/callback` and `/logout`. */
+export function browserRoutes(options: BrowserOptions): HttpRoute[] {
+  const guarded =
+    (handle: (browser: BrowserOptions, request: IncomingMessage, answer: Answer) => Promise<void>): HttpRoute["handle"] =>
+    async (request, response, context) => {
+      try {
+        await handle(options, request, answerOf(response, context));
+      } catch (thrown) {
+        const { message, code } = toRpcError(thrown);
+        options.logger.warn({ code, path: context.path }, "a browser cannot sign in");
+        failed(response, 502, message);
+      }
+    };
+  return [
+    { path: "/login", open: true, handle: guarded(login) },
+    { path: "/callback", open: true, handle: guarded(callback) },
+    { path: "/logout", open: true, handle: guarded(logout) },
+  ];
+}
+
+/** Whose browser a request comes from. A request that another site makes is nobody's. */
+export function browserIdentity({
+  sessions,
+  clock,
+  publicUrl,
+  config,
+}: BrowserOptions): (headers: CallContext["metadata"]) => Promise<Identity | undefined> {
+  const origins = [publicUrl, ...config.allowedOrigins].map((each) => new URL(each).origin);
+  return async (headers) => {
+    const id = readCookie(headers.get("cookie"), SESSION);
+    const origin = headers.get("origin");
+    if (id === undefined || (origin !== undefined && !origins.includes(origin)) || headers.get("sec-fetch-site") === "cross-site")
+      return undefined;
+    const identity = (await sessions.find(id))?.identity;
+    return identity !== undefined && clock().getTime() < identity.expiresAt ? identity : undefined;
+  };
+}
+
+interface Answer {
+  readonly query: URLSearchParams;
+  readonly redirect: (status: 303 | 307, location: string, cookies: readonly string[]) => void;
+  readonly refuse: (reason: string) => void;
+}
+
+function answerOf(response: ServerResponse, { query }: HttpContext): Answer {
+  return {
+    query,
+    redirect: (status, location, cookies) => {
+      response.writeHead(status, { Location: location, "Set-Cookie": [...cookies], "Cache-Control": "no-store" }).end();
+    },
+    refuse: (reason) => failed(response, 400, reason),
+  };
+}
+
+function failed(response: ServerResponse, status: number, reason: string): void {
+  response
+    .writeHead(status, { ...PAGE_HEADERS })
+    .end(page("Sign-in", `<p>${escapeHtml(reason)}.</p><p><a href="/login">Begin anew</a></p>`));
+}
+
+async function login(browser: BrowserOptions, request: IncomingMessage, { query, redirect, refuse }: Answer): Promise<void> {
+  const target = targetOf(browser, query);
+  if (target === undefined) return refuse("redirect_url leads elsewhere");
+  if (await goesOn(browser, readCookie(request.headers.cookie, SESSION))) return redirect(307, target, []);
+  const { publicUrl, client, config, provider } = browser;
+  const signIn: SignIn = { state: randomBytes(24).toString("base64url"), verifier: randomBytes(32).toString("base64url"), target };
+  const at = new URL((await provider.metadata()).authorization_endpoint);
+  const asked = {
+    client_id: client.clientId,
+    response_type: "code",
+    redirect_uri: callbackOf(publicUrl),
+    scope: config.scopes.join(" "),
+    state: signIn.state,
+    code_challenge: createHash("sha256").update(signIn.verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    ...(config.audience !== undefined && { audience: config.audience }),
+  };
+  for (const [name, value] of Object.entries(asked)) at.searchParams.set(name, value);
+  const kept = Buffer.from(JSON.stringify(signIn)).toString("base64url");
+  redirect(307, at.href, [cookie(browser, SIGN_IN, kept, SIGN_IN_SECONDS)]);
+}
+
+/** Whether the browser is signed in, or can be again without asking its user. */
+async function goesOn({ sessions, client, verify, clock }: BrowserOptions, id: string | undefined): Promise<boolean> {
+  const session = id === undefined ? undefined : await sessions.find(id);
+  if (id === undefined || session === undefined) return false;
+  if (clock().getTime() < session.identity.expiresAt) return true;
+  if (session.refreshToken === undefined) return false;
+  try {
+    const tokens = await exchange(client, { grant_type: "refresh_token", refresh_token: session.refreshToken });
+    const identity = await verify(tokens.accessToken);
+    if (identity.subject !== session.identity.subject) return false;
+    await sessions.replace(id, { identity, refreshToken: tokens.refreshToken ?? session.refreshToken });
+    return true;
+  } catch {
+    return false; // The user is asked.
+  }
+}
+
+async function callback(browser: BrowserOptions, request: IncomingMessage, { query, redirect, refuse }: Answer): Promise<void> {
+  const signIn = readSignIn(readCookie(request.headers.cookie, SIGN_IN));
+  if (signIn === undefined || !equal(signIn.state, query.get("state") ?? "")) {
+    return refuse("this sign-in was begun elsewhere, or too long ago");
+  }
+  const code = query.get("code");
+  if (code === null) return refuse(`the identity provider says: ${(query.get("error") ?? "nothing").slice(0, 100)}`);
+  const target = allowed(browser, signIn.target);
+  if (target === undefined) return refuse("redirect_url leads elsewhere");
+  const { client, publicUrl, verify, sessions, config } = browser;
+  const grant = { grant_type: "authorization_code", code, redirect_uri: callbackOf(publicUrl), code_verifier: signIn.verifier };
+  const tokens = await exchange(client, grant);
+  const session: Session = { identity: await verify(tokens.accessToken), refreshToken: tokens.refreshToken };
+  const id = await sessions.begin(session);
+  redirect(303, target, [cookie(browser, SESSION, id, config.sessionSeconds), cookie(browser, SIGN_IN, "", 0)]);
+}
+
+async function logout(browser: BrowserOptions, request: IncomingMessage, { query, redirect, refuse }: Answer): Promise<void> {
+  const target = targetOf(browser, query);
+  if (target === undefined) return refuse("redirect_url leads elsewhere");
+  const id = readCookie(request.headers.cookie, SESSION);
+  if (id !== undefined) await browser.sessions.end(id);
+  redirect(
+    303,
+    target,
+    [SESSION, SIGN_IN, ...browser.alsoForget].map((name) => cookie(browser, name, "", 0)),
+  );
+}
+
+function cookie({ publicUrl }: BrowserOptions, name: string, value: string, maxAgeSeconds: number): string {
+  return setCookie(name, value, { secure: publicUrl.startsWith("https:"), path: name === SIGN_IN ? "/callback" : "/", maxAgeSeconds });
+}
+
+const callbackOf = (publicUrl: string): string => `${publicUrl}/callback`;
+
+function targetOf(browser: BrowserOptions, query: URLSearchParams): string | undefined {
+  return allowed(browser, query.get("redirect_url") ?? browser.config.home);
+}
+
+function allowed({ publicUrl, config }: BrowserOptions, wanted: string): string | undefined {
+  return allowedRedirect(wanted, { publicUrl, allowedOrigins: config.allowedOrigins });
+}
+
+function readSignIn(value: string | undefined): SignIn | undefined {
+  try {
+    const read = JSON.parse(Buffer.from(value ?? "", "base64url").toString("utf8")) as Partial<SignIn>;
+    const { state, verifier, target } = read;
+    return typeof state === "string" && typeof verifier === "string" && typeof target === "string"
+      ? { state, verifier, target }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function equal(known: string, given: string): boolean {
+  const [a, b] = [Buffer.from(known), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

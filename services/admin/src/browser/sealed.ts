@@ -1,0 +1,32 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** An id that is in a browser's cookie and nowhere else. */
+export function newSessionId(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+export function hashOfId(id: string): string {
+  return createHash("sha256").update(id).digest("base64url");
+}
+
+function keyOf(id: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", id, "", "flyte browser session", 32));
+}
+
+/** Closes a value so that only who has the id can open it: what stands in the database tells nothing. */
+export function seal(id: string, value: unknown): Buffer {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", keyOf(id), iv);
+  const body = Buffer.concat([cipher.update(JSON.stringify(value), "utf8"), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), body]);
+}
+
+/** @throws Error when the value was changed, or closed with another id. */
+export function open(id: string, sealed: Uint8Array): unknown {
+  const decipher = createDecipheriv("aes-256-gcm", keyOf(id), sealed.subarray(0, IV_BYTES));
+  decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  return JSON.parse(Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8"));
+}

@@ -1,0 +1,71 @@
+import type { Identity } from "@flyte-ts/auth";
+import type { Queryable } from "@flyte-ts/postgres";
+import { hashOfId, newSessionId, open, seal } from "./sealed.js";
+
+export interface Session {
+  readonly identity: Identity;
+  readonly refreshToken: string | undefined;
+}
+
+export interface SessionStore {
+  /** @returns the id for the cookie. */
+  begin(session: Session): Promise<string>;
+  find(id: string): Promise<Session | undefined>;
+  replace(id: string, session: Session): Promise<void>;
+  end(id: string): Promise<void>;
+}
+
+export interface SessionStoreOptions {
+  readonly db: Queryable;
+  readonly clock: () => Date;
+  readonly sessionSeconds: number;
+}
+
+const ID = /^[A-Za-z0-9_-]{43}$/;
+/** One page of the console asks many things at once. A session that another replica ended counts here for so long. */
+const REMEMBER_MS = 3_000;
+const REMEMBERED = 1_000;
+
+export function createSessionStore({ db, clock, sessionSeconds }: SessionStoreOptions): SessionStore {
+  const known = new Map<string, { readonly session: Session; readonly until: number }>();
+  const remember = (hash: string, session: Session): void => {
+    if (known.size >= REMEMBERED) known.delete(known.keys().next().value ?? "");
+    known.set(hash, { session, until: clock().getTime() + REMEMBER_MS });
+  };
+  return {
+    async begin(session) {
+      const id = newSessionId();
+      const expiresAt = new Date(clock().getTime() + sessionSeconds * 1000);
+      await db.query({
+        text: "INSERT INTO browser_sessions (id_hash, sealed, expires_at) VALUES ($1, $2, $3)",
+        values: [hashOfId(id), seal(id, session), expiresAt],
+      });
+      return id;
+    },
+    async find(id) {
+      if (!ID.test(id)) return undefined;
+      const hash = hashOfId(id);
+      const remembered = known.get(hash);
+      if (remembered !== undefined && clock().getTime() < remembered.until) return remembered.session;
+      known.delete(hash);
+      const { rows } = await db.query<{ sealed: Uint8Array }>({
+        name: "find-browser-session",
+        text: "SELECT sealed FROM browser_sessions WHERE id_hash = $1 AND expires_at > $2",
+        values: [hash, clock()],
+      });
+      if (rows[0] === undefined) return undefined;
+      const session = open(id, rows[0].sealed) as Session;
+      remember(hash, session);
+      return session;
+    },
+    async replace(id, session) {
+      const hash = hashOfId(id);
+      await db.query({ text: "UPDATE browser_sessions SET sealed = $2 WHERE id_hash = $1", values: [hash, seal(id, session)] });
+      remember(hash, session);
+    },
+    async end(id) {
+      known.delete(hashOfId(id));
+      await db.query({ text: "DELETE FROM browser_sessions WHERE id_hash = $1", values: [hashOfId(id)] });
+    },
+  };
+}
