@@ -44,6 +44,7 @@ export type {
   TaskPluginOverride,
   WorkflowModel,
 } from "./model.js";
+export { SharedLists } from "./shared-lists.js";
 
 // Status
 export {

@@ -2,7 +2,7 @@ import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compil
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { buildClosure } from "../build/closure.js";
 import type { PlatformResources } from "../build/task-resources.js";
-import type { WorkflowModel } from "../model.js";
+import type { NodeTarget, WorkflowModel } from "../model.js";
 import { parseGraph } from "./graph.js";
 import { Field } from "./read.js";
 
@@ -27,7 +27,8 @@ export interface GraphFields {
 
 /** Whatever a node names is there. */
 export function parseGraphs({ spec, tasks, subWorkflows }: GraphFields): ClosureModel {
-  const known = { tasks: new Set(tasks.entries().map(([key]) => key)), subWorkflows: new Set(subWorkflows.entries().map(([key]) => key)) };
+  const targets = tasks.entries().map(([task]): [string, NodeTarget] => [task, { kind: "task", task }]);
+  const known = { tasks: new Map(targets), subWorkflows: new Set(subWorkflows.entries().map(([key]) => key)) };
   return {
     root: parseGraph(spec, known),
     subWorkflows: new Map(subWorkflows.entries().map(([key, field]) => [key, parseGraph(field, known)])),

@@ -1,26 +1,28 @@
 import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { GraphModel, NodeModel } from "../model.js";
-import { parseNode } from "./node.js";
+import { SharedLists } from "../shared-lists.js";
+import { type KnownTasks, parseNode } from "./node.js";
 import type { Field } from "./read.js";
+import { SharedBindings } from "./shared-bindings.js";
 
-/** Keys of the tasks and sub-workflows that the nodes of the resource may name. */
-export interface Known {
-  readonly tasks: ReadonlySet<string>;
+/** What the nodes of the resource may name, by key. */
+export interface Known extends KnownTasks {
   readonly subWorkflows: ReadonlySet<string>;
 }
 
 /** `spec`, or one of `subWorkflows`: sound in that whatever it names is there. */
 export function parseGraph(graph: Field, known: Known): GraphModel {
   const nodes = new Map<string, NodeModel>();
+  const parts = { tasks: known.tasks, bindings: new SharedBindings() };
   for (const [id, field] of graph.at("nodes").entries()) {
-    const node = parseNode(field);
+    const node = parseNode(field, parts);
     if (node.id !== id) throw field.at("id").error(`must be ${JSON.stringify(id)}, the key of the node, is ${JSON.stringify(node.id)}`);
     nodes.set(id, node);
   }
   for (const [id, node] of nodes) checkTarget(node, graph.at("nodes").at(id), { ...known, nodes });
   const onFailure = graph.at("onFailure").optional((field) => {
-    const node = parseNode(field);
+    const node = parseNode(field, parts);
     checkTarget(node, field, { ...known, nodes });
     return node;
   });
@@ -59,18 +61,20 @@ function parseEdges(
 
 function parseIdLists(lists: Field, nodes: ReadonlyMap<string, NodeModel>, failureNode: string | undefined): Edges {
   const edges: Edges = new Map();
+  const shared = new SharedLists();
   for (const [from, list] of lists.entries()) {
     if (from === failureNode) continue;
     if (!nodes.has(from)) throw list.error("there is no such node");
-    const ids = list.items().map((item) => {
+    const ids: string[] = [];
+    for (const item of list.items()) {
       const id = item.string();
-      if (id !== failureNode && !nodes.has(id)) throw item.error(`there is no node ${JSON.stringify(id)}`);
-      return id;
-    });
-    edges.set(
-      from,
-      ids.filter((id) => id !== failureNode),
-    );
+      if (id === failureNode) continue;
+      // The node's own text: a graph of 100,000 nodes names each several times.
+      const known = nodes.get(id)?.id;
+      if (known === undefined) throw item.error(`there is no node ${JSON.stringify(id)}`);
+      ids.push(known);
+    }
+    edges.set(from, shared.of(ids));
   }
   return edges;
 }

@@ -22,25 +22,33 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { BranchModel, NodeModel, NodeTarget } from "../model.js";
 import type { Field } from "./read.js";
+import type { SharedBindings } from "./shared-bindings.js";
+
+/** The tasks that the nodes of the resource may name. */
+export interface KnownTasks {
+  /** By key: what a node holds that runs the task. Of 100,000 nodes all may run one task. */
+  readonly tasks: ReadonlyMap<string, NodeTarget>;
+}
+
+interface NodeParts extends KnownTasks {
+  readonly bindings: SharedBindings;
+}
 
 /** One node of `nodes`, `onFailure` or `SubNodeSpec`. */
-export function parseNode(node: Field): NodeModel {
+export function parseNode(node: Field, parts: NodeParts): NodeModel {
   return {
     id: node.at("id").string(),
     name: node.at("name").text(),
-    target: parseTarget(node),
+    target: parseTarget(node, parts),
     inputBindings: node
       .at("inputBindings")
       .items()
-      .map((binding) => binding.message(BindingSchema)),
+      .map((binding) => parts.bindings.of(binding.message(BindingSchema))),
     minAttempts: node.at("retry").optional((retry) => retry.at("minAttempts").optional((field) => field.count())),
     executionDeadlineMs: parseDeadline(node.at("executionDeadline")),
     activeDeadlineMs: parseDeadline(node.at("activeDeadline")),
     interruptible: node.at("interruptible").optional((field) => field.boolean()),
-    outputAliases: node
-      .at("outputAlias")
-      .items()
-      .map((alias) => ({ variable: alias.at("var").text(), alias: alias.at("alias").text() })),
+    outputAliases: parseAliases(node.at("outputAlias")),
     resources: node.at("resources").optional(parseResources),
     extendedResources: node.at("extendedResources").optional((field) => field.message(ExtendedResourcesSchema)),
     containerImage: node.at("containerImage").text(),
@@ -48,14 +56,21 @@ export function parseNode(node: Field): NodeModel {
   };
 }
 
-function parseTarget(node: Field): NodeTarget {
+const NO_ALIASES: NodeModel["outputAliases"] = [];
+
+function parseAliases(aliases: Field): NodeModel["outputAliases"] {
+  if (aliases.absent) return NO_ALIASES;
+  return aliases.items().map((alias) => ({ variable: alias.at("var").text(), alias: alias.at("alias").text() }));
+}
+
+function parseTarget(node: Field, parts: NodeParts): NodeTarget {
   const kind = node.at("kind").string();
   switch (kind) {
     case "start":
     case "end":
       return { kind };
     case "task":
-      return { kind, task: node.at("task").string() };
+      return parseTaskTarget(node.at("task").string(), parts);
     case "branch":
       return { kind, branch: parseBranch(node.at("branch")) };
     case "workflow":
@@ -63,10 +78,15 @@ function parseTarget(node: Field): NodeTarget {
     case "gate":
       return { kind, gate: parseGate(node.at("gate")) };
     case "array":
-      return { kind, array: parseArray(node.at("array")), subNode: parseNode(node.at("array").at("SubNodeSpec")) };
+      return { kind, array: parseArray(node.at("array")), subNode: parseNode(node.at("array").at("SubNodeSpec"), parts) };
     default:
       throw node.at("kind").error(`must be task, branch, workflow, gate, array, start or end, is ${JSON.stringify(kind)}`);
   }
+}
+
+/** A task that is not known is refused when the whole graph is there. */
+function parseTaskTarget(task: string, { tasks }: KnownTasks): NodeTarget {
+  return tasks.get(task) ?? { kind: "task", task };
 }
 
 function parseWorkflowNode(workflow: Field): NodeTarget {

@@ -98,7 +98,7 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     maxDynamicDepth: 32,
     arrayParallelism: "unlimited",
     arrayEventPause: 500,
-    startsPerRound: 500,
+    startsPerRound: 250,
     inlineLimit: 8 * 1024,
     inlineBudget: 128 * 1024,
     inlineStatusLimit: 256 * 1024,

@@ -9,4 +9,6 @@ export interface ActiveRun {
   inbox: Observation[];
   /** When the next full walk is due, ms since the epoch. */
   resyncAt: number;
+  /** A round comes when there is room for more effects. */
+  awaitsRoom: boolean;
 }

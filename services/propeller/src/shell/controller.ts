@@ -16,7 +16,7 @@ import { type Levels, levelsOf, type PropellerMetrics } from "./metrics.js";
 import { objectName } from "./object-name.js";
 import type { OutputsStore } from "./outputs-store.js";
 import type { SliceStore } from "./slice-store.js";
-import { BREATH_MS, MOST_EFFECTS, Shard } from "./shard.js";
+import { Shard } from "./shard.js";
 import type { ExecutionSpans } from "./tracing/execution-spans.js";
 import { StatusWriter } from "./status-writer.js";
 
@@ -100,11 +100,15 @@ export class Controller {
   }
 
   /**
-   * Resolves when no more effects are under way than the bus takes in a moment, or after a second:
-   * effects that wait for something else that is away must not keep this process from hearing.
+   * Resolves when there is room for more effects, or after a second: effects that wait for
+   * something that is away must not keep this process from hearing.
    */
   async room(): Promise<void> {
-    for (let waited = 0; waited < 1_000 && this.#effects.running > MOST_EFFECTS; waited += BREATH_MS) await sleep(BREATH_MS);
+    if (this.#effects.hasRoomBeside(0)) return;
+    const patience = new AbortController();
+    const tired = sleep(1_000, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([this.#effects.room(), tired]);
+    patience.abort();
   }
 
   get queueDepth(): number {

@@ -25,9 +25,16 @@ export interface EffectsOptions {
   readonly observe: (key: string, observation: Observation) => void;
 }
 
+/**
+ * Effects under way, of all workflows, from which on large graphs begin no further nodes and no further
+ * facts are heard: several KiB each, for a message stands in memory until the bus has taken it.
+ */
+const MOST = 4_000;
+
 /** Carries out what the engine decided. Nothing is awaited by a round: results come back as observations. */
 export class Effects {
   readonly #running = new Set<Promise<void>>();
+  #room: PromiseWithResolvers<void> | undefined;
 
   readonly #sampler: LogSampler;
 
@@ -35,9 +42,16 @@ export class Effects {
     this.#sampler = new LogSampler({ intervalMs: 1_000, now: options.now });
   }
 
-  /** How many are under way. */
-  get running(): number {
-    return this.#running.size;
+  /** Whether more may begin, with so many that wait for something else. */
+  hasRoomBeside(waiting: number): boolean {
+    return this.#running.size + waiting < MOST;
+  }
+
+  /** Resolves when there is room for more. */
+  room(): Promise<void> {
+    if (this.hasRoomBeside(0)) return Promise.resolve();
+    this.#room ??= Promise.withResolvers<void>();
+    return this.#room.promise;
   }
 
   /** Starts the effects in their order. `finish` is the caller's. */
@@ -55,9 +69,18 @@ export class Effects {
           this.options.metrics.effectErrors.inc({ effect: kind });
           if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, kind, error);
         })
-        .finally(() => this.#running.delete(settled));
+        .finally(() => {
+          this.#running.delete(settled);
+          this.#tellRoom();
+        });
       this.#running.add(settled);
     }
+  }
+
+  #tellRoom(): void {
+    if (this.#room === undefined || !this.hasRoomBeside(0)) return;
+    this.#room.resolve();
+    this.#room = undefined;
   }
 
   /** When something that all need is away, very many fail at once. */

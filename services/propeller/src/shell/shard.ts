@@ -74,13 +74,8 @@ export interface ReloadPause {
 /** Failures in a row after which a workflow's owner is told, some seconds: what was away for a moment is there again. */
 const PATIENCE = 6;
 
-/**
- * Effects under way, of all workflows, above which large graphs begin no further nodes and no further
- * facts are heard: 5 KiB each, for a message stands in memory until the bus has taken it.
- */
-export const MOST_EFFECTS = 4_000;
-/** How long to wait for room before looking again. */
-export const BREATH_MS = 10;
+/** Times that one round lets a graph begin further nodes: what begins in one round is written at once. */
+const MOST_ROOMS = 4;
 
 /** Facts that one round takes up; more wait for the next, so that a huge workflow lets others in between. */
 const LONGEST_ROUND = 1_000;
@@ -212,7 +207,8 @@ export class Shard {
     const inbox = active.inbox.splice(0, LONGEST_ROUND);
     for (const observation of inbox) this.#decide(active, observation);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
-    if (active.run.wantsRoom && this.#hasRoom(active)) this.#decide(active, { kind: "room" });
+    for (let rooms = 0; rooms < MOST_ROOMS && active.run.wantsRoom && this.#hasRoom(active); rooms++)
+      this.#decide(active, { kind: "room" });
     this.#settle(key, active);
     end();
   }
@@ -244,6 +240,7 @@ export class Shard {
           io,
           inbox: this.#early.get(key) ?? [],
           resyncAt: this.#nextResync(this.options.now()),
+          awaitsRoom: false,
         };
         this.#early.delete(key);
         this.#runs.set(key, active);
@@ -322,16 +319,29 @@ export class Shard {
     if (!this.#runs.has(key)) return;
     if (active.inbox.length > 0) this.options.queue.add(key);
     this.options.queue.forget(key);
-    if (active.run.wantsRoom && this.#hasRoom(active)) this.options.queue.add(key);
-    const breath = active.run.wantsRoom ? this.options.now() + BREATH_MS : Number.POSITIVE_INFINITY;
+    if (active.run.wantsRoom) this.#awaitRoom(key, active);
     const { wakeAt = Number.POSITIVE_INFINITY } = active.run;
     const { writeAt = Number.POSITIVE_INFINITY } = active.io;
-    this.options.queue.addAt(key, Math.min(breath, wakeAt, writeAt, active.resyncAt));
+    this.options.queue.addAt(key, Math.min(wakeAt, writeAt, active.resyncAt));
   }
 
   /** What waits for the run's status to be written goes out all at once, so it counts with what is on its way. */
   #hasRoom({ io }: ActiveRun): boolean {
-    return this.options.effects.running + io.held < MOST_EFFECTS;
+    return this.options.effects.hasRoomBeside(io.held);
+  }
+
+  /** A round comes when there is room. Where the run's own write is what it waits for, the end of the write brings one. */
+  #awaitRoom(key: string, active: ActiveRun): void {
+    if (this.#hasRoom(active)) {
+      this.options.queue.add(key);
+      return;
+    }
+    if (active.awaitsRoom || this.options.effects.hasRoomBeside(0)) return;
+    active.awaitsRoom = true;
+    void this.options.effects.room().then(() => {
+      active.awaitsRoom = false;
+      if (this.#runs.get(key) === active) this.options.queue.add(key);
+    });
   }
 
   async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {

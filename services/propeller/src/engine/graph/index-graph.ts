@@ -1,5 +1,5 @@
 import type { Binding, BindingData } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { END_NODE, START_NODE, type GraphModel, type NodeModel } from "@flyte-ts/workflow-crd";
+import { END_NODE, START_NODE, SharedLists, type GraphModel, type NodeModel } from "@flyte-ts/workflow-crd";
 
 export { END_NODE, START_NODE };
 
@@ -26,19 +26,44 @@ export interface GraphIndex {
  */
 export function indexGraph(graph: GraphModel): GraphIndex {
   const branchOf = armsOf(graph);
+  const lists = new SharedLists();
   const upstream = new Map<string, readonly string[]>();
-  const dependents = new Map<string, string[]>();
+  const dependents = new Dependents(lists);
   const sources = new Map<string, readonly string[]>();
   const consumers = new Map<string, number>();
   for (const node of graph.nodes.values()) {
-    const before = upstreamOf(graph, node.id, branchOf);
-    upstream.set(node.id, before);
-    for (const id of before) append(dependents, id, node.id);
-    const bound = boundNodes(node.inputBindings);
-    sources.set(node.id, bound);
+    const before = lists.of(upstreamOf(graph, node.id, branchOf));
+    if (before.length > 0) upstream.set(node.id, before);
+    for (const id of before) dependents.add(id, node.id);
+    const bound = lists.of(boundNodes(node.inputBindings));
+    if (bound.length > 0) sources.set(node.id, bound);
     for (const id of bound) consumers.set(id, (consumers.get(id) ?? 0) + 1);
   }
-  return { graph, order: orderOf(graph, { upstream, dependents, branchOf }), upstream, dependents, branchOf, consumers, sources };
+  const edges = { upstream, dependents: dependents.byNode, branchOf };
+  return { graph, ...edges, order: orderOf(graph, edges), consumers, sources };
+}
+
+/** Who waits for a node. Most have one such node or none: a list is grown only for those that have more. */
+class Dependents {
+  readonly byNode = new Map<string, readonly string[]>();
+  readonly #grown = new Map<string, string[]>();
+
+  constructor(private readonly lists: SharedLists) {}
+
+  add(id: string, dependent: string): void {
+    const known = this.byNode.get(id);
+    if (known === undefined) {
+      this.byNode.set(id, this.lists.of([dependent]));
+      return;
+    }
+    let list = this.#grown.get(id);
+    if (list === undefined) {
+      list = [...known];
+      this.#grown.set(id, list);
+      this.byNode.set(id, list);
+    }
+    list.push(dependent);
+  }
 }
 
 function armsOf(graph: GraphModel): Map<string, string> {
@@ -108,10 +133,4 @@ function collect(data: BindingData | undefined, ids: Set<string>): void {
     default:
       return;
   }
-}
-
-function append(map: Map<string, string[]>, key: string, value: string): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }
