@@ -17,7 +17,7 @@ import { OwnerCollector } from "./gc/owners.js";
 import { QuotaUsage } from "./gc/quota-usage.js";
 import { type NodeDescription, nodeObject } from "./kubelet/node-object.js";
 import { servePodLog } from "./kubelet/pod-log.js";
-import { describeNode, startKubelet } from "./kubelet/start-kubelet.js";
+import { describeNode, podsFolderOf, startKubelet } from "./kubelet/start-kubelet.js";
 import { type KubeObject, withMeta } from "./object/model.js";
 import { registerMetrics } from "./metrics.js";
 import { writeKubeconfig } from "./kubeconfig.js";
@@ -73,9 +73,9 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
 
   const node = describeNode(config, now());
   putNode(context, node);
-  const podsFolder = join(config.dataDir, "pods");
+  const podsFolder = podsFolderOf(config.dataDir);
   const pods = storePodSource(context);
-  const kubelet = startKubelet({ pods, config, node, podsFolder, logger, schedule: true });
+  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, schedule: true });
 
   const token = config.access === "token" ? readToken(join(config.dataDir, "token")) : undefined;
   const loopback = /^(localhost|127\.|::1$)/.test(config.host);

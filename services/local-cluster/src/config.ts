@@ -28,6 +28,14 @@ export const podSettings = {
     .int()
     .positive()
     .default(64 << 20),
+  /** flytekit's entry points are forks of a Python that has loaded what they import; others, and all when disabled, are new processes. */
+  warmPython: z
+    .strictObject({
+      enabled: z.boolean().default(true),
+      /** It ends when nothing was started for so long, ms. */
+      idleMs: z.int().positive().default(180_000),
+    })
+    .prefault({}),
   /** What happens to running pods when the service is told to stop. */
   podsOnStop: z.enum(["keep", "kill"]).default("keep"),
 };

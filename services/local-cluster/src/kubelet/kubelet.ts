@@ -44,6 +44,7 @@ export class Kubelet {
     const workers = [...this.#workers.values()];
     if (pods === "kill") await Promise.all(workers.map((worker) => worker.kill()));
     else for (const worker of workers) worker.detach();
+    this.#options.warm?.close();
     await Promise.all(this.#removals);
   }
 

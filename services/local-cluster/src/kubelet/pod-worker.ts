@@ -13,6 +13,7 @@ import { createPodFolder, podFolder, type PodFolder } from "./pod-folder.js";
 import type { PodSource } from "./pod-source.js";
 import { podStatus } from "./pod-status.js";
 import type { Reaper } from "./container/reaper.js";
+import type { WarmPythons } from "./container/warm-python.js";
 import { findRuns, newRun, noteCause, readCause, readClaim, readExit, type RunFolder, writeExit } from "./container/run-folder.js";
 import { type MachineSettings, NoCommandError, planStart, terminationMessage } from "./start-container.js";
 import { prepareVolumes, VolumeError } from "./container/volumes.js";
@@ -21,6 +22,7 @@ export interface WorkerDeps {
   readonly pods: PodSource;
   readonly events: EventRecorder;
   readonly reaper: Reaper;
+  readonly warm?: WarmPythons | undefined;
   readonly settings: MachineSettings;
   readonly unreachableImages: readonly string[];
   readonly podsFolder: string;
@@ -308,6 +310,7 @@ export class PodWorker {
   #handlers(container: ContainerState, run: RunFolder) {
     return {
       reaper: this.#deps.reaper,
+      warm: this.#deps.warm,
       now: this.#deps.pods.now,
       onEnd: (end: Ended) => {
         const startedAt = container.run?.startedAt ?? end.finishedAt;

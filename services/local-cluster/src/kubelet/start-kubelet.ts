@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { PodSettings } from "../config.js";
 import { Reaper } from "./container/reaper.js";
+import { WarmPythons } from "./container/warm-python.js";
 import { EventRecorder } from "./event-recorder.js";
 import { Kubelet } from "./kubelet.js";
 import { allocatableOf, type NodeDescription, nodeLabels, thisMachine } from "./node-object.js";
@@ -9,6 +11,11 @@ import { Scheduler } from "./scheduler.js";
 
 /** Pods are processes of this machine and have its address. */
 const HOST_IP = "127.0.0.1";
+
+/** Each takes 60 MiB, which its forks share. */
+const MOST_PYTHONS = 2;
+
+export const podsFolderOf = (dataDir: string) => join(dataDir, "pods");
 
 /** What this machine is as a node. */
 export function describeNode(config: PodSettings, now: number): NodeDescription {
@@ -21,14 +28,14 @@ export interface KubeletStart {
   readonly pods: PodSource;
   readonly config: PodSettings;
   readonly node: NodeDescription;
-  readonly podsFolder: string;
+  readonly dataDir: string;
   readonly logger: Logger;
   /** Give waiting pods this node; false where a scheduler does so. */
   readonly schedule: boolean;
 }
 
 /** Runs the pods of this node from now on. */
-export function startKubelet({ pods, config, node, podsFolder, logger, schedule }: KubeletStart): Kubelet {
+export function startKubelet({ pods, config, node, dataDir, logger, schedule }: KubeletStart): Kubelet {
   const events = new EventRecorder(pods, node.name);
   const { name: nodeName, allocatable, hostIP } = node;
   const placing = schedule ? { scheduler: new Scheduler({ pods, events, nodeName, allocatable, labels: nodeLabels(node) }) } : {};
@@ -36,8 +43,18 @@ export function startKubelet({ pods, config, node, podsFolder, logger, schedule 
     pods,
     events,
     logger,
-    podsFolder,
+    podsFolder: podsFolderOf(dataDir),
     reaper: new Reaper(),
+    ...(config.warmPython.enabled
+      ? {
+          warm: new WarmPythons({
+            logFile: join(dataDir, "warm-python.log"),
+            logger,
+            idleMs: config.warmPython.idleMs,
+            most: MOST_PYTHONS,
+          }),
+        }
+      : {}),
     settings: { nodeName, hostIP, allocatable, podEnv: config.podEnv, podPath: config.podPath, machineEnv: process.env },
     unreachableImages: config.imagePolicy.unreachable,
     maxLogBytes: config.maxLogBytes,

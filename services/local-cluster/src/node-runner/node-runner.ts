@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { type Logger, Metrics, startOpsServer } from "@flyte-ts/telemetry";
 import { lockDataDir } from "../data-lock.js";
@@ -34,9 +34,8 @@ export async function startNodeRunner({ config: given, logger, now }: NodeRunner
   const client = await createKubeClient(config.kubernetes);
   const node = describeNode(config, now());
   const pods = await openApiPodSource({ client, logger, nodeName: node.name, now });
-  const podsFolder = join(config.dataDir, "pods");
   const unregister = await registerNode({ client, node, logger, now });
-  const kubelet = startKubelet({ pods, config, node, podsFolder, logger, schedule: config.schedule });
+  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, schedule: config.schedule });
   const metrics = new Metrics();
   const notReady = () => {
     const lag = pods.lagMs();

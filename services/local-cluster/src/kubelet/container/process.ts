@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { CONTAINER_MARK, kill, POD_MARK, type Reaper } from "./reaper.js";
 import { isAlive, isClaimed, readClaim, readExit, type RunFolder } from "./run-folder.js";
 import { commandHasBegun, RUNNER_NAME, RUNNER_SCRIPT } from "./runner-script.js";
+import type { WarmPythons, WarmStart } from "./warm-python.js";
 
 export interface Ended {
   readonly exitCode: number;
@@ -21,9 +22,13 @@ export interface Launch {
 
 interface Handlers {
   readonly reaper: Reaper;
+  /** Starts what it can in place of a new process. */
+  readonly warm?: WarmPythons | undefined;
   readonly now: () => number;
   readonly onEnd: (end: Ended) => void;
 }
+
+type LaunchHandlers = Handlers & { readonly onFailure: (error: Error) => void };
 
 /** How often a process that this service did not start itself is looked at, ms. */
 const POLL_MS = 100;
@@ -44,6 +49,8 @@ export class ContainerProcess {
   #poll: NodeJS.Timeout | undefined;
   #killTimer: NodeJS.Timeout | undefined;
   #killAt = Number.POSITIVE_INFINITY;
+  /** A warm Python was asked and has not answered. */
+  #asking = false;
   #ended = false;
   #detached = false;
 
@@ -57,25 +64,17 @@ export class ContainerProcess {
   }
 
   /** Starts the command under a runner. */
-  static launch(launch: Launch, handlers: Handlers & { readonly onFailure: (error: Error) => void }): ContainerProcess {
+  static launch(launch: Launch, handlers: LaunchHandlers): ContainerProcess {
     const started = new ContainerProcess(launch, handlers);
     const environment = Object.fromEntries([...launch.environment, [POD_MARK, launch.podUid], [CONTAINER_MARK, started.#mark.container]]);
-    const child = spawn("/bin/sh", ["-c", RUNNER_SCRIPT, RUNNER_NAME, launch.run.path, ...launch.command], {
-      cwd: launch.directory,
-      env: environment,
-      stdio: "ignore",
-      detached: true,
-    });
-    started.#pid = child.pid;
-    child.once("error", (error) => {
-      if (child.pid === undefined) handlers.onFailure(error);
-    });
-    child.once("exit", (code, signal) => {
-      // Another runner had claimed this run before; it is the one to follow.
-      if (code === 125 && isClaimed(launch.run) && readClaim(launch.run)?.stat.pid !== child.pid) started.#follow();
-      else started.#end(signal === "SIGTERM" ? 143 : 137);
-    });
-    child.unref();
+    const { command, directory } = launch;
+    // PWD as the runner's shell sets it.
+    const warm = handlers.warm?.start({ run: launch.run.path, command, environment: { ...environment, PWD: directory }, directory });
+    if (warm === undefined) started.#spawn(launch, { environment, handlers });
+    else {
+      started.#asking = true;
+      void warm.then((answer) => started.#take(answer, () => started.#spawn(launch, { environment, handlers })));
+    }
     return started;
   }
 
@@ -95,9 +94,58 @@ export class ContainerProcess {
     return this.#killAt !== Number.POSITIVE_INFINITY;
   }
 
+  #spawn(
+    { run, command, directory }: Launch,
+    { environment, handlers }: { environment: NodeJS.ProcessEnv; handlers: LaunchHandlers },
+  ): void {
+    const child = spawn("/bin/sh", ["-c", RUNNER_SCRIPT, RUNNER_NAME, run.path, ...command], {
+      cwd: directory,
+      env: environment,
+      stdio: "ignore",
+      detached: true,
+    });
+    this.#pid = child.pid;
+    child.once("error", (error) => {
+      if (child.pid === undefined) handlers.onFailure(error);
+    });
+    child.once("exit", (code, signal) => {
+      // Another runner had claimed this run before; it is the one to follow.
+      if (code === 125 && isClaimed(run) && readClaim(run)?.stat.pid !== child.pid) this.#follow();
+      else this.#end(signal === "SIGTERM" ? 143 : 137);
+    });
+    child.unref();
+  }
+
+  /** What the warm Python answered; who was asked to end meanwhile ends now. */
+  #take(answer: WarmStart, spawnNew: () => void): void {
+    this.#asking = false;
+    // Who adopts the folder finds what has begun, and begins what has not.
+    if (this.#detached) return;
+    switch (answer.kind) {
+      case "declined":
+        spawnNew();
+        break;
+      case "taken":
+        this.#follow();
+        break;
+      case "started":
+        this.#pid = answer.pid;
+        void answer.ended.then((status) => {
+          if (status === undefined) this.#follow();
+          else this.#end(status === -15 ? 143 : 137);
+        });
+        break;
+      default:
+        answer satisfies never;
+    }
+    if (!this.isStopping) return;
+    if (this.#killAt <= this.#handlers.now()) this.#kill();
+    else this.#terminate();
+  }
+
   /** Asks the process group to end and kills it after `graceMs`; a later, shorter grace period counts. */
   stop(graceMs: number): void {
-    if (this.#ended || this.#pid === undefined) return;
+    if (this.#ended || (this.#pid === undefined && !this.#asking)) return;
     const killAt = this.#handlers.now() + graceMs;
     if (killAt >= this.#killAt) return;
     const first = this.#killAt === Number.POSITIVE_INFINITY;

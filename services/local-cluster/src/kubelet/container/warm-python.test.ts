@@ -1,0 +1,324 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createLogger } from "@flyte-ts/telemetry";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { processStat } from "../../process-stat.js";
+import { ContainerProcess, type Ended } from "./process.js";
+import { Reaper } from "./reaper.js";
+import { newRun, type RunFolder } from "./run-folder.js";
+import { WarmPythons } from "./warm-python.js";
+
+/** Everything that a program may see of how it was started. */
+const REPORT = `
+import asyncio, gc, io, json, locale, os, random, resource, signal, site, sys, sysconfig, tempfile, threading, warnings
+
+def proc(name):
+    with open("/proc/self/" + name, "rb") as file:
+        return file.read().decode()
+
+def links():
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found[name] = os.readlink("/proc/self/fd/" + name)
+        except FileNotFoundError:
+            pass
+    return found
+
+def report():
+    main = sys.modules["__main__"]
+    umask = os.umask(0)
+    os.umask(umask)
+    return {
+        "argv": sys.argv, "orig_argv": sys.orig_argv, "path": sys.path, "executable": sys.executable, "prefix": sys.prefix,
+        "flags": repr(sys.flags), "warnoptions": sys.warnoptions, "meta_path": [repr(finder) for finder in sys.meta_path],
+        "environ": dict(os.environ), "proc_environ": sorted(proc("environ").split("\\0")), "cmdline": proc("cmdline"), "comm": proc("comm"),
+        "cwd": os.getcwd(), "umask": umask, "files": links(), "stdin": sys.stdin.read(), "nice": os.nice(0),
+        "main": sorted(key for key in vars(main) if not key.startswith("_") or key.startswith("__")), "main_file": main.__file__,
+        "main_spec": repr(main.__spec__), "main_loader": type(main.__loader__).__name__, "main_name": __name__,
+        "signals": {int(s): repr(signal.getsignal(s)) .split(" at ")[0] for s in signal.valid_signals()},
+        "blocked": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])), "wakeup": signal.set_wakeup_fd(-1),
+        "limits": [resource.getrlimit(limit) for limit in range(16)], "threads": [thread.name for thread in threading.enumerate()],
+        "out": [type(sys.stdout.buffer).__name__, sys.stdout.line_buffering, sys.stdout.encoding, sys.stdout.errors, sys.stdout.isatty()],
+        "error": [sys.stderr.line_buffering, sys.stderr.encoding, sys.stderr.errors], "locale": locale.setlocale(locale.LC_ALL),
+        "hooks": [sys.excepthook is sys.__excepthook__, threading.excepthook is threading.__excepthook__, repr(sys.gettrace())],
+        "temporary": [tempfile.gettempdir(), tempfile.tempdir], "home": os.path.expanduser("~"), "site": [site.USER_BASE, site.USER_SITE],
+        "userbase": sysconfig.get_config_var("userbase"), "recursion": sys.getrecursionlimit(), "gc": [gc.isenabled(), gc.get_threshold()],
+        "leader": os.getsid(0) == os.getppid() == os.getpgid(0), "filters": [repr(one) for one in warnings.filters],
+        "stray": sorted({name for name in sys.modules if name.split(".")[0] in ("warm", "fake")}),
+    }
+`;
+const EXECUTE = `import random
+from fakekit import report
+if __name__ == "__main__":
+    import json, os, sys
+    if sys.argv[1:2] == ["exec"]:
+        exec(sys.argv[2])
+    elif sys.argv[1:2] == ["report"]:
+        print(json.dumps({"same": report(), "parent": os.readlink(f"/proc/{os.getppid()}/exe"), "random": random.random()}))
+`;
+const FAST = `import os, subprocess, sys
+folder, *command = sys.argv[1:]
+env = os.environ.copy()
+env["PYTHONPATH"] = os.path.realpath(folder)
+sys.stdout.flush()
+sys.exit(subprocess.Popen(command, env=env).wait())
+`;
+
+const folder = mkdtempSync(join(tmpdir(), "warm-"));
+const bin = join(folder, "venv", "bin");
+const reaper = new Reaper();
+const logger = createLogger({ service: "test", level: "silent" });
+let packages: string;
+let pythons: WarmPythons;
+let count = 0;
+
+beforeAll(() => {
+  spawnSync("python3", ["-m", "venv", "--without-pip", join(folder, "venv")]);
+  packages = join(folder, "venv", "lib", readdirSync(join(folder, "venv", "lib"))[0] ?? "", "site-packages");
+  writeFileSync(join(packages, "fakekit.py"), REPORT);
+  for (const [name, text] of Object.entries({ "pyflyte-execute": EXECUTE, "pyflyte-fast-execute": FAST, other: EXECUTE })) {
+    writeFileSync(join(bin, name), `#!${bin}/python\n${text}`);
+    chmodSync(join(bin, name), 0o755);
+  }
+});
+beforeEach(() => {
+  pythons = new WarmPythons({ logFile: join(folder, "warm.log"), logger, idleMs: 60_000, most: 2 });
+  return () => pythons.close();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Run {
+  readonly process: ContainerProcess;
+  readonly run: RunFolder;
+  readonly ended: Promise<Ended>;
+}
+
+interface Start {
+  readonly warm?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly run?: RunFolder;
+}
+
+function launch(
+  command: readonly string[],
+  { warm = true, environment = {}, run = newRun(join(folder, `run-${count++}`), 0) }: Start = {},
+): Run {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<Ended>();
+  const own = join(folder, "own");
+  mkdirSync(own, { recursive: true });
+  const all = { PATH: `${bin}:${process.env["PATH"] ?? ""}`, HOME: own, TMPDIR: own, ...environment };
+  const [name = "", ...words] = command;
+  const launched = ContainerProcess.launch(
+    {
+      podUid: `uid-${run.path}`,
+      container: "main",
+      run,
+      command: [join(bin, name), ...words],
+      environment: new Map(Object.entries(all)),
+      directory: own,
+    },
+    { reaper, now: Date.now, onEnd: resolve, onFailure: reject, warm: warm ? pythons : undefined },
+  );
+  return { process: launched, run, ended };
+}
+
+const log = ({ run }: Run) => readFileSync(join(run.path, "log"), "utf8");
+
+/** Exit code and log of a command, started warm or not. */
+async function outcome(command: readonly string[], start: Start = {}): Promise<{ code: number; log: string }> {
+  const one = launch(command, start);
+  const { exitCode } = await one.ended;
+  await one.process.purged;
+  // Folders of runs differ.
+  return { code: exitCode, log: log(one).replaceAll(one.run.path, "RUN") };
+}
+
+interface Report {
+  readonly same: Record<string, unknown>;
+  readonly parent: string;
+  readonly random: number;
+}
+
+async function report(start: Start = {}, command: readonly string[] = ["pyflyte-execute", "report", "--an", "", "ä b"]): Promise<Report> {
+  const { log: text } = await outcome(command, start);
+  return JSON.parse(text) as Report;
+}
+
+/** What has to be the same; folders of runs differ, and a Python started by one that gave itself a locale is told so by its flags. */
+function seen({ same }: Report): Record<string, unknown> {
+  return JSON.parse(
+    JSON.stringify(same)
+      .replaceAll(/run-\d+/g, "run")
+      .replaceAll(/utf8_mode=\d/g, ""),
+  ) as Record<string, unknown>;
+}
+
+const isWarm = ({ parent }: Report) => /python/.test(parent);
+
+describe("a forked start is that of a new process", () => {
+  test("in all that the program can see", async () => {
+    const environment = { ODD: "a=b\nc", PYTHONPATH: join(folder, "code"), EMPTY: "" };
+    // One folder for both, one after the other: paths within reports are the same.
+    const cold = await report({ warm: false, environment });
+    const warm = await report({ environment });
+    expect([isWarm(cold), isWarm(warm)]).toEqual([false, true]);
+    expect(seen(warm)).toEqual(seen(cold));
+    expect(warm.random).not.toBe(cold.random);
+  });
+
+  test.each([
+    ["an exit status", "sys.exit(3)"],
+    ["an exit with a text", "sys.exit('so')"],
+    ["the end", "print('done')"],
+    ["an exit without cleaning up", "print('lost'); os._exit(7)"],
+    ["an exception", "print('before'); {}['missing']"],
+    ["an exception with a cause", "raise ValueError('ü') from OSError()"],
+    ["what is done at the exit", "import atexit; atexit.register(print, 'bye'); 1/0"],
+    ["a thread that goes on", "import threading, time; threading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()"],
+    ["SIGTERM", "import signal; os.kill(os.getpid(), signal.SIGTERM)"],
+    ["SIGKILL", "import signal; os.kill(os.getpid(), signal.SIGKILL)"],
+    ["SIGUSR1", "import signal; os.kill(os.getpid(), signal.SIGUSR1)"],
+    ["a broken pipe", "r, w = os.pipe(); os.close(r); os.write(w, b'x')"],
+  ])("in how it ends: %s", async (_, script) => {
+    const [warm, cold] = [
+      await outcome(["pyflyte-execute", "exec", script]),
+      await outcome(["pyflyte-execute", "exec", script], { warm: false }),
+    ];
+    expect(warm).toEqual(cold);
+  });
+
+  test("for the second entry point, which has the fetched code on its path", async () => {
+    const code = join(folder, "fetched");
+    mkdirSync(code, { recursive: true });
+    writeFileSync(join(code, "mine.py"), "");
+    const command = ["pyflyte-fast-execute", code, "pyflyte-execute", "report", "x"];
+    const [cold, warm] = [await report({ warm: false }, command), await report({}, command)];
+    expect(seen(warm)).toEqual(seen(cold));
+    expect(warm.same["path"]).toContain(code);
+  });
+});
+
+describe("a new process is started", () => {
+  test("when the fetched code has a module that would come in place of a loaded one", async () => {
+    const code = join(folder, "shadowing");
+    mkdirSync(code, { recursive: true });
+    writeFileSync(join(code, "tarfile.py"), "MINE = True");
+    const script = "import tarfile; print(getattr(tarfile, 'MINE', False))";
+    expect(await outcome(["pyflyte-fast-execute", code, "pyflyte-execute", "exec", script])).toEqual({ code: 0, log: "True\n" });
+  });
+
+  test("when a loaded module has changed since", async () => {
+    expect(isWarm(await report())).toBe(true);
+    utimesSync(packages, new Date(), new Date(0));
+    expect(isWarm(await report())).toBe(false);
+  });
+
+  test("when a thread runs in the Python that would be forked", async () => {
+    const site = join(packages, "sitecustomize.py");
+    writeFileSync(site, "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n");
+    try {
+      expect([isWarm(await report()), isWarm(await report())]).toEqual([false, false]);
+    } finally {
+      rmSync(site);
+    }
+  });
+
+  test("for other commands, and where the interpreter is gone", async () => {
+    expect(isWarm(await report({}, ["other", "report"]))).toBe(false);
+    expect(pythons.start({ run: folder, command: ["sh"], environment: {}, directory: folder })).toBeUndefined();
+  });
+
+  test("when the Python dies before it answers", async () => {
+    const started = Array.from({ length: 5 }, () => launch(["pyflyte-execute", "exec", "print('ran')"]));
+    await delay(20);
+    killPythons();
+    for (const one of started) {
+      expect((await one.ended).exitCode).toBe(0);
+      expect(log(one)).toBe("ran\n");
+    }
+  });
+});
+
+/** Ends the warm Pythons of this test file. */
+function killPythons(): void {
+  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const words = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
+      if (words[0] === join(bin, "python") && words[1]?.endsWith("/warm.py") === true) process.kill(Number(name), "SIGKILL");
+    } catch {
+      // Ended.
+    }
+  }
+}
+
+test("what runs goes on when the Python that it was forked from dies, and its end is known", async () => {
+  const go = join(folder, "go");
+  const one = launch([
+    "pyflyte-execute",
+    "exec",
+    `import time\nprint('in', flush=True)\nwhile not os.path.exists(${JSON.stringify(go)}): time.sleep(0.01)\nsys.exit(9)`,
+  ]);
+  while (!existsSync(join(one.run.path, "log")) || log(one) !== "in\n") await delay(10);
+  killPythons();
+  expect((await outcome(["pyflyte-execute", "exec", "print('next')"])).log).toBe("next\n");
+  writeFileSync(go, "");
+  expect((await one.ended).exitCode).toBe(9);
+});
+
+test("many at once each have their own environment and leave nothing to the next", async () => {
+  const script =
+    "import json; print(os.environ['FLYTE_NUMBER'], getattr(json, 'left', None), os.environ.get('LEFT')); json.left = 1; os.environ['LEFT'] = '1'";
+  const all = Array.from({ length: 24 }, (_, i) => outcome(["pyflyte-execute", "exec", script], { environment: { FLYTE_NUMBER: `${i}` } }));
+  expect((await Promise.all(all)).map(({ log: text }) => text)).toEqual(all.map((_, i) => `${i} None None\n`));
+});
+
+test("a command is asked to end at whatever moment of its start, and is not lost", async () => {
+  await outcome(["pyflyte-execute", "exec", ""]);
+  const codes: number[] = [];
+  for (let i = 0; i < 40; i++) {
+    const one = launch(["pyflyte-execute", "exec", "import time; time.sleep(600)"]);
+    await delay(i / 2);
+    one.process.stop(20_000);
+    codes.push((await one.ended).exitCode);
+    await one.process.purged;
+  }
+  expect(codes).toEqual(codes.map(() => 143));
+}, 30_000);
+
+test("a run is claimed once: a second start of it follows the first", async () => {
+  const mark = join(folder, "once");
+  const script = `import time\nopen(${JSON.stringify(mark)}, 'a').write('ran ')\ntime.sleep(0.3)\nsys.exit(7)`;
+  const first = launch(["pyflyte-execute", "exec", script]);
+  const again = launch(["pyflyte-execute", "exec", script], { run: first.run });
+  const cold = launch(["pyflyte-execute", "exec", script], { run: first.run, warm: false });
+  expect([(await first.ended).exitCode, (await again.ended).exitCode, (await cold.ended).exitCode]).toEqual([7, 7, 7]);
+  expect(readFileSync(mark, "utf8")).toBe("ran ");
+});
+
+test("what left the session without a new program is found by its mark", async () => {
+  const file = join(folder, "stray");
+  const script = `import time
+if os.fork() == 0:
+    os.setsid()
+    open(${JSON.stringify(file)}, 'w').write(str(os.getpid()))
+    time.sleep(600)
+while not os.path.exists(${JSON.stringify(file)}): time.sleep(0.01)`;
+  await outcome(["pyflyte-execute", "exec", script]);
+  // The dead wait for whoever their parent is now.
+  expect(processStat(Number(readFileSync(file, "utf8")))?.state ?? "Z").toBe("Z");
+});
+
+test("it ends when nobody asks for long, and another takes its place", async () => {
+  pythons.close();
+  pythons = new WarmPythons({ logFile: join(folder, "warm.log"), logger, idleMs: 50, most: 2 });
+  const parent = "print(open(f'/proc/{os.getppid()}/stat').read().split()[3])";
+  const first = await outcome(["pyflyte-execute", "exec", parent]);
+  for (let i = 0; i < 200 && existsSync(`/proc/${first.log.trim()}`); i++) await delay(25);
+  expect(existsSync(`/proc/${first.log.trim()}`)).toBe(false);
+  const second = await outcome(["pyflyte-execute", "exec", parent]);
+  expect(second.log).not.toBe(first.log);
+});
