@@ -318,6 +318,11 @@ def renew(kept):
 def run_as(request):
     """In a fresh fork: a runner that starts the command; returns in the command's process only. Writes to `claimed` once it may be signalled."""
     os.setsid()
+    # Whoever ends the parent ends what has not begun.
+    PR_SET_PDEATHSIG = 1
+    libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != request["parent"]:
+        os._exit(125)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -339,6 +344,7 @@ def run_as(request):
     os.close(claim)
     for name in NOTED_SIGNALS:
         signal.signal(getattr(signal, name), lambda *_: None)
+    libc.prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)
     os.write(claimed, b"s")
     os.close(claimed)
     # Signals that come now are for the command, which has them wait until it has its own answers to them.
@@ -460,6 +466,7 @@ def serve():
                 tell({"id": request["id"], "declined": str(reason)})
                 continue
             claims, request["claimed"] = os.pipe()
+            request["parent"] = os.getpid()
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { makeEntryPoints } from "./kubelet/container/entry-points.fixture.js";
 import { type KubeObject, textAt } from "./object/model.js";
 import { buildService, type ServiceProcess, startService } from "./service-process.fixture.js";
 
@@ -83,21 +84,34 @@ test("a record cut off at the end of the log is dropped, and writing goes on aft
   expect(body.items.map((item) => item.metadata.name)).toEqual(["later", "whole"]);
 });
 
-test("pods run exactly once, whatever the service was doing when it was killed", async () => {
+const SHELL = (notes: string, name: string, i: number) => [
+  "sh",
+  "-c",
+  `echo ${name} start >> ${notes}; sleep 0.${i}; echo ${name} end >> ${notes}; exit ${i % 3}`,
+];
+const PYTHON = `import sys, time
+_, notes, name, number = sys.argv
+def note(what):
+    with open(notes, "a") as file:
+        file.write(f"{name} {what}\\n")
+note("start")
+time.sleep(float(f"0.{number}"))
+note("end")
+sys.exit(int(number) % 3)
+`;
+
+test.each([
+  ["new processes", 15],
+  ["forks of a Python that loads", 100],
+  ["forks", 600],
+] as const)("pods run exactly once, whatever the service was doing when it was killed: %s", async (what, pause) => {
   const notes = join(folder, "notes");
   const names = Array.from({ length: 12 }, (_, i) => `p${i}`);
+  const entry = what === "new processes" ? undefined : join(makeEntryPoints(folder, { "pyflyte-execute": PYTHON }).bin, "pyflyte-execute");
+  const command = (name: string, i: number) => (entry === undefined ? SHELL(notes, name, i) : [entry, notes, name, `${i}`]);
   const pod = (name: string, i: number) => ({
     metadata: { name },
-    spec: {
-      restartPolicy: "Never",
-      containers: [
-        {
-          name: "main",
-          image: "i",
-          command: ["sh", "-c", `echo ${name} start >> ${notes}; sleep 0.${i}; echo ${name} end >> ${notes}; exit ${i % 3}`],
-        },
-      ],
-    },
+    spec: { restartPolicy: "Never", containers: [{ name: "main", image: "i", command: command(name, i) }] },
   });
   const creating = names.map((name, i) =>
     call("POST", PODS, pod(name, i)).then(
@@ -107,7 +121,7 @@ test("pods run exactly once, whatever the service was doing when it was killed",
   );
   // The first are running, others are being started, some may not be created yet.
   await Promise.any(creating);
-  await delay(15);
+  await delay(pause);
   await service.kill("SIGKILL");
   const created = (await Promise.all(creating)).filter((name) => name !== undefined);
   await delay(300);

@@ -50,6 +50,7 @@ export class Kubelet {
 
   /** Kills what runs before it returns, for a process that ends at once. */
   killNow(): void {
+    this.#options.warm?.kill();
     for (const worker of this.#workers.values()) void worker.kill();
     this.#options.reaper.look();
   }

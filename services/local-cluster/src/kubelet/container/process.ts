@@ -174,8 +174,9 @@ export class ContainerProcess {
   }
 
   #kill(): void {
-    if (this.#ended || this.#pid === undefined) return;
-    kill(-this.#pid, "SIGKILL");
+    if (this.#ended) return;
+    // Without a number yet it is known by its mark alone.
+    if (this.#pid !== undefined) kill(-this.#pid, "SIGKILL");
     void this.#handlers.reaper.purge({ podUid: this.#mark.podUid, container: this.#mark.container, session: this.#pid });
   }
 

@@ -1,11 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { processStat } from "../../process-stat.js";
+import { makeEntryPoints } from "./entry-points.fixture.js";
 import { ContainerProcess, type Ended } from "./process.js";
 import { Reaper } from "./reaper.js";
 import { newRun, type RunFolder } from "./run-folder.js";
@@ -77,13 +77,8 @@ let pythons: WarmPythons;
 let count = 0;
 
 beforeAll(() => {
-  spawnSync("python3", ["-m", "venv", "--without-pip", join(folder, "venv")]);
-  packages = join(folder, "venv", "lib", readdirSync(join(folder, "venv", "lib"))[0] ?? "", "site-packages");
+  packages = makeEntryPoints(folder, { "pyflyte-execute": EXECUTE, "pyflyte-fast-execute": FAST, other: EXECUTE }).packages;
   writeFileSync(join(packages, "fakekit.py"), REPORT);
-  for (const [name, text] of Object.entries({ "pyflyte-execute": EXECUTE, "pyflyte-fast-execute": FAST, other: EXECUTE })) {
-    writeFileSync(join(bin, name), `#!${bin}/python\n${text}`);
-    chmodSync(join(bin, name), 0o755);
-  }
 });
 beforeEach(() => {
   pythons = new WarmPythons({ logFile: join(folder, "warm.log"), logger, idleMs: 60_000, most: 2 });

@@ -87,6 +87,11 @@ export class WarmPythons {
     this.#warm.clear();
   }
 
+  /** Ends them before this returns: what has not begun by then does not begin. */
+  kill(): void {
+    for (const warm of this.#warm.values()) warm.kill();
+  }
+
   #makeRoom(): void {
     for (const [key, warm] of this.#warm) {
       if (this.#warm.size < this.#options.most) return;
@@ -174,6 +179,10 @@ class WarmPython {
   end(): void {
     this.#control.end();
     this.#lose("ended");
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
   }
 
   #read(text: string): void {
