@@ -2,9 +2,12 @@ import { loadConfig } from "@flyte-ts/config";
 import { stackConfigSchema } from "./config.js";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
-import { terminalProgress } from "./progress.js";
+import { type Progress, terminalProgress } from "./progress.js";
+import { loadPyflyte, type WaitingPyflyte } from "./pyflyte.js";
 import { startGuard } from "@flyte-ts/local-servers";
 import { type Stack, startStack } from "./stack.js";
+
+const EXAMPLE = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
 
 /**
  * `flyte-ts start`: runs the local stack until Ctrl-C, or until the example has ended with `--exit`. A second
@@ -16,7 +19,17 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
   const guard = startGuard();
   const interrupted = interruption();
   progress.line("flyte-ts: starting the local stack");
-  const starting = startStack({ ...config, data: config.data ?? join(repositoryRoot, ".flyte-ts") }, { progress, guard });
+  let pyflyte: WaitingPyflyte | undefined;
+  const starting = startStack(
+    { ...config, data: config.data ?? join(repositoryRoot, ".flyte-ts") },
+    {
+      progress,
+      guard,
+      onPlanned: (plan) => {
+        if (config.example) pyflyte = loadPyflyte(plan, EXAMPLE);
+      },
+    },
+  );
   const first = await Promise.race([starting, interrupted]);
   if (first === "interrupted") {
     await (await starting).stop();
@@ -26,10 +39,7 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
   printAddresses(stack, progress.line);
   let status = 0;
   try {
-    // The client and all messages take 50 MiB: only who runs the example loads them.
-    const example = config.example
-      ? import("./run-example.js").then(({ runExample }) => runExample(stack, progress))
-      : Promise.resolve(true);
+    const example = pyflyte === undefined ? Promise.resolve(true) : runExample(stack, { pyflyte, progress });
     const outcome = await Promise.race([example, interrupted, stack.failed]);
     status = statusOf(outcome);
     if (typeof outcome === "string" && outcome !== "interrupted") progress.line(outcome);
@@ -44,6 +54,15 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
     await stack.stop();
   }
   return status;
+}
+
+async function runExample(stack: Stack, { pyflyte, progress }: { pyflyte: WaitingPyflyte; progress: Progress }): Promise<boolean> {
+  progress.line(`\n$ pyflyte ${EXAMPLE.map((word) => (/[{ ]/.test(word) ? `'${word}'` : word)).join(" ")}`);
+  const start = Date.now();
+  const submitting = pyflyte.run();
+  // The client and all messages take 50 MiB: only who runs the example loads them.
+  const { followExample } = await import("./run-example.js");
+  return followExample(stack, { progress, submitting, start });
 }
 
 function statusOf(outcome: boolean | string): number {

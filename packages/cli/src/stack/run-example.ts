@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { toJson } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
@@ -8,7 +6,6 @@ import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { repositoryRoot } from "./paths.js";
 import { type Progress, seconds } from "./progress.js";
 import type { Stack } from "./stack.js";
 
@@ -18,14 +15,23 @@ const ENDED = new Set([
   WorkflowExecution_Phase.ABORTED,
   WorkflowExecution_Phase.TIMED_OUT,
 ]);
+/** A run of pyflyte that has begun. */
+interface Submission {
+  readonly progress: Progress;
+  readonly submitting: Promise<string>;
+  /** When it began, ms. */
+  readonly start: number;
+}
+
 const LONGEST_RUN_MS = 10 * 60_000;
 
-/** Registers and runs the training example with stock pyflyte, follows it and prints what became of it. Resolves to whether it succeeded. */
-export async function runExample(stack: Stack, progress: Progress): Promise<boolean> {
-  const start = Date.now();
-  const command = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
-  progress.line(`\n$ pyflyte ${command.map((word) => (/[{ ]/.test(word) ? `'${word}'` : word)).join(" ")}`);
-  const output = await pyflyte(stack, command);
+/**
+ * Follows the example that stock pyflyte registers and runs, and prints what became of it. Resolves to whether it succeeded.
+ *
+ * @param submitting what pyflyte prints
+ */
+export async function followExample(stack: Stack, { progress, submitting, start }: Submission): Promise<boolean> {
+  const output = await submitting;
   const name = /executions\/([a-z0-9-]+)/.exec(output)?.[1];
   if (name === undefined) {
     progress.line(`pyflyte printed no execution:\n${output}`);
@@ -57,27 +63,6 @@ export async function runExample(stack: Stack, progress: Progress): Promise<bool
   } finally {
     client.close();
   }
-}
-
-function pyflyte(stack: Stack, args: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const env = { ...process.env, PATH: `${stack.pythonBin}:${process.env.PATH ?? ""}` };
-    // flytekit finds a sandbox on its own; another port has to be named.
-    const platform = { FLYTE_PLATFORM_URL: `localhost:${stack.endpoints.api}`, FLYTE_PLATFORM_INSECURE: "true" };
-    const child = spawn(join(stack.pythonBin, "pyflyte"), args, {
-      cwd: join(repositoryRoot, "examples", "python"),
-      env: { ...env, ...(stack.endpoints.api === 30_080 ? {} : platform) },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let text = "";
-    const keep = (chunk: Buffer) => {
-      text += chunk.toString();
-    };
-    child.stdout.on("data", keep);
-    child.stderr.on("data", keep);
-    child.once("error", reject);
-    child.once("exit", () => resolve(text));
-  });
 }
 
 async function waitForEnd(

@@ -36,10 +36,12 @@ interface StackParts {
   readonly progress: Progress;
   /** Ends what was started when this process has died. */
   readonly guard: Guard;
+  /** Told before anything is started. */
+  readonly onPlanned?: (plan: { readonly pythonBin: string; readonly api: number }) => void;
 }
 
 /** Starts servers and services in the order of their needs, in parallel where there is none, and keeps them running. */
-export async function startStack(config: StackConfig, { progress, guard }: StackParts): Promise<Stack> {
+export async function startStack(config: StackConfig, { progress, guard, onPlanned }: StackParts): Promise<Stack> {
   const folders = stackFolders(config.data ?? ".flyte-ts");
   for (const folder of [folders.root, folders.config, folders.logs, folders.blobs, folders.cluster]) mkdirSync(folder, { recursive: true });
   await claim(folders, guard);
@@ -54,6 +56,7 @@ export async function startStack(config: StackConfig, { progress, guard }: Stack
   };
   try {
     const python = await ensurePythonEnvironment((text) => progress.line(`  ${text} …`));
+    onPlanned?.({ pythonBin: python.bin, api: ports.api });
     let failed: (how: string) => void = () => undefined;
     const failure = new Promise<string>((resolve) => {
       failed = resolve;

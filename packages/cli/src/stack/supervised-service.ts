@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, closeSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { cacheFolder } from "./paths.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Guard } from "@flyte-ts/local-servers";
 
@@ -106,7 +107,7 @@ export class SupervisedService {
       {
         stdio: ["ignore", log, log],
         // Buffers stand outside of V8's heap; with an arena for each thread what is freed hardly ever goes back.
-        env: { MALLOC_ARENA_MAX: "2", ...process.env },
+        env: { MALLOC_ARENA_MAX: "2", NODE_COMPILE_CACHE: join(cacheFolder(), "node"), ...process.env },
         detached: true,
       },
     );

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { repositoryRoot } from "./paths.js";
+
+/** What pyflyte needs to know of a stack, running or about to. */
+export interface PyflyteTarget {
+  readonly pythonBin: string;
+  /** Port of the API. */
+  readonly api: number;
+}
+
+/** Stock pyflyte in the folder of the examples, loaded and waiting. */
+export interface WaitingPyflyte {
+  /** Lets it begin. Resolves to what it printed, once it has ended. */
+  run(): Promise<string>;
+}
+
+/** The script `pyflyte`, which waits for a line between loading flytekit and beginning; without that line it ends. */
+const PROGRAM = `import os, sys
+sys.path[0] = os.path.dirname(sys.executable)
+from flytekit.clis.sdk_in_container.pyflyte import main
+if sys.stdin.readline() == "run\\n":
+    sys.argv[0] = os.path.join(sys.path[0], "pyflyte")
+    sys.exit(main())
+`;
+
+/** flytekit takes a second to load: the services start meanwhile. */
+export function loadPyflyte({ pythonBin, api }: PyflyteTarget, args: readonly string[]): WaitingPyflyte {
+  const env = { ...process.env, PATH: `${pythonBin}:${process.env["PATH"] ?? ""}` };
+  // flytekit finds a sandbox on its own; another port has to be named.
+  const platform = { FLYTE_PLATFORM_URL: `localhost:${api}`, FLYTE_PLATFORM_INSECURE: "true" };
+  const child = spawn(join(pythonBin, "python"), ["-c", PROGRAM, ...args], {
+    cwd: join(repositoryRoot, "examples", "python"),
+    env: { ...env, ...(api === 30_080 ? {} : platform) },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let text = "";
+  const keep = (chunk: Buffer) => {
+    text += chunk.toString();
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  child.stdin.on("error", () => undefined);
+  const ended = new Promise<string>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => resolve(text));
+  });
+  // Told to whoever asks for the run.
+  ended.catch(() => undefined);
+  return {
+    run: () => {
+      child.stdin.end("run\n");
+      return ended;
+    },
+  };
+}
