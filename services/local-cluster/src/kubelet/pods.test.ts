@@ -113,6 +113,17 @@ describe("a pod that ends", () => {
     expect(existsSync("/root/which")).toBe(false);
   });
 
+  test("the home of an image that one pod hands on to another is the other's", async () => {
+    await run("hands-on", { containers: [sh("pwd")] });
+    await until("hands-on", ended);
+    const home = (await log("hands-on")).trim();
+    await run("handed", { containers: [sh('echo "$0"; pwd', { args: [home] })] });
+    await until("handed", ended);
+    const [given, own] = (await log("handed")).split("\n");
+    expect(given).toBe(own);
+    expect(given).not.toBe(home);
+  });
+
   test("leaves a termination message", async () => {
     await run("message", { containers: [sh('echo why > "$FLYTE_TS_TERMINATION_LOG"; exit 1')] });
     expect(state(await until("message", ended))).toMatchObject({ terminated: { message: "why\n" } });

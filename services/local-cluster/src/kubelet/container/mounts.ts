@@ -28,6 +28,14 @@ const IMAGE_HOME = "/root";
 /** Where a container starts that names no folder of its own. */
 export const workFolder = (root: string) => posix.join(root, "work");
 
+/** Below the folder of all pods: where a container of any pod starts, as `podFolder` names it. */
+const WORK_FOLDER = /^[^/]+\/root\/[^/]+\/work$/;
+
+/** The home of images, of this container or, as a dynamic task hands it on to the tasks that it makes, of another. */
+function isImageHome(path: string, root: string): boolean {
+  return path === IMAGE_HOME || WORK_FOLDER.test(posix.relative(posix.join(root, "../../.."), path));
+}
+
 /**
  * Processes share the machine's files, so a volume cannot appear at its mount
  * path. A text that is such a path is turned into the place below `root` where
@@ -42,7 +50,7 @@ export function translatePath(
 ): string {
   if (!text.startsWith("/")) return text;
   const path = absolute(text);
-  if (path === IMAGE_HOME) return workFolder(root);
+  if (isImageHome(path, root)) return workFolder(root);
   const known = mounts.some((mount) => isBelow(path, mount.path) || (ancestors && path !== "/" && isBelow(mount.path, path)));
   return known ? posix.join(root, path) : text;
 }
