@@ -1,28 +1,15 @@
 import { expect, test } from "vitest";
 import { RateLimit } from "./rate-limit.js";
 
-function through(perSecond: number, ms: number): number {
-  const limit = new RateLimit(perSecond);
-  let count = 0;
-  for (let now = 0; now < ms; ) {
-    const wait = limit.take(now);
-    if (wait === 0) count++;
-    now += wait;
-  }
-  return count;
-}
-
-test.each([
-  [10, 10_000, 109],
-  [0.5, 10_000, 5],
-])("%d a second and no more, from a full second on", (perSecond, ms, most) => {
-  expect(through(perSecond, ms)).toBeLessThanOrEqual(most + 1);
-  expect(through(perSecond, ms)).toBeGreaterThanOrEqual(most - 1);
+test("at once what a second holds, then one after the other", () => {
+  const limit = new RateLimit(4);
+  expect(Array.from({ length: 7 }, () => limit.reserve(10_000))).toEqual([0, 0, 0, 0, 250, 500, 750]);
+  // Half a second later those moments are nearer, and the next ones come after them.
+  expect([limit.reserve(10_500), limit.reserve(10_500)]).toEqual([500, 750]);
+  expect([limit.reserve(60_000), limit.reserve(60_000)]).toEqual([0, 0]);
 });
 
-test("a clock that is set back lets nothing more through", () => {
-  const limit = new RateLimit(1);
-  expect(limit.take(10_000)).toBe(0);
-  expect(limit.take(5_000)).toBe(1000);
-  expect(limit.take(6_000)).toBe(0);
+test("less than one in a second", () => {
+  const limit = new RateLimit(0.5);
+  expect([limit.reserve(0), limit.reserve(0), limit.reserve(1_000)]).toEqual([0, 2_000, 3_000]);
 });

@@ -1,21 +1,17 @@
-/** Lets so many through in a second, and no more than that at once. */
+/** Hands out moments, so many a second; what was not used for a second is there at once. */
 export class RateLimit {
-  #free: number;
-  #at: number | undefined;
+  readonly #intervalMs: number;
+  readonly #burstMs: number;
+  #last = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly perSecond: number) {
-    this.#free = Math.max(perSecond, 1);
+  constructor(perSecond: number) {
+    this.#intervalMs = 1000 / perSecond;
+    this.#burstMs = Math.max(perSecond, 1) * this.#intervalMs;
   }
 
-  /** 0 when one may go now, which is then counted; otherwise the ms until one may. `now` is in ms. */
-  take(now: number): number {
-    const passed = Math.max(now - (this.#at ?? now), 0);
-    this.#at = now;
-    this.#free = Math.min(this.#free + (passed / 1000) * this.perSecond, Math.max(this.perSecond, 1));
-    if (this.#free >= 1) {
-      this.#free--;
-      return 0;
-    }
-    return Math.max(Math.ceil(((1 - this.#free) / this.perSecond) * 1000), 1);
+  /** Takes the next moment, and tells in how many ms it is. `now` is in ms and never goes back. */
+  reserve(now: number): number {
+    this.#last = Math.max(this.#last, now - this.#burstMs) + this.#intervalMs;
+    return Math.max(this.#last - now, 0);
   }
 }

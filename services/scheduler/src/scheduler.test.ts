@@ -170,3 +170,20 @@ test("what admin says decides whether a run is tried again", async () => {
     .toHaveLength(3);
   expect([requests.get("inactive")?.length, requests.get("wrong")?.length]).toEqual([1, 1]);
 });
+
+test("a schedule whose progress is gone is taken up again, and one that is activated again counts from then", async () => {
+  await replica();
+  activate("lost", everySecond);
+  const more = async () => {
+    const before = timesOf("lost").length;
+    await expect.poll(() => timesOf("lost").length, { timeout: 15_000 }).toBeGreaterThan(before + 1);
+  };
+  await more();
+  await db.query({ text: "DELETE FROM progress WHERE name = 'lost'" });
+  await more();
+  const again = Date.now() + 500;
+  activate("lost", { ...everySecond, activatedAt: timestampFromMs(again) });
+  await more();
+  const { rows } = await db.query<{ activated_at: Date }>({ text: "SELECT activated_at FROM progress WHERE name = 'lost'" });
+  expect(rows[0]?.activated_at.getTime()).toBe(again);
+});

@@ -51,6 +51,8 @@ interface Entry {
   failures: number;
   /** How often in a row another was found to have the claim. */
   looks: number;
+  /** The moment has come at which a missed run may be started. */
+  mayMakeUp: boolean;
   gone: boolean;
 }
 
@@ -146,7 +148,7 @@ export class Scheduler {
         continue;
       }
       const doneThrough = known.get(schedule.key)?.doneThrough ?? schedule.activatedAt;
-      const entry: Entry = { schedule, doneThrough, due: undefined, failures: 0, looks: 0, gone: false };
+      const entry: Entry = { schedule, doneThrough, due: undefined, failures: 0, looks: 0, mayMakeUp: false, gone: false };
       after.set(schedule.key, entry);
       this.#queue.set(entry, 0);
     }
@@ -208,25 +210,27 @@ export class Scheduler {
     const { clock } = this.deps;
     let trying: Trying = "claim";
     try {
-      if (decision.kind === "skip") {
-        await this.#advance(entry, decision.through);
-        this.#leftOut(entry.schedule, decision.from, decision.through + 1);
-        return 0;
-      }
-      const wait = decision.isMissed ? this.#limit.take(clock.now()) : 0;
+      const isMadeUp = decision.kind === "start" && decision.isMissed;
+      const wait = isMadeUp && !entry.mayMakeUp ? this.#limit.reserve(clock.elapsed()) : 0;
+      entry.mayMakeUp = wait > 0;
       if (wait > 0) return clock.now() + wait;
       const claimedAt = clock.elapsed();
       const again = await this.#claim(entry);
       if (again !== undefined) return again;
+      if (decision.kind === "skip") {
+        await this.#advance(entry, decision.through);
+        this.#leftOut(entry.schedule, decision.from, decision.through + 1);
+        return clock.now();
+      }
       // Others may act when the claim has ended: no request may still be on its way then.
       const left = this.deps.config.claimMs - (clock.elapsed() - claimedAt) - CLAIM_REST_MS;
-      if (left <= 0) return 0;
+      if (left <= 0) return clock.now();
       trying = "start";
       await this.#start(entry.schedule, decision.at, Math.min(left, this.deps.config.admin.timeoutMs));
       trying = "record";
       await this.#advance(entry, decision.at);
       if (decision.from !== decision.at) this.#leftOut(entry.schedule, decision.from, decision.at);
-      return 0;
+      return clock.now();
     } catch (error) {
       return this.#failed(entry, trying, error);
     }
@@ -234,18 +238,27 @@ export class Scheduler {
 
   /** Undefined when this replica has the claim; otherwise when to look again. */
   async #claim(entry: Entry): Promise<number | undefined> {
-    const { clock, config, progress } = this.deps;
+    const { clock, progress } = this.deps;
     const claim = await progress.claim(entry.schedule, entry.doneThrough);
     const { looks } = entry;
     entry.looks = 0;
     if (claim.won) return undefined;
     const there = claim.progress;
-    // Another activation: the next list tells of it.
-    if (there?.activatedAt !== entry.schedule.activatedAt) return clock.now() + config.refreshMs;
+    if (there === undefined) {
+      // As when it is a new schedule, with the next list.
+      this.#entries.delete(entry.schedule.key);
+      this.#revision = undefined;
+      entry.gone = true;
+      throw new Error("nothing is recorded of this schedule any more");
+    }
+    if (there.activatedAt !== entry.schedule.activatedAt) {
+      // The next list should tell of it.
+      throw new Error(`an activation at ${new Date(there.activatedAt).toISOString()} is recorded, admin tells another`);
+    }
     if (there.doneThrough !== entry.doneThrough) {
       entry.doneThrough = there.doneThrough;
       entry.failures = 0;
-      return 0;
+      return clock.now();
     }
     entry.looks = looks + 1;
     return clock.now() + Math.min(Math.max(there.claimedForMs, 1), CLAIM_LOOK_MS * 2 ** looks);
