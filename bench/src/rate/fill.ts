@@ -17,20 +17,20 @@ const INSERT = `INSERT INTO executions (execution_project, execution_domain, exe
     inputs_uri, user_inputs_uri, closure, launch, state, state_changed_ns, phase, phase_order, started_ns, started_order, accepted_ns,
     updated_ns, ended_ns, duration, result, result_order, output_uri, outputs, error, error_kind, error_code, abort_cause, checked_at,
     settled_at)
-  SELECT one.execution_project, one.execution_domain, $1 || i, at, at + interval '1 second', one.revision,
+  SELECT one.execution_project, one.execution_domain, $1::text || i, at, at + interval '1 second', one.revision,
     one.launch_plan_id, one.launch_plan_name, one.workflow_id, one.workflow_name, one.launch_entity, i % 3, 'user' || i % 20, one.cluster,
-    one.spec, one.inputs, one.user_inputs, one.inputs_uri, one.user_inputs_uri, one.closure, one.launch, (i % 100 = 1)::int, ns, phase,
+    one.spec, one.inputs, one.user_inputs, one.inputs_uri, one.user_inputs_uri, one.closure, one.launch, (i % 100 = 1)::int, ns, made.phase,
     one.phase_order, ns + 200000000, one.started_order, ns, ns + 1000000000 + i % 1000 * 1000000, ns + 1000000000 + i % 1000 * 1000000,
-    800000000 + i % 1000 * 1000000, CASE phase WHEN 'SUCCEEDED' THEN 'outputs' WHEN 'FAILED' THEN 'error' ELSE 'abort' END,
-    one.result_order, CASE phase WHEN 'SUCCEEDED' THEN one.output_uri ELSE '' END, CASE phase WHEN 'SUCCEEDED' THEN one.outputs END,
-    CASE phase WHEN 'FAILED' THEN $4::bytea END, CASE phase WHEN 'FAILED' THEN 'USER' END,
-    CASE phase WHEN 'FAILED' THEN 'USER:ValueError' END, CASE phase WHEN 'ABORTED' THEN 'not needed any more' ELSE '' END, now(), now()
+    800000000 + i % 1000 * 1000000, CASE made.phase WHEN 'SUCCEEDED' THEN 'outputs' WHEN 'FAILED' THEN 'error' ELSE 'abort' END,
+    one.result_order, CASE made.phase WHEN 'SUCCEEDED' THEN one.output_uri ELSE '' END, CASE made.phase WHEN 'SUCCEEDED' THEN one.outputs END,
+    CASE made.phase WHEN 'FAILED' THEN $4::bytea END, CASE made.phase WHEN 'FAILED' THEN 'USER' END,
+    CASE made.phase WHEN 'FAILED' THEN 'USER:ValueError' END, CASE made.phase WHEN 'ABORTED' THEN 'not needed any more' ELSE '' END, now(), now()
   FROM (SELECT i, CASE WHEN i % 10 = 3 THEN 'FAILED' WHEN i % 50 = 7 THEN 'ABORTED' ELSE 'SUCCEEDED' END AS phase,
       now() - ($3::bigint - i + 60) * interval '1 second' AS at,
       ((extract(epoch FROM now()) - ($3::bigint - i + 60)) * 1000)::bigint * 1000000 AS ns
     FROM generate_series($2::bigint + 1, least($2::bigint + ${BATCH}, $3::bigint)) AS i) AS made,
     (SELECT * FROM executions WHERE phase = 'SUCCEEDED' AND launch_entity = 'launch_plan' AND execution_project = $5
-      AND execution_domain = $6 AND execution_name NOT LIKE $1 || '%' ORDER BY id DESC LIMIT 1) AS one
+      AND execution_domain = $6 AND execution_name NOT LIKE $1::text || '%' ORDER BY id DESC LIMIT 1) AS one
   ON CONFLICT DO NOTHING`;
 
 export interface FillOptions {

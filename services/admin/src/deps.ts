@@ -4,6 +4,7 @@ import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import type { AdminConfig } from "./config.js";
+import type { CompileThread } from "./workflow/compiler/compile-thread.js";
 
 /** A data plane that executions may be sent to. */
 export interface Cluster {
@@ -23,6 +24,8 @@ export interface AdminDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: () => Date;
+  /** Compiles large workflows; without it they are compiled on the main thread. */
+  readonly compileThread?: Pick<CompileThread, "compile">;
   /** A number in [0, 1). */
   readonly random: () => number;
 }

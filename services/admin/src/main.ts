@@ -16,6 +16,7 @@ import { startLauncher } from "./launcher/start.js";
 import { startUpkeep } from "./launcher/upkeep.js";
 import { seedProjects } from "./project/rpc.js";
 import { adminServices, databaseTrouble } from "./server.js";
+import { CompileThread } from "./workflow/compiler/compile-thread.js";
 
 const config = loadConfig(adminConfigSchema, { service: "admin", argv: process.argv.slice(2), env: process.env });
 const logger = createLogger({ service: "admin", level: config.logLevel });
@@ -38,7 +39,8 @@ for (const { name, weight, kubeconfig, context } of config.clusters) {
   clusters.push({ name, weight, kube: await createKubeClient(kubeconfig === undefined ? { inCluster: true } : { kubeconfig, context }) });
 }
 const blobs = createBlobStore(config.storage);
-const deps: AdminDeps = { config, db, blobs, bus, clusters, logger, metrics, clock: () => new Date(), random: Math.random };
+const compileThread = new CompileThread({ module: new URL("./workflow/compiler/main.js", import.meta.url), idleMs: 10_000 });
+const deps: AdminDeps = { config, db, blobs, bus, clusters, logger, metrics, compileThread, clock: () => new Date(), random: Math.random };
 await seedProjects(deps);
 
 outboxMetrics(metrics, db);
@@ -79,6 +81,7 @@ onShutdown(
   async () => {
     notReady = "stopping";
     await Promise.all(servers.map((server) => server.drain()));
+    await compileThread.close();
     await ingest.close();
     await Promise.all(background.map((part) => part.close()));
     await access?.close();

@@ -1,21 +1,23 @@
-import { compileWorkflow, formatCompileErrors, type LaunchPlanInterface, requirementsOf } from "@flyte-ts/compiler";
-import { create } from "@bufbuild/protobuf";
-import type { CompiledTask, CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { formatCompileErrors, type LaunchPlanInterface, requirementsOf } from "@flyte-ts/compiler";
+import type { CompiledTask } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { ParameterMapSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
-import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import type { Queryable } from "@flyte-ts/postgres";
+import type { AdminDeps } from "../deps.js";
 import { identifierText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
 import { findTask } from "../task/find.js";
+import { type CompiledWorkflow, compileToBytes } from "./compiler/compile-to-bytes.js";
+import { launchPlanInterface } from "./compiler/encoded-source.js";
 
 export interface WorkflowDefinition {
   readonly id: Identifier;
   readonly template: WorkflowTemplate;
   readonly subWorkflows: readonly WorkflowTemplate[];
 }
+
+/** Workflows of so many nodes are compiled beside the main thread: they take a tenth of a second and more. */
+const MANY_NODES = 5_000;
 
 /**
  * Compiles a workflow against the tasks and launch plans that are registered.
@@ -24,9 +26,9 @@ export interface WorkflowDefinition {
  *   launch plan that is not registered.
  */
 export async function compileStoredWorkflow(
-  db: Queryable,
+  { db, compileThread }: Pick<AdminDeps, "db" | "compileThread">,
   { id, template, subWorkflows }: WorkflowDefinition,
-): Promise<CompiledWorkflowClosure> {
+): Promise<CompiledWorkflow> {
   const failed = (reason: string) => invalidArgument(`failed to compile workflow for [${identifierText(id)}] with err: ${reason}`);
   const required = requirementsOf(template, subWorkflows);
   if (required.errors.length > 0) throw failed(formatCompileErrors(required.errors));
@@ -41,15 +43,12 @@ export async function compileStoredWorkflow(
   for (const launchPlanId of required.launchPlans) {
     const found = await findLaunchPlan(db, launchPlanId);
     if (found === undefined) throw missing(launchPlanId);
-    const { spec, closure } = found.launchPlan;
-    launchPlans.push({
-      id: launchPlanId,
-      expectedInputs: closure?.expectedInputs ?? create(ParameterMapSchema),
-      fixedInputs: spec?.fixedInputs ?? create(LiteralMapSchema),
-      expectedOutputs: closure?.expectedOutputs ?? create(VariableMapSchema),
-    });
+    launchPlans.push({ ...launchPlanInterface(found.launchPlan), id: launchPlanId });
   }
-  const compilation = compileWorkflow({ template, subWorkflows, tasks, launchPlans, wrapOriginalInterfaces: true });
-  if (!compilation.ok) throw failed(formatCompileErrors(compilation.errors));
-  return compilation.closure;
+  const source = { template, subWorkflows, tasks, launchPlans };
+  const nodes = [template, ...subWorkflows].reduce((sum, each) => sum + each.nodes.length, 0);
+  const beside = nodes >= MANY_NODES ? compileThread : undefined;
+  const outcome = beside === undefined ? compileToBytes(source) : await beside.compile(source);
+  if (!outcome.ok) throw failed(outcome.errors);
+  return outcome.workflow;
 }

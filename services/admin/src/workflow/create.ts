@@ -1,19 +1,18 @@
 import type { DescriptionEntity } from "@flyte-ts/idl/flyteidl/admin/description_entity_pb";
 import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { CreateWorkflowFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary } from "@bufbuild/protobuf";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminDeps } from "../deps.js";
 import { storeDescription } from "../description-entity/store.js";
-import { digestOf } from "../digest.js";
 import { alreadyExists, invalidArgument } from "../invalid.js";
 import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { structureDifference } from "../structure-difference.js";
 import { compileStoredWorkflow } from "./compile.js";
+import type { CompiledWorkflow } from "./compiler/compile-to-bytes.js";
 import { findWorkflowClosure } from "./find.js";
 
 export interface NewWorkflow {
@@ -25,12 +24,11 @@ export interface NewWorkflow {
 
 export interface CreatedWorkflow {
   readonly rowId: bigint;
-  readonly closure: CompiledWorkflowClosure;
   /** False when the same workflow was there before. */
   readonly isNew: boolean;
 }
 
-type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
+type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "compileThread">;
 
 /** Nodes that the compiler adds to each workflow. */
 const SYSTEM_NODES = 2;
@@ -49,27 +47,20 @@ export async function createWorkflowInternal(
   state: NamedEntityState = NamedEntityState.NAMED_ENTITY_ACTIVE,
 ): Promise<CreatedWorkflow> {
   const { id } = workflow;
-  const closure = await compileStoredWorkflow(deps.db, workflow);
-  const { bytes, digest } = digestOf(CompiledWorkflowClosureSchema, closure);
-  checkLimits(deps, { id, closure, size: bytes.length });
+  const compiled = await compileStoredWorkflow(deps, workflow);
+  checkLimits(deps, id, compiled);
   // Asked for before the insert, too: a replay of a large workflow need not send it to the database again.
-  const before = await existingWorkflow(deps.db, { id, closure, digest });
-  if (before !== undefined) return { rowId: before, closure, isNew: false };
-  const rowId = await insert(deps, { workflow, state, closure, bytes, digest });
-  if (rowId !== undefined) return { rowId, closure, isNew: true };
-  const other = await existingWorkflow(deps.db, { id, closure, digest });
+  const before = await existingWorkflow(deps.db, id, compiled);
+  if (before !== undefined) return { rowId: before, isNew: false };
+  const rowId = await insert(deps, { workflow, state, compiled });
+  if (rowId !== undefined) return { rowId, isNew: true };
+  const other = await existingWorkflow(deps.db, id, compiled);
   if (other === undefined) throw new Error("a workflow that was in the way of an insert is gone");
-  return { rowId: other, closure, isNew: false };
-}
-
-interface Compiled {
-  readonly id: Identifier;
-  readonly closure: CompiledWorkflowClosure;
-  readonly digest: Uint8Array;
+  return { rowId: other, isNew: false };
 }
 
 /** The row of the same workflow, if it is there. */
-async function existingWorkflow(db: Queryable, { id, closure, digest }: Compiled): Promise<bigint | undefined> {
+async function existingWorkflow(db: Queryable, id: Identifier, { bytes, digest }: CompiledWorkflow): Promise<bigint | undefined> {
   const { rows } = await db.query<{ id: bigint; digest: Uint8Array }>({
     name: "find-workflow-digest",
     text: "SELECT id, digest FROM workflows WHERE project = $1 AND domain = $2 AND name = $3 AND version = $4",
@@ -77,19 +68,19 @@ async function existingWorkflow(db: Queryable, { id, closure, digest }: Compiled
   });
   const row = rows[0];
   if (row === undefined || Buffer.from(row.digest).equals(digest)) return row?.id;
+  const closure = fromBinary(CompiledWorkflowClosureSchema, bytes);
   throw differentStructure(id, (await findWorkflowClosure(db, id)) ?? create(CompiledWorkflowClosureSchema), closure);
 }
 
-interface NewRow extends Omit<Compiled, "id"> {
+interface NewRow {
   readonly workflow: NewWorkflow;
   readonly state: NamedEntityState;
-  readonly bytes: Uint8Array;
+  readonly compiled: CompiledWorkflow;
 }
 
 /** Stores the workflow with its name and description; undefined when its version is taken. */
-async function insert({ db, clock }: Deps, { workflow, state, closure, bytes, digest }: NewRow): Promise<bigint | undefined> {
+async function insert({ db, clock }: Deps, { workflow, state, compiled }: NewRow): Promise<bigint | undefined> {
   const { id, description } = workflow;
-  const typedInterface = closure.primary?.template?.interface ?? create(TypedInterfaceSchema);
   const now = clock();
   return db.transaction(async (tx) => {
     const { rows } = await tx.query<{ id: bigint }>({
@@ -102,9 +93,9 @@ async function insert({ db, clock }: Deps, { workflow, state, closure, bytes, di
         id.name,
         id.version,
         description?.shortDescription ?? "",
-        digestOf(TypedInterfaceSchema, typedInterface).bytes,
-        bytes,
-        digest,
+        compiled.typedInterface,
+        compiled.bytes,
+        compiled.digest,
         now,
       ],
     });
@@ -115,12 +106,12 @@ async function insert({ db, clock }: Deps, { workflow, state, closure, bytes, di
   });
 }
 
-function checkLimits({ config }: Deps, { id, closure, size }: { id: Identifier; closure: CompiledWorkflowClosure; size: number }): void {
+function checkLimits({ config }: Deps, id: Identifier, { bytes, nodes: all }: CompiledWorkflow): void {
   const { maxWorkflowNodes, workflowSizeLimit } = config.registration;
-  if (workflowSizeLimit > 0 && size > workflowSizeLimit) {
-    throw invalidArgument(`spec: the compiled workflow [${id.name}] has ${size} bytes, the limit is ${workflowSizeLimit}`);
+  if (workflowSizeLimit > 0 && bytes.length > workflowSizeLimit) {
+    throw invalidArgument(`spec: the compiled workflow [${id.name}] has ${bytes.length} bytes, the limit is ${workflowSizeLimit}`);
   }
-  const nodes = (closure.primary?.template?.nodes.length ?? 0) - SYSTEM_NODES;
+  const nodes = all - SYSTEM_NODES;
   if (maxWorkflowNodes > 0 && nodes > maxWorkflowNodes) {
     throw invalidArgument(`number of nodes in workflow [${id.name}] exceeds limit (${nodes} > ${maxWorkflowNodes})`);
   }

@@ -30,7 +30,9 @@ interface Row {
 }
 
 /** Workflows: register, get, list. */
-export function workflowRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof AdminService> {
+export function workflowRpcs(
+  deps: Pick<AdminDeps, "db" | "config" | "clock" | "compileThread">,
+): ServiceImplementation<typeof AdminService> {
   const { db } = deps;
   return {
     async createWorkflow({ id, spec }) {

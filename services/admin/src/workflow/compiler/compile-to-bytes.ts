@@ -1,0 +1,37 @@
+import { create } from "@bufbuild/protobuf";
+import { compileWorkflow, formatCompileErrors, type WorkflowSource } from "@flyte-ts/compiler";
+import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { digestOf } from "../../digest.js";
+
+/** What is stored of a compiled workflow. */
+export interface CompiledWorkflow {
+  /** core.CompiledWorkflowClosure. */
+  readonly bytes: Uint8Array;
+  /** SHA-256 of the bytes. */
+  readonly digest: Uint8Array;
+  /** core.TypedInterface. */
+  readonly typedInterface: Uint8Array;
+  /** Nodes of the workflow itself, those that the compiler adds included. */
+  readonly nodes: number;
+}
+
+export type CompileOutcome = { readonly ok: true; readonly workflow: CompiledWorkflow } | { readonly ok: false; readonly errors: string };
+
+/** Templates and what they rest on. */
+export type CompileSource = Pick<WorkflowSource, "template" | "subWorkflows" | "tasks" | "launchPlans">;
+
+/** Compiles and encodes a workflow. */
+export function compileToBytes({ template, subWorkflows, tasks, launchPlans }: CompileSource): CompileOutcome {
+  const compilation = compileWorkflow({ template, subWorkflows, tasks, launchPlans, wrapOriginalInterfaces: true });
+  return compilation.ok
+    ? { ok: true, workflow: compiled(compilation.closure) }
+    : { ok: false, errors: formatCompileErrors(compilation.errors) };
+}
+
+function compiled(closure: CompiledWorkflowClosure): CompiledWorkflow {
+  const template = closure.primary?.template;
+  const { bytes, digest } = digestOf(CompiledWorkflowClosureSchema, closure);
+  const typedInterface = digestOf(TypedInterfaceSchema, template?.interface ?? create(TypedInterfaceSchema)).bytes;
+  return { bytes, digest, typedInterface, nodes: template?.nodes.length ?? 0 };
+}
