@@ -4,7 +4,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { Encoded } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { missingArgument } from "../invalid.js";
-import { planList, selectPage } from "../list/plan.js";
+import { planList, preparedPage, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 import { executionEntity } from "./list-entity.js";
 import { encodeExecutions, executionColumns, type ExecutionRow } from "./row.js";
@@ -23,6 +23,8 @@ export async function listExecutions(
   const plan = given.filtered.has("execution.state")
     ? given
     : planList(executionEntity, { ...request, where: [{ sql: `executions.state = ${ExecutionState.EXECUTION_ACTIVE}` }] });
-  const { rows } = await db.query<ExecutionRow>(selectPage(executionEntity, plan, executionColumns));
+  // What most clients ask for, and executions_created_at has in order.
+  const page = filters === "" && id.name === "" && sortBy?.key === "created_at" ? preparedPage : selectPage;
+  const { rows } = await db.query<ExecutionRow>(page(executionEntity, plan, executionColumns));
   return new Encoded(ExecutionListSchema, encodeExecutions(rows, nextToken(plan, rows.length)));
 }

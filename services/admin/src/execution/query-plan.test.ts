@@ -4,7 +4,7 @@ import type { Database } from "@flyte-ts/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import type { EntityDescription } from "../list/entity.js";
-import { type Condition, planList, selectPage } from "../list/plan.js";
+import { type Condition, planList, preparedPage, selectPage } from "../list/plan.js";
 import { nodeExecutionEntity } from "../node-execution/list-entity.js";
 import { executionEntity } from "./list-entity.js";
 
@@ -114,15 +114,12 @@ test.each<[string, Listed]>([
 test.each<[string, Listed]>([
   ["newest", { sort: newest }],
   ["oldest", { sort: ["created_at", 1] }],
-  ["started last", { sort: ["started_at", 0] }],
-  ["longest", { sort: ["duration", 0] }],
 ])("executions %s: the plan that stands for all values reads an index in its order", async (_, { sort }) => {
   const sortBy = create(SortSchema, { key: sort?.[0] ?? "", direction: sort?.[1] ?? 0 });
   const equal = { execution_project: "p", execution_domain: "development" };
   const where = [{ sql: "executions.state = 0" }];
   const plan = planList(executionEntity, { rpc: "List", filters: "", limit: 100, token: "", equal, where, sortBy });
-  const { name, text } = selectPage(executionEntity, plan, "executions.id");
-  expect(name).toBeDefined();
+  const { text } = preparedPage(executionEntity, plan, "executions.id");
   const { rows } = await db.query<{ "QUERY PLAN": string }>({ text: `EXPLAIN (GENERIC_PLAN) ${text}` });
   const lines = rows.map((row) => row["QUERY PLAN"]).join("\n");
   expect(lines).toMatch(/Index (Only )?Scan/);

@@ -1,9 +1,10 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { ExecutionError_ErrorKind, ExecutionErrorSchema, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { cutText } from "@flyte-ts/rpc";
 import { workflowPhaseOf } from "../event/phase-name.js";
 import { timestampOf } from "../event/time.js";
+import { cutField } from "../wire/cut-field.js";
 import { MessageWriter } from "../wire/message-writer.js";
 import { withoutField } from "../wire/without-field.js";
 
@@ -80,6 +81,7 @@ const CLOSURE = {
   stateChangeDetails: 14,
 } as const;
 const BLOB = { uri: 2 } as const;
+const ERROR = { message: 2 } as const;
 const ABORT = { cause: 1, principal: 2 } as const;
 const STATE_CHANGE = { state: 1, occurredAt: 2, principal: 3 } as const;
 
@@ -165,10 +167,7 @@ function writeResult(writer: MessageWriter, row: ExecutionRow, errorBytes: numbe
 
 /** core.ExecutionError with a message of at most so many bytes. */
 function cutError(bytes: Uint8Array, errorBytes: number | undefined): Uint8Array {
-  if (errorBytes === undefined || bytes.length <= errorBytes) return bytes;
-  const error = fromBinary(ExecutionErrorSchema, bytes);
-  error.message = cutText(error.message, errorBytes);
-  return toBinary(ExecutionErrorSchema, error);
+  return errorBytes === undefined ? bytes : cutField(bytes, ERROR.message, errorBytes);
 }
 
 /** Code of the error by which an execution that has not ended shows what it waits for. */

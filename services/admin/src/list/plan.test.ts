@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { launchPlanEntity } from "../launch-plan/list-entity.js";
 import type { EntityDescription } from "./entity.js";
-import { MAX_PAGE, planList, selectPage } from "./plan.js";
+import { MAX_PAGE, planList, preparedPage, selectPage } from "./plan.js";
 
 const request = { rpc: "ListLaunchPlans", filters: "", limit: 10, token: "" };
 const plan = (filters: string) => planList(launchPlanEntity, { ...request, filters });
@@ -117,15 +117,14 @@ test("whatever clients send, no text of theirs reaches the SQL", () => {
   );
 });
 
-test("first pages of usual sizes are prepared, by a name that stands for one text", () => {
-  const page = (given: Partial<typeof request>) => selectPage(launchPlanEntity, planList(launchPlanEntity, { ...request, ...given }), "1");
+test("a first page of a usual size is prepared, by a name that stands for one text", () => {
+  const page = (given: Partial<typeof request>) =>
+    preparedPage(launchPlanEntity, planList(launchPlanEntity, { ...request, ...given }), "1");
   const first = page({ limit: 100 });
   expect(first.name).toMatch(/^launch_plans-[0-9a-f]{40}$/);
   expect(first.text).toMatch(/ LIMIT 100$/);
   expect(first.values).toEqual([]);
   expect(page({ limit: 100 })).toEqual(first);
   expect(page({ limit: 10 }).name).not.toBe(first.name);
-  for (const other of [page({ limit: 99 }), page({ limit: 100, token: "5" }), page({ limit: 100, filters: "eq(name,n)" })]) {
-    expect(other.name).toBeUndefined();
-  }
+  for (const other of [page({ limit: 99 }), page({ limit: 100, token: "5" })]) expect(other.name).toBeUndefined();
 });

@@ -86,26 +86,39 @@ export function planList(entity: EntityDescription, request: ListRequest): ListP
   };
 }
 
-/** Sizes of pages that clients ask for by themselves. */
+interface Page {
+  readonly text: string;
+  readonly values: unknown[];
+  /** Of a prepared statement. */
+  readonly name?: string;
+}
+
+/** The page's SELECT. `select` names columns with their table. */
+export function selectPage(entity: EntityDescription, plan: ListPlan, select: string): Page {
+  const count = plan.values.length;
+  return {
+    text: `${unlimited(entity, plan, select)} LIMIT $${count + 1} OFFSET $${count + 2}`,
+    values: [...plan.values, plan.limit, plan.offset],
+  };
+}
+
+/** Sizes of pages that clients ask for by themselves: there must not be many statements. */
 const USUAL_LIMITS: ReadonlySet<number> = new Set([1, 10, 20, 25, 50, 100, 500, 1_000]);
 
 /**
- * The page's SELECT. `select` names columns with their table.
- *
- * First pages of usual sizes without filters are prepared statements: there are few of them, planning them takes as
- * long as reading them, and their best plan is the same for any values. With filters it is not: a phase that hardly any row has
- * wants another index than one that most have.
+ * The same as a prepared statement where it is the first page and of a usual size: planning it takes as long as reading
+ * it. For lists without filters of which an index begins with the columns of the equality conditions and goes on with
+ * those of the order, so that one plan is the best for any values.
  */
-export function selectPage(entity: EntityDescription, plan: ListPlan, select: string): { text: string; values: unknown[]; name?: string } {
-  const page = `SELECT ${select} FROM ${entity.table}${plan.joins} WHERE ${plan.where} ORDER BY ${plan.orderBy}`;
-  if (plan.filtered.size === 0 && plan.offset === 0 && USUAL_LIMITS.has(plan.limit)) {
-    // Without its size the planner would not know that the page is a small part.
-    const text = `${page} LIMIT ${plan.limit}`;
-    const name = `${entity.table}-${createHash("sha1").update(text).digest("hex")}`;
-    return { text, values: [...plan.values], name };
-  }
-  const count = plan.values.length;
-  return { text: `${page} LIMIT $${count + 1} OFFSET $${count + 2}`, values: [...plan.values, plan.limit, plan.offset] };
+export function preparedPage(entity: EntityDescription, plan: ListPlan, select: string): Page {
+  if (plan.offset > 0 || !USUAL_LIMITS.has(plan.limit)) return selectPage(entity, plan, select);
+  // Without its size the planner would not know that the page is a small part.
+  const text = `${unlimited(entity, plan, select)} LIMIT ${plan.limit}`;
+  return { text, values: [...plan.values], name: `${entity.table}-${createHash("sha1").update(text).digest("hex")}` };
+}
+
+function unlimited(entity: EntityDescription, plan: ListPlan, select: string): string {
+  return `SELECT ${select} FROM ${entity.table}${plan.joins} WHERE ${plan.where} ORDER BY ${plan.orderBy}`;
 }
 
 /** Gives the condition its parameter's number. */

@@ -1,0 +1,59 @@
+import { Code, createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
+import { id, taskRequest, workflowRequest } from "./good-requests.js";
+
+const NODES = 30_000;
+let admin: RunningAdmin;
+let client: FlyteClient;
+beforeAll(async () => {
+  admin = await startAdmin();
+  client = createFlyteClient({ endpoint: `127.0.0.1:${admin.api}`, deadlineMs: 120_000 });
+  await client.admin.createTask(taskRequest(id(ResourceType.TASK)));
+});
+afterAll(async () => {
+  client.close();
+  await admin.stop();
+});
+
+/** All nodes at once, but for what `last` says of the last one. */
+function large(name: string, last: readonly string[] = []) {
+  const after: Record<string, readonly string[]> = {};
+  for (let i = 0; i < NODES; i++) after[`n${i}`] = [];
+  after[`n${NODES - 1}`] = last;
+  return workflowRequest(id(ResourceType.WORKFLOW, { name }), after);
+}
+
+test("a workflow of many nodes is registered like any other, and others are served meanwhile", async () => {
+  const request = large("large");
+  const before = await client.admin.listTasks({ id: request.id, limit: 10 });
+  let pending = true;
+  const created = client.admin.createWorkflow(request).finally(() => {
+    pending = false;
+  });
+  let served = 0;
+  for (; pending; served++) expect(await client.admin.listTasks({ id: request.id, limit: 10 })).toEqual(before);
+  await created;
+  // Where it is compiled in the way of other calls, they wait until it is done.
+  expect(served).toBeGreaterThan(40);
+
+  const { closure } = await client.admin.getWorkflow({ id: request.id });
+  expect(closure?.compiledWorkflow?.primary?.template?.nodes).toHaveLength(NODES + 2);
+  await expect(client.admin.createWorkflow(request)).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
+  await expect(client.admin.createWorkflow(large("large", ["n1"]))).rejects.toMatchObject({
+    code: Code.INVALID_ARGUMENT,
+    message: expect.stringContaining("different structure") as string,
+  });
+});
+
+test("one that does not compile says why", async () => {
+  const { id: workflow, spec } = large("broken");
+  const [first, ...others] = spec.template.nodes;
+  const inputs = [{ var: "a", binding: { value: { case: "promise" as const, value: { nodeId: "nowhere", var: "o" } } } }];
+  const nodes = [{ ...first, inputs }, ...others];
+  await expect(client.admin.createWorkflow({ id: workflow, spec: { template: { ...spec.template, nodes } } })).rejects.toMatchObject({
+    code: Code.INVALID_ARGUMENT,
+    message: expect.stringContaining("nowhere") as string,
+  });
+});
