@@ -27,6 +27,28 @@ it("collects when the process is idle and has grown, and not again until it has 
   await expect.poll(() => collections).toBe(2);
 });
 
+it("collects much at once, and a little only after a while", async () => {
+  let resident = 0;
+  const collected: number[] = [];
+  end = returnMemory({
+    everyMs: 5,
+    growthBytes: 50,
+    calmLooks: 1e9,
+    largeGrowthBytes: 1_000,
+    idleBelow: 1.1,
+    residentBytes: () => resident,
+    collect: () => {
+      collected.push(resident);
+      resident = 0;
+    },
+  });
+  resident = 999;
+  await sleep(50);
+  expect(collected).toEqual([]);
+  resident = 1_000;
+  await expect.poll(() => collected).toEqual([1_000]);
+});
+
 it("leaves a busy process alone", async () => {
   let collections = 0;
   end = returnMemory({ everyMs: 5, growthBytes: 0, idleBelow: 0, collect: () => collections++ });

@@ -3,16 +3,22 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 export interface ReturnMemoryOptions {
-  /** How often to look, ms. Default 5 s. */
+  /** How often to look, ms. Default 1 s. */
   readonly everyMs?: number;
   /** Growth of the resident set since the last collection from which on one is worth its while, bytes. Default 16 MiB. */
   readonly growthBytes?: number;
+  /** Looks in a row that must find the process idle. Default 5. */
+  readonly calmLooks?: number;
+  /** Growth from which on one idle look is enough, bytes: others may need it for what comes next. Default 64 MiB. */
+  readonly largeGrowthBytes?: number;
   /** The process counts as idle when its event loop worked for less than this part of the time. Default 0.1. */
   readonly idleBelow?: number;
   /** In place of the process's own, for tests. */
   readonly residentBytes?: () => number;
   readonly collect?: () => void;
 }
+
+const MIB = 1024 * 1024;
 
 /**
  * Gives memory back to the machine after large work. V8 collects when it allocates: a
@@ -22,19 +28,25 @@ export interface ReturnMemoryOptions {
  * @returns ends it.
  */
 export function returnMemory({
-  everyMs = 5_000,
-  growthBytes = 16 * 1024 * 1024,
+  everyMs = 1_000,
+  growthBytes = 16 * MIB,
+  calmLooks = 5,
+  largeGrowthBytes = 64 * MIB,
   idleBelow = 0.1,
   residentBytes = () => process.memoryUsage.rss(),
   collect = lastResortCollection(),
 }: ReturnMemoryOptions = {}): () => void {
   let baseline = 0;
+  let calm = 0;
   let last = performance.eventLoopUtilization();
   const look = (): void => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
-    if (utilization >= idleBelow || residentBytes() < baseline + growthBytes) return;
+    calm = utilization < idleBelow ? calm + 1 : 0;
+    if (calm === 0) return;
+    const growth = residentBytes() - baseline;
+    if (growth < (calm < calmLooks ? largeGrowthBytes : growthBytes)) return;
     collect();
     baseline = residentBytes();
     last = performance.eventLoopUtilization();

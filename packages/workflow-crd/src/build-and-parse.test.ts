@@ -13,7 +13,7 @@ import { buildFlyteWorkflow } from "./build/workflow.js";
 import { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
 import type { GraphModel, NodeModel, NodeTarget } from "./model.js";
 import { WorkflowFormatError } from "./parse/read.js";
-import { parseFlyteWorkflow, referencesOf } from "./parse/workflow.js";
+import { parseFlyteWorkflow, parseFlyteWorkflowInParts, referencesOf } from "./parse/workflow.js";
 import { completedTimeLabel, FLYTE_WORKFLOW_RESOURCE, terminatedLabels } from "./resource.js";
 
 const none = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
@@ -309,6 +309,20 @@ test("metadata of a deleted resource", () => {
     }),
   );
   expect(parsed).toMatchObject({ resourceVersion: "12", deletionRequested: true, finalizers: ["x"], model: { uid: "u", labels: {} } });
+});
+
+test("a large graph is read in parts", () => {
+  const json = plain() as { spec: { nodes: Record<string, { id: string; kind: string }> } };
+  const { nodes } = json.spec;
+  const task = Object.values(nodes).find(({ kind }) => kind === "task");
+  for (let index = 0; index < 2_500; index++) nodes[`more-${index}`] = { ...(task as { id: string; kind: string }), id: `more-${index}` };
+  const parts = parseFlyteWorkflowInParts(json);
+  let turns = 0;
+  let part = parts.next();
+  for (; part.done !== true; part = parts.next()) turns++;
+  expect(turns).toBe(2);
+  expect(part.value).toEqual(parseFlyteWorkflow(json));
+  expect(part.value.model.root.nodes.size).toBe(Object.keys(nodes).length);
 });
 
 test("closure and inputs by reference leave the resource and come back with what was fetched", () => {

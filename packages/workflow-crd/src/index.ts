@@ -28,7 +28,13 @@ export { END_NODE, START_NODE } from "./build/node.js";
 export type { BuildInput } from "./build/input.js";
 
 // Parsing
-export { parseFlyteWorkflow, referencesOf, type FetchedParts, type WorkflowReferences } from "./parse/workflow.js";
+export {
+  parseFlyteWorkflow,
+  parseFlyteWorkflowInParts,
+  referencesOf,
+  type FetchedParts,
+  type WorkflowReferences,
+} from "./parse/workflow.js";
 export { parseClosure, type ClosureModel } from "./parse/closure.js";
 export { WorkflowFormatError } from "./parse/read.js";
 

@@ -3,7 +3,7 @@ import { identifierKey } from "@flyte-ts/domain";
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TaskTemplateSchema, type TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { WorkflowBuildError } from "./build-error.js";
-import { buildGraph } from "./graph.js";
+import { buildGraph, type GraphParts, graphParts } from "./graph.js";
 import type { BindingForm } from "./node.js";
 import { protoJson } from "./proto-json.js";
 import { stripInterface } from "./strip-interface.js";
@@ -19,28 +19,46 @@ export interface ClosureFields {
 }
 
 /** @throws WorkflowBuildError when the closure is not a whole, compiled one. */
-export function buildClosure(
+export function buildClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): ClosureFields {
+  const { spec, tasks, subWorkflows } = closureParts(closure, platform, "json");
+  return {
+    spec: buildGraph(spec),
+    tasks,
+    subWorkflows: Object.fromEntries(Array.from(subWorkflows, ([key, parts]) => [key, buildGraph(parts)])),
+    interruptible: closure.primary?.template?.metadataDefaults?.interruptible ?? false,
+  };
+}
+
+/** The same, its graphs in parts. */
+export interface ClosureParts {
+  readonly spec: GraphParts;
+  readonly tasks: JsonObject;
+  /** By key. */
+  readonly subWorkflows: ReadonlyMap<string, GraphParts>;
+}
+
+/** @throws WorkflowBuildError when the closure is not a whole, compiled one; see `graphParts`. */
+export function closureParts(
   { primary, subWorkflows, tasks }: CompiledWorkflowClosure,
   platform: PlatformResources,
-  bindings: BindingForm = "json",
-): ClosureFields {
+  bindings: BindingForm,
+): ClosureParts {
   if (primary === undefined) throw new WorkflowBuildError("closure", "holds no primary workflow");
   const templates = new Map<string, TaskTemplate>();
   for (const { template } of tasks) {
     if (template?.id === undefined) throw new WorkflowBuildError("closure", "holds a task without an id");
     templates.set(identifierKey(template.id), template);
   }
-  const byKey: JsonObject = {};
+  const byKey = new Map<string, GraphParts>();
   for (const workflow of subWorkflows) {
     const id = workflow.template?.id;
     if (id === undefined) throw new WorkflowBuildError("closure", "holds a sub-workflow without an id");
-    byKey[identifierKey(id)] = buildGraph(workflow, templates, bindings);
+    byKey.set(identifierKey(id), graphParts(workflow, templates, bindings));
   }
   return {
-    spec: buildGraph(primary, templates, bindings),
+    spec: graphParts(primary, templates, bindings),
     tasks: Object.fromEntries([...templates].map(([key, template]) => [key, taskJson(withResources(template, platform))])),
     subWorkflows: byKey,
-    interruptible: primary.template?.metadataDefaults?.interruptible ?? false,
   };
 }
 

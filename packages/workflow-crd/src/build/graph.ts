@@ -3,27 +3,43 @@ import { workflowIdText } from "@flyte-ts/domain";
 import type { CompiledWorkflow, ConnectionSet_IdList } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { BindingSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { WorkflowMetadata_OnFailurePolicy as Policy } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { type Node, WorkflowMetadata_OnFailurePolicy as Policy } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { WorkflowBuildError } from "./build-error.js";
-import { type BindingForm, buildNodes, START_NODE, type Tasks } from "./node.js";
+import { type BindingForm, buildNodes, type NodeJson, START_NODE, type Tasks } from "./node.js";
 import { protoJson } from "./proto-json.js";
 import { stripInterface } from "./strip-interface.js";
 
+/** A graph in the form of the resource. */
+export interface GraphParts {
+  /** All but the nodes. */
+  readonly rest: JsonObject & { readonly id: string };
+  /** Made one by one, as they are taken. */
+  readonly nodes: Iterable<NodeJson>;
+}
+
 /** `spec` of the resource, or one of its `subWorkflows`. */
-export function buildGraph({ template, connections }: CompiledWorkflow, tasks: Tasks, bindings: BindingForm): JsonObject {
+export function buildGraph({ rest, nodes }: GraphParts): JsonObject {
+  return { ...rest, nodes: Object.fromEntries(Array.from(nodes, (node) => [node.id, node])) };
+}
+
+/** @throws WorkflowBuildError when the graph is no whole, compiled one; of a node when it is taken. */
+export function graphParts({ template, connections }: CompiledWorkflow, tasks: Tasks, bindings: BindingForm): GraphParts {
   if (template?.id === undefined) throw new WorkflowBuildError("closure", "holds a workflow without an id");
   const id = workflowIdText(template.id);
-  const nodes = Object.fromEntries(template.nodes.flatMap((node) => buildNodes(node, tasks, bindings)).map((node) => [node.id, node]));
   const edges = { downstream: idLists(connections?.downstream ?? {}), upstream: idLists(connections?.upstream ?? {}) };
   if ((connections?.downstream[START_NODE]?.ids ?? []).length === 0) throw new WorkflowBuildError(id, "no node follows the start node");
-  const json: JsonObject = { id, nodes, connections: edges.downstream, edges };
+  const json: GraphParts["rest"] = { id, connections: edges.downstream, edges };
   if (template.failureNode !== undefined) json["onFailure"] = buildNodes(template.failureNode, tasks, bindings)[0] ?? null;
   const outputs = template.interface === undefined ? undefined : stripInterface(template.interface).outputs;
   json["outputs"] = outputs === undefined ? {} : protoJson(VariableMapSchema, outputs);
   if (template.outputs.length > 0) json["outputBindings"] = template.outputs.map((binding) => protoJson(BindingSchema, binding));
   const policy = template.metadata?.onFailure ?? Policy.FAIL_IMMEDIATELY;
   if (policy !== Policy.FAIL_IMMEDIATELY) json["onFailurePolicy"] = Policy[policy] ?? String(policy);
-  return json;
+  return { rest: json, nodes: eachNode(template.nodes, tasks, bindings) };
+}
+
+function* eachNode(nodes: readonly Node[], tasks: Tasks, bindings: BindingForm): Generator<NodeJson> {
+  for (const node of nodes) yield* buildNodes(node, tasks, bindings);
 }
 
 function idLists(map: Readonly<Record<string, ConnectionSet_IdList>>): JsonObject {

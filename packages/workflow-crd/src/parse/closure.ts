@@ -1,37 +1,59 @@
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import { buildClosure } from "../build/closure.js";
+import { closureParts } from "../build/closure.js";
+import type { GraphParts } from "../build/graph.js";
+import type { NodeJson } from "../build/node.js";
 import type { PlatformResources } from "../build/task-resources.js";
-import type { NodeTarget, WorkflowModel } from "../model.js";
-import { parseGraph } from "./graph.js";
+import type { GraphModel, NodeTarget, WorkflowModel } from "../model.js";
+import { type GraphForm, parseGraph } from "./graph.js";
 import { Field } from "./read.js";
 
 /** What a compiled closure defines: its own graph, and what the nodes may name. */
 export type ClosureModel = Pick<WorkflowModel, "root" | "tasks" | "subWorkflows">;
 
 /**
- * Reads a compiled closure as the resource of an execution of it would be read.
+ * Reads a compiled closure as the resource of an execution of it would be read. Yields between parts of a large one.
  * @throws WorkflowBuildError or WorkflowFormatError when the closure is not a whole, compiled one.
  */
-export function parseClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): ClosureModel {
-  const { spec, tasks, subWorkflows } = buildClosure(closure, platform, "kept");
-  const built = new Field({ spec, tasks, subWorkflows }, "closure");
-  return parseGraphs({ spec: built.at("spec"), tasks: built.at("tasks"), subWorkflows: built.at("subWorkflows") });
+export function parseClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): Generator<void, ClosureModel> {
+  return parseGraphs(closureForm(closure, platform));
 }
 
-export interface GraphFields {
-  readonly spec: Field;
+/** What a resource says of its graphs, be it itself or by the closure that it names. */
+export interface ClosureForm {
+  readonly spec: GraphForm;
   readonly tasks: Field;
-  readonly subWorkflows: Field;
+  /** By key. */
+  readonly subWorkflows: ReadonlyMap<string, GraphForm>;
 }
 
-/** Whatever a node names is there. */
-export function parseGraphs({ spec, tasks, subWorkflows }: GraphFields): ClosureModel {
-  const targets = tasks.entries().map(([task]): [string, NodeTarget] => [task, { kind: "task", task }]);
-  const known = { tasks: new Map(targets), subWorkflows: new Set(subWorkflows.entries().map(([key]) => key)) };
+/** A closure's graphs in the form of the resource; nodes are brought into it one by one, as they are read. */
+export function closureForm(closure: CompiledWorkflowClosure, platform: PlatformResources): ClosureForm {
+  const { spec, tasks, subWorkflows } = closureParts(closure, platform, "kept");
+  const root = new Field({}, "closure");
+  const below = new Field({}, "subWorkflows", root);
   return {
-    root: parseGraph(spec, known),
-    subWorkflows: new Map(subWorkflows.entries().map(([key, field]) => [key, parseGraph(field, known)])),
-    tasks: new Map(tasks.entries().map(([key, field]) => [key, field.message(TaskTemplateSchema)])),
+    spec: formOf(spec, "spec", root),
+    tasks: new Field(tasks, "tasks", root),
+    subWorkflows: new Map([...subWorkflows].map(([key, parts]) => [key, formOf(parts, key, below)])),
   };
+}
+
+function formOf({ rest, nodes }: GraphParts, key: string, parent: Field): GraphForm {
+  const graph = new Field(rest, key, parent);
+  return { graph, nodes: fieldsOf(nodes, new Field({}, "nodes", graph)) };
+}
+
+function* fieldsOf(nodes: Iterable<NodeJson>, parent: Field): Generator<readonly [string, Field]> {
+  for (const node of nodes) yield [node.id, new Field(node, node.id, parent)];
+}
+
+/** Whatever a node names is there. Yields between parts of a large graph. */
+export function* parseGraphs({ spec, tasks, subWorkflows }: ClosureForm): Generator<void, ClosureModel> {
+  const targets = tasks.entries().map(([task]): [string, NodeTarget] => [task, { kind: "task", task }]);
+  const known = { tasks: new Map(targets), subWorkflows: new Set(subWorkflows.keys()) };
+  const root = yield* parseGraph(spec, known);
+  const below = new Map<string, GraphModel>();
+  for (const [key, form] of subWorkflows) below.set(key, yield* parseGraph(form, known));
+  return { root, subWorkflows: below, tasks: new Map(tasks.entries().map(([key, field]) => [key, field.message(TaskTemplateSchema)])) };
 }

@@ -11,16 +11,37 @@ export interface Known extends KnownTasks {
   readonly subWorkflows: ReadonlySet<string>;
 }
 
-/** `spec`, or one of `subWorkflows`: sound in that whatever it names is there. */
-export function parseGraph(graph: Field, known: Known): GraphModel {
+/** A graph in the form of the resource. */
+export interface GraphForm {
+  /** Its fields; `nodes` may be left out. */
+  readonly graph: Field;
+  /** Nodes with their keys; each is looked at once, in turn, so it may be made only then. */
+  readonly nodes: Iterable<readonly [id: string, field: Field]>;
+}
+
+/** A graph as it stands in the resource. */
+export function graphIn(graph: Field): GraphForm {
+  return { graph, nodes: graph.at("nodes").entries() };
+}
+
+/** Nodes after which others may have their turn. */
+const PART = 1_000;
+
+/** `spec`, or one of `subWorkflows`: sound in that whatever it names is there. Yields between parts of a large graph. */
+export function* parseGraph({ graph, nodes: fields }: GraphForm, known: Known): Generator<void, GraphModel> {
   const nodes = new Map<string, NodeModel>();
   const parts = { tasks: known.tasks, bindings: new SharedBindings() };
-  for (const [id, field] of graph.at("nodes").entries()) {
+  /** Name nodes that may come later. */
+  const branches: (readonly [NodeModel, Field])[] = [];
+  for (const [id, field] of fields) {
     const node = parseNode(field, parts);
     if (node.id !== id) throw field.at("id").error(`must be ${JSON.stringify(id)}, the key of the node, is ${JSON.stringify(node.id)}`);
     nodes.set(id, node);
+    if (node.target.kind === "branch") branches.push([node, field]);
+    else checkTarget(node, field, { ...known, nodes });
+    if (nodes.size % PART === 0) yield;
   }
-  for (const [id, node] of nodes) checkTarget(node, graph.at("nodes").at(id), { ...known, nodes });
+  for (const [node, field] of branches) checkTarget(node, field, { ...known, nodes });
   const onFailure = graph.at("onFailure").optional((field) => {
     const node = parseNode(field, parts);
     checkTarget(node, field, { ...known, nodes });

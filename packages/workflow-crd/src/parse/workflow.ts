@@ -7,10 +7,10 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { create } from "@bufbuild/protobuf";
-import { buildClosure } from "../build/closure.js";
 import { isRecordOfUpdates } from "../fields-record.js";
 import type { ExecutionOptions, ParsedWorkflow } from "../model.js";
-import { type GraphFields, parseGraphs } from "./closure.js";
+import { type ClosureForm, closureForm, parseGraphs } from "./closure.js";
+import { graphIn } from "./graph.js";
 import { parseOptions } from "./options.js";
 import { Field } from "./read.js";
 import { assembleSlices } from "../slice/assemble.js";
@@ -51,12 +51,21 @@ export function referencesOf(json: unknown): WorkflowReferences {
  * @throws WorkflowFormatError that names the path, when the resource is broken.
  */
 export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): ParsedWorkflow {
+  const parts = parseFlyteWorkflowInParts(json, fetched);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same; yields between parts of a large graph. */
+export function* parseFlyteWorkflowInParts(json: unknown, fetched: FetchedParts = {}): Generator<void, ParsedWorkflow> {
   const root = new Field(json, "resource");
   const metadata = root.at("metadata");
   const name = metadata.at("name").string();
   const namespace = metadata.at("namespace").string();
   const options = parseOptions(root);
-  const { spec, tasks, subWorkflows } = graphFields({ root, closure: fetched.closure, options });
+  const graphs = yield* parseGraphs(graphForms({ root, closure: fetched.closure, options }));
   return {
     model: {
       key: `${namespace}/${name}`,
@@ -64,10 +73,10 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
       name,
       uid: metadata.at("uid").text(),
       executionId: root.at("executionId").message(WorkflowExecutionIdentifierSchema),
-      workflowId: parseWorkflowId(spec.at("id")),
+      workflowId: parseWorkflowId(graphs.root.id),
       labels: metadata.at("labels").texts(),
       annotations: metadata.at("annotations").texts(),
-      ...parseGraphs({ spec, tasks, subWorkflows }),
+      ...graphs,
       inputs: fetched.inputs ?? parseInputs(root),
       acceptedAt: root.at("acceptedAt").optional(parseTime),
       options,
@@ -99,18 +108,20 @@ interface GraphSource {
   readonly options: ExecutionOptions;
 }
 
-function graphFields({ root, closure, options }: GraphSource): GraphFields {
+function graphForms({ root, closure, options }: GraphSource): ClosureForm {
   const reference = root.at("workflowClosureReference");
-  if (closure === undefined && reference.absent)
-    return { spec: root.at("spec"), tasks: root.at("tasks"), subWorkflows: root.at("subWorkflows") };
-  if (closure === undefined) throw reference.error("the closure stands elsewhere and was not fetched");
-  const { spec, tasks, subWorkflows } = buildClosure(
-    closure,
-    { defaults: options.resourceDefaults, limits: options.resourceLimits },
-    "kept",
-  );
-  const built = new Field({ spec, tasks, subWorkflows }, "closure");
-  return { spec: built.at("spec"), tasks: built.at("tasks"), subWorkflows: built.at("subWorkflows") };
+  if (closure !== undefined) return closureForm(closure, { defaults: options.resourceDefaults, limits: options.resourceLimits });
+  if (!reference.absent) throw reference.error("the closure stands elsewhere and was not fetched");
+  return {
+    spec: graphIn(root.at("spec")),
+    tasks: root.at("tasks"),
+    subWorkflows: new Map(
+      root
+        .at("subWorkflows")
+        .entries()
+        .map(([key, field]) => [key, graphIn(field)]),
+    ),
+  };
 }
 
 function parseInputs(root: Field): LiteralMap {
@@ -119,8 +130,8 @@ function parseInputs(root: Field): LiteralMap {
   return root.at("inputs").message(LiteralMapSchema);
 }
 
-function parseWorkflowId(field: Field): Identifier {
-  const [project = "", domain = "", ...name] = field.string().split(":");
+function parseWorkflowId(id: string): Identifier {
+  const [project = "", domain = "", ...name] = id.split(":");
   return create(IdentifierSchema, { resourceType: ResourceType.WORKFLOW, project, domain, name: name.join(":") });
 }
 

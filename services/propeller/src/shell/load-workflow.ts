@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
@@ -8,9 +7,11 @@ import {
   FLYTE_WORKFLOW_RESOURCE,
   type ParsedWorkflow,
   parseFlyteWorkflow,
+  parseFlyteWorkflowInParts,
   referencesOf,
   WorkflowFormatError,
 } from "@flyte-ts/workflow-crd";
+import { inTurns, othersTurn } from "./in-turns.js";
 import type { SliceStore } from "./slice-store.js";
 
 /** A resource that can never be read, as of this version. */
@@ -57,11 +58,10 @@ export class WorkflowLoader {
     ]);
     const parts = { inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema), slices };
     if (closure === undefined) return parseFlyteWorkflow(resource, parts);
-    // Of 100,000 nodes each step takes seconds: between them leases are renewed and others have their turn.
     await othersTurn();
     const decoded = decode("workflowClosureReference", closure, CompiledWorkflowClosureSchema);
     await othersTurn();
-    const parsed = parseFlyteWorkflow(resource, { ...parts, closure: decoded });
+    const parsed = await inTurns(parseFlyteWorkflowInParts(resource, { ...parts, closure: decoded }));
     await othersTurn();
     return parsed;
   }
@@ -72,11 +72,6 @@ export class WorkflowLoader {
     if (bytes === undefined) throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
     return bytes;
   }
-}
-
-/** What has come in meanwhile is handled, twice over: what that sends is answered. */
-async function othersTurn(): Promise<void> {
-  for (let turn = 0; turn < 2; turn++) await setImmediate();
 }
 
 function decode<S extends DescMessage>(field: string, bytes: Uint8Array, schema: S): MessageShape<S> {

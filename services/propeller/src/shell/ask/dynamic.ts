@@ -14,6 +14,7 @@ import { parseClosure } from "@flyte-ts/workflow-crd";
 import type { DynamicQuestions, DynamicWorkflow } from "../../engine/ask/dynamic.js";
 import type { Answer, QuestionOf } from "../../engine/ask/question.js";
 import { compiledUri, futuresUri } from "../../engine/data/paths.js";
+import { inTurns } from "../in-turns.js";
 import type { Answerer } from "./answerers.js";
 import { Limit } from "./limit.js";
 import { rpcFailure } from "./rpc-answer.js";
@@ -79,7 +80,7 @@ async function read(question: ReadDynamic, sources: Sources): Promise<Answer<Dyn
   } else closure = readCompiled(bytes, place);
   await breathe();
   const { resourceDefaults, resourceLimits } = question.options;
-  const model = parseClosure(closure, { defaults: resourceDefaults, limits: resourceLimits });
+  const model = await inTurns(parseClosure(closure, { defaults: resourceDefaults, limits: resourceLimits }));
   return { kind: "value", value: { model, closure: bytes.length > maxEventBytes ? undefined : closure } };
 }
 
