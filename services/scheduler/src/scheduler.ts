@@ -42,6 +42,8 @@ const FORGET_AFTER_DAYS = 7;
 const FORGET_EVERY_MS = 3_600_000;
 /** Failures of one kind, and of one schedule, are logged so often at most, ms. */
 const LOG_EVERY_MS = 30_000;
+/** How often admin is asked until it answers for the first time, ms. */
+const FIRST_LIST_MS = 200;
 
 interface Entry {
   readonly schedule: Schedule;
@@ -131,7 +133,9 @@ export class Scheduler {
       if (left !== undefined) logger.warn({ error: String(error), left }, "the schedules cannot be read, those known go on");
     }
     if (this.#stopped) return;
-    this.#cancelRefresh = clock.after(config.refreshMs * (0.9 + 0.2 * random()), () => void this.#refresh());
+    // Nothing is known before the first answer, and admin may be about to start.
+    const pause = this.#listedAt === undefined ? Math.min(config.refreshMs, FIRST_LIST_MS) : config.refreshMs;
+    this.#cancelRefresh = clock.after(pause * (0.9 + 0.2 * random()), () => void this.#refresh());
     this.#wake();
   }
 
