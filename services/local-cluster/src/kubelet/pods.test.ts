@@ -156,6 +156,35 @@ describe("a pod that ends", () => {
     const pod = await until("oom", ended);
     expect(state(pod)).toMatchObject({ terminated: { exitCode: 137, reason: "OOMKilled" } });
   });
+
+  test("is not charged twice for memory that a child has together with it", async () => {
+    // What vfork does for a moment: a child in the same memory, with a stack of its own, that sleeps.
+    const script = `
+import ctypes, os, time
+x = bytearray(b'1') * 120_000_000
+libc = ctypes.CDLL(None)
+libc.clone.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
+stack = ctypes.create_string_buffer(1 << 20)
+top = (ctypes.addressof(stack) + (1 << 20)) & ~63
+pid = libc.clone(ctypes.cast(libc.sleep, ctypes.c_void_p), top, 0x100 | 17, 2)
+os.waitpid(pid, 0)
+print("done")
+`;
+    await run("vfork", {
+      containers: [{ name: "main", image: "i", command: ["python3", "-c", script], resources: { limits: { memory: "200Mi" } } }],
+    });
+    const pod = await until("vfork", ended);
+    expect(state(pod)).toMatchObject({ terminated: { exitCode: 0 } });
+    expect(await log("vfork")).toBe("done\n");
+  });
+
+  test("is charged for each of its processes", async () => {
+    const script = "import os, time\nos.fork()\nx = bytearray(b'1') * 120_000_000\ntime.sleep(60)";
+    await run("forks", {
+      containers: [{ name: "main", image: "i", command: ["python3", "-c", script], resources: { limits: { memory: "200Mi" } } }],
+    });
+    expect(state(await until("forks", ended))).toMatchObject({ terminated: { reason: "OOMKilled" } });
+  });
 });
 
 describe("a pod that cannot start", () => {

@@ -10,13 +10,13 @@ function read(path: string): string {
   }
 }
 
-/** A process and its descendants. */
-function tree(root: number): number[] {
-  const found = [root];
-  for (let i = 0; i < found.length; i++) {
-    const tasks = `/proc/${found[i]}/task`;
+/** A process and its descendants, each with its parent. */
+function tree(root: number): ReadonlyMap<number, number | undefined> {
+  const found = new Map<number, number | undefined>([[root, undefined]]);
+  for (const pid of found.keys()) {
+    const tasks = `/proc/${pid}/task`;
     for (const task of list(tasks))
-      for (const child of read(`${tasks}/${task}/children`).split(" ")) if (child !== "") found.push(Number(child));
+      for (const child of read(`${tasks}/${task}/children`).split(" ")) if (child !== "") found.set(Number(child), pid);
   }
   return found;
 }
@@ -32,19 +32,38 @@ function list(folder: string): string[] {
 /**
  * Memory of a process and its descendants that belongs to them alone, bytes:
  * anonymous pages, which is what a container's limit comes down to. Pages that
- * forked processes share count once only when `exact`, which costs more.
+ * forked processes share count once only when `exact`, which costs more; so does
+ * the memory that a child has together with its parent until it becomes a program
+ * of its own (vfork).
  */
 export function treeMemory(root: number, exact: boolean): number {
   let bytes = 0;
-  for (const pid of tree(root)) {
-    if (exact) {
-      const shared =
-        /^Pss_Anon:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`)) ?? /^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`));
-      bytes += Number(shared?.[1] ?? 0) * 1024;
-    } else {
+  for (const [pid, parent] of tree(root)) {
+    if (!exact) {
       const [, resident = "0", file = "0"] = read(`/proc/${pid}/statm`).split(" ");
       bytes += (Number(resident) - Number(file)) * PAGE_BYTES;
-    }
+    } else if (parent === undefined || !sharesAll(pid, parent)) bytes += proportion(read(`/proc/${pid}/smaps_rollup`));
   }
   return bytes;
+}
+
+function proportion(rollup: string): number {
+  return bytesOf(rollup, "Pss_Anon") ?? bytesOf(rollup, "Pss") ?? 0;
+}
+
+/**
+ * Whether both have one and the same memory. The kernel does not say so: it is as large, and every page is
+ * said to be the process's own, while a forked process has pages that it never wrote and shares.
+ */
+function sharesAll(pid: number, parent: number): boolean {
+  const size = (of: number) => read(`/proc/${of}/statm`).split(" ")[0];
+  if (size(pid) !== size(parent)) return false;
+  const rollup = read(`/proc/${pid}/smaps_rollup`);
+  const [own, all] = [bytesOf(rollup, "Pss_Anon"), bytesOf(rollup, "Anonymous")];
+  return own !== undefined && all !== undefined && all - own < 4 * PAGE_BYTES;
+}
+
+function bytesOf(rollup: string, field: string): number | undefined {
+  const found = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(rollup);
+  return found === null ? undefined : Number(found[1]) * 1024;
 }
