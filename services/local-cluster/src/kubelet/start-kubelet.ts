@@ -12,7 +12,7 @@ import { Scheduler } from "./scheduler.js";
 /** Pods are processes of this machine and have its address. */
 const HOST_IP = "127.0.0.1";
 
-/** Each takes 60 MiB, which its forks share. */
+/** Each takes 75 MiB, which its forks share. */
 const MOST_PYTHONS = 2;
 
 export const podsFolderOf = (dataDir: string) => join(dataDir, "pods");
