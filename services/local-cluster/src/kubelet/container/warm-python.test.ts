@@ -222,6 +222,21 @@ describe("a new process is started", () => {
     }
   });
 
+  test("when that Python ends while it loads, which is tried once", async () => {
+    const site = join(packages, "sitecustomize.py");
+    const tries = join(folder, "tries");
+    writeFileSync(
+      site,
+      `import os, sys\nif "warm.py" in str(sys.orig_argv):\n    open(${JSON.stringify(tries)}, "a").write("x")\n    os._exit(3)\n`,
+    );
+    try {
+      expect([isWarm(await report()), isWarm(await report())]).toEqual([false, false]);
+      expect(readFileSync(tries, "utf8")).toBe("x");
+    } finally {
+      rmSync(site);
+    }
+  });
+
   test("for other commands, and where the interpreter is gone", async () => {
     expect(isWarm(await report({}, ["other", "report"]))).toBe(false);
     expect(pythons.start({ run: folder, command: ["sh"], environment: {}, directory: folder })).toBeUndefined();

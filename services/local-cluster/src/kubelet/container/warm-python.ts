@@ -138,6 +138,7 @@ class WarmPython {
   readonly #loading: NodeJS.Timeout;
   #idle: NodeJS.Timeout | undefined;
   #next = 1;
+  #ready = false;
   #over = false;
   #rest = "";
 
@@ -155,8 +156,8 @@ class WarmPython {
     this.#control = this.#child.stdio[3] as Socket;
     this.#control.unref();
     this.#control.on("data", (chunk: Buffer) => this.#read(chunk.toString("utf8")));
-    this.#control.on("error", () => this.#lose("ended"));
-    this.#control.on("close", () => this.#lose("ended"));
+    this.#control.on("error", () => this.#end());
+    this.#control.on("close", () => this.#end());
     this.#child.once("error", () => this.#lose("unusable"));
     this.#loading = setTimeout(() => {
       options.logger.warn({ python }, "a warm Python took too long to load");
@@ -192,7 +193,10 @@ class WarmPython {
   }
 
   #hear({ id = 0, ready, unusable, started, taken, declined, ended }: Message): void {
-    if (ready === true) clearTimeout(this.#loading);
+    if (ready === true) {
+      this.#ready = true;
+      clearTimeout(this.#loading);
+    }
     if (unusable !== undefined) {
       this.#options.logger.info({ reason: unusable }, "containers with Python start anew each time");
       this.#lose("unusable");
@@ -212,6 +216,13 @@ class WarmPython {
       pending.answer({ kind: "declined" });
     }
     if (this.#pending.size === 0) this.#idle = setTimeout(() => this.end(), this.#options.idleMs);
+  }
+
+  /** It has ended by itself: before it was ready it would again. */
+  #end(): void {
+    if (this.#over) return;
+    if (!this.#ready) this.#options.logger.warn("a warm Python ended while it loaded: containers with Python start anew each time");
+    this.#lose(this.#ready ? "ended" : "unusable");
   }
 
   /** Nothing more will be heard: what has begun is followed by its files, what has not begins anew. */
