@@ -130,7 +130,7 @@ const anyLiteral: fc.Arbitrary<Literal> = fc.letrec<{ literal: Literal }>((tie) 
   literal: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
     fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(integerLiteral),
-    fc.double().map(floatLiteral),
+    fc.double({ noNaN: true }).map(floatLiteral),
     fc.string().map(stringLiteral),
     fc.constant(noneLiteral()),
     fc.array(tie("literal"), { maxLength: 4 }).map(collectionLiteral),

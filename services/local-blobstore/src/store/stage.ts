@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { encodeTail, isMissing, type ObjectInfo } from "./object-file.js";
 
 const BUFFER_BYTES = 256 * 1024;
+/** Each needs somebody else who deletes the last object of the folder at that moment. */
+const MOST_TRIES = 100;
 
 /** An object on its way in: content goes to a temporary file, which becomes the object with one rename. */
 export class Stage {
@@ -39,9 +41,9 @@ export class Stage {
         await rename(this.#path, path);
         break;
       } catch (error) {
-        // The folder is not there yet, or was just now removed because its last object was.
-        if (!isMissing(error) || attempt === 10) throw error;
-        await makeFolder(folder);
+        // The folder is not there yet, or was just now removed because its last object was; so may those above it be.
+        if (!isMissing(error) || attempt === MOST_TRIES) throw error;
+        await makeFolder(folder).catch(ignoreMissing);
       }
     }
     await syncFolder(folder);
