@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { identifierKey } from "@flyte-ts/domain";
 import { CompiledWorkflowClosureSchema, type CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { IdentifierSchema, ResourceType, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -337,9 +337,11 @@ test("closure and inputs by reference leave the resource and come back with what
   expect(json).not.toHaveProperty("inputs");
   expect(referencesOf(json)).toEqual({ closure: "s3://b/c", inputs: "s3://b/i", slices: [] });
   expect(referencesOf(plain())).toEqual({ closure: undefined, inputs: undefined, slices: [] });
-  const { model } = parseFlyteWorkflow(json, { closure, inputs });
+  const bytes = toBinary(CompiledWorkflowClosureSchema, closure);
+  const { model } = parseFlyteWorkflow(json, { closure: bytes, inputs });
   expectGraph(model.root, simple);
   expect(model.inputs).toBe(inputs);
+  expect(() => parseFlyteWorkflow(json, { closure: bytes.subarray(0, bytes.length - 1), inputs })).toThrow(WorkflowFormatError);
 });
 
 test("labels of the system win over the user's, and a user cannot make an execution look finished", () => {

@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { identifierKey } from "@flyte-ts/domain";
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TaskTemplateSchema, type TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { Node } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { WorkflowBuildError } from "./build-error.js";
 import { buildGraph, type GraphParts, graphParts } from "./graph.js";
 import type { BindingForm } from "./node.js";
@@ -20,7 +21,7 @@ export interface ClosureFields {
 
 /** @throws WorkflowBuildError when the closure is not a whole, compiled one. */
 export function buildClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): ClosureFields {
-  const { spec, tasks, subWorkflows } = closureParts(closure, platform, "json");
+  const { spec, tasks, subWorkflows } = closureParts(closure, platform, { bindings: "json" });
   return {
     spec: buildGraph(spec),
     tasks,
@@ -37,11 +38,17 @@ export interface ClosureParts {
   readonly subWorkflows: ReadonlyMap<string, GraphParts>;
 }
 
+export interface ClosurePartsOptions {
+  readonly bindings: BindingForm;
+  /** Those of the closure's own graph; default: those that stand in it. */
+  readonly nodes?: Iterable<Node>;
+}
+
 /** @throws WorkflowBuildError when the closure is not a whole, compiled one; see `graphParts`. */
 export function closureParts(
   { primary, subWorkflows, tasks }: CompiledWorkflowClosure,
   platform: PlatformResources,
-  bindings: BindingForm,
+  { bindings, nodes }: ClosurePartsOptions,
 ): ClosureParts {
   if (primary === undefined) throw new WorkflowBuildError("closure", "holds no primary workflow");
   const templates = new Map<string, TaskTemplate>();
@@ -53,10 +60,10 @@ export function closureParts(
   for (const workflow of subWorkflows) {
     const id = workflow.template?.id;
     if (id === undefined) throw new WorkflowBuildError("closure", "holds a sub-workflow without an id");
-    byKey.set(identifierKey(id), graphParts(workflow, templates, bindings));
+    byKey.set(identifierKey(id), graphParts(workflow, { tasks: templates, bindings }));
   }
   return {
-    spec: graphParts(primary, templates, bindings),
+    spec: graphParts(primary, { tasks: templates, bindings, nodes }),
     tasks: Object.fromEntries([...templates].map(([key, template]) => [key, taskJson(withResources(template, platform))])),
     subWorkflows: byKey,
   };

@@ -22,8 +22,15 @@ export function buildGraph({ rest, nodes }: GraphParts): JsonObject {
   return { ...rest, nodes: Object.fromEntries(Array.from(nodes, (node) => [node.id, node])) };
 }
 
+interface GraphPartsOptions {
+  readonly tasks: Tasks;
+  readonly bindings: BindingForm;
+  /** Default: those of the graph's template. */
+  readonly nodes?: Iterable<Node> | undefined;
+}
+
 /** @throws WorkflowBuildError when the graph is no whole, compiled one; of a node when it is taken. */
-export function graphParts({ template, connections }: CompiledWorkflow, tasks: Tasks, bindings: BindingForm): GraphParts {
+export function graphParts({ template, connections }: CompiledWorkflow, { tasks, bindings, nodes }: GraphPartsOptions): GraphParts {
   if (template?.id === undefined) throw new WorkflowBuildError("closure", "holds a workflow without an id");
   const id = workflowIdText(template.id);
   const edges = { downstream: idLists(connections?.downstream ?? {}), upstream: idLists(connections?.upstream ?? {}) };
@@ -35,10 +42,10 @@ export function graphParts({ template, connections }: CompiledWorkflow, tasks: T
   if (template.outputs.length > 0) json["outputBindings"] = template.outputs.map((binding) => protoJson(BindingSchema, binding));
   const policy = template.metadata?.onFailure ?? Policy.FAIL_IMMEDIATELY;
   if (policy !== Policy.FAIL_IMMEDIATELY) json["onFailurePolicy"] = Policy[policy] ?? String(policy);
-  return { rest: json, nodes: eachNode(template.nodes, tasks, bindings) };
+  return { rest: json, nodes: eachNode(nodes ?? template.nodes, tasks, bindings) };
 }
 
-function* eachNode(nodes: readonly Node[], tasks: Tasks, bindings: BindingForm): Generator<NodeJson> {
+function* eachNode(nodes: Iterable<Node>, tasks: Tasks, bindings: BindingForm): Generator<NodeJson> {
   for (const node of nodes) yield* buildNodes(node, tasks, bindings);
 }
 

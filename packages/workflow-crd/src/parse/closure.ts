@@ -6,6 +6,7 @@ import type { NodeJson } from "../build/node.js";
 import type { PlatformResources } from "../build/task-resources.js";
 import type { GraphModel, NodeTarget, WorkflowModel } from "../model.js";
 import { type GraphForm, parseGraph } from "./graph.js";
+import type { OpenClosure } from "./open-closure.js";
 import { Field } from "./read.js";
 
 /** What a compiled closure defines: its own graph, and what the nodes may name. */
@@ -16,7 +17,7 @@ export type ClosureModel = Pick<WorkflowModel, "root" | "tasks" | "subWorkflows"
  * @throws WorkflowBuildError or WorkflowFormatError when the closure is not a whole, compiled one.
  */
 export function parseClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): Generator<void, ClosureModel> {
-  return parseGraphs(closureForm(closure, platform));
+  return parseGraphs(closureForm({ closure, nodes: closure.primary?.template?.nodes ?? [] }, platform));
 }
 
 /** What a resource says of its graphs, be it itself or by the closure that it names. */
@@ -28,8 +29,8 @@ export interface ClosureForm {
 }
 
 /** A closure's graphs in the form of the resource; nodes are brought into it one by one, as they are read. */
-export function closureForm(closure: CompiledWorkflowClosure, platform: PlatformResources): ClosureForm {
-  const { spec, tasks, subWorkflows } = closureParts(closure, platform, "kept");
+export function closureForm({ closure, nodes }: OpenClosure, platform: PlatformResources): ClosureForm {
+  const { spec, tasks, subWorkflows } = closureParts(closure, platform, { bindings: "kept", nodes });
   const root = new Field({}, "closure");
   const below = new Field({}, "subWorkflows", root);
   return {

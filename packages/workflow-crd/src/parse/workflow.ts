@@ -1,4 +1,3 @@
-import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import {
   IdentifierSchema,
   ResourceType,
@@ -11,6 +10,7 @@ import { isRecordOfUpdates } from "../fields-record.js";
 import type { ExecutionOptions, ParsedWorkflow } from "../model.js";
 import { type ClosureForm, closureForm, parseGraphs } from "./closure.js";
 import { graphIn } from "./graph.js";
+import { openClosure } from "./open-closure.js";
 import { parseOptions } from "./options.js";
 import { Field } from "./read.js";
 import { assembleSlices } from "../slice/assemble.js";
@@ -29,7 +29,8 @@ export interface WorkflowReferences {
 
 /** Parts that a resource keeps elsewhere, fetched. */
 export interface FetchedParts {
-  readonly closure?: CompiledWorkflowClosure | undefined;
+  /** The bytes of a CompiledWorkflowClosure. */
+  readonly closure?: Uint8Array | undefined;
   readonly inputs?: LiteralMap | undefined;
   readonly slices?: readonly LoadedSlice[] | undefined;
 }
@@ -104,13 +105,14 @@ function withSlices(status: WorkflowStatus, root: Field, slices: readonly Loaded
 
 interface GraphSource {
   readonly root: Field;
-  readonly closure: CompiledWorkflowClosure | undefined;
+  readonly closure: Uint8Array | undefined;
   readonly options: ExecutionOptions;
 }
 
 function graphForms({ root, closure, options }: GraphSource): ClosureForm {
   const reference = root.at("workflowClosureReference");
-  if (closure !== undefined) return closureForm(closure, { defaults: options.resourceDefaults, limits: options.resourceLimits });
+  if (closure !== undefined)
+    return closureForm(openClosure(closure, reference), { defaults: options.resourceDefaults, limits: options.resourceLimits });
   if (!reference.absent) throw reference.error("the closure stands elsewhere and was not fetched");
   return {
     spec: graphIn(root.at("spec")),

@@ -1,6 +1,5 @@
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { KubeClient, KubeObject, ObjectName } from "@flyte-ts/kubernetes";
 import {
@@ -59,9 +58,7 @@ export class WorkflowLoader {
     const parts = { inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema), slices };
     if (closure === undefined) return parseFlyteWorkflow(resource, parts);
     await othersTurn();
-    const decoded = decode("workflowClosureReference", closure, CompiledWorkflowClosureSchema);
-    await othersTurn();
-    const parsed = await inTurns(parseFlyteWorkflowInParts(resource, { ...parts, closure: decoded }));
+    const parsed = await inTurns(parseFlyteWorkflowInParts(resource, { ...parts, closure }));
     await othersTurn();
     return parsed;
   }
