@@ -12,7 +12,12 @@ const operations = readFileSync(join(resolve(dirname(fileURLToPath(import.meta.u
 /** Only there with another configuration. */
 const ELSEWHERE = /^flyte_propeller_recorder_/;
 /** Which of the documented ones belong to which service of the local stack. */
-const SERVICES = { propeller: /^flyte_propeller_/, admin: /^flyte_admin_/, "plugin-pod": /^flyte_plugin_/ } as const;
+const SERVICES = {
+  propeller: /^flyte_propeller_/,
+  admin: /^flyte_admin_/,
+  scheduler: /^flyte_scheduler_/,
+  "plugin-pod": /^flyte_plugin_/,
+} as const;
 type Service = keyof typeof SERVICES;
 
 let stack: RunningStack;
@@ -36,6 +41,15 @@ async function scrape(service: Service): Promise<ReadonlyMap<string, number>> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
 }
 
+async function scrapeAll(): Promise<Readonly<Record<Service, ReadonlyMap<string, number>>>> {
+  return {
+    propeller: await scrape("propeller"),
+    admin: await scrape("admin"),
+    scheduler: await scrape("scheduler"),
+    "plugin-pod": await scrape("plugin-pod"),
+  };
+}
+
 /** Names of metrics, with those that have no sample yet. */
 async function names(service: Service): Promise<readonly string[]> {
   const text = await (await fetch(`http://127.0.0.1:${ports[service]}/metrics`)).text();
@@ -46,7 +60,7 @@ const sum = (samples: ReadonlyMap<string, number>, prefix: string) =>
   [...samples].reduce((total, [sample, value]) => (sample.startsWith(prefix) ? total + value : total), 0);
 
 test("what is documented is there, what is there is documented, and it moves", async () => {
-  const before = { propeller: await scrape("propeller"), admin: await scrape("admin"), "plugin-pod": await scrape("plugin-pod") };
+  const before = await scrapeAll();
   const good = await registerShellWorkflow(client, "measured", [{ id: "n0", script: "sleep 3", after: [] }]);
   const bad = await registerShellWorkflow(client, "unmeasured", [{ id: "n0", script: "exit 1", after: [], retries: 1 }]);
   const ids = [];
@@ -62,7 +76,7 @@ test("what is documented is there, what is there is documented, and it moves", a
   expect(sum(level, 'flyte_propeller_workflows{phase="Running"}')).toBeGreaterThan(0);
   for (const id of ids) await waitForEnd(client, id, 60_000);
 
-  const after = { propeller: await scrape("propeller"), admin: await scrape("admin"), "plugin-pod": await scrape("plugin-pod") };
+  const after = await scrapeAll();
   const documented = [...operations.matchAll(/^\| `(flyte_\w+)`/gm)]
     .map((match) => match[1] as string)
     .filter((name) => !ELSEWHERE.test(name));

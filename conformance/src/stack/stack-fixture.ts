@@ -30,6 +30,7 @@ export interface RunningStack {
 
 export type StackPart =
   | "admin"
+  | "scheduler"
   | "propeller"
   | "propeller-2"
   | "plugin-pod"
