@@ -14,6 +14,7 @@ export interface RunningAdmin {
   /** One port for gRPC and REST. */
   readonly api: number;
   readonly databaseUrl: string;
+  readonly configFile: string;
   /** Bytes of memory that admin's process holds. */
   residentBytes(): number;
   /** What admin has logged, line by line. */
@@ -22,8 +23,12 @@ export interface RunningAdmin {
   stop(): Promise<void>;
 }
 
-/** Starts admin from its build on free ports, on a fresh database, configured as the local stack configures it. */
-export async function startAdmin(): Promise<RunningAdmin> {
+/**
+ * Starts admin from its build on free ports, on a fresh database, configured as the local stack configures it.
+ *
+ * @param more settings beside those, given the port of its API
+ */
+export async function startAdmin(more: (api: number) => object = () => ({})): Promise<RunningAdmin> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-admin-"));
   const stops: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const stop = async () => {
@@ -58,10 +63,11 @@ export async function startAdmin(): Promise<RunningAdmin> {
           storage: { container: "s3://my-s3-bucket", s3: { endpoint: `http://127.0.0.1:${blobs}`, region: "us-east-1", ...key } },
           taskResources: { defaults: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "4", memory: "4Gi", gpu: "1" } },
           registration: { maxWorkflowNodes: 100_000 },
+          ...more(api),
         },
       }),
     );
-    return { api, databaseUrl: postgres.url, residentBytes: admin.residentBytes, log: admin.log, stop };
+    return { api, databaseUrl: postgres.url, configFile: admin.configFile, residentBytes: admin.residentBytes, log: admin.log, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -101,6 +107,7 @@ async function startService({ name, folder, opsPort, config }: ServiceSpec) {
     throw new Error(`${name} did not become ready:\n${lines.slice(-30).join("\n")}`);
   }
   return {
+    configFile,
     stop,
     log: () => [...lines],
     residentBytes: () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) * 1024,

@@ -1,8 +1,6 @@
 // Who calls
 export { readToken } from "./read-token.js";
-export { ALGORITHMS, createVerifier, type Identity, type Issuer, type VerifyOptions, type VerifyToken } from "./verify-token.js";
-export { createProvider, type Provider, type ProviderMetadata, type ProviderOptions } from "./discover.js";
-export { createLocalKeys, type PublicKey } from "./local-keys.js";
+export type { Identity, VerifyToken } from "./verify-token.js";
 
 // What they may do
 export { includesRole, type Role, ROLES } from "./role.js";
@@ -25,3 +23,4 @@ export { type Change, createGuard, type Guard, type GuardOptions, type NoteEnd }
 
 // Calling others
 export { type ClientTokenOptions, createClientToken } from "./client-token.js";
+export { type ServiceAuth, serviceAuthSchema, serviceMetadata } from "./service-metadata.js";

@@ -7,7 +7,6 @@ import { connectBus } from "@flyte-ts/messaging";
 import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
 import { createLogger, Metrics, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
-import { createAccess } from "./access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { startIngest } from "./ingest/start.js";
@@ -48,7 +47,10 @@ const ingest = await startIngest(deps);
 // Without a data plane executions are accepted and wait for one.
 const background = [...(clusters.length === 0 ? [] : [await startLauncher(deps)]), startUpkeep(deps)];
 const servers: RpcServer[] = [];
-const access = config.auth.mode === "required" ? await createAccess({ ...deps, self: () => ownAddress(servers) }) : undefined;
+const access =
+  config.auth.mode === "required"
+    ? await (await import("./access/start.js")).createAccess({ ...deps, self: () => ownAddress(servers) })
+    : undefined;
 const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() }, access);
 const { tracing } = config;
 const traces = tracing.endpoint === undefined ? undefined : new OtlpExporter({ ...tracing, endpoint: tracing.endpoint, service: "admin" });

@@ -1,3 +1,4 @@
+import { serviceAuthSchema } from "@flyte-ts/auth";
 import { z } from "zod";
 
 const milliseconds = z.number().int().min(0);
@@ -20,6 +21,8 @@ export const propellerConfigSchema = z.strictObject({
       timeoutMs: milliseconds.min(100).default(15_000),
       /** Calls at once. */
       concurrency: z.number().int().positive().default(64),
+      /** As whom it is called, where it asks callers who they are. */
+      auth: serviceAuthSchema.optional(),
     })
     .prefault({}),
   /** What tasks make at run time. */
@@ -88,6 +91,8 @@ export const propellerConfigSchema = z.strictObject({
           concurrency: z.number().int().positive().default(64),
           /** Events that may wait before those that a later one replaces are left out. */
           maxWaiting: z.number().int().positive().default(20_000),
+          /** Absent: `admin.auth`. */
+          auth: serviceAuthSchema.optional(),
         })
         .prefault({}),
     })

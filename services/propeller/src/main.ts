@@ -5,6 +5,7 @@ import { loadConfig } from "@flyte-ts/config";
 import { EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
+import { serviceMetadata } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
 import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL } from "@flyte-ts/workflow-crd";
 import { createLogger, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
@@ -47,7 +48,11 @@ const bus = await connectBus({ url: config.nats.url, name: "propeller", logger }
 
 const blobs = createBlobStore({ s3: storage.s3 });
 const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.random });
-const adminChannel = openChannel({ endpoint: config.admin.endpoint, deadlineMs: config.admin.timeoutMs });
+const adminChannel = openChannel({
+  endpoint: config.admin.endpoint,
+  deadlineMs: config.admin.timeoutMs,
+  ...serviceMetadata(config.admin.endpoint, config.admin.auth, () => new Date()),
+});
 const presence = new PluginPresence({
   since: Date.now(),
   listenMs: config.plugins.listenMs,
@@ -77,7 +82,11 @@ const notes = config.kubernetesEvents.enabled
 const recorder =
   config.events.sink === "grpc"
     ? grpcRecorder(
-        { ...config.events.grpc, endpoint: config.events.grpc.endpoint ?? config.admin.endpoint },
+        {
+          ...config.events.grpc,
+          endpoint: config.events.grpc.endpoint ?? config.admin.endpoint,
+          auth: config.events.grpc.auth ?? config.admin.auth,
+        },
         { observe: (key, observation) => controller.observe(key, observation), logger, metrics, random: Math.random },
       )
     : undefined;

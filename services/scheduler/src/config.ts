@@ -1,3 +1,4 @@
+import { serviceAuthSchema } from "@flyte-ts/auth";
 import { z } from "zod";
 
 /** The scheduler's configuration. */
@@ -16,7 +17,12 @@ export const schedulerConfigSchema = z
       .prefault({}),
     /** Who tells the schedules and takes the executions. */
     admin: z
-      .strictObject({ endpoint: z.string().default("127.0.0.1:8089"), timeoutMs: z.number().int().positive().default(10_000) })
+      .strictObject({
+        endpoint: z.string().default("127.0.0.1:8089"),
+        timeoutMs: z.number().int().positive().default(10_000),
+        /** As whom it is called, where it asks callers who they are. */
+        auth: serviceAuthSchema.optional(),
+      })
       .prefault({}),
     /** How often admin is asked whether schedules have changed, ms: a new one is known after this time at the latest. */
     refreshMs: z.number().int().positive().default(2_000),

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { loadConfig } from "@flyte-ts/config";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
+import { serviceMetadata } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
 import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { adminApi } from "./admin-api.js";
@@ -16,7 +17,11 @@ const logger = createLogger({ service: "scheduler", level: config.logLevel });
 const metrics = new Metrics();
 const { url, maxConnections } = config.database;
 const db = createPool({ url, maxConnections, applicationName: "flyte-ts scheduler", logger });
-const channel = openChannel({ endpoint: config.admin.endpoint, deadlineMs: config.admin.timeoutMs });
+const channel = openChannel({
+  endpoint: config.admin.endpoint,
+  deadlineMs: config.admin.timeoutMs,
+  ...serviceMetadata(config.admin.endpoint, config.admin.auth, () => new Date()),
+});
 const scheduler = new Scheduler({
   config,
   admin: adminApi({ channel, logger }),

@@ -1,5 +1,5 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
-import type { Provider } from "@flyte-ts/auth";
+import type { Provider } from "@flyte-ts/auth/tokens";
 import type { AuthMetadataService, OAuth2MetadataResponseSchema } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import type { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";

@@ -1,15 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import {
-  createGuard,
-  createProvider,
-  createVerifier,
-  type Guard,
-  type Issuer,
-  type Provider,
-  requireRules,
-  type VerifyToken,
-} from "@flyte-ts/auth";
+import { createGuard, type Guard, requireRules, type VerifyToken } from "@flyte-ts/auth";
+import { createProvider, createVerifier, type Issuer, type Provider } from "@flyte-ts/auth/tokens";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { AuditService, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";

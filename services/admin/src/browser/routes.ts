@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Identity, Provider, VerifyToken } from "@flyte-ts/auth";
+import type { Identity, VerifyToken } from "@flyte-ts/auth";
+import type { Provider } from "@flyte-ts/auth/tokens";
 import { type CallContext, type HttpContext, type HttpRoute, toRpcError } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import { escapeHtml, PAGE_HEADERS, page } from "../issuer/page.js";

@@ -213,7 +213,7 @@ test("a device is signed in by a person elsewhere", async () => {
     interval: number;
     expires_in: number;
   };
-  expect(device.verification_uri).toBe(`${SITE}/oauth2/device`);
+  expect(device).toMatchObject({ verification_uri: `${SITE}/oauth2/device`, interval: 5, expires_in: 600 });
   const poll = () =>
     tokenRequest({ grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: device.device_code, client_id: "flytectl" });
   expect((await poll()).body.error).toBe("authorization_pending");

@@ -22,6 +22,9 @@ const SESSION_COOKIE = "flyte_issuer_session";
 /** Cookies by which the issuer knows who is signed in. */
 export const ISSUER_COOKIES: readonly string[] = [SESSION_COOKIE, `${SESSION_COOKIE}.sig`];
 
+/** How often a device may ask whether its user has signed in. */
+const POLL_SECONDS = 5;
+
 /** Scopes that Flyte's clients ask for. */
 const SCOPES = "all offline";
 
@@ -40,8 +43,19 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
   client.prototype.compareClientSecret = function compare(given) {
     return secretMatches(this.clientSecret, given);
   };
+  provider.use(async (ctx, next) => {
+    await next();
+    const { body } = ctx;
+    // RFC 8628 lets an issuer leave it out; flytekit 1.16 fails without it.
+    if (ctx.oidc?.route === "device_authorization" && isFields(body) && "device_code" in body)
+      ctx.body = { interval: POLL_SECONDS, ...body };
+  });
   provider.on("server_error", (_, error) => options.logger.error({ err: error }, "the issuer failed"));
   return provider;
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Buffer.isBuffer(value);
 }
 
 function configurationOf({ issuer, keys, db, clock, accessTokenSeconds, refreshTokenSeconds }: ProviderOptions): Configuration {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createLocalKeys, type Provider as TokenProvider, type ProviderMetadata } from "@flyte-ts/auth";
+import { createLocalKeys, type Provider as TokenProvider, type ProviderMetadata } from "@flyte-ts/auth/tokens";
 import type { Database } from "@flyte-ts/postgres";
 import type { HttpRoute } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";

@@ -1,4 +1,5 @@
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { type ServiceAuth, serviceMetadata } from "@flyte-ts/auth";
 import { createClient, openChannel } from "@flyte-ts/rpc";
 import { Counter, Gauge, type Logger } from "@flyte-ts/telemetry";
 import type { PropellerMetrics } from "../metrics.js";
@@ -11,6 +12,7 @@ export interface RecorderConfig {
   readonly timeoutMs: number;
   readonly concurrency: number;
   readonly maxWaiting: number;
+  readonly auth?: ServiceAuth | undefined;
 }
 
 export interface RecorderParts {
@@ -24,7 +26,11 @@ const RETRY = { initial: 100, factor: 2, max: 15_000, jitter: 0.5 };
 
 /** The sink of events to a Flyte admin over gRPC, over a connection of its own. */
 export function grpcRecorder(config: RecorderConfig, { observe, logger, metrics, random }: RecorderParts): ForwardingSink {
-  const channel = openChannel({ endpoint: config.endpoint, deadlineMs: config.timeoutMs });
+  const channel = openChannel({
+    endpoint: config.endpoint,
+    deadlineMs: config.timeoutMs,
+    ...serviceMetadata(config.endpoint, config.auth, () => new Date()),
+  });
   const { registry } = metrics;
   const sent = new Counter({
     name: "flyte_propeller_recorder_answers_total",

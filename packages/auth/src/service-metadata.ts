@@ -1,0 +1,43 @@
+import { readFile } from "node:fs/promises";
+import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
+import { type ChannelOptions, createClient, openChannel } from "@flyte-ts/rpc";
+import { z } from "zod";
+import { createClientToken } from "./client-token.js";
+
+/** As whom a service calls others that ask who it is; without it, it calls without a token. */
+export const serviceAuthSchema = z.strictObject({
+  clientId: z.string().min(1),
+  /** File that holds the client's secret and nothing else; it is read again for every token. */
+  clientSecretFile: z.string().min(1),
+  /** Where tokens are; absent: where the service that is called says. */
+  tokenEndpoint: z.url().optional(),
+  scopes: z.array(z.string().min(1)).default(["all"]),
+  audience: z.string().optional(),
+});
+
+export type ServiceAuth = z.infer<typeof serviceAuthSchema>;
+
+const DISCOVERY_MS = 10_000;
+
+/** What each call of a service carries, for {@link openChannel}; nothing when the service has no credentials. */
+export function serviceMetadata(endpoint: string, auth: ServiceAuth | undefined, clock: () => Date): Pick<ChannelOptions, "metadata"> {
+  if (auth === undefined) return {};
+  const token = createClientToken({
+    clientId: auth.clientId,
+    secret: () => readFile(auth.clientSecretFile, "utf8"),
+    tokenEndpoint: async () => auth.tokenEndpoint ?? (await askForTokenEndpoint(endpoint)),
+    scopes: auth.scopes,
+    audience: auth.audience,
+    clock,
+  });
+  return { metadata: async () => ({ authorization: `Bearer ${await token()}` }) };
+}
+
+async function askForTokenEndpoint(endpoint: string): Promise<string> {
+  const channel = openChannel({ endpoint, deadlineMs: DISCOVERY_MS });
+  try {
+    return (await createClient({ channel, service: AuthMetadataService }).getOAuth2Metadata({})).tokenEndpoint;
+  } finally {
+    channel.close();
+  }
+}
