@@ -61,6 +61,49 @@ export async function resolveAttributes<Case extends TargetCase>(
   return found?.case === target ? (found.value as TargetValues[Case]) : undefined;
 }
 
+/** One question of {@link resolveAll}. */
+export interface AttributeQuestion {
+  readonly kind: MatchableResource;
+  /** The type that is expected. */
+  readonly target: TargetCase;
+  readonly scope: AttributeScope;
+}
+
+/** {@link resolveAttributes} for several questions at once, with one statement. */
+export async function resolveAll<Questions extends Readonly<Record<string, AttributeQuestion>>>(
+  db: Queryable,
+  questions: Questions,
+): Promise<{ readonly [Name in keyof Questions]: TargetValues[Questions[Name]["target"]] | undefined }> {
+  const asked = Object.entries(questions);
+  const scopes = asked.map(([, { scope }]) => scope);
+  const { rows } = await db.query<{ place: bigint; attributes: Uint8Array }>({
+    name: "find-attributes-of-all",
+    text: `SELECT asked.place, found.attributes
+      FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
+        AS asked(kind, project, domain, workflow, launch_plan, place)
+      CROSS JOIN LATERAL (
+        SELECT attributes FROM matchable_attributes AS a
+        WHERE a.kind = asked.kind AND a.project = asked.project COLLATE "C" AND a.domain IN (asked.domain COLLATE "C", '')
+          AND a.workflow IN (asked.workflow COLLATE "C", '') AND a.launch_plan IN (asked.launch_plan COLLATE "C", '')
+        ORDER BY a.priority DESC LIMIT 1
+      ) AS found`,
+    values: [
+      asked.map(([, { kind }]) => kind),
+      scopes.map(({ project }) => project),
+      scopes.map(({ domain = "" }) => domain),
+      scopes.map(({ workflow = "" }) => workflow),
+      scopes.map(({ launchPlan = "" }) => launchPlan),
+    ],
+  });
+  const answers: Record<string, unknown> = {};
+  for (const row of rows) {
+    const [name, { target }] = asked[Number(row.place) - 1] as [string, AttributeQuestion];
+    const found = fromBinary(MatchingAttributesSchema, row.attributes).target;
+    if (found.case === target) answers[name] = found.value;
+  }
+  return answers as { readonly [Name in keyof Questions]: TargetValues[Questions[Name]["target"]] | undefined };
+}
+
 export function storedAttributes(row: AttributeRow): StoredAttributes {
   const { project, domain, workflow, launch_plan: launchPlan } = row;
   return { project, domain, workflow, launchPlan, attributes: fromBinary(MatchingAttributesSchema, row.attributes) };

@@ -3,6 +3,11 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { alreadyExists } from "../invalid.js";
 
+/** Whether a policy limits anything. */
+export function isLimited(policy: ConcurrencyPolicy | undefined): policy is ConcurrencyPolicy {
+  return policy?.behavior === ConcurrencyLimitBehavior.SKIP;
+}
+
 /**
  * Holds a launch plan's executions, over all its versions, to its policy. Call it in the
  * transaction that stores the execution: two that come at once wait for each other here, so
@@ -10,8 +15,7 @@ import { alreadyExists } from "../invalid.js";
  *
  * @throws RpcError ALREADY_EXISTS when the limit is reached and the policy says to skip.
  */
-export async function checkConcurrency(tx: Queryable, id: Identifier, policy: ConcurrencyPolicy | undefined): Promise<void> {
-  if (policy === undefined || policy.behavior !== ConcurrencyLimitBehavior.SKIP) return;
+export async function checkConcurrency(tx: Queryable, id: Identifier, policy: ConcurrencyPolicy): Promise<void> {
   await tx.query({
     name: "lock-launch-plan",
     text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 7031990417))",

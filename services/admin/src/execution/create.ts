@@ -1,5 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { checkInputs, fnv64a, randomExecutionName } from "@flyte-ts/domain";
+import type { ClusterAssignment } from "@flyte-ts/idl/flyteidl/admin/cluster_assignment_pb";
 import { type Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import {
   ExecutionClosureSchema,
@@ -13,16 +14,16 @@ import type { LaunchPlan } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { findAttributes, resolveAttributes } from "../attributes/resolve.js";
+import { resolveAll } from "../attributes/resolve.js";
 import type { AdminDeps } from "../deps.js";
 import { nanosOfDate } from "../event/time.js";
 import { missingEntity } from "../identifier/missing.js";
 import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
-import { platformResources } from "../task/resources.js";
+import { resourcesOf } from "../task/resources.js";
 import { wakeParents } from "../wake/announce-ends.js";
 import { type CheckedRequest, checkCreateRequest } from "./check-request.js";
-import { checkConcurrency } from "./concurrency.js";
+import { checkConcurrency, isLimited } from "./concurrency.js";
 import { inherit } from "./inherit.js";
 import { insertExecution } from "./insert.js";
 import { encodeLaunchSettings } from "./launch-settings.js";
@@ -60,12 +61,16 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
   if (!inputs.ok) throw invalidArgument(inputs.errors[0]?.message ?? "invalid inputs");
   const id = { project: request.project, domain: request.domain, name: request.name || randomExecutionName(deps.random) };
   const row = await prepare(deps, { id, checked, what, inputs: inputs.inputs, userInputs: request.inputs, caller });
-  await deps.db.transaction(async (tx) => {
-    if (what.launchPlanRowId !== undefined && launchPlan.id !== undefined) {
-      await checkConcurrency(tx, launchPlan.id, launchPlan.spec?.concurrencyPolicy);
-    }
-    await insertExecution(tx, row);
-  });
+  const { id: limitedBy, spec } = launchPlan;
+  const policy = spec?.concurrencyPolicy;
+  if (what.launchPlanRowId === undefined || limitedBy === undefined || !isLimited(policy)) {
+    await insertExecution(deps.db, row);
+  } else {
+    await deps.db.transaction(async (tx) => {
+      await checkConcurrency(tx, limitedBy, policy);
+      await insertExecution(tx, row);
+    });
+  }
   if (row.failure !== undefined) await wakeParents(deps, [id]);
   return id;
 }
@@ -114,15 +119,17 @@ async function prepare(
   const { launchPlan, workflow } = what;
   const isTask = what.taskRowId !== undefined;
   const inherited = await inherit(deps.db, spec, caller.principal);
+  const attributes = await findSettings(deps, id, { workflow, launchPlan: launchPlan.id?.name ?? "", isTask });
   const config = mergeConfig({
     request: spec,
     launchPlan: isTask ? undefined : launchPlan.spec,
-    attributes: await configAttributes(deps, id, workflow.name),
+    // The most specific attributes, then the project's: each may have what the other lacks.
+    attributes: [attributes.config, attributes.projectConfig].filter((each) => each !== undefined),
     defaults: deps.config.executionDefaults,
   });
   // The project's labels fill what nobody else has said.
   const labels = { ...project.labels?.values, ...config.labels?.values };
-  const cluster = inherited.cluster ?? (await pickCluster(deps, id, spec));
+  const cluster = inherited.cluster ?? pickCluster(deps, id, { wanted: spec.clusterAssignment, configured: attributes.cluster });
   const refusal = foreseeRefusal({
     name: id.name,
     annotations: config.annotations?.values ?? {},
@@ -146,8 +153,8 @@ async function prepare(
   const settings = encodeLaunchSettings({
     workflow,
     config: { ...config, labels: { $typeName: "flyteidl.admin.Labels", values: labels } },
-    resources: await platformResources(deps, { project: workflow.project, domain: workflow.domain, workflow: workflow.name }),
-    pluginOverrides: await pluginOverrides(deps, id, { workflow: isTask ? id.name : workflow.name, launchPlan: launchPlan.id?.name ?? "" }),
+    resources: resourcesOf(attributes.resources, deps.config),
+    pluginOverrides: attributes.plugins?.overrides ?? [],
     recovers: stored.metadata?.mode === ExecutionMetadata_ExecutionMode.RECOVERED ? stored.metadata.referenceExecution : undefined,
   });
   const base = [deps.config.storage.container, deps.config.storage.metadataPrefix, id.project, id.domain, id.name].join("/");
@@ -188,29 +195,42 @@ function notificationsOf({ notificationOverrides: own }: ExecutionSpec, launchPl
   return launchPlan.spec?.entityMetadata?.notifications ?? [];
 }
 
-/** The most specific attributes, then the project's: each may have what the other lacks. */
-async function configAttributes({ db }: CreateDeps, { project, domain }: ExecutionName, workflow: string) {
-  const kind = { kind: MatchableResource.WORKFLOW_EXECUTION_CONFIG, target: "workflowExecutionConfig" } as const;
-  const scoped = await resolveAttributes(db, kind, { project, domain, workflow });
-  const ofProject = await resolveAttributes(db, kind, { project });
-  return [scoped, ofProject].filter((config) => config !== undefined);
+interface SettingsScope {
+  readonly workflow: Identifier;
+  readonly launchPlan: string;
+  readonly isTask: boolean;
 }
 
-async function pluginOverrides({ db }: CreateDeps, { project, domain }: ExecutionName, scope: { workflow: string; launchPlan: string }) {
-  const found = await resolveAttributes(
-    db,
-    { kind: MatchableResource.PLUGIN_OVERRIDE, target: "pluginOverrides" },
-    { project, domain, ...scope },
-  );
-  return found?.overrides ?? [];
+/** What is set for the project, domain, workflow and launch plan. */
+function findSettings({ db }: CreateDeps, { project, domain, name }: ExecutionName, { workflow, launchPlan, isTask }: SettingsScope) {
+  const scope = { project, domain };
+  const config = { kind: MatchableResource.WORKFLOW_EXECUTION_CONFIG, target: "workflowExecutionConfig" } as const;
+  return resolveAll(db, {
+    config: { ...config, scope: { ...scope, workflow: workflow.name } },
+    projectConfig: { ...config, scope: { project } },
+    cluster: { kind: MatchableResource.CLUSTER_ASSIGNMENT, target: "clusterAssignment", scope },
+    resources: {
+      kind: MatchableResource.TASK_RESOURCE,
+      target: "taskResourceAttributes",
+      scope: { project: workflow.project, domain: workflow.domain, workflow: workflow.name },
+    },
+    plugins: {
+      kind: MatchableResource.PLUGIN_OVERRIDE,
+      target: "pluginOverrides",
+      scope: { ...scope, workflow: isTask ? name : workflow.name, launchPlan },
+    },
+  });
+}
+
+interface Assignments {
+  readonly wanted: ClusterAssignment | undefined;
+  readonly configured: ClusterAssignment | undefined;
 }
 
 /** One of the clusters, by weight and always the same for one name; empty where there is but one. */
-async function pickCluster({ db, clusters }: CreateDeps, id: ExecutionName, spec: ExecutionSpec): Promise<string> {
-  const wanted = spec.clusterAssignment?.clusterPoolName ?? "";
-  const found = (await findAttributes(db, MatchableResource.CLUSTER_ASSIGNMENT, { project: id.project, domain: id.domain }))?.attributes
-    .target;
-  const pool = found?.case === "clusterAssignment" ? found.value.clusterPoolName : "";
+function pickCluster({ clusters }: CreateDeps, id: ExecutionName, assignments: Assignments): string {
+  const wanted = assignments.wanted?.clusterPoolName ?? "";
+  const pool = assignments.configured?.clusterPoolName ?? "";
   if (wanted !== "" && pool !== "" && wanted !== pool) {
     throw invalidArgument(
       `execution with project "${id.project}" and domain "${id.domain}" cannot run on cluster pool "${wanted}", ` +

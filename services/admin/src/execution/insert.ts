@@ -37,13 +37,14 @@ export interface NewExecution {
 export const OUTBOX_CHANNEL = "flyte_execution_outbox";
 
 /**
- * Stores an execution, its labels and tags, and what is owed to the data plane. Call it in
+ * Stores an execution, its labels and tags, and what is owed to the data plane, all with one statement: by itself it is
  * a transaction.
  *
  * @throws RpcError ALREADY_EXISTS when the name is taken or a tag comes twice.
  */
 export async function insertExecution(tx: Queryable, execution: NewExecution): Promise<bigint> {
   const { failure } = execution;
+  const entries = [...Object.entries(execution.labels), ...execution.tags.map((tag) => [tag, ""] as const)];
   const values = [
     execution.project,
     execution.domain,
@@ -73,46 +74,42 @@ export async function insertExecution(tx: Queryable, execution: NewExecution): P
     failure?.kind ?? null,
     failure?.code ?? null,
     execution.workflowName,
+    entries.map(([key]) => key),
+    entries.map(([, value]) => value),
+    failure === undefined,
+    OUTBOX_CHANNEL,
   ];
-  const { rows } = await tx.query<{ id: bigint }>({
-    name: "insert-execution",
-    text: `INSERT INTO executions (execution_project, execution_domain, execution_name, launch_plan_id, launch_plan_name, workflow_id,
-        task_id, launch_entity, mode, principal, cluster, source_execution_id, parent_execution_id, parent_node_id, spec, inputs,
-        user_inputs, inputs_uri, user_inputs_uri, closure, launch, accepted_ns, updated_ns, state_changed_ns, state_changed_by, phase, result, error,
-        error_kind, error_code, workflow_name)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $22, $22, $10, $23,
-        $24, $25, $26, $27, $28)
-      ON CONFLICT DO NOTHING RETURNING id`,
-    values,
-  });
+  const { rows } = await insert(tx, values);
   const id = rows[0]?.id;
   if (id === undefined) {
     throw alreadyExists(`execution ${execution.project}/${execution.domain}/${execution.name}: value with matching name already exists`);
   }
-  await insertTags(tx, id, execution);
-  if (failure === undefined) await oweLaunch(tx, id);
   return id;
 }
 
-async function insertTags(tx: Queryable, id: bigint, { labels, tags }: NewExecution): Promise<void> {
-  const entries = [...Object.entries(labels), ...tags.map((tag) => [tag, ""] as const)];
-  if (entries.length === 0) return;
+async function insert(tx: Queryable, values: readonly unknown[]) {
   try {
-    await tx.query({
-      name: "insert-execution-tags",
-      text: "INSERT INTO execution_tags (execution_id, key, value) SELECT $1, * FROM unnest($2::text[], $3::text[])",
-      values: [id, entries.map(([key]) => key), entries.map(([, value]) => value)],
+    return await tx.query<{ id: bigint }>({
+      name: "insert-execution",
+      text: `WITH made AS (
+        INSERT INTO executions (execution_project, execution_domain, execution_name, launch_plan_id, launch_plan_name, workflow_id,
+          task_id, launch_entity, mode, principal, cluster, source_execution_id, parent_execution_id, parent_node_id, spec, inputs,
+          user_inputs, inputs_uri, user_inputs_uri, closure, launch, accepted_ns, updated_ns, state_changed_ns, state_changed_by, phase,
+          result, error, error_kind, error_code, workflow_name)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $22, $22, $10, $23,
+          $24, $25, $26, $27, $28)
+        ON CONFLICT DO NOTHING RETURNING id
+      ), tagged AS (
+        INSERT INTO execution_tags (execution_id, key, value)
+        SELECT made.id, tag.key, tag.value FROM made, unnest($29::text[], $30::text[]) AS tag(key, value)
+      ), owed AS (
+        INSERT INTO execution_outbox (execution_id, action) SELECT id, 'launch' FROM made WHERE $31::boolean
+      )
+      SELECT id, (SELECT pg_notify($32, '') WHERE $31::boolean) FROM made`,
+      values,
     });
   } catch (error) {
-    if (isUniqueViolation(error) === undefined) throw error;
+    if (isUniqueViolation(error)?.constraint !== "execution_tags_pkey") throw error;
     throw alreadyExists("tags: value with matching already exists (duplicate key value violates unique constraint execution_tags_pkey)");
   }
-}
-
-async function oweLaunch(tx: Queryable, id: bigint): Promise<void> {
-  await tx.query({
-    name: "owe-launch",
-    text: "WITH entry AS (INSERT INTO execution_outbox (execution_id, action) VALUES ($1, 'launch')) SELECT pg_notify($2, '')",
-    values: [id, OUTBOX_CHANNEL],
-  });
 }

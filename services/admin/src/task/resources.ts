@@ -1,8 +1,9 @@
 import { parseQuantity, type Quantity } from "@flyte-ts/domain";
-import { MatchableResource, type TaskResourceSpec } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { MatchableResource, type TaskResourceAttributes, type TaskResourceSpec } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type Container, type Resources_ResourceEntry, Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type AttributeScope, resolveAttributes } from "../attributes/resolve.js";
+import type { AdminConfig } from "../config.js";
 import type { AdminDeps } from "../deps.js";
 import { identifierText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
@@ -24,7 +25,12 @@ export interface PlatformResources {
 /** Default and largest resources of tasks in a scope: those of the attributes where there are any, else the configured ones. */
 export async function platformResources(deps: Pick<AdminDeps, "db" | "config">, scope: AttributeScope): Promise<PlatformResources> {
   const attributes = await resolveAttributes(deps.db, { kind: MatchableResource.TASK_RESOURCE, target: "taskResourceAttributes" }, scope);
-  if (attributes === undefined) return deps.config.taskResources;
+  return resourcesOf(attributes, deps.config);
+}
+
+/** The same from the attributes that hold there, if there are any. */
+export function resourcesOf(attributes: TaskResourceAttributes | undefined, config: Pick<AdminConfig, "taskResources">): PlatformResources {
+  if (attributes === undefined) return config.taskResources;
   return { defaults: texts(attributes.defaults), limits: texts(attributes.limits) };
 }
 
