@@ -18,6 +18,7 @@ export {
   signedIn,
   writes,
 } from "./rule.js";
+export { bindingsFrom, headerKeySchema, providerSchema, roleSchema } from "./config-schema.js";
 export { platformRules } from "./platform-rules.js";
 export { type Change, createGuard, type Guard, type GuardOptions, type NoteEnd } from "./guard.js";
 

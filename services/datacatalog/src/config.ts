@@ -1,9 +1,21 @@
+import { headerKeySchema, providerSchema, roleSchema } from "@flyte-ts/auth";
 import { z } from "zod";
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
 
-/** The data catalog's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */
-export const datacatalogConfigSchema = z.strictObject({
+/** Who may call the catalog: with `required` those whose token has role `engine` where the dataset is. */
+const authSchema = z.strictObject({
+  mode: z.enum(["open", "required"]).default("open"),
+  headerKey: headerKeySchema,
+  /** Whose tokens are accepted; admin's built-in issuer is named by admin's `auth.publicUrl`. */
+  providers: z.array(providerSchema).default([]),
+  roles: z.array(roleSchema).prefault([{ subject: "flytepropeller", role: "engine" }]),
+});
+
+export type CatalogAuth = z.infer<typeof authSchema>;
+
+const settings = z.strictObject({
+  auth: authSchema.prefault({}),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   server: z
     .strictObject({
@@ -15,12 +27,8 @@ export const datacatalogConfigSchema = z.strictObject({
         .int()
         .positive()
         .default(16 * 1024 * 1024),
-      /** Callers are not asked who they are; beyond this machine that must be wanted. */
+      /** With `auth.mode: open` callers are not asked who they are; beyond this machine that must be wanted. */
       openToNetwork: z.boolean().default(false),
-    })
-    .refine(({ host, openToNetwork }) => openToNetwork || isLoopback(host), {
-      path: ["host"],
-      message: "there is no authentication, so only a loopback address is served unless openToNetwork is true",
     })
     .prefault({}),
   ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65535).default(10258) }).prefault({}),
@@ -65,5 +73,18 @@ export const datacatalogConfigSchema = z.strictObject({
     })
     .prefault({}),
 });
+
+/** The data catalog's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */
+export const datacatalogConfigSchema = settings
+  .refine(({ server, auth }) => auth.mode === "required" || server.openToNetwork || isLoopback(server.host), {
+    path: ["server", "host"],
+    message:
+      "nobody is asked who they are, so only a loopback address is served: set auth.mode to required and say whose tokens are accepted, " +
+      "or, where everyone who reaches this address may do everything, server.openToNetwork to true",
+  })
+  .refine(({ auth }) => auth.mode === "open" || auth.providers.length > 0, {
+    path: ["auth", "providers"],
+    message: "auth.mode is required, so at least one provider of tokens must be named",
+  });
 
 export type DatacatalogConfig = z.infer<typeof datacatalogConfigSchema>;

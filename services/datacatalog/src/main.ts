@@ -23,12 +23,15 @@ await whenDatabaseIsThere(async () => {
 }, logger);
 const blobs = createBlobStore(config.storage);
 const { host, grpcPort, maxMessageBytes } = config.server;
+const guard = config.auth.mode === "required" ? (await import("./access.js")).catalogGuard(config.auth, () => new Date()) : undefined;
 const server = createRpcServer({
   logger,
   services: datacatalogServices({ config, db, blobs, logger, metrics, uuid: randomUUID }),
-  interceptors: [callMetrics(metrics, "datacatalog"), trouble],
+  interceptors: [callMetrics(metrics, "datacatalog"), trouble, ...(guard === undefined ? [] : [guard.interceptor])],
+  ...(guard && { admitHttp: guard.admitHttp }),
   maxMessageBytes,
 });
+guard?.requireComplete(server);
 const { port } = await server.listen({ host, port: grpcPort });
 notReady = undefined;
 logger.info({ host, port, opsPort: ops.port }, "datacatalog is ready");

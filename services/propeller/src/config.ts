@@ -49,6 +49,8 @@ export const propellerConfigSchema = z.strictObject({
     .strictObject({
       /** Of the data catalog's gRPC API, as for admin; absent: nothing is cached. */
       endpoint: z.string().optional(),
+      /** As whom it is called, where it asks; it must say where tokens are, for the catalog does not. */
+      auth: serviceAuthSchema.required({ tokenEndpoint: true }).optional(),
       timeoutMs: milliseconds.min(100).default(5_000),
       /** Calls at once. */
       concurrency: z.number().int().positive().default(64),

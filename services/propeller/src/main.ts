@@ -60,7 +60,13 @@ const presence = new PluginPresence({
 });
 const { catalog } = config;
 const catalogChannel =
-  catalog.endpoint === undefined ? undefined : openChannel({ endpoint: catalog.endpoint, deadlineMs: catalog.timeoutMs });
+  catalog.endpoint === undefined
+    ? undefined
+    : openChannel({
+        endpoint: catalog.endpoint,
+        deadlineMs: catalog.timeoutMs,
+        ...serviceMetadata(catalog.endpoint, catalog.auth, () => new Date()),
+      });
 const identity = randomUUID();
 const traces =
   config.tracing.endpoint === undefined

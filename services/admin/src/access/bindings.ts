@@ -1,4 +1,4 @@
-import { ALL, type Role, type RoleBinding, ROLES } from "@flyte-ts/auth";
+import { ALL, bindingsFrom, type Role, type RoleBinding, ROLES } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { AuthConfig } from "./config-schema.js";
@@ -17,17 +17,7 @@ export function configuredBindings({ roles, builtIn, publicUrl }: Pick<AuthConfi
   const services = (builtIn?.services ?? []).map(
     (name): RoleBinding => ({ kind: "subject", name, issuer, role: "engine", project: ALL, domain: ALL }),
   );
-  const given = roles.map(
-    ({ subject, group, issuer: of, role, project, domain }): RoleBinding => ({
-      kind: subject === undefined ? "group" : "subject",
-      name: subject ?? group ?? "",
-      issuer: of,
-      role,
-      project,
-      domain,
-    }),
-  );
-  return [...services, ...given];
+  return [...services, ...bindingsFrom(roles)];
 }
 
 /** The roles in the table. One that this version does not know gives nothing. */

@@ -1,36 +1,9 @@
-import { ALL, ROLES } from "@flyte-ts/auth";
+import { headerKeySchema, providerSchema, roleSchema } from "@flyte-ts/auth";
 import { z } from "zod";
 import { browserSchema } from "../browser/config-schema.js";
 import { issuerSchema } from "../issuer/config-schema.js";
 
 const name = z.string().min(1);
-
-/** A role for someone, as the configuration gives it: in all projects and domains unless it says which. */
-const bindingSchema = z
-  .strictObject({
-    /** The `sub` of a token; of a service its client id. */
-    subject: name.optional(),
-    group: name.optional(),
-    /** Whose tokens name the holder so; absent: those of any provider that is accepted. */
-    issuer: name.optional(),
-    role: z.enum(ROLES),
-    project: name.default(ALL),
-    domain: name.default(ALL),
-  })
-  .refine(({ subject, group }) => (subject === undefined) !== (group === undefined), { message: "one of subject and group must be given" });
-
-const providerSchema = z.strictObject({
-  /** Exactly as in the `iss` of its tokens. */
-  issuer: z.url(),
-  /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
-  metadataUrl: z.url().optional(),
-  /** What its tokens for Flyte have in `aud`, one of them; `auth.publicUrl` unless said. */
-  audience: z.array(name).default([]),
-  /** Scopes that a token must have. */
-  requiredScopes: z.array(name).default([]),
-  /** The claim that lists groups. */
-  groupsClaim: name.default("groups"),
-});
 
 /** Sign-in and roles. */
 export const authSchema = z.strictObject({
@@ -39,10 +12,7 @@ export const authSchema = z.strictObject({
   /** Where clients reach admin's HTTP port, as `https://flyte.example.com`. */
   publicUrl: z.url().optional(),
   /** Metadata key and HTTP header that may carry the token beside `authorization`. */
-  headerKey: z
-    .string()
-    .regex(/^[a-z0-9_.-]+$/)
-    .default("flyte-authorization"),
+  headerKey: headerKeySchema,
   /** Identity providers elsewhere whose tokens are accepted. Clients are sent to the first, unless there is a built-in one. */
   providers: z.array(providerSchema).default([]),
   /** Admin issues tokens itself, below `publicUrl`, to users and clients of its own. Clients are sent to it before all others. */
@@ -58,7 +28,7 @@ export const authSchema = z.strictObject({
     })
     .prefault({}),
   /** Those of the table `role_bindings` come beside them. */
-  roles: z.array(bindingSchema).default([]),
+  roles: z.array(roleSchema).default([]),
   /** How soon a role that was given or taken away is known in every replica, seconds. */
   rolesRefreshSeconds: z.number().positive().default(10),
 });

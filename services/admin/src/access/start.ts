@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createGuard, type Guard, requireRules, type VerifyToken } from "@flyte-ts/auth";
-import { createProvider, createVerifier, type Issuer, type Provider } from "@flyte-ts/auth/tokens";
+import { createVerifier, type Issuer, issuersFrom, type Provider } from "@flyte-ts/auth/tokens";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { AuditService, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
@@ -42,25 +42,15 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
     auth.builtIn === undefined
       ? undefined
       : await startIssuer({ db, clock, logger, publicUrl, config: auth.builtIn, publicClient: auth.publicClient });
-  const providers = auth.providers.map((settings) => ({
-    settings,
-    provider: createProvider({ issuer: settings.issuer, metadataUrl: settings.metadataUrl, clock }),
-  }));
-  const first = builtIn ?? providers[0]?.provider;
-  if (first === undefined) throw new Error("auth.builtIn or auth.providers must be given");
   const audience = publicUrl.replace(/\/+$/, "");
-  const issuers = providers.map(
-    ({ settings, provider }): Issuer => ({
-      issuer: settings.issuer,
-      audience: settings.audience.length > 0 ? settings.audience : [publicUrl, audience],
-      keys: provider.keys,
-      requiredScopes: settings.requiredScopes,
-      groupsClaim: settings.groupsClaim,
-    }),
-  );
-  if (builtIn !== undefined) {
-    issuers.unshift({ issuer: audience, audience: [audience], keys: builtIn.keys, requiredScopes: [], groupsClaim: "groups" });
-  }
+  const elsewhere = issuersFrom(auth.providers, { audience: [publicUrl, audience], clock });
+  const first = builtIn ?? elsewhere[0]?.provider;
+  if (first === undefined) throw new Error("auth.builtIn or auth.providers must be given");
+  const own: Issuer[] =
+    builtIn === undefined
+      ? []
+      : [{ issuer: audience, audience: [audience], keys: builtIn.keys, requiredScopes: [], groupsClaim: "groups" }];
+  const issuers = [...own, ...elsewhere.map(({ issuer }) => issuer)];
   const bindings = createBindings({ db, auth, clock, logger });
   const table = accessRules(config);
   const verify = createVerifier({ issuers, clock });

@@ -275,6 +275,12 @@ test("what it says of itself is where it is, whoever asks under whatever name", 
     device_authorization_endpoint: ours.deviceAuthorizationEndpoint,
   });
   expect(ours.issuer).toBe(SITE);
+  const standard = await fetch(`${baseUrl()}/.well-known/oauth-authorization-server`, { headers: { accept: "application/json" } });
+  expect(await standard.json()).toMatchObject({
+    issuer: SITE,
+    token_endpoint: ours.tokenEndpoint,
+    code_challenge_methods_supported: ["S256"],
+  });
 });
 
 test("passwords are kept as scrypt hashes", async () => {

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { ALL, type RoleBinding } from "./binding.js";
+import { ROLES } from "./role.js";
+
+const name = z.string().min(1);
+
+/** A role for someone, as the configuration gives it: in all projects and domains unless it says which. */
+export const roleSchema = z
+  .strictObject({
+    /** The `sub` of a token; of a service its client id. */
+    subject: name.optional(),
+    group: name.optional(),
+    /** Whose tokens name the holder so; absent: those of any provider that is accepted. */
+    issuer: name.optional(),
+    role: z.enum(ROLES),
+    project: name.default(ALL),
+    domain: name.default(ALL),
+  })
+  .refine(({ subject, group }) => (subject === undefined) !== (group === undefined), { message: "one of subject and group must be given" });
+
+/** An identity provider elsewhere whose tokens are accepted. */
+export const providerSchema = z.strictObject({
+  /** Exactly as in the `iss` of its tokens. */
+  issuer: z.url(),
+  /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
+  metadataUrl: z.url().optional(),
+  /** What its tokens for Flyte have in `aud`, one of them; admin's `auth.publicUrl` unless said. */
+  audience: z.array(name).default([]),
+  /** Scopes that a token must have. */
+  requiredScopes: z.array(name).default([]),
+  /** The claim that lists groups. */
+  groupsClaim: name.default("groups"),
+});
+
+/** Metadata key and HTTP header that may carry the token beside `authorization`. */
+export const headerKeySchema = z
+  .string()
+  .regex(/^[a-z0-9_.-]+$/)
+  .default("flyte-authorization");
+
+/** The roles of a configuration. */
+export function bindingsFrom(roles: readonly z.infer<typeof roleSchema>[]): RoleBinding[] {
+  return roles.map(({ subject, group, issuer, role, project, domain }) => ({
+    kind: subject === undefined ? "group" : "subject",
+    name: subject ?? group ?? "",
+    issuer,
+    role,
+    project,
+    domain,
+  }));
+}

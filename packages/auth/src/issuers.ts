@@ -1,0 +1,24 @@
+import type { z } from "zod";
+import type { providerSchema } from "./config-schema.js";
+import { createProvider, type Provider } from "./discover.js";
+import type { Issuer } from "./verify-token.js";
+
+/** The providers of a configuration, each with what it takes to check its tokens. `audience` is what counts where one names none. */
+export function issuersFrom(
+  providers: readonly z.infer<typeof providerSchema>[],
+  { audience, clock }: { readonly audience: readonly string[]; readonly clock: () => Date },
+): { readonly issuer: Issuer; readonly provider: Provider }[] {
+  return providers.map((settings) => {
+    const provider = createProvider({ issuer: settings.issuer, metadataUrl: settings.metadataUrl, clock });
+    return {
+      provider,
+      issuer: {
+        issuer: settings.issuer,
+        audience: settings.audience.length > 0 ? settings.audience : audience,
+        keys: provider.keys,
+        requiredScopes: settings.requiredScopes,
+        groupsClaim: settings.groupsClaim,
+      },
+    };
+  });
+}

@@ -1,0 +1,47 @@
+import {
+  bindingsFrom,
+  createGuard,
+  type Guard,
+  platformRules,
+  reports,
+  requireRules,
+  rulesFor,
+  type RulesOf,
+  type Scope,
+} from "@flyte-ts/auth";
+import { createVerifier, issuersFrom } from "@flyte-ts/auth/tokens";
+import { DataCatalog, type DatasetID } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
+import type { RpcServer } from "@flyte-ts/rpc";
+import type { CatalogAuth } from "./config.js";
+
+const at = (dataset: DatasetID | undefined): Scope => ({ kind: "project", project: dataset?.project ?? "", domain: dataset?.domain ?? "" });
+const ofDataset = reports("engine", ({ dataset }: { dataset?: DatasetID }) => at(dataset));
+const ofReservation = reports("engine", ({ reservationId }: { reservationId?: { datasetId?: DatasetID } }) => at(reservationId?.datasetId));
+
+/** Propellers are the catalog's only clients: what they note is their own word, and is not audited. */
+const rules: RulesOf<typeof DataCatalog> = {
+  createDataset: reports("engine", ({ dataset }) => at(dataset?.id)),
+  getDataset: ofDataset,
+  createArtifact: reports("engine", ({ artifact }) => at(artifact?.dataset)),
+  getArtifact: ofDataset,
+  addTag: reports("engine", ({ tag }) => at(tag?.dataset)),
+  listArtifacts: ofDataset,
+  listDatasets: reports("engine", () => ({ kind: "everywhere" })),
+  updateArtifact: ofDataset,
+  getOrExtendReservation: ofReservation,
+  releaseReservation: ofReservation,
+};
+
+/** The catalog's guard. An issuer's own address is the audience of its tokens where nothing else is said: so it is with admin's. */
+export function catalogGuard(
+  { headerKey, providers, roles }: CatalogAuth,
+  clock: () => Date,
+): Guard & { readonly requireComplete: (server: Pick<RpcServer, "services">) => void } {
+  const table = new Map([...rulesFor(DataCatalog, rules), ...platformRules]);
+  const issuers = providers
+    .flatMap((provider) => issuersFrom([provider], { audience: [provider.issuer], clock }))
+    .map(({ issuer }) => issuer);
+  const bindings = bindingsFrom(roles);
+  const guard = createGuard({ table, headerKey, verify: createVerifier({ issuers, clock }), bindings: async () => bindings });
+  return { ...guard, requireComplete: ({ services }) => requireRules(services, table) };
+}
