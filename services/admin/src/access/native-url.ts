@@ -11,7 +11,7 @@ export function ownerOfObject(url: string, { storage, dataProxy }: Pick<AdminCon
   if (!url.startsWith(container)) return everywhere;
   const key = url.slice(container.length);
   // What a store may read as another key than it looks like.
-  if (/[%?#\\]|\/\/|(^|\/)\.{1,2}(\/|$)/.test(key)) return everywhere;
+  if (/[%?#\\]|^\/|\/\/|(^|\/)\.{1,2}(\/|$)/.test(key)) return everywhere;
   const metadata = `${storage.metadataPrefix}/`;
   const rawOutputs = `${storage.rawOutputPrefix.replace(/\/+$/, "")}/`;
   if (key.startsWith(`${storage.propellerPrefix}/`) || url.startsWith(rawOutputs) || key.startsWith(`${metadata}admin/`)) return everywhere;
