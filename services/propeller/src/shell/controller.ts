@@ -104,7 +104,7 @@ export class Controller {
    * something that is away must not keep this process from hearing.
    */
   async room(): Promise<void> {
-    if (this.#effects.hasRoomBeside(0)) return;
+    if (this.#effects.hasRoom) return;
     const patience = new AbortController();
     const tired = sleep(1_000, undefined, { signal: patience.signal }).catch(() => undefined);
     await Promise.race([this.#effects.room(), tired]);

@@ -26,7 +26,7 @@ export interface EffectsOptions {
 }
 
 /**
- * Effects under way, of all workflows, from which on large graphs begin no further nodes and no further
+ * Effects under way and those that wait for a write, of all workflows, from which on large graphs begin no further nodes and no further
  * facts are heard: several KiB each, for a message stands in memory until the bus has taken it.
  */
 const MOST = 4_000;
@@ -34,6 +34,8 @@ const MOST = 4_000;
 /** Carries out what the engine decided. Nothing is awaited by a round: results come back as observations. */
 export class Effects {
   readonly #running = new Set<Promise<void>>();
+  readonly #heldBy = new Map<string, number>();
+  #held = 0;
   #room: PromiseWithResolvers<void> | undefined;
 
   readonly #sampler: LogSampler;
@@ -42,14 +44,22 @@ export class Effects {
     this.#sampler = new LogSampler({ intervalMs: 1_000, now: options.now });
   }
 
-  /** Whether more may begin, with so many that wait for something else. */
-  hasRoomBeside(waiting: number): boolean {
-    return this.#running.size + waiting < MOST;
+  /** Whether more may begin. */
+  get hasRoom(): boolean {
+    return this.#running.size + this.#held < MOST;
+  }
+
+  /** So many of the workflow's effects wait for its status to be written, and then go out all at once. */
+  noteHeld(key: string, held: number): void {
+    this.#held += held - (this.#heldBy.get(key) ?? 0);
+    if (held === 0) this.#heldBy.delete(key);
+    else this.#heldBy.set(key, held);
+    this.#tellRoom();
   }
 
   /** Resolves when there is room for more. */
   room(): Promise<void> {
-    if (this.hasRoomBeside(0)) return Promise.resolve();
+    if (this.hasRoom) return Promise.resolve();
     this.#room ??= Promise.withResolvers<void>();
     return this.#room.promise;
   }
@@ -78,7 +88,7 @@ export class Effects {
   }
 
   #tellRoom(): void {
-    if (this.#room === undefined || !this.hasRoomBeside(0)) return;
+    if (this.#room === undefined || !this.hasRoom) return;
     this.#room.resolve();
     this.#room = undefined;
   }

@@ -181,12 +181,16 @@ export class Shard {
   }
 
   #forget(key: string): void {
-    this.#runs.delete(key);
+    this.#dropRun(key);
     this.#early.delete(key);
     this.#failures.delete(key);
     this.#faults.forget(key);
     this.#hindered.delete(key);
     this.options.queue.forget(key);
+  }
+
+  #dropRun(key: string): void {
+    if (this.#runs.delete(key)) this.options.effects.noteHeld(key, 0);
   }
 
   /** Shows the engine what has come in for a workflow, and starts what it decides. */
@@ -207,7 +211,7 @@ export class Shard {
     const inbox = active.inbox.splice(0, LONGEST_ROUND);
     for (const observation of inbox) this.#decide(active, observation);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
-    for (let rooms = 0; rooms < MOST_ROOMS && active.run.wantsRoom && this.#hasRoom(active); rooms++)
+    for (let rooms = 0; rooms < MOST_ROOMS && active.run.wantsRoom && this.options.effects.hasRoom; rooms++)
       this.#decide(active, { kind: "room" });
     this.#settle(key, active);
     end();
@@ -302,6 +306,8 @@ export class Shard {
   #perform(active: ActiveRun, effects: readonly Effect[]): void {
     // What cannot be put into a message never can.
     inEngine(() => this.options.effects.perform(active.run.key, effects));
+    // Of a run that was let go nothing is written any more.
+    if (this.#runs.get(active.run.key) === active) this.options.effects.noteHeld(active.run.key, active.io.held);
     if (!effects.some((effect) => effect.kind === "finish")) return;
     this.#finished.add(active.run.key);
     this.#forget(active.run.key);
@@ -325,18 +331,9 @@ export class Shard {
     this.options.queue.addAt(key, Math.min(wakeAt, writeAt, active.resyncAt));
   }
 
-  /** What waits for the run's status to be written goes out all at once, so it counts with what is on its way. */
-  #hasRoom({ io }: ActiveRun): boolean {
-    return this.options.effects.hasRoomBeside(io.held);
-  }
-
-  /** A round comes when there is room. Where the run's own write is what it waits for, the end of the write brings one. */
+  /** A round comes when there is room. */
   #awaitRoom(key: string, active: ActiveRun): void {
-    if (this.#hasRoom(active)) {
-      this.options.queue.add(key);
-      return;
-    }
-    if (active.awaitsRoom || this.options.effects.hasRoomBeside(0)) return;
+    if (active.awaitsRoom) return;
     active.awaitsRoom = true;
     void this.options.effects.room().then(() => {
       active.awaitsRoom = false;
@@ -368,7 +365,7 @@ export class Shard {
   /** Drops the run; a later round reads the resource again, after a pause that grows. */
   reload(key: string, { outage = false, afterMs = 0 }: ReloadPause = {}): void {
     if (this.#stopped) return;
-    this.#runs.delete(key);
+    this.#dropRun(key);
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     const delay = Math.min(20 * 2 ** failures, outage ? LONGEST_OUTAGE_PAUSE_MS : LONGEST_BACKOFF_MS) * (0.5 + this.options.random() / 2);
