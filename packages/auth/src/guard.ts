@@ -43,6 +43,8 @@ export interface GuardOptions {
 export interface Guard {
   /** Runs around every call, gRPC and REST. */
   readonly interceptor: Interceptor;
+  /** Before the body of a REST call is read: whose token is refused need not send it. */
+  readonly admitBody: (method: DescMethod, metadata: Metadata) => Promise<void>;
   /** For HTTP paths that are not calls: whoever has a role may ask for them. */
   readonly admitHttp: (head: HttpRequestHead) => Promise<void>;
 }
@@ -70,6 +72,9 @@ export function createGuard(options: GuardOptions): Guard {
       return writes && options.record
         ? recorded(options.record, { identity, context, method: context.method, request: call.request }, run)
         : run();
+    },
+    admitBody: async (method, metadata) => {
+      if (ruleOf(method)?.kind !== "open") await identify(options, metadata, true);
     },
     admitHttp: async (head) => {
       const identity = await identify(options, head.metadata, true);

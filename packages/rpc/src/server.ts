@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createNetServer, type AddressInfo, type Socket } from "node:net";
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
 import { addService } from "./grpc-service.js";
@@ -8,7 +8,7 @@ import { createHealth } from "./health.js";
 import type { HttpRequestHead, HttpRoute } from "./http-route.js";
 import { createGateway } from "./rest/gateway.js";
 import { createReflection } from "./reflection.js";
-import type { Interceptor, ServedService } from "./service.js";
+import type { CallContext, Interceptor, ServedService } from "./service.js";
 import { sniff } from "./sniff.js";
 
 export interface RpcServerOptions {
@@ -21,6 +21,8 @@ export interface RpcServerOptions {
    * requests.
    */
   readonly admitHttp?: (head: HttpRequestHead) => Promise<void>;
+  /** Asked before the body of a REST call is read, which may be large; it rejects with an RpcError. The interceptors ask again. */
+  readonly admitBody?: (method: DescMethod, metadata: CallContext["metadata"]) => Promise<void>;
   /** Run around every call, the first one outermost. */
   readonly interceptors?: readonly Interceptor[];
   /** Names that the health service reports as serving, besides the empty one; `flyteadmin` when not given. */
@@ -71,6 +73,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
     logger,
     interceptors,
     admitHttp: options.admitHttp,
+    admitBody: options.admitBody,
   });
   const http = createHttpServer({ maxHeaderSize: MAX_METADATA_BYTES }, (request, response) => {
     // A kept connection would hold up the drain until its client lets go.

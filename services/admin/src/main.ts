@@ -68,7 +68,12 @@ for (const port of new Set([grpcPort, httpPort])) {
     services,
     interceptors,
     maxMessageBytes,
-    ...(access && { admitHttp: access.admitHttp, httpRoutes: access.httpRoutes, corsHeaders: ["authorization", config.auth.headerKey] }),
+    ...(access && {
+      admitHttp: access.admitHttp,
+      admitBody: access.admitBody,
+      httpRoutes: access.httpRoutes,
+      corsHeaders: ["authorization", config.auth.headerKey],
+    }),
   });
   access?.requireComplete(server);
   const address = await server.listen({ host, port });

@@ -52,6 +52,7 @@ export async function serveAdmin(
     interceptors: [...interceptors, ...(access ? [access.interceptor] : [])],
     ...(access && {
       admitHttp: access.admitHttp,
+      admitBody: access.admitBody,
       httpRoutes: access.httpRoutes,
       corsHeaders: [deps.config.auth.headerKey, "authorization"],
     }),

@@ -28,7 +28,7 @@ const server = createRpcServer({
   logger,
   services: datacatalogServices({ config, db, blobs, logger, metrics, uuid: randomUUID }),
   interceptors: [callMetrics(metrics, "datacatalog"), trouble, ...(guard === undefined ? [] : [guard.interceptor])],
-  ...(guard && { admitHttp: guard.admitHttp }),
+  ...(guard && { admitHttp: guard.admitHttp, admitBody: guard.admitBody }),
   maxMessageBytes,
 });
 guard?.requireComplete(server);

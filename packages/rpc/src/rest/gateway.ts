@@ -1,4 +1,4 @@
-import { createRegistry, toBinary, type Message, type Registry } from "@bufbuild/protobuf";
+import { createRegistry, type DescMethod, toBinary, type Message, type Registry } from "@bufbuild/protobuf";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Code } from "../code.js";
@@ -7,7 +7,7 @@ import { decoded } from "../encoded.js";
 import type { HttpRequestHead, HttpRoute } from "../http-route.js";
 import { requestIdOf } from "../request-id.js";
 import { RpcError, toRpcError } from "../rpc-error.js";
-import type { ServedService } from "../service.js";
+import type { CallContext, ServedService } from "../service.js";
 import { bindRequest } from "./bind-request.js";
 import { createCodecs, type Codec } from "./codec.js";
 import { decideCors, type CorsPolicy } from "./cors.js";
@@ -24,6 +24,7 @@ export interface GatewayOptions extends DispatchOptions {
   readonly cors: CorsPolicy;
   readonly maxMessageBytes: number;
   readonly admitHttp: ((head: HttpRequestHead) => Promise<void>) | undefined;
+  readonly admitBody: ((method: DescMethod, metadata: CallContext["metadata"]) => Promise<void>) | undefined;
 }
 
 /** JSON is longer than the message that it stands for; the message's own limit is checked after decoding. */
@@ -51,6 +52,7 @@ class Gateway {
   readonly #maxMessageBytes: number;
   readonly #logger: Logger;
   readonly #admitHttp: GatewayOptions["admitHttp"];
+  readonly #admitBody: GatewayOptions["admitBody"];
 
   constructor(options: GatewayOptions) {
     const { services, httpRoutes, cors, maxMessageBytes, logger } = options;
@@ -62,6 +64,7 @@ class Gateway {
     this.#maxMessageBytes = maxMessageBytes;
     this.#logger = logger;
     this.#admitHttp = options.admitHttp;
+    this.#admitBody = options.admitBody;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -97,6 +100,7 @@ class Gateway {
     }
     try {
       const target = this.#lookup(request, path.components);
+      if (this.#admitBody !== undefined) await this.#admitBody(target.matched.route.method, { get: (name) => headerOf(request, name) });
       const body = await readBody(
         request,
         codecs.request.contentType === "application/json" ? this.#maxMessageBytes * JSON_OVERHEAD : this.#maxMessageBytes,

@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { Code, codeName, createClient, RpcError } from "@flyte-ts/rpc";
 import { type DescMethod, type DescService, type Message } from "@bufbuild/protobuf";
 import { ServerReflection } from "@flyte-ts/idl/grpc/reflection/v1/reflection_pb";
@@ -200,6 +201,20 @@ test("what is served beside the calls is for those who have a role, but health i
   expect(await get("/api/v1/openapi")).toBe(401);
   expect(await get("/api/v1/openapi", tokenOf("nobody"))).toBe(403);
   expect(await get("/api/v1/openapi", tokenOf("viewer"))).toBe(200);
+});
+
+test("who has no token is told so before the body is read", async () => {
+  const refused = await new Promise<number | undefined>((done, fail) => {
+    const headers = { "content-type": "application/json", "content-length": 100_000_000 };
+    const asked = request({ host: "127.0.0.1", port: admin.port, method: "POST", path: "/api/v1/workflows", headers }, (response) => {
+      done(response.statusCode);
+      asked.destroy();
+    });
+    asked.on("error", fail);
+    // No more than this is ever sent.
+    asked.write("{");
+  });
+  expect(refused).toBe(401);
 });
 
 test("reflection shows itself to those who have a role", async () => {
