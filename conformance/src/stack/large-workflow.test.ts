@@ -35,8 +35,8 @@ test("a workflow of many nodes is registered like any other, and others are serv
   let served = 0;
   for (; pending; served++) expect(await client.admin.listTasks({ id: request.id, limit: 10 })).toEqual(before);
   await created;
-  // Where it is compiled in the way of other calls, they wait until it is done.
-  expect(served).toBeGreaterThan(40);
+  // Where it is compiled in the way of other calls, they wait until it is done: some thirty are served, of more than a thousand.
+  expect(served).toBeGreaterThan(150);
 
   const { closure } = await client.admin.getWorkflow({ id: request.id });
   expect(closure?.compiledWorkflow?.primary?.template?.nodes).toHaveLength(NODES + 2);
