@@ -36,6 +36,16 @@ test("with sign-in any address may be served, and what sign-in needs must be the
   expect(parse({ providers, publicUrl: "https://flyte.test" }).success).toBe(true);
   expect(parse({ publicUrl: "https://flyte.test" }).error?.issues[0]).toMatchObject({ path: ["auth", "providers"] });
   expect(parse({ providers }).error?.issues[0]).toMatchObject({ path: ["auth", "publicUrl"] });
+  for (const publicUrl of [
+    "https://flyte.test/flyte",
+    "https://flyte.test/?a",
+    "ftp://flyte.test",
+    "https://a:b@flyte.test",
+    "flyte.test",
+    "",
+  ]) {
+    expect(parse({ providers, publicUrl }).error?.issues[0]).toMatchObject({ path: ["auth", "publicUrl"] });
+  }
   const roles = [{ subject: "a", group: "b", role: "viewer" }];
   expect(parse({ providers, publicUrl: "https://flyte.test", roles }).success).toBe(false);
 });

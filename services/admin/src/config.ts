@@ -20,6 +20,12 @@ const clusterSchema = z.strictObject({
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
 
+const isOrigin = (text: string) => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, origin, href } = new URL(text);
+  return /^https?:$/.test(protocol) && href === `${origin}/`;
+};
+
 const settings = z.strictObject({
   /** Spans of calls, over OTLP/HTTP: those about an execution belong to its trace. */
   tracing: z
@@ -182,6 +188,10 @@ export const adminConfigSchema = settings
   .refine(({ auth }) => auth.mode === "open" || auth.publicUrl !== undefined, {
     path: ["auth", "publicUrl"],
     message: "auth.mode is required, so the address at which clients reach admin must be named, as https://flyte.example.com",
+  })
+  .refine(({ auth }) => auth.mode === "open" || auth.publicUrl === undefined || isOrigin(auth.publicUrl), {
+    path: ["auth", "publicUrl"],
+    message: "sign-in is at fixed paths, so the address must be http:// or https:// and a host, without a path",
   });
 
 export type AdminConfig = z.infer<typeof adminConfigSchema>;
