@@ -3,9 +3,13 @@ import { Code } from "./code.js";
 import { RpcError } from "./rpc-error.js";
 
 /** A request from its bytes. What does not decode (cut off, invalid UTF-8, nested too deep) is the caller's fault. */
-export function decodeRequest(schema: DescMessage, bytes: Uint8Array): Message {
+export function decodeRequest(
+  schema: DescMessage,
+  bytes: Uint8Array,
+  decode: (bytes: Uint8Array) => Message = (all) => fromBinary(schema, all),
+): Message {
   try {
-    return fromBinary(schema, bytes);
+    return decode(bytes);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RpcError(Code.INVALID_ARGUMENT, `request is not a valid ${schema.typeName}: ${reason}`, { cause: error });

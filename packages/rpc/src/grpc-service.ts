@@ -27,9 +27,16 @@ export function addService(server: Server, served: ServedService, options: Dispa
       responseSerialize: identity,
       responseDeserialize: identity,
     };
-    handlers[method.localName] = handlerOf(method, createDispatch(served, method, options)) as HandleCall;
+    const decode = (bytes: Uint8Array): Message => decodeRequest(method.input, bytes, served.decoders?.[method.localName]);
+    handlers[method.localName] = handlerOf({ method, decode, dispatch: createDispatch(served, method, options) }) as HandleCall;
   }
   server.addService(definition, handlers);
+}
+
+interface Handled {
+  readonly method: DescMethod;
+  readonly decode: (bytes: Uint8Array) => Message;
+  readonly dispatch: Dispatch;
 }
 
 type HandleCall = UntypedServiceImplementation[string];
@@ -37,12 +44,12 @@ type Call = ServerDuplexStream<Buffer, Buffer> & { readonly request: Buffer };
 type Callback = (error: ReturnType<typeof errorStatus> | null, response?: Buffer) => void;
 
 /** The four shapes of grpc-js handlers: with a callback where one message answers, else a stream to end or destroy. */
-function handlerOf(method: DescMethod, dispatch: Dispatch): (call: Call, callback: Callback) => void {
+function handlerOf({ method, decode, dispatch }: Handled): (call: Call, callback: Callback) => void {
   const encode = (message: Message | Encoded): Buffer => {
     const bytes = message instanceof Encoded ? message.bytes : toBinary(method.output, message);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   };
-  const request = (call: Call): unknown => (streamsIn(method) ? decodeEach(method, call) : decodeRequest(method.input, call.request));
+  const request = (call: Call): unknown => (streamsIn(method) ? decodeEach(decode, call) : decode(call.request));
   if (!streamsOut(method)) {
     const answer = async (call: Call): Promise<Buffer> => {
       const context = grpcContext(method, call);
@@ -67,9 +74,9 @@ function handlerOf(method: DescMethod, dispatch: Dispatch): (call: Call, callbac
   };
 }
 
-async function* decodeEach(method: DescMethod, call: Call): AsyncGenerator<Message> {
+async function* decodeEach(decode: Handled["decode"], call: Call): AsyncGenerator<Message> {
   // Leaving the loop early must not destroy the call: its answer is still to be sent.
-  for await (const bytes of call.iterator({ destroyOnReturn: false })) yield decodeRequest(method.input, bytes as Buffer);
+  for await (const bytes of call.iterator({ destroyOnReturn: false })) yield decode(bytes as Buffer);
 }
 
 /** Hands one message over and waits while the client is slower than the server. */

@@ -60,16 +60,27 @@ export interface ServedService {
   readonly service: DescService;
   /** Undefined when only its REST routes are known: they answer UNIMPLEMENTED `unknown service`. */
   readonly implementation: ReadonlyMap<string, AnyMethod> | undefined;
+  /** In place of the usual decoding of gRPC requests. */
+  readonly decoders?: RequestDecoders | undefined;
 }
 
+/** Methods by their lowerCamelCase names, whose gRPC requests their service decodes itself: in part, say. What they throw is the caller's fault. */
+export type RequestDecoders<Service extends DescService = DescService> = {
+  readonly [Name in keyof Service["method"]]?: (bytes: Uint8Array) => MessageShape<Service["method"][Name]["input"]>;
+};
+
 /** Pairs a service with the functions that carry it out. */
-export function implement<Service extends DescService>(service: Service, implementation: ServiceImplementation<Service>): ServedService {
+export function implement<Service extends DescService>(
+  service: Service,
+  implementation: ServiceImplementation<Service>,
+  decoders?: RequestDecoders<Service>,
+): ServedService {
   const methods = new Map<string, AnyMethod>();
   for (const method of service.methods) {
     const entry = (implementation as Record<string, unknown>)[method.localName];
     if (typeof entry === "function") methods.set(method.localName, entry.bind(implementation) as AnyMethod);
   }
-  return { service, implementation: methods };
+  return { service, implementation: methods, decoders };
 }
 
 /** A service whose REST routes exist but which is not offered: without auth, Flyte answers so for `/me`. */

@@ -49,6 +49,32 @@ it("collects much at once, and a little only after a while", async () => {
   await expect.poll(() => collected).toEqual([1_000]);
 });
 
+it("collects again what was held the first time, after pauses that double while it stays", async () => {
+  let resident = 0;
+  let held = 0;
+  const collected: number[] = [];
+  const options = { growthBytes: 50, calmLooks: 2, largeGrowthBytes: 50, idleBelow: 1.1, everyMs: 5 };
+  end = returnMemory({
+    ...options,
+    residentBytes: () => resident,
+    collect: () => {
+      collected.push(resident);
+      resident = held;
+    },
+  });
+  resident = 60;
+  await expect.poll(() => collected).toEqual([60]);
+  held = 500;
+  resident = 600;
+  await expect.poll(() => collected.length).toBeGreaterThan(2);
+  held = 0;
+  await expect.poll(() => resident).toBe(0);
+  expect(new Set(collected.slice(2))).toEqual(new Set([500]));
+  const until = collected.length;
+  await sleep(50);
+  expect(collected.length).toBe(until);
+});
+
 it("leaves a busy process alone", async () => {
   let collections = 0;
   end = returnMemory({ everyMs: 5, growthBytes: 0, idleBelow: 0, collect: () => collections++ });

@@ -24,6 +24,8 @@ const MIB = 1024 * 1024;
  * Gives memory back to the machine after large work. V8 collects when it allocates: a
  * process that has become idle keeps what its busiest minute took. So when the process
  * is idle and has grown, this collects all there is, which also hands the pages back.
+ * What was held at that moment may be free a little later, and then nothing grows: so while
+ * more is left than ever was after a collection, it collects again, after pauses that double.
  *
  * @returns ends it.
  */
@@ -37,6 +39,11 @@ export function returnMemory({
   collect = lastResortCollection(),
 }: ReturnMemoryOptions = {}): () => void {
   let baseline = 0;
+  /** The least that a collection has left. */
+  let least = Number.POSITIVE_INFINITY;
+  /** Looks since the last collection, and how many must pass before what it left is collected again. */
+  let looks = 0;
+  let pause = calmLooks;
   let calm = 0;
   let last = performance.eventLoopUtilization();
   const look = (): void => {
@@ -44,11 +51,17 @@ export function returnMemory({
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
     calm = utilization < idleBelow ? calm + 1 : 0;
+    looks++;
     if (calm === 0) return;
-    const growth = residentBytes() - baseline;
-    if (growth < (calm < calmLooks ? largeGrowthBytes : growthBytes)) return;
+    const resident = residentBytes();
+    const grown = resident - baseline >= (calm < calmLooks ? largeGrowthBytes : growthBytes);
+    const again = calm >= calmLooks && looks >= pause && resident - least >= growthBytes;
+    if (!grown && !again) return;
     collect();
     baseline = residentBytes();
+    least = Math.min(least, baseline);
+    pause = grown || resident - baseline >= growthBytes ? calmLooks : pause * 2;
+    looks = 0;
     last = performance.eventLoopUtilization();
   };
   const timer = setInterval(look, everyMs);

@@ -36,7 +36,11 @@ export {
   type WorkflowReferences,
 } from "./parse/workflow.js";
 export { parseClosure, type ClosureModel } from "./parse/closure.js";
+export { closureWithoutNodes } from "./parse/open-closure.js";
 export { WorkflowFormatError } from "./parse/read.js";
+
+// Messages as bytes
+export { messagesIn, rewriteField } from "./parse/encoded-fields.js";
 
 // The model
 export type {

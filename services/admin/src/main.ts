@@ -38,7 +38,11 @@ for (const { name, weight, kubeconfig, context } of config.clusters) {
   clusters.push({ name, weight, kube: await createKubeClient(kubeconfig === undefined ? { inCluster: true } : { kubeconfig, context }) });
 }
 const blobs = createBlobStore(config.storage);
-const compileThread = new CompileThread({ module: new URL("./workflow/compiler/main.js", import.meta.url), idleMs: 10_000 });
+const compileThread = new CompileThread({
+  module: new URL("./workflow/compiler/main.js", import.meta.url),
+  idleMs: 10_000,
+  largeBytes: 1024 * 1024,
+});
 const deps: AdminDeps = { config, db, blobs, bus, clusters, logger, metrics, compileThread, clock: () => new Date(), random: Math.random };
 await seedProjects(deps);
 

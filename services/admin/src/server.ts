@@ -22,25 +22,31 @@ import { signalRpcs } from "./signal/rpc.js";
 import { taskRpcs } from "./task/rpc.js";
 import { taskExecutionRpcs } from "./task-execution/rpc.js";
 import { type Build, versionRpcs } from "./version/rpc.js";
+import { openWorkflowRequest } from "./workflow/open-request.js";
 import { workflowRpcs } from "./workflow/rpc.js";
 
 /** Everything that admin serves, put together from its slices. */
 export function adminServices(deps: AdminDeps, build: Build, access?: Access): ServedService[] {
   return [
-    implement(AdminService, {
-      ...projectRpcs(deps),
-      ...taskRpcs(deps),
-      ...workflowRpcs(deps),
-      ...launchPlanRpcs(deps),
-      ...namedEntityRpcs(deps),
-      ...descriptionEntityRpcs(deps),
-      ...attributeRpcs(deps),
-      ...versionRpcs(build),
-      ...executionRpcs(deps),
-      ...nodeExecutionRpcs(deps),
-      ...taskExecutionRpcs(deps),
-      ...eventRpcs(deps),
-    }),
+    implement(
+      AdminService,
+      {
+        ...projectRpcs(deps),
+        ...taskRpcs(deps),
+        ...workflowRpcs(deps),
+        ...launchPlanRpcs(deps),
+        ...namedEntityRpcs(deps),
+        ...descriptionEntityRpcs(deps),
+        ...attributeRpcs(deps),
+        ...versionRpcs(build),
+        ...executionRpcs(deps),
+        ...nodeExecutionRpcs(deps),
+        ...taskExecutionRpcs(deps),
+        ...eventRpcs(deps),
+      },
+      // Where callers are asked who they are, rules read all that a request refers to.
+      deps.compileThread === undefined || access !== undefined ? {} : { createWorkflow: openWorkflowRequest },
+    ),
     implement(DataProxyService, dataProxyRpcs(deps)),
     implement(SignalService, signalRpcs(deps)),
     implement(ScheduleService, scheduleRpcs(deps)),

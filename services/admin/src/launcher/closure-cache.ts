@@ -1,11 +1,24 @@
-import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { fromBinary } from "@bufbuild/protobuf";
+import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
-import { findWorkflowClosure } from "../workflow/find.js";
+import { closureWithoutNodes } from "@flyte-ts/workflow-crd";
+import { findEncodedClosure } from "../workflow/find.js";
+
+export interface StoredClosure {
+  /** Without the nodes of its own graph where `encoded` is given. */
+  readonly closure: CompiledWorkflowClosure;
+  /** The whole, as it is stored, where so many nodes have no room in a resource. */
+  readonly encoded?: Uint8Array;
+}
 
 const CAPACITY = 32;
 /** Nodes of all that is kept, about 2 KiB each, so that a few large graphs do not fill the memory. */
 const MAX_NODES = 20_000;
+/** With so many nodes a resource is too large for sure: a node takes more than 100 bytes of JSON. */
+const MANY_NODES = 10_000;
+/** No node is encoded in less. */
+const MIN_NODE_BYTES = 10;
 
 /** Compiled workflows as they were registered; a version never changes. Readers must not either. */
 export class ClosureCache {
@@ -14,20 +27,25 @@ export class ClosureCache {
 
   constructor(private readonly db: Queryable) {}
 
-  async find(id: Identifier): Promise<CompiledWorkflowClosure | undefined> {
+  async find(id: Identifier): Promise<StoredClosure | undefined> {
     const key = [id.project, id.domain, id.name, id.version].join("\n");
     const known = this.#closures.get(key);
     if (known !== undefined) {
       // To the end of the queue: the one that nobody asked for longest goes first.
       this.#closures.delete(key);
       this.#closures.set(key, known);
-      return known;
+      return { closure: known };
     }
-    const closure = await findWorkflowClosure(this.db, id);
-    if (closure === undefined) return undefined;
+    const encoded = await findEncodedClosure(this.db, id);
+    if (encoded === undefined) return undefined;
+    if (encoded.length >= MANY_NODES * MIN_NODE_BYTES) {
+      const { closure, nodes } = closureWithoutNodes(encoded);
+      if (nodes >= MANY_NODES) return { closure, encoded };
+    }
+    const closure = fromBinary(CompiledWorkflowClosureSchema, encoded);
     const nodes = nodesOf(closure);
     // Somebody who asked at the same time may have been first.
-    if (nodes > MAX_NODES || this.#closures.has(key)) return closure;
+    if (nodes > MAX_NODES || this.#closures.has(key)) return { closure };
     this.#closures.set(key, closure);
     this.#nodes += nodes;
     for (const [oldest, dropped] of this.#closures) {
@@ -35,7 +53,7 @@ export class ClosureCache {
       this.#closures.delete(oldest);
       this.#nodes -= nodesOf(dropped);
     }
-    return closure;
+    return { closure };
   }
 }
 

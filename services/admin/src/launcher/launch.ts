@@ -1,6 +1,5 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { isAlreadyExists, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError } from "@flyte-ts/workflow-crd";
 import type { AdminDeps, Cluster } from "../deps.js";
@@ -10,6 +9,7 @@ import { changeExecution } from "../execution/change.js";
 import { refusalError } from "../execution/refusal.js";
 import type { ExecutionName } from "../execution/state.js";
 import { wakeParents } from "../wake/announce-ends.js";
+import type { StoredClosure } from "./closure-cache.js";
 import type { LaunchableExecution } from "./execution.js";
 import { endWithoutEngine } from "./force-abort.js";
 import { flyteWorkflowOf } from "./resource.js";
@@ -19,7 +19,7 @@ import { judgeRefusal } from "./verdict.js";
 export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
 
 export interface LaunchDeps extends Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clock" | "logger"> {
-  readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<CompiledWorkflowClosure | undefined> };
+  readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
   /** Namespaces that are known to be there. */
   readonly namespaces: Set<string>;
 }
@@ -38,11 +38,11 @@ export class TryLater extends Error {
 export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: LaunchableExecution): Promise<void> {
   // Ended, or asked to end, before it was launched: there is nothing to make.
   if (isTerminalWorkflowEvent(execution.phase) || execution.phase === WorkflowExecution_Phase.ABORTING) return;
-  const closure = await deps.closures.find(execution.settings.workflow);
-  if (closure === undefined) return fail(deps, execution, "its workflow is not registered any more");
+  const stored = await deps.closures.find(execution.settings.workflow);
+  if (stored === undefined) return fail(deps, execution, "its workflow is not registered any more");
   let resource: FlyteWorkflowResource;
   try {
-    resource = await flyteWorkflowOf(deps, execution, closure);
+    resource = await flyteWorkflowOf(deps, execution, stored);
   } catch (error) {
     if (error instanceof WorkflowBuildError) return fail(deps, execution, error.message);
     throw error;

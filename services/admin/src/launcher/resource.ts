@@ -5,14 +5,13 @@ import { type BuildInput, buildFlyteWorkflow, type FlyteWorkflowResource } from 
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ResourceTexts } from "../task/resources.js";
+import type { StoredClosure } from "./closure-cache.js";
 import type { LaunchableExecution } from "./execution.js";
 
 export type ResourceDeps = Pick<AdminDeps, "blobs" | "config">;
 
 /** Resources larger than this, in bytes of JSON, hold the address of their graph instead: etcd takes 1.5 MiB. */
 const MAX_RESOURCE_BYTES = 1_000_000;
-/** With so many nodes a resource is larger than that for sure: a node takes more than 100 bytes of JSON. */
-const MANY_NODES = 10_000;
 
 /**
  * The FlyteWorkflow of an execution.
@@ -22,10 +21,10 @@ const MANY_NODES = 10_000;
 export async function flyteWorkflowOf(
   deps: ResourceDeps,
   execution: LaunchableExecution,
-  closure: CompiledWorkflowClosure,
+  { closure, encoded }: StoredClosure,
 ): Promise<FlyteWorkflowResource> {
   const input = buildInput(deps, execution, closure);
-  if ((closure.primary?.template?.nodes.length ?? 0) < MANY_NODES) {
+  if (encoded === undefined) {
     const whole = buildFlyteWorkflow(input);
     if (Buffer.byteLength(JSON.stringify(whole)) <= MAX_RESOURCE_BYTES) return whole;
   }
@@ -34,7 +33,7 @@ export async function flyteWorkflowOf(
   const closureReference = [container, metadataPrefix, "admin", project, domain, name, version].join("/");
   // A version never changes: what stands there is the same.
   if ((await deps.blobs.head(closureReference)) === undefined) {
-    await deps.blobs.put(closureReference, toBinary(CompiledWorkflowClosureSchema, closure));
+    await deps.blobs.put(closureReference, encoded ?? toBinary(CompiledWorkflowClosureSchema, closure));
   }
   return buildFlyteWorkflow({ ...input, closureReference });
 }

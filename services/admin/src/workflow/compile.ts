@@ -1,4 +1,5 @@
 import { formatCompileErrors, type LaunchPlanInterface, requirementsOf } from "@flyte-ts/compiler";
+import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import type { CompiledTask } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
@@ -7,13 +8,23 @@ import { identifierText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
 import { findTask } from "../task/find.js";
-import { type CompiledWorkflow, compileToBytes } from "./compiler/compile-to-bytes.js";
-import { launchPlanInterface } from "./compiler/encoded-source.js";
+import { type LoadReferences, MalformedTemplates } from "./compiler/compile-thread.js";
+import {
+  type CompiledWorkflow,
+  type CompileOutcome,
+  compileToBytes,
+  type References,
+  type Referred,
+  type Templates,
+} from "./compiler/compile-to-bytes.js";
+import { decodeTemplates, encodeTemplates, launchPlanInterface } from "./compiler/encoded-source.js";
 
 export interface WorkflowDefinition {
   readonly id: Identifier;
   readonly template: WorkflowTemplate;
   readonly subWorkflows: readonly WorkflowTemplate[];
+  /** The template's bytes, where its nodes have not been decoded. */
+  readonly encodedTemplate?: Uint8Array | undefined;
 }
 
 /** Workflows of so many nodes are compiled beside the main thread: they take a tenth of a second and more. */
@@ -27,28 +38,43 @@ const MANY_NODES = 5_000;
  */
 export async function compileStoredWorkflow(
   { db, compileThread }: Pick<AdminDeps, "db" | "compileThread">,
-  { id, template, subWorkflows }: WorkflowDefinition,
+  { id, template, subWorkflows, encodedTemplate }: WorkflowDefinition,
 ): Promise<CompiledWorkflow> {
   const failed = (reason: string) => invalidArgument(`failed to compile workflow for [${identifierText(id)}] with err: ${reason}`);
-  const required = requirementsOf(template, subWorkflows);
-  if (required.errors.length > 0) throw failed(formatCompileErrors(required.errors));
   const missing = (what: Identifier) => failed(`missing entity of type ${identifierText(what)}`);
-  const tasks: CompiledTask[] = [];
-  for (const taskId of required.tasks) {
-    const task = await findTask(db, taskId);
-    if (task === undefined) throw missing(taskId);
-    tasks.push(task.compiled);
-  }
-  const launchPlans: LaunchPlanInterface[] = [];
-  for (const launchPlanId of required.launchPlans) {
-    const found = await findLaunchPlan(db, launchPlanId);
-    if (found === undefined) throw missing(launchPlanId);
-    launchPlans.push({ ...launchPlanInterface(found.launchPlan), id: launchPlanId });
-  }
-  const source = { template, subWorkflows, tasks, launchPlans };
+  const load = async (referred: Referred): Promise<References> => {
+    const tasks: CompiledTask[] = [];
+    for (const taskId of referred.tasks) {
+      const task = await findTask(db, taskId);
+      if (task === undefined) throw missing(taskId);
+      tasks.push(task.compiled);
+    }
+    const launchPlans: LaunchPlanInterface[] = [];
+    for (const launchPlanId of referred.launchPlans) {
+      const found = await findLaunchPlan(db, launchPlanId);
+      if (found === undefined) throw missing(launchPlanId);
+      launchPlans.push({ ...launchPlanInterface(found.launchPlan), id: launchPlanId });
+    }
+    return { tasks, launchPlans };
+  };
   const nodes = [template, ...subWorkflows].reduce((sum, each) => sum + each.nodes.length, 0);
-  const beside = nodes >= MANY_NODES ? compileThread : undefined;
-  const outcome = beside === undefined ? compileToBytes(source) : await beside.compile(source);
+  const beside = compileThread !== undefined && (encodedTemplate !== undefined || nodes >= MANY_NODES);
+  const templates = { template, subWorkflows };
+  const outcome = beside
+    ? await compileThread.compile(encodeTemplates(id, templates, encodedTemplate), load).catch(refuseMalformed)
+    : await compileHere(encodedTemplate === undefined ? templates : decodeTemplates(encodeTemplates(id, templates, encodedTemplate)), load);
   if (!outcome.ok) throw failed(outcome.errors);
   return outcome.workflow;
+}
+
+async function compileHere(templates: Templates, load: LoadReferences): Promise<CompileOutcome> {
+  const { errors, ...referred } = requirementsOf(templates.template, templates.subWorkflows);
+  if (errors.length > 0) return { ok: false, errors: formatCompileErrors(errors) };
+  return compileToBytes({ ...templates, ...(await load(referred)) });
+}
+
+/** As a request is refused that is decoded before it comes to its handler. */
+function refuseMalformed(error: unknown): never {
+  if (!(error instanceof MalformedTemplates)) throw error;
+  throw invalidArgument(`request is not a valid ${WorkflowCreateRequestSchema.typeName}: ${error.message}`);
 }

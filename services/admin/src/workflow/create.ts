@@ -4,21 +4,17 @@ import { CreateWorkflowFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminDeps } from "../deps.js";
 import { storeDescription } from "../description-entity/store.js";
 import { alreadyExists, invalidArgument } from "../invalid.js";
 import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { structureDifference } from "../structure-difference.js";
-import { compileStoredWorkflow } from "./compile.js";
+import { compileStoredWorkflow, type WorkflowDefinition } from "./compile.js";
 import type { CompiledWorkflow } from "./compiler/compile-to-bytes.js";
 import { findWorkflowClosure } from "./find.js";
 
-export interface NewWorkflow {
-  readonly id: Identifier;
-  readonly template: WorkflowTemplate;
-  readonly subWorkflows: readonly WorkflowTemplate[];
+export interface NewWorkflow extends WorkflowDefinition {
   readonly description?: DescriptionEntity | undefined;
 }
 

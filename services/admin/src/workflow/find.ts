@@ -53,6 +53,16 @@ export async function findWorkflowClosure(db: Queryable, id: Identifier): Promis
   return (await findWorkflow(db, id))?.closure;
 }
 
+/** The same as it is stored. */
+export async function findEncodedClosure(db: Queryable, id: Identifier): Promise<Uint8Array | undefined> {
+  const { rows } = await db.query<{ closure: Uint8Array }>({
+    name: "find-workflow-closure",
+    text: `SELECT closure FROM workflows WHERE ${key}`,
+    values: values(id),
+  });
+  return rows[0]?.closure;
+}
+
 /** The row and the interface of one version of a workflow; undefined when it is not registered. */
 export async function findWorkflowHead(db: Queryable, id: Identifier): Promise<WorkflowHead | undefined> {
   const { rows } = await db.query<{ id: bigint; typed_interface: Uint8Array }>({

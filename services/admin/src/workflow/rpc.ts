@@ -18,6 +18,7 @@ import { requireActiveProject } from "../project/require.js";
 import { createWorkflowInternal, identicalWorkflow } from "./create.js";
 import { findWorkflow } from "./find.js";
 import { workflowEntity } from "./list-entity.js";
+import { encodedTemplateOf } from "./open-request.js";
 
 interface Row {
   project: string;
@@ -46,6 +47,7 @@ export function workflowRpcs(
         template,
         subWorkflows: spec.subWorkflows,
         description: spec.description,
+        encodedTemplate: encodedTemplateOf(spec.template),
       });
       if (!isNew) throw identicalWorkflow(id);
       return {};

@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterEach, expect, test } from "vitest";
-import type { CompileOutcome, CompileSource } from "./compile-to-bytes.js";
-import { CompileThread } from "./compile-thread.js";
+import type { CompileOutcome, References, Referred } from "./compile-to-bytes.js";
+import { CompileThread, MalformedTemplates } from "./compile-thread.js";
+import { encodeReferred, type EncodedTemplates } from "./encoded-source.js";
 
 let compiler: CompileThread | undefined;
 afterEach(() => compiler?.close());
@@ -12,19 +14,23 @@ function started(idleMs = 60_000): CompileThread {
   const program = `
     import { parentPort, threadId } from "node:worker_threads";
     let ran = 0;
-    parentPort.on("message", ({ template }) => {
-      const words = Buffer.from(template).toString("latin1");
+    parentPort.on("message", ({ open, compile }) => {
+      if (compile !== undefined) return parentPort.postMessage({ outcome: { ok: false, errors: compile.tasks.length + " tasks" } });
+      const words = Buffer.from(open.template).toString("latin1");
       if (words.includes("exit")) process.exit(3);
       if (words.includes("throw")) throw new Error("out of the blue");
       if (words.includes("fault")) parentPort.postMessage({ fault: "at line 1" });
+      else if (words.includes("malformed")) parentPort.postMessage({ malformed: "cut off" });
+      else if (words.includes("refers")) parentPort.postMessage({ referred: open.subWorkflows[0] });
       else parentPort.postMessage({ outcome: { ok: false, errors: threadId + " " + ++ran } });
     });`;
-  compiler = new CompileThread({ module: new URL(`data:text/javascript,${encodeURIComponent(program)}`), idleMs });
+  compiler = new CompileThread({ module: new URL(`data:text/javascript,${encodeURIComponent(program)}`), idleMs, largeBytes: 1_000 });
   return compiler;
 }
 
-const template = (name: string): WorkflowTemplate => create(WorkflowTemplateSchema, { id: { name } });
-const source = (name: string): CompileSource => ({ template: template(name), subWorkflows: [], tasks: [], launchPlans: [] });
+const templates = (name: string): EncodedTemplates => ({ id: new Uint8Array(), template: Buffer.from(name), subWorkflows: [] });
+const nothing = () => Promise.reject(new Error("nothing is referred to"));
+const compileIn = (thread: CompileThread, name: string) => thread.compile(templates(name), nothing);
 
 /** Number of the thread, and of what it compiled. */
 function told(outcome: CompileOutcome): { readonly thread: string; readonly ran: number } {
@@ -34,7 +40,7 @@ function told(outcome: CompileOutcome): { readonly thread: string; readonly ran:
 
 test("several at once are compiled one after the other by one thread", async () => {
   const thread = started();
-  const outcomes = (await Promise.all(["a", "b", "c"].map((name) => thread.compile(source(name))))).map(told);
+  const outcomes = (await Promise.all(["a", "b", "c"].map((name) => compileIn(thread, name)))).map(told);
   expect(outcomes.map(({ ran }) => ran)).toEqual([1, 2, 3]);
   expect(new Set(outcomes.map((outcome) => outcome.thread)).size).toBe(1);
 });
@@ -44,9 +50,9 @@ test.each([
   ["throw", "the compiler's thread died"],
 ])("a thread that goes (%s) takes one workflow with it; the others get another thread", async (how, message) => {
   const thread = started();
-  const before = told(await thread.compile(source("a")));
-  const lost = thread.compile(source(how));
-  const after = thread.compile(source("b"));
+  const before = told(await compileIn(thread, "a"));
+  const lost = compileIn(thread, how);
+  const after = compileIn(thread, "b");
   await expect(lost).rejects.toThrow(message);
   const next = told(await after);
   expect(next.ran).toBe(1);
@@ -55,21 +61,51 @@ test.each([
 
 test("what the compiler throws is the fault of that workflow alone", async () => {
   const thread = started();
-  await expect(thread.compile(source("fault"))).rejects.toThrow("at line 1");
-  expect(told(await thread.compile(source("a"))).ran).toBe(1);
+  await expect(compileIn(thread, "fault")).rejects.toThrow("at line 1");
+  expect(told(await compileIn(thread, "a")).ran).toBe(1);
+});
+
+test("what is referred to is brought in between; where that fails, it does so for this workflow alone", async () => {
+  const thread = started();
+  const task = create(IdentifierSchema, { name: "t" });
+  const referring: EncodedTemplates = {
+    ...templates("refers"),
+    subWorkflows: [encodeReferred({ tasks: [task], launchPlans: [] }) as unknown as Uint8Array],
+  };
+  const asked: Referred[] = [];
+  const load = async (referred: Referred): Promise<References> => {
+    asked.push(referred);
+    return { tasks: [create(CompiledTaskSchema)], launchPlans: [] };
+  };
+  const refused = thread.compile(referring, () => Promise.reject(new Error("no such task"))).catch(String);
+  expect(await Promise.all([refused, thread.compile(referring, load)])).toEqual(["Error: no such task", { ok: false, errors: "1 tasks" }]);
+  expect(asked).toEqual([{ tasks: [task], launchPlans: [] }]);
+});
+
+test("bytes that are no templates are told apart", async () => {
+  await expect(compileIn(started(), "malformed")).rejects.toThrow(MalformedTemplates);
+});
+
+test("after something large the thread ends at once, unless more waits", async () => {
+  const thread = started();
+  const large = "x".repeat(1_000);
+  const [first, second] = await Promise.all([compileIn(thread, large), compileIn(thread, "a")]);
+  expect(told(second)).toEqual({ ...told(first), ran: 2 });
+  expect(told(await compileIn(thread, "a")).thread).not.toBe(told(first).thread);
+  expect(told(await compileIn(thread, "a")).ran).toBe(2);
 });
 
 test("the thread ends when it has nothing to do, and there is another when there is", async () => {
   const thread = started(1);
-  const first = told(await thread.compile(source("a")));
-  const another = async () => told(await thread.compile(source("b"))).thread !== first.thread;
+  const first = told(await compileIn(thread, "a"));
+  const another = async () => told(await compileIn(thread, "b")).thread !== first.thread;
   await expect.poll(another, { interval: 50, timeout: 10_000 }).toBe(true);
 });
 
 test("closing gives up what runs and what waits", async () => {
   const thread = started();
-  const given = Promise.allSettled([thread.compile(source("a")), thread.compile(source("b"))]);
+  const given = Promise.allSettled([compileIn(thread, "a"), compileIn(thread, "b")]);
   await thread.close();
   expect((await given).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  await expect(thread.compile(source("c"))).rejects.toThrow("closed");
+  await expect(compileIn(thread, "c")).rejects.toThrow("closed");
 });

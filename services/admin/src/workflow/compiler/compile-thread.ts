@@ -1,21 +1,30 @@
 import { Worker } from "node:worker_threads";
-import type { CompileOutcome, CompileSource } from "./compile-to-bytes.js";
-import { type EncodedSource, encodeSource } from "./encoded-source.js";
+import type { CompileOutcome, References, Referred } from "./compile-to-bytes.js";
+import { decodeReferred, encodeReferences, type EncodedReferred, type EncodedTemplates } from "./encoded-source.js";
+import type { Reply, Step } from "./steps.js";
 
-/** What the thread answers to a source: the outcome, or the stack of what the compiler threw. */
-export type Reply = { readonly outcome: CompileOutcome } | { readonly fault: string };
+/** The bytes are no templates; the message says why. */
+export class MalformedTemplates extends Error {
+  override readonly name = "MalformedTemplates";
+}
+
+/** Brings what templates refer to. */
+export type LoadReferences = (referred: Referred) => Promise<References>;
 
 export interface CompileThreadOptions {
   /** Main module of the thread. */
   readonly module: URL;
   /** The thread ends when it has had nothing to do for so long: what it took is then free at once. */
   readonly idleMs: number;
+  /** After a template of so many bytes it ends as soon as nothing waits: it may have taken hundreds of MiB. */
+  readonly largeBytes: number;
 }
 
 interface Waiting {
-  readonly source: EncodedSource;
+  readonly templates: EncodedTemplates;
+  readonly load: LoadReferences;
   resolve(outcome: CompileOutcome): void;
-  reject(error: Error): void;
+  reject(error: unknown): void;
 }
 
 /**
@@ -28,17 +37,23 @@ export class CompileThread {
   #thread: Worker | undefined;
   #running: Waiting | undefined;
   #idle: NodeJS.Timeout | undefined;
+  /** The thread has compiled something large. */
+  #large = false;
   #closed = false;
 
   constructor(options: CompileThreadOptions) {
     this.#options = options;
   }
 
-  /** Rejects when the thread dies or the compiler throws. */
-  compile(source: CompileSource): Promise<CompileOutcome> {
+  /**
+   * Rejects when the thread dies, the compiler throws or `load` does.
+   *
+   * @throws MalformedTemplates
+   */
+  compile(templates: EncodedTemplates, load: LoadReferences): Promise<CompileOutcome> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new Error("the compiler is closed");
-      this.#queue.push({ source: encodeSource(source), resolve, reject });
+      this.#queue.push({ templates, load, resolve, reject });
       this.#next();
     });
   }
@@ -58,30 +73,57 @@ export class CompileThread {
     const next = this.#queue.shift();
     clearTimeout(this.#idle);
     if (next === undefined) {
+      if (this.#large) return this.#rest();
       this.#idle = setTimeout(() => this.#rest(), this.#options.idleMs);
       this.#idle.unref();
       return;
     }
     this.#running = next;
     this.#thread ??= this.#begin();
-    this.#thread.postMessage(next.source);
+    this.#large ||= next.templates.template.length >= this.#options.largeBytes;
+    // A copy that changes hands: what is sent may be a part of something larger, which would be copied whole.
+    const template = new Uint8Array(next.templates.template);
+    const step: Step = { open: { ...next.templates, template } };
+    this.#thread.postMessage(step, [template.buffer]);
   }
 
   #begin(): Worker {
+    this.#large = false;
     const thread = new Worker(this.#options.module, { name: "compiler" });
     // A process that wants to end does not wait for it.
     thread.unref();
     thread.on("message", (reply: Reply) => {
-      if (this.#thread !== thread) return;
-      const running = this.#running;
-      this.#running = undefined;
-      if ("outcome" in reply) running?.resolve(reply.outcome);
-      else running?.reject(new Error(`the compiler failed: ${reply.fault}`));
-      this.#next();
+      if (this.#thread === thread) this.#answered(reply);
     });
     thread.on("error", (error) => this.#lost(thread, new Error("the compiler's thread died", { cause: error })));
     thread.on("exit", (code) => this.#lost(thread, new Error(`the compiler's thread ended with ${code}`)));
     return thread;
+  }
+
+  #answered(reply: Reply): void {
+    const running = this.#running;
+    if (running === undefined) return;
+    if ("referred" in reply) {
+      void this.#load(running, reply.referred);
+      return;
+    }
+    if ("outcome" in reply) running.resolve(reply.outcome);
+    else if ("malformed" in reply) running.reject(new MalformedTemplates(reply.malformed));
+    else running.reject(new Error(`the compiler failed: ${reply.fault}`));
+    this.#running = undefined;
+    this.#next();
+  }
+
+  async #load(running: Waiting, referred: EncodedReferred): Promise<void> {
+    try {
+      const step: Step = { compile: encodeReferences(await running.load(decodeReferred(referred))) };
+      if (this.#running === running) this.#thread?.postMessage(step);
+    } catch (error) {
+      running.reject(error);
+      if (this.#running !== running) return;
+      this.#running = undefined;
+      this.#next();
+    }
   }
 
   /** Whatever ran on the thread is lost with it; what waits gets another. */

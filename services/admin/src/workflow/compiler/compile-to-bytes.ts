@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { compileWorkflow, formatCompileErrors, type WorkflowSource } from "@flyte-ts/compiler";
+import { compileWorkflow, formatCompileErrors, type Requirements, type WorkflowSource } from "@flyte-ts/compiler";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { digestOf } from "../../digest.js";
@@ -18,8 +18,15 @@ export interface CompiledWorkflow {
 
 export type CompileOutcome = { readonly ok: true; readonly workflow: CompiledWorkflow } | { readonly ok: false; readonly errors: string };
 
-/** Templates and what they rest on. */
-export type CompileSource = Pick<WorkflowSource, "template" | "subWorkflows" | "tasks" | "launchPlans">;
+export type Templates = Pick<WorkflowSource, "template" | "subWorkflows">;
+
+/** What templates refer to. */
+export type Referred = Pick<Requirements, "tasks" | "launchPlans">;
+
+/** What they are compiled against. */
+export type References = Pick<WorkflowSource, "tasks" | "launchPlans">;
+
+export type CompileSource = Templates & References;
 
 /** Compiles and encodes a workflow. */
 export function compileToBytes({ template, subWorkflows, tasks, launchPlans }: CompileSource): CompileOutcome {

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { ParameterMapSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
@@ -6,7 +6,8 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { expect, test } from "vitest";
 import { type CompileSource, compileToBytes } from "./compile-to-bytes.js";
-import { decodeSource, encodeSource } from "./encoded-source.js";
+import { encodeReferences, encodeTemplates } from "./encoded-source.js";
+import { compileInSteps } from "./steps.js";
 
 const id = (resourceType: ResourceType, name: string) =>
   create(IdentifierSchema, { resourceType, project: "p", domain: "d", name, version: "v" });
@@ -58,12 +59,28 @@ const source: CompileSource = {
   ],
 };
 
-test("a source that was sent is the same, and compiles to the same bytes", () => {
-  const sent = decodeSource(encodeSource(source));
-  expect(sent).toEqual(source);
+test("in steps, from bytes, it compiles to the same", () => {
+  const take = compileInSteps();
+  const workflow = id(ResourceType.WORKFLOW, "w");
+  const renamed = { ...source, template: { ...source.template, id: id(ResourceType.WORKFLOW, "other") } };
+  expect(take({ open: encodeTemplates(workflow, renamed) })).toEqual({
+    referred: { tasks: [toBinary(IdentifierSchema, task)], launchPlans: [toBinary(IdentifierSchema, launchPlan)] },
+  });
   const here = compileToBytes(source);
   expect(here).toMatchObject({ ok: true, workflow: { nodes: 4 } });
-  expect(compileToBytes(sent)).toEqual(here);
+  expect(take({ compile: encodeReferences(source) })).toEqual({ outcome: here });
+  expect(() => take({ compile: encodeReferences(source) })).toThrow("no templates");
+  const encoded = toBinary(WorkflowTemplateSchema, source.template);
+  const withoutNodes = { ...source, template: { ...source.template, nodes: [] } };
+  expect(encodeTemplates(workflow, withoutNodes, encoded)).toEqual(encodeTemplates(workflow, source));
+});
+
+test("what is no template, and what cannot be looked through, says so at once", () => {
+  const take = compileInSteps();
+  const open = encodeTemplates(launchPlan, source);
+  expect(take({ open: { ...open, template: open.template.subarray(0, -1) } })).toEqual({ malformed: expect.any(String) });
+  const twice = [source.template, source.template].map((each) => toBinary(WorkflowTemplateSchema, each));
+  expect(take({ open: { ...open, subWorkflows: twice } })).toMatchObject({ outcome: { ok: false } });
 });
 
 test("what does not compile says why", () => {

@@ -2,24 +2,59 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { LaunchPlanInterface } from "@flyte-ts/compiler";
 import { type LaunchPlan, LaunchPlanSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { CompiledTaskSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { type Identifier, IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { ParameterMapSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
-import type { CompileSource } from "./compile-to-bytes.js";
+import type { References, Referred, Templates } from "./compile-to-bytes.js";
 
-/** A {@link CompileSource} as another thread can be sent it: encoded, for a copy of the objects would take as long and more memory. */
-export interface EncodedSource {
+// What another thread is sent stands in bytes: a copy of the objects would take as long and more memory.
+
+export interface EncodedTemplates {
+  /** core.Identifier, in place of the one that the template names. */
+  readonly id: Uint8Array;
   readonly template: Uint8Array;
   readonly subWorkflows: readonly Uint8Array[];
+}
+
+export interface EncodedReferred {
+  readonly tasks: readonly Uint8Array[];
+  readonly launchPlans: readonly Uint8Array[];
+}
+
+export interface EncodedReferences {
   readonly tasks: readonly Uint8Array[];
   /** admin.LaunchPlan with what an interface is made of. */
   readonly launchPlans: readonly Uint8Array[];
 }
 
-export function encodeSource({ template, subWorkflows, tasks, launchPlans }: CompileSource): EncodedSource {
+/** @param encoded the template's bytes where they are there; then its nodes may be missing. */
+export function encodeTemplates(id: Identifier, { template, subWorkflows }: Templates, encoded?: Uint8Array): EncodedTemplates {
   return {
-    template: toBinary(WorkflowTemplateSchema, template),
+    id: toBinary(IdentifierSchema, id),
+    template: encoded ?? toBinary(WorkflowTemplateSchema, template),
     subWorkflows: subWorkflows.map((each) => toBinary(WorkflowTemplateSchema, each)),
+  };
+}
+
+export function decodeTemplates({ id, template, subWorkflows }: EncodedTemplates): Templates {
+  const whole = fromBinary(WorkflowTemplateSchema, template);
+  whole.id = fromBinary(IdentifierSchema, id);
+  return { template: whole, subWorkflows: subWorkflows.map((bytes) => fromBinary(WorkflowTemplateSchema, bytes)) };
+}
+
+export function encodeReferred({ tasks, launchPlans }: Referred): EncodedReferred {
+  const encode = (id: Identifier) => toBinary(IdentifierSchema, id);
+  return { tasks: tasks.map(encode), launchPlans: launchPlans.map(encode) };
+}
+
+export function decodeReferred({ tasks, launchPlans }: EncodedReferred): Referred {
+  const decode = (bytes: Uint8Array) => fromBinary(IdentifierSchema, bytes);
+  return { tasks: tasks.map(decode), launchPlans: launchPlans.map(decode) };
+}
+
+export function encodeReferences({ tasks, launchPlans }: References): EncodedReferences {
+  return {
     tasks: tasks.map((each) => toBinary(CompiledTaskSchema, each)),
     launchPlans: launchPlans.map(({ id, expectedInputs, fixedInputs, expectedOutputs }) =>
       toBinary(LaunchPlanSchema, create(LaunchPlanSchema, { id, spec: { fixedInputs }, closure: { expectedInputs, expectedOutputs } })),
@@ -27,10 +62,8 @@ export function encodeSource({ template, subWorkflows, tasks, launchPlans }: Com
   };
 }
 
-export function decodeSource({ template, subWorkflows, tasks, launchPlans }: EncodedSource): CompileSource {
+export function decodeReferences({ tasks, launchPlans }: EncodedReferences): References {
   return {
-    template: fromBinary(WorkflowTemplateSchema, template),
-    subWorkflows: subWorkflows.map((bytes) => fromBinary(WorkflowTemplateSchema, bytes)),
     tasks: tasks.map((bytes) => fromBinary(CompiledTaskSchema, bytes)),
     launchPlans: launchPlans.map((bytes) => launchPlanInterface(fromBinary(LaunchPlanSchema, bytes))),
   };

@@ -1,18 +1,18 @@
 import { parentPort } from "node:worker_threads";
-import { compileToBytes } from "./compile-to-bytes.js";
-import { decodeSource, type EncodedSource } from "./encoded-source.js";
-import type { Reply } from "./compile-thread.js";
+import { compileInSteps, type Reply, type Step } from "./steps.js";
 
 // The thread that compiles large workflows; see compile-thread.ts.
 if (parentPort === null) throw new Error("this is the main module of a worker thread");
 const port = parentPort;
-port.on("message", (source: EncodedSource) => {
+const take = compileInSteps();
+port.on("message", (step: Step) => {
   let reply: Reply;
   try {
-    reply = { outcome: compileToBytes(decodeSource(source)) };
+    reply = take(step);
   } catch (error) {
     // What the compiler throws is a fault of its own; the next workflow may be compiled all the same.
     reply = { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
-  port.postMessage(reply);
+  // The closure changes hands and is not copied: it has a buffer of its own.
+  port.postMessage(reply, "outcome" in reply && reply.outcome.ok ? [reply.outcome.workflow.bytes.buffer as ArrayBuffer] : []);
 });
