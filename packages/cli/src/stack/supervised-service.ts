@@ -31,6 +31,12 @@ const YOUNG_OBJECTS = "--max-semi-space-size=8";
  */
 const OLD_OBJECTS = "--heap-growing-percent=60";
 
+/**
+ * Buffers stand outside of V8's heap. With an arena for each thread what is freed hardly ever goes back; nor does it once a buffer of
+ * MiB was freed, from which on malloc takes such ones from its arenas: a threshold that is given stays.
+ */
+const BUFFERS = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "262144" };
+
 const LONGEST_LOG = 20 * 1024 * 1024;
 
 /** One service as a child process that is started again when it dies. */
@@ -106,8 +112,7 @@ export class SupervisedService {
       ["--enable-source-maps", YOUNG_OBJECTS, OLD_OBJECTS, this.spec.program, "--config", this.spec.configFile],
       {
         stdio: ["ignore", log, log],
-        // Buffers stand outside of V8's heap; with an arena for each thread what is freed hardly ever goes back.
-        env: { MALLOC_ARENA_MAX: "2", NODE_COMPILE_CACHE: join(cacheFolder(), "node"), ...process.env },
+        env: { ...BUFFERS, NODE_COMPILE_CACHE: join(cacheFolder(), "node"), ...process.env },
         detached: true,
       },
     );

@@ -23,6 +23,7 @@ export interface Surroundings {
   readonly launchPlans: ReadonlyMap<string, LaunchPlanInterface>;
   readonly subWorkflows: SubWorkflowIndex;
   readonly wrapOriginalInterfaces: boolean;
+  readonly templatesMayChange: boolean;
   readonly errors: ErrorCollector;
   readonly interfaces: InterfaceCache;
 }

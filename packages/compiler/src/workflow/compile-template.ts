@@ -18,12 +18,12 @@ import { checkVariables } from "./node-interface.js";
  * Nodes are checked in the order of the template, and a branch or an approval may only be bound to nodes before it.
  */
 export function compileTemplate(source: WorkflowTemplate, surroundings: Surroundings): CompiledWorkflow | undefined {
-  const { errors, interfaces } = surroundings;
+  const { errors, interfaces, templatesMayChange } = surroundings;
   if (source.nodes.length === 0) {
     errors.add(noNodes(identifierText(source.id)));
     return undefined;
   }
-  const template = clone(WorkflowTemplateSchema, source);
+  const template = templatesMayChange ? { ...source } : clone(WorkflowTemplateSchema, source);
   template.interface = create(TypedInterfaceSchema, {
     inputs: template.interface?.inputs ?? create(VariableMapSchema),
     outputs: template.interface?.outputs ?? create(VariableMapSchema),

@@ -22,7 +22,7 @@ import { indexSubWorkflows, type Reachable, reachableFrom, type SubWorkflowIndex
 /**
  * Checks a workflow with everything that it refers to and links its graph. All errors come at once, but a reference to something
  * that is not given ends the check early. The closure holds the sub-workflows in use, in the order in which they are given, and the
- * tasks in use, sorted. The arguments are not changed.
+ * tasks in use, sorted. The arguments are not changed unless they may be.
  */
 export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   const errors = new ErrorCollector();
@@ -35,9 +35,10 @@ export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   if (errors.count > 0) return { ok: false, errors: errors.list() };
 
   const launchPlans = new Map(source.launchPlans.map((launchPlan) => [keyOf(launchPlan.id), launchPlan]));
-  const { wrapOriginalInterfaces = false } = source;
+  const { wrapOriginalInterfaces = false, templatesMayChange = false } = source;
   const interfaces = new InterfaceCache();
-  const surroundings: Surroundings = { tasks, launchPlans, subWorkflows, wrapOriginalInterfaces, errors, interfaces };
+  const given = { tasks, launchPlans, subWorkflows, wrapOriginalInterfaces, templatesMayChange };
+  const surroundings: Surroundings = { ...given, errors, interfaces };
   const reachable = reachableFrom(source.template, subWorkflows, errors);
   checkGiven(reachable, surroundings);
   if (errors.count > 0) return { ok: false, errors: errors.list() };

@@ -27,6 +27,8 @@ export interface WorkflowSource {
    * workflows; so does this compiler unless asked.
    */
   readonly wrapOriginalInterfaces?: boolean;
+  /** Nobody needs the templates afterwards: their nodes become those of the closure, without a copy of each. */
+  readonly templatesMayChange?: boolean;
 }
 
 export type WorkflowCompilation =

@@ -29,8 +29,12 @@ export type References = Pick<WorkflowSource, "tasks" | "launchPlans">;
 export type CompileSource = Templates & References;
 
 /** Compiles and encodes a workflow. */
-export function compileToBytes({ template, subWorkflows, tasks, launchPlans }: CompileSource): CompileOutcome {
-  const compilation = compileWorkflow({ template, subWorkflows, tasks, launchPlans, wrapOriginalInterfaces: true });
+export function compileToBytes(
+  { template, subWorkflows, tasks, launchPlans }: CompileSource,
+  { templatesMayChange = false }: Pick<WorkflowSource, "templatesMayChange"> = {},
+): CompileOutcome {
+  const source = { template, subWorkflows, tasks, launchPlans };
+  const compilation = compileWorkflow({ ...source, wrapOriginalInterfaces: true, templatesMayChange });
   return compilation.ok
     ? { ok: true, workflow: compiled(compilation.closure) }
     : { ok: false, errors: formatCompileErrors(compilation.errors) };

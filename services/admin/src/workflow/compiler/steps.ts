@@ -29,7 +29,7 @@ export function compileInSteps(): (step: Step) => Reply {
     opened = undefined;
     if ("compile" in step) {
       if (templates === undefined) throw new Error("no templates were opened");
-      return { outcome: compileToBytes({ ...templates, ...decodeReferences(step.compile) }) };
+      return { outcome: compileToBytes({ ...templates, ...decodeReferences(step.compile) }, { templatesMayChange: true }) };
     }
     let open: Templates;
     try {
