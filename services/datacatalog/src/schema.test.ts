@@ -1,16 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createPool, type Database, ensureDatabase } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
-import { postgresFixture, schemaText, type ServerFixture } from "@flyte-ts/testing";
+import { postgresFixture, schemaSnapshot, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const directory = fileURLToPath(new URL("../migrations", import.meta.url));
-const snapshotFile = `${directory}/schema.snapshot`;
-const HINT =
-  "The migrations give another schema than migrations/schema.snapshot tells. A file that has landed is never changed: add the next number. " +
-  "After a new one: UPDATE_SNAPSHOT=1 npx vitest run services/datacatalog/src/schema.test.ts";
 
 let postgres: ServerFixture;
 let db: Database;
@@ -30,7 +25,6 @@ afterAll(async () => {
 });
 
 test("the migrations give the schema that is written down", async () => {
-  const schema = await schemaText(db);
-  if (process.env.UPDATE_SNAPSHOT === "1") writeFileSync(snapshotFile, schema);
-  expect(schema, HINT).toBe(existsSync(snapshotFile) ? readFileSync(snapshotFile, "utf8") : "");
+  const { schema, written, hint } = await schemaSnapshot(db, directory);
+  expect(schema, hint).toBe(written);
 });
