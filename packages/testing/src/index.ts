@@ -1,5 +1,6 @@
 export { type ApiFault, type ApiProxy, type ApiProxyTarget, startApiProxy } from "./api-proxy.js";
 export { kubernetesFixture, type KubernetesFixture, type KubernetesFixtureOptions, kubernetesUnavailable } from "./kubernetes.js";
+export { type MigratedDatabase, migratedDatabase } from "./migrated-database.js";
 export { type SchemaSnapshot, schemaSnapshot } from "./schema-snapshot.js";
 export { schemaText } from "./schema-text.js";
 export { seededRandom } from "./seeded-random.js";

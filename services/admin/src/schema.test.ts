@@ -1,23 +1,16 @@
 import { fileURLToPath } from "node:url";
-import { createPool, type Database } from "@flyte-ts/postgres";
-import { createLogger } from "@flyte-ts/telemetry";
-import { postgresFixture, schemaSnapshot, schemaText, type ServerFixture } from "@flyte-ts/testing";
+import type { Database } from "@flyte-ts/postgres";
+import { type MigratedDatabase, migratedDatabase, schemaSnapshot, schemaText } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const logger = createLogger({ service: "test", level: "silent" });
 const directory = fileURLToPath(new URL("../migrations", import.meta.url));
-
-let postgres: ServerFixture;
+let database: MigratedDatabase;
 let db: Database;
 beforeAll(async () => {
-  postgres = await postgresFixture();
-  db = createPool({ url: postgres.url, logger });
-  await db.migrate({ directory, logger });
+  database = await migratedDatabase(directory);
+  ({ db } = database);
 });
-afterAll(async () => {
-  await db.close();
-  await postgres.stop();
-});
+afterAll(() => database.stop());
 
 test("the migrations give the schema that is written down", async () => {
   const { schema, written, hint } = await schemaSnapshot(db, directory);

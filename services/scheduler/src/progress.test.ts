@@ -1,25 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { createPool, type Database } from "@flyte-ts/postgres";
-import { createLogger } from "@flyte-ts/telemetry";
-import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import type { Database } from "@flyte-ts/postgres";
+import { type MigratedDatabase, migratedDatabase } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ProgressStore, progressStore } from "./progress.js";
 import { scheduleKey } from "./schedule.js";
 import { memoryProgress, type Rows } from "./simulation/memory-progress.js";
 
-const logger = createLogger({ service: "test", level: "silent" });
-let postgres: ServerFixture;
+let database: MigratedDatabase;
 let db: Database;
 beforeAll(async () => {
-  postgres = await postgresFixture();
-  db = createPool({ url: postgres.url, logger });
-  await db.migrate({ directory: fileURLToPath(new URL("../migrations", import.meta.url)), logger });
+  database = await migratedDatabase(fileURLToPath(new URL("../migrations", import.meta.url)));
+  ({ db } = database);
 });
-afterAll(async () => {
-  await db.close();
-  await postgres.stop();
-});
+afterAll(() => database.stop());
 
 const rows: Rows = new Map();
 const stores: Readonly<Record<string, (claimMs: number) => ProgressStore>> = {

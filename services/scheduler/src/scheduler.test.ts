@@ -8,10 +8,10 @@ import { InactiveProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import { FixedRateUnit } from "@flyte-ts/idl/flyteidl/admin/schedule_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { type ActiveSchedule, ActiveScheduleSchema, CatchUp, ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
-import { createPool, type Database } from "@flyte-ts/postgres";
+import type { Database } from "@flyte-ts/postgres";
 import { Code, createRpcServer, implement, openChannel, RpcError } from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
-import { postgresFixture, type ServerFixture } from "@flyte-ts/testing";
+import { type MigratedDatabase, migratedDatabase } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminApi } from "./admin-api.js";
 import { schedulerConfigSchema } from "./config.js";
@@ -22,7 +22,7 @@ import { systemClock } from "./system-clock.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const stops: (() => Promise<void>)[] = [];
-let postgres: ServerFixture;
+let database: MigratedDatabase;
 let db: Database;
 
 // The other side: it has schedules and takes executions.
@@ -34,9 +34,8 @@ const executions = new Set<string>();
 let endpoint: string;
 
 beforeAll(async () => {
-  postgres = await postgresFixture();
-  db = createPool({ url: postgres.url, logger });
-  await db.migrate({ directory: fileURLToPath(new URL("../migrations", import.meta.url)), logger });
+  database = await migratedDatabase(fileURLToPath(new URL("../migrations", import.meta.url)));
+  ({ db } = database);
   const admin = implement(AdminService, {
     createExecution(request) {
       const of = request.spec?.launchPlan?.name ?? "";
@@ -62,8 +61,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const stop of stops.toReversed()) await stop();
-  await db.close();
-  await postgres.stop();
+  await database.stop();
 });
 
 async function replica(): Promise<Scheduler> {

@@ -1,0 +1,35 @@
+import { createPool, type Database, ensureDatabase } from "@flyte-ts/postgres";
+import { createLogger } from "@flyte-ts/telemetry";
+import { postgresFixture, type ServerFixture } from "./servers.js";
+
+/** A server of its own with the tables of a service, and a pool of connections to it. */
+export interface MigratedDatabase {
+  readonly postgres: ServerFixture;
+  readonly db: Database;
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs the migrations of a folder on a fresh server. With a name, in a database that several replicas find missing and
+ * make and migrate at once, as those of a service do that start together.
+ */
+export async function migratedDatabase(directory: string, name?: string): Promise<MigratedDatabase> {
+  const logger = createLogger({ service: "test", level: "silent" });
+  const postgres = await postgresFixture();
+  const url = new URL(postgres.url);
+  if (name !== undefined) {
+    url.pathname = `/${name}`;
+    await Promise.all([1, 2, 3, 4].map(() => ensureDatabase(url.href)));
+    await ensureDatabase(url.href);
+  }
+  const db = createPool({ url: url.href, logger });
+  await Promise.all((name === undefined ? [1] : [1, 2]).map(() => db.migrate({ directory, logger })));
+  return {
+    postgres,
+    db,
+    stop: async () => {
+      await db.close();
+      await postgres.stop();
+    },
+  };
+}
