@@ -29,6 +29,16 @@ test("file, environment and flags win in that order", () => {
   });
 });
 
+test("of several files the later one wins, key by key", () => {
+  const settings = file("port: 2\ndatabase: {url: file, maxConnections: 9}\ntags: [a]\n");
+  const secret = file("database: {url: secret}\ntags: [b]\n");
+  expect(load(["--config", settings, "--config", secret])).toEqual({
+    port: 2,
+    database: { url: "secret", maxConnections: 9 },
+    tags: ["b"],
+  });
+});
+
 test.each([
   ["unknown key", ["--colour", "red"], "colour"],
   ["wrong type", ["--port", "many"], "port"],

@@ -18,8 +18,8 @@ export interface ConfigSources {
 type Tree = { [key: string]: unknown };
 
 /**
- * Reads a service's configuration: the YAML file named by `--config`, then
- * environment variables (`FLYTE_TS_ADMIN_DATABASE__URL`, two underscores for a
+ * Reads a service's configuration: the YAML file named by `--config` (several may be
+ * named: what is secret may stand in a file of its own), then environment variables (`FLYTE_TS_ADMIN_DATABASE__URL`, two underscores for a
  * level, case and single underscores ignored), then flags (`--database.url x`);
  * later sources win per key. Unknown keys and wrong types are refused.
  *
@@ -27,7 +27,8 @@ type Tree = { [key: string]: unknown };
  */
 export function loadConfig<T>(schema: ZodType<T>, sources: ConfigSources): T {
   const flags = parseFlags(sources.argv);
-  const tree: Tree = flags.file === undefined ? {} : readFile(flags.file);
+  const tree: Tree = {};
+  for (const file of flags.files) lay(tree, readFile(file));
   const problems: string[] = [];
   for (const [path, value] of environmentValues(sources)) assign(tree, { path, value, schema, problems });
   for (const [path, value] of flags.values) assign(tree, { path, value, schema, problems });
@@ -48,9 +49,20 @@ function readFile(file: string): Tree {
   }
 }
 
-function parseFlags(argv: readonly string[]): { file: string | undefined; values: [string[], string][] } {
+/** Mappings are joined; of everything else the upper one stands, lists too. */
+function lay(below: Tree, above: Tree): void {
+  for (const [key, value] of Object.entries(above)) {
+    const under = below[key];
+    if (isTree(under) && isTree(value)) lay(under, value);
+    else below[key] = value;
+  }
+}
+
+const isTree = (value: unknown): value is Tree => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function parseFlags(argv: readonly string[]): { files: string[]; values: [string[], string][] } {
   const values: [string[], string][] = [];
-  let file: string | undefined;
+  const files: string[] = [];
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] as string;
     if (!word.startsWith("--")) throw new ConfigError(`unexpected argument ${JSON.stringify(word)}: flags have the form --key value`);
@@ -58,10 +70,10 @@ function parseFlags(argv: readonly string[]): { file: string | undefined; values
     const key = word.slice(2, equals < 0 ? undefined : equals);
     const value = equals < 0 ? argv[++i] : word.slice(equals + 1);
     if (value === undefined) throw new ConfigError(`flag --${key} needs a value`);
-    if (key === "config") file = value;
+    if (key === "config") files.push(value);
     else values.push([key.split("."), value]);
   }
-  return { file, values };
+  return { files, values };
 }
 
 function* environmentValues({ service, env }: ConfigSources): Generator<[string[], string]> {

@@ -21,6 +21,8 @@ export interface NatsOptions {
   readonly dataDir: string;
   /** Default: any free port. */
   readonly port?: number;
+  /** Further flags of the server. */
+  readonly args?: readonly string[];
   /** Told when the program has to be downloaded first. */
   readonly onDownload?: (what: string) => void;
   /** Ends the server when this process has died. Default: it stays. */
@@ -28,7 +30,7 @@ export interface NatsOptions {
 }
 
 /** Starts a NATS server with JetStream on the loopback address. */
-export async function startNats({ dataDir, port, onDownload, guard }: NatsOptions): Promise<LocalServer> {
+export async function startNats({ dataDir, port, args = [], onDownload, guard }: NatsOptions): Promise<LocalServer> {
   const command = findNatsServer(onDownload);
   mkdirSync(dataDir, { recursive: true });
   const chosen = port ?? (await freePort());
@@ -36,7 +38,7 @@ export async function startNats({ dataDir, port, onDownload, guard }: NatsOption
     name: "NATS",
     command,
     options: { env: { GOMAXPROCS: String(processors(availableParallelism())), GOMEMLIMIT: MEMORY, ...process.env } },
-    args: ["-a", "127.0.0.1", "-p", String(chosen), "-js", "-sd", dataDir],
+    args: ["-a", "127.0.0.1", "-p", String(chosen), "-js", "-sd", dataDir, ...args],
     url: `nats://127.0.0.1:${chosen}`,
     port: chosen,
     stopSignal: "SIGTERM",

@@ -26,6 +26,18 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+test("a server that asks who comes is told by the address", async () => {
+  const guarded = await startNats({ dataDir: join(folder, "guarded"), args: ["--user", "flyte", "--pass", "a/b"] });
+  try {
+    const known = await connectBus({ url: `nats://flyte:a%2Fb@127.0.0.1:${guarded.port}`, name: "test", logger });
+    await known.ensureStream({ name: "WORK", subjects: ["work.>"], retention: "workqueue" });
+    await known.close();
+    await expect(connectBus({ url: guarded.url, name: "test", logger })).rejects.toThrow(/authorization/i);
+  } finally {
+    await guarded.stop();
+  }
+});
+
 test("a stream may be ensured again, changed or not; a wrong one is refused", async () => {
   await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 60_000 });
   await bus.ensureStream({ name: "NEWS", subjects: ["news.>"], retention: "limits", maxAgeMs: 120_000 });

@@ -14,6 +14,7 @@ import {
 import { connect, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Logger } from "@flyte-ts/telemetry";
 import { PublishWindow } from "./publish-window.js";
+import { serverAddress } from "./server-address.js";
 import { StoredPublish } from "./stored-publish.js";
 
 export interface StreamSpec {
@@ -145,7 +146,7 @@ const ABSENT: ReadonlySet<number> = new Set([10014, 10059]);
 /** Connects, and stays connected: waits for the server at first and after every loss. */
 export async function connectBus({ url, name, logger }: BusOptions): Promise<Bus> {
   const connection = await connect({
-    servers: url,
+    ...serverAddress(url),
     name,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 200,

@@ -94,7 +94,7 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
   registerMetrics(metrics, { store, watches: () => handler.watches, pods: () => kubelet.workers });
   const server = await startServer(handler, config);
   const kubeconfig = config.kubeconfig ?? join(config.dataDir, "kubeconfig");
-  writeKubeconfig(kubeconfig, { host: config.host, port: server.port, token });
+  writeKubeconfig(kubeconfig, { host: config.advertisedHost ?? config.host, port: server.port, token });
   return {
     port: server.port,
     kubeconfig,

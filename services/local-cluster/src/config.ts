@@ -46,6 +46,8 @@ export const configSchema = z.strictObject({
   host: z.string().default("127.0.0.1"),
   /** 0 takes any free port; the kubeconfig names it. */
   port: z.int().min(0).max(65_535).default(0),
+  /** Name or address by which others reach this machine: the kubeconfig names it in place of `host`. */
+  advertisedHost: z.string().optional(),
   /** `open`: whoever reaches the port. `token`: a secret that the kubeconfig carries in the server's path. */
   access: z.enum(["open", "token"]).default("open"),
   /** Holds the objects, the pods' folders and their logs. */
