@@ -70,6 +70,7 @@ export {
   wakeFilter,
   type StreamDefinition,
 } from "./subject/subject.js";
+export { allEventFilters, dataPlaneScope, type DataPlaneScope, eventOrigin, type EventOrigin } from "./subject/data-plane.js";
 
 // Types
 export { castable } from "./type/castable.js";

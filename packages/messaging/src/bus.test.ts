@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type LocalServer, startNats } from "@flyte-ts/local-servers";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Bus, connectBus } from "./index.js";
+import { type Bus, type BusScope, connectBus, scopedBus } from "./index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const folder = mkdtempSync(join(tmpdir(), "messaging-"));
@@ -141,4 +141,51 @@ test("volatile messages reach the listeners of the moment", async () => {
     expect(heard).toContain("hello.x hi");
   }, 30_000);
   await listening.close();
+});
+
+test("a consumer that is there hears other subjects too, when it is subscribed with them", async () => {
+  const seen: string[] = [];
+  const options = { stream: "WORK", durable: "widened", maxInFlight: 10, batch: 5 };
+  const take = (messages: readonly { data: Uint8Array; ack(): void }[]) => {
+    for (const message of messages) {
+      seen.push(text(message.data));
+      message.ack();
+    }
+  };
+  await (await bus.subscribe({ ...options, subjects: ["work.d"] }, take)).close();
+  const again = await bus.subscribe({ ...options, subjects: ["work.d", "work.at.*.d"] }, take);
+  await bus.publish("work.at.x.d", bytes("wide"));
+  await vi.waitFor(() => expect(seen).toEqual(["wide"]), { timeout: 30_000 });
+  await again.close();
+});
+
+test("parties with scopes of their own share streams, and neither hears the other", async () => {
+  const party = (name: string): BusScope => ({ subject: (subject) => `${subject}.at.${name}`, durable: (durable) => `${durable}=${name}` });
+  const seen: string[] = [];
+  const join = async (name: string) => {
+    const own = scopedBus(bus, party(name));
+    const hear = (how: string) => (data: Uint8Array) => void seen.push(`${name} ${how} ${text(data)}`);
+    const handler = (how: string) => (messages: readonly { data: Uint8Array; ack(): void }[]) => {
+      for (const message of messages) {
+        hear(how)(message.data);
+        message.ack();
+      }
+    };
+    const limits = { maxInFlight: 10, batch: 5 };
+    await own.subscribe({ ...limits, stream: "WORK", durable: "party", subjects: ["work.party"] }, handler("work"));
+    const news = await own.subscribeOwn(
+      { ...limits, stream: "NEWS", durable: "party", subjects: ["news.none"], ownForMs: 60_000 },
+      handler("news"),
+    );
+    await news.follow(["news.party"]);
+    own.subscribeVolatile("told.party", (_, data) => hear("told")(data));
+    return own;
+  };
+  const [one, two] = [await join("one"), await join("two")];
+  await one.publish("work.party", bytes("1"));
+  await two.publish("work.party", bytes("2"));
+  await one.publish("news.party", bytes("1"));
+  one.publishVolatile("told.party", bytes("1"));
+  await vi.waitFor(() => expect(seen.toSorted()).toEqual(["one news 1", "one told 1", "one work 1", "two work 2"]), { timeout: 30_000 });
+  expect(scopedBus(bus, undefined)).toBe(bus);
 });

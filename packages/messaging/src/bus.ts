@@ -140,6 +140,9 @@ const STORED_MS = 5_000;
 /** The stream is there with another configuration. */
 const STREAM_NAME_IN_USE = 10058;
 
+/** The consumer is there with another configuration. */
+const CONSUMER_EXISTS = 10148;
+
 /** There is no such consumer, or not even the stream. */
 const ABSENT: ReadonlySet<number> = new Set([10014, 10059]);
 
@@ -315,19 +318,22 @@ class PullSubscription implements OwnSubscription {
   async start(): Promise<void> {
     const { client, manager, connection, logger } = this.parts;
     const { stream, durable, maxInFlight, batch, ackWaitMs = 30_000, ownForMs } = this.options;
-    await retry(
-      () =>
-        manager.consumers.add(stream, {
+    await retry(async () => {
+      const changeable = { filter_subjects: [...this.#subjects], max_ack_pending: maxInFlight, ack_wait: nanos(ackWaitMs) };
+      try {
+        await manager.consumers.add(stream, {
+          ...changeable,
           durable_name: durable,
           ack_policy: AckPolicy.Explicit,
           deliver_policy: ownForMs === undefined ? DeliverPolicy.All : DeliverPolicy.New,
           ...(ownForMs === undefined ? {} : { inactive_threshold: nanos(ownForMs) }),
-          filter_subjects: [...this.#subjects],
-          max_ack_pending: maxInFlight,
-          ack_wait: nanos(ackWaitMs),
-        }),
-      connection,
-    );
+        });
+      } catch (error) {
+        if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
+        // Made by another version of the program, or with another configuration of it.
+        await manager.consumers.update(stream, durable, changeable);
+      }
+    }, connection);
     const consumer = await retry(() => client.consumers.get(stream, durable), connection);
     const messages = await consumer.consume({
       max_messages: Math.max(batch, Math.min(maxInFlight, 1_000)),

@@ -12,3 +12,4 @@ export {
   type SubscribeOptions,
   type Subscription,
 } from "./bus.js";
+export { type BusScope, scopedBus } from "./scoped-bus.js";

@@ -13,6 +13,8 @@ export const propellerConfigSchema = z.strictObject({
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65_535).default(10_255) }).prefault({}),
   nats: z.strictObject({ url: z.string().default("nats://127.0.0.1:4222") }).prefault({}),
+  /** Name of this data plane in admin's `clusters`, where several share the bus; its plugin services have the same. */
+  cluster: z.string().default(""),
   /** For what nodes ask of it: child executions, signals, interfaces of launch plans. */
   admin: z
     .strictObject({
@@ -171,8 +173,8 @@ export const propellerConfigSchema = z.strictObject({
     .prefault({}),
   engine: z
     .strictObject({
-      /** `producer_id` of events: the id of this cluster. */
-      producerId: z.string().default("propeller"),
+      /** `producer_id` of events: the id of this cluster. Default: `cluster`, or `propeller` where that is empty. */
+      producerId: z.string().optional(),
       defaultMaxAttempts: z.number().int().positive().default(1),
       maxSystemFailures: z.number().int().min(0).default(3),
       interruptibleFailureThreshold: z.number().int().default(-1),

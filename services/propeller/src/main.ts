@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadConfig } from "@flyte-ts/config";
-import { EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
+import { dataPlaneScope, EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
-import { connectBus } from "@flyte-ts/messaging";
+import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { serviceMetadata } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
 import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL } from "@flyte-ts/workflow-crd";
@@ -44,7 +44,7 @@ const client = await createKubeClient({ ...kubernetes, maxConnections: 64 });
 const metrics = createMetrics();
 let notReady: string | undefined = "starting";
 const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, notReady: () => notReady ?? bus.problem() });
-const bus = await connectBus({ url: config.nats.url, name: "propeller", logger });
+const bus = scopedBus(await connectBus({ url: config.nats.url, name: "propeller", logger }), dataPlaneScope(config.cluster));
 
 const blobs = createBlobStore({ s3: storage.s3 });
 const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.random });
@@ -119,7 +119,7 @@ const controller: Controller = new Controller({
         : { ...defaultCacheConfig, maxAge: catalog.maxCacheAgeMs, patience: catalog.patienceMs, heartbeat: catalog.heartbeatMs },
     metadataPrefix: storage.metadataPrefix,
     rawOutputPrefix: storage.rawOutputPrefix,
-    producerId: engine.producerId,
+    producerId: engine.producerId ?? (config.cluster || "propeller"),
     defaultMaxAttempts: engine.defaultMaxAttempts,
     maxSystemFailures: engine.maxSystemFailures,
     interruptibleFailureThreshold: engine.interruptibleFailureThreshold,

@@ -1,4 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { eventOrigin } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
@@ -15,7 +16,7 @@ import type { Item } from "./item.js";
  * @throws BadEvent, or the decoder's own error, when the message is none of ours.
  */
 export function decodeMessage(subject: string, data: Uint8Array, names: OffloadNames): Item | undefined {
-  if (subject.startsWith("flyte.event.task.")) {
+  if (eventOrigin(subject)?.kind === "task") {
     const { event, outputs, partOfArray } = fromBinary(TaskEventSchema, data);
     return partOfArray ? undefined : taskItem(event, outputs, names);
   }

@@ -1,4 +1,4 @@
-import { EVENT_STREAM, executionEventFilter, taskEventFilter } from "@flyte-ts/domain";
+import { allEventFilters, EVENT_STREAM } from "@flyte-ts/domain";
 import type { BusMessage, Subscription } from "@flyte-ts/messaging";
 import type { AdminDeps } from "../deps.js";
 import { offloadNames } from "../event/offload-names.js";
@@ -40,7 +40,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
     {
       stream: EVENT_STREAM.name,
       durable: "admin-ingest",
-      subjects: [executionEventFilter, taskEventFilter],
+      subjects: allEventFilters,
       maxInFlight: 4 * BATCH,
       batch: BATCH,
       ackWaitMs: ACK_WAIT_MS,

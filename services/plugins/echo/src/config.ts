@@ -6,8 +6,10 @@ export const echoConfig = z.strictObject({
   echoDelayMs: z.int().min(0).default(0),
   /** Requests per task type in hand at once. */
   maxInFlight: z.int().min(1).default(1_000),
-  /** Name of the data plane in events. */
-  producerId: z.string().default("propeller"),
+  /** Name of the data plane in admin's `clusters`, as propeller has it; empty where there is but one. */
+  cluster: z.string().default(""),
+  /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
+  producerId: z.string().optional(),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(10_261) }).prefault({}),
 });

@@ -1,5 +1,6 @@
 import { loadConfig } from "@flyte-ts/config";
-import { connectBus } from "@flyte-ts/messaging";
+import { dataPlaneScope } from "@flyte-ts/domain";
+import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
@@ -9,7 +10,7 @@ const config = loadConfig(echoConfig, { service: "plugin-echo", argv: process.ar
 const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
-const bus = await connectBus({ url: config.nats.url, name: "plugin-echo", logger });
+const bus = scopedBus(await connectBus({ url: config.nats.url, name: "plugin-echo", logger }), dataPlaneScope(config.cluster));
 const running = await runPlugin({
   plugin: echoPlugin({ clock, logger, echoDelayMs: config.echoDelayMs }),
   bus,
@@ -17,7 +18,7 @@ const running = await runPlugin({
   clock,
   metrics,
   maxInFlight: config.maxInFlight,
-  producerId: config.producerId,
+  producerId: config.producerId ?? (config.cluster || "propeller"),
 });
 const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() });
 

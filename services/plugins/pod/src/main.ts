@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { loadConfig } from "@flyte-ts/config";
+import { dataPlaneScope } from "@flyte-ts/domain";
 import { createKubeClient, runForLeader } from "@flyte-ts/kubernetes";
-import { connectBus } from "@flyte-ts/messaging";
+import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { podServiceConfig } from "./config.js";
@@ -13,7 +14,7 @@ const config = loadConfig(podServiceConfig, { service: "plugin-pod", argv: proce
 const logger = createLogger({ service: "plugin-pod", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
-const bus = await connectBus({ url: config.nats.url, name: "plugin-pod", logger });
+const bus = scopedBus(await connectBus({ url: config.nats.url, name: "plugin-pod", logger }), dataPlaneScope(config.cluster));
 const client = await createKubeClient(config.kubernetes);
 const store = createBlobStore(config.storage);
 const { graces, limits, logLinks, defaultPodTemplate, templateNamespace, stopSeconds, stopTimeoutMs, workers, tellEndsOfMs } = config;
@@ -33,7 +34,7 @@ const attempts = new PodAttempts({
   workers,
   tellEndsOfMs,
 });
-const { maxInFlight, producerId, lead } = config;
+const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
 let serving = false;
 const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() ?? (serving ? attempts.problem() : undefined) });
 const leaseClient = await createKubeClient({ ...config.kubernetes, maxConnections: 4, timeoutMs: lead.leaseMs / 2 });

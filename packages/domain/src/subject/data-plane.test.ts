@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { allEventFilters, dataPlaneScope, eventOrigin } from "./data-plane.js";
+import {
+  executionEventSubject,
+  executionRecordedSubject,
+  pluginHelloSubject,
+  taskEventSubject,
+  taskRequestFilter,
+  taskRequestSubject,
+  wakeSubject,
+} from "./subject.js";
+
+const text = fc.string({ unit: "binary", minLength: 1 }).filter((given) => given.isWellFormed());
+
+function matches(filter: string, subject: string): boolean {
+  const [wanted, given] = [filter.split("."), subject.split(".")];
+  return wanted.length === given.length && wanted.every((token, i) => token === "*" || token === given[i]);
+}
+
+test("a data plane without a name uses subjects as they are", () => {
+  expect(dataPlaneScope("")).toBeUndefined();
+});
+
+test("what goes on within a data plane names it, what admin tells does not", () => {
+  const scope = dataPlaneScope("east.1");
+  expect(scope?.subject(taskRequestSubject("python-task", 7))).toBe("flyte.task.at.east%2E1.python-task.7");
+  expect(scope?.subject(taskEventSubject(7))).toBe("flyte.event.at.east%2E1.task.7");
+  expect(scope?.subject(pluginHelloSubject)).toBe("flyte.plugin.at.east%2E1.hello");
+  expect(scope?.subject(executionRecordedSubject(7))).toBe(executionRecordedSubject(7));
+  expect(scope?.subject(wakeSubject(7))).toBe(wakeSubject(7));
+  expect(scope?.durable("plugin-echo")).toBe("plugin-echo=east%2E1");
+});
+
+test("no filter of one data plane takes a request of another, whatever they and the task types are called", () => {
+  fc.assert(
+    fc.property(fc.option(text, { nil: "" }), fc.option(text, { nil: "" }), text, text, (one, other, filtered, asked) => {
+      const at = (cluster: string, subject: string) => dataPlaneScope(cluster)?.subject(subject) ?? subject;
+      const taken = matches(at(one, taskRequestFilter(filtered)), at(other, taskRequestSubject(asked, 3)));
+      expect(taken).toBe(one === other && filtered === asked);
+    }),
+  );
+});
+
+test("whoever records events hears each of any data plane by one filter, and knows where it comes from", () => {
+  fc.assert(
+    fc.property(fc.option(text, { nil: "" }), fc.constantFrom("task", "execution"), (cluster, kind) => {
+      const plain = kind === "task" ? taskEventSubject(5) : executionEventSubject(5);
+      const subject = dataPlaneScope(cluster)?.subject(plain) ?? plain;
+      expect(allEventFilters.filter((filter) => matches(filter, subject))).toHaveLength(1);
+      expect(eventOrigin(subject)).toEqual({ kind, cluster: cluster === "" ? undefined : cluster });
+    }),
+  );
+  expect(eventOrigin(taskRequestSubject("task", 1))).toBeUndefined();
+});
