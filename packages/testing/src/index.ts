@@ -1,4 +1,5 @@
 export { type ApiFault, type ApiProxy, type ApiProxyTarget, startApiProxy } from "./api-proxy.js";
+export { type CommitCut, type CommitProxy, startCommitProxy } from "./commit-proxy.js";
 export { kubernetesFixture, type KubernetesFixture, type KubernetesFixtureOptions, kubernetesUnavailable } from "./kubernetes.js";
 export { type MigratedDatabase, migratedDatabase } from "./migrated-database.js";
 export { type SchemaSnapshot, schemaSnapshot } from "./schema-snapshot.js";

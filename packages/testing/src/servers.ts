@@ -14,9 +14,10 @@ export interface ServerFixture {
   stop(): Promise<void>;
 }
 
-export function postgresFixture(): Promise<ServerFixture> {
+/** @param durable whether what was committed is there after a crash of the server; it costs time, so not unless it is asked for */
+export function postgresFixture({ durable = false }: { readonly durable?: boolean } = {}): Promise<ServerFixture> {
   return fixture("postgres", (dataDir, port) =>
-    startPostgres({ dataDir, durable: false, guard: testGuard(), ...(port === undefined ? {} : { port }) }),
+    startPostgres({ dataDir, durable, guard: testGuard(), ...(port === undefined ? {} : { port }) }),
   );
 }
 

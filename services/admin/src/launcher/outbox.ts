@@ -16,8 +16,8 @@ interface Row {
 }
 
 /**
- * Takes what is due, for so long that whoever took it has surely ended or died: then it is
- * due again. An abort is not due while the launch of the same execution is.
+ * Takes what is due, for so long: whoever works longer on it says so (`extendEntries`), and what was taken by one that
+ * died, or never heard that it had it, is due again. An abort is not due while the launch of the same execution is.
  */
 export async function takeEntries(db: Queryable, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
   const { rows } = await db.query<Row>({
@@ -35,6 +35,16 @@ export async function takeEntries(db: Queryable, limit: number, leaseMs: number)
     values: [limit, leaseMs],
   });
   return rows.map((row) => ({ id: row.id, executionId: row.execution_id, action: row.action, attempts: row.attempts }));
+}
+
+/** Keeps what is still being worked on from falling due. What others have taken in the meantime is theirs. */
+export async function extendEntries(db: Queryable, entries: readonly OutboxEntry[], leaseMs: number): Promise<void> {
+  await db.query({
+    name: "extend-outbox",
+    text: `UPDATE execution_outbox o SET available_at = now() + $3 * interval '1 millisecond'
+      FROM unnest($1::bigint[], $2::int[]) AS held (id, attempts) WHERE o.id = held.id AND o.attempts = held.attempts`,
+    values: [entries.map(({ id }) => id), entries.map(({ attempts }) => attempts), leaseMs],
+  });
 }
 
 /** The work is done. */

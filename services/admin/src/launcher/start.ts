@@ -4,7 +4,8 @@ import { OUTBOX_CHANNEL } from "../execution/insert.js";
 import { ClosureCache } from "./closure-cache.js";
 import { findLaunchable } from "./execution.js";
 import { abort, clusterOf, launch, type LaunchDeps, TryLater } from "./launch.js";
-import { type OutboxEntry, postponeEntry, removeEntry, takeEntries } from "./outbox.js";
+import { extendEntries, type OutboxEntry, postponeEntry, removeEntry, takeEntries } from "./outbox.js";
+import { startRounds } from "./rounds.js";
 import { retryDelayMs } from "./verdict.js";
 
 export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "clock" | "random" | "logger">;
@@ -16,8 +17,9 @@ export interface Running {
 
 /** Requests to data planes at once. */
 const IN_FLIGHT = 32;
-/** Longer than any request takes: a request has 30 s, and three are made at most. */
-const LEASE_MS = 120_000;
+/** After so long without a word from whoever took an entry, others take it. */
+const LEASE_MS = 15_000;
+const EXTEND_MS = 5_000;
 /** How long an entry that nobody was told of may lie. */
 const POLL_MS = 1_000;
 
@@ -26,11 +28,14 @@ export async function startLauncher(deps: LauncherDeps): Promise<Running> {
   const launcher = new Launcher(deps);
   const listening = await deps.db.listen(OUTBOX_CHANNEL, () => launcher.wake());
   const running = launcher.run();
+  const work = () => launcher.extend();
+  const extending = startRounds({ everyMs: EXTEND_MS, batch: 1, work, trouble: "outbox entries in hand cannot be extended" }, deps.logger);
   return {
     close: async () => {
       await listening.close();
       launcher.stop();
       await running;
+      await extending.close();
     },
   };
 }
@@ -38,7 +43,7 @@ export async function startLauncher(deps: LauncherDeps): Promise<Running> {
 class Launcher {
   readonly #deps: LauncherDeps;
   readonly #launch: LaunchDeps;
-  readonly #working = new Set<Promise<void>>();
+  readonly #working = new Map<Promise<void>, OutboxEntry>();
   #stopped = false;
   #woken = false;
   #wake: () => void = () => undefined;
@@ -68,7 +73,13 @@ class Launcher {
       // Every turn waits for something: the database or a reason to go on.
       if (entries.length < free || free <= 0) await this.#pause();
     }
-    await Promise.all(this.#working);
+    await Promise.all(this.#working.keys());
+  }
+
+  /** Gives 0: there is nothing that it leaves for another call. */
+  async extend(): Promise<number> {
+    if (this.#working.size > 0) await extendEntries(this.#deps.db, [...this.#working.values()], LEASE_MS);
+    return 0;
   }
 
   async #take(limit: number): Promise<readonly OutboxEntry[]> {
@@ -85,7 +96,7 @@ class Launcher {
       this.#working.delete(work);
       this.wake();
     });
-    this.#working.add(work);
+    this.#working.set(work, entry);
   }
 
   async #carryOut(entry: OutboxEntry): Promise<void> {

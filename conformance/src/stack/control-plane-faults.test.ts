@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code, codeName, createFlyteClient, type FlyteClient, RpcError } from "@flyte-ts/client";
+import { WorkflowExecution_Phase as Phase, NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { type CommitCut, seededRandom } from "@flyte-ts/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ControlPlane, startControlPlane } from "./control-plane.fixture.js";
+import { insist } from "./executions.js";
+import { registerSleepChain, sleepInputs } from "./sleep-chain.js";
+
+/** `CONTROL_PLANE_FAULTS=full`: 1,000 executions for each fault, and outages of a minute. */
+const FULL = process.env.CONTROL_PLANE_FAULTS === "full";
+const EXECUTIONS = FULL ? 1_000 : 120;
+const OUTAGE_MS = FULL ? 60_000 : 3_000;
+const SEED = Number(process.env.FAULT_SEED ?? 1);
+/** Requests at once. */
+const CALLERS = 8;
+/** From the first request to the last one: before the fault, in it, and after it. */
+const SPREAD_MS = OUTAGE_MS * 1.5;
+const PATIENCE_MS = 180_000;
+const SCOPE = { project: "flytesnacks", domain: "development" };
+
+let plane: ControlPlane;
+let clients: readonly FlyteClient[];
+let launchPlan: Identifier;
+
+beforeAll(async () => {
+  plane = await startControlPlane(3);
+  clients = plane.admins.map(({ api }) => createFlyteClient({ endpoint: `127.0.0.1:${api}` }));
+  launchPlan = await registerSleepChain(clients[0] as FlyteClient, 2);
+}, 300_000);
+afterAll(async () => {
+  for (const client of clients ?? []) client.close();
+  await plane?.stop();
+}, 60_000);
+
+interface Fault {
+  readonly name: string;
+  readonly begin: () => Promise<unknown> | void;
+  readonly end: () => Promise<unknown> | void;
+}
+
+/** What calls were answered, for the report. */
+type Answers = Map<string, number>;
+
+/** Creates one execution as a client does: again, at another replica, while nobody knows how the call ended. */
+async function createOne(name: string, first: number, answers: Answers): Promise<void> {
+  const request = { ...SCOPE, name, spec: { launchPlan, metadata: {} }, inputs: sleepInputs(50) };
+  const deadline = Date.now() + PATIENCE_MS;
+  let unknown = false;
+  for (let turn = first; ; turn++) {
+    const client = clients[turn % clients.length] as FlyteClient;
+    const code = await client.admin.createExecution(request, { deadlineMs: 5_000 }).then(
+      () => Code.OK,
+      (error: unknown) => (error instanceof RpcError ? error.code : Code.UNKNOWN),
+    );
+    answers.set(codeName(code), (answers.get(codeName(code)) ?? 0) + 1);
+    if (code === Code.OK) return;
+    // An earlier try has made it; before any try nobody else can have.
+    if (code === Code.ALREADY_EXISTS && unknown) return;
+    if (code !== Code.UNAVAILABLE && code !== Code.DEADLINE_EXCEEDED) throw new Error(`${name} was answered ${codeName(code)}`);
+    if (Date.now() > deadline) throw new Error(`${name} was never accepted`);
+    unknown = true;
+    await sleep(100);
+  }
+}
+
+async function createAll(prefix: string, answers: Answers): Promise<string[]> {
+  const names = Array.from({ length: EXECUTIONS }, (_, index) => `${prefix}x${index}`);
+  const begun = Date.now();
+  const next = names.entries();
+  const caller = async () => {
+    for (const [index, name] of next) {
+      await sleep(Math.max(0, begun + (index / EXECUTIONS) * SPREAD_MS - Date.now()));
+      await createOne(name, index, answers);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  return names;
+}
+
+/** Phases of all executions whose names begin so; each row counts. */
+async function phasesOf(prefix: string): Promise<Map<string, Phase[]>> {
+  const found = new Map<string, Phase[]>();
+  const request = { id: SCOPE, limit: 10_000, filters: `contains(execution_name,${prefix}x)` };
+  const { executions, token } = await insist(() => (clients[1] as FlyteClient).admin.listExecutions(request));
+  expect(token).toBe("");
+  for (const { id, closure } of executions) found.set(id?.name ?? "", [...(found.get(id?.name ?? "") ?? []), closure?.phase ?? 0]);
+  return found;
+}
+
+const ENDED: readonly Phase[] = [Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED, Phase.TIMED_OUT];
+
+/** Nodes and attempts of an execution, as `node phase` and `node attempt phase`. */
+async function partsOf(name: string): Promise<string[]> {
+  const client = clients[2] as FlyteClient;
+  const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: { ...SCOPE, name }, limit: 100 }));
+  const own = nodeExecutions.filter(({ id }) => /^n\d$/.test(id?.nodeId ?? ""));
+  const parts = own.map(({ id, closure }) => `${id?.nodeId} ${NodeExecution_Phase[closure?.phase ?? 0]}`);
+  for (const { id } of own) {
+    const { taskExecutions } = await insist(() => client.admin.listTaskExecutions({ nodeExecutionId: id!, limit: 10 }));
+    for (const task of taskExecutions)
+      parts.push(`${id?.nodeId} ${task.id?.retryAttempt} ${TaskExecution_Phase[task.closure?.phase ?? 0]}`);
+  }
+  return parts.sort();
+}
+
+const WHOLE = ["n0 0 SUCCEEDED", "n0 SUCCEEDED", "n1 0 SUCCEEDED", "n1 SUCCEEDED"];
+
+const random = seededRandom(SEED);
+const CUTS: readonly CommitCut[] = ["before", "after", "meanwhile"];
+const victim = () => plane.admins[1]!.process;
+
+const FAULTS: readonly Fault[] = [
+  {
+    name: "PostgreSQL crashes and comes back",
+    begin: () => plane.postgres.kill(),
+    end: () => plane.postgres.restart(),
+  },
+  {
+    name: "PostgreSQL is restarted",
+    begin: () => plane.postgres.restart(),
+    end: () => plane.postgres.restart(),
+  },
+  {
+    name: "every tenth commit loses its connection",
+    begin: () => plane.commits.cutWhen(() => (random() < 0.1 ? CUTS[Math.floor(random() * CUTS.length)] : undefined)),
+    end: () => plane.commits.cutWhen(() => undefined),
+  },
+  { name: "NATS is away", begin: () => plane.nats.kill(), end: () => plane.nats.restart() },
+  {
+    name: "the data plane's API is away",
+    begin: () => plane.dataPlane.set({ kind: "refused" }),
+    end: () => plane.dataPlane.set({ kind: "none" }),
+  },
+  { name: "one of three replicas of admin is killed", begin: () => victim().kill(), end: () => victim().restart() },
+];
+
+test.each(FAULTS.map((fault, index) => ({ ...fault, index })))(
+  "$name: every accepted execution is there once, and ends",
+  async ({ name, index, begin, end }) => {
+    const prefix = `f${index}${Date.now().toString(36)}`;
+    const answers: Answers = new Map();
+    const creating = createAll(prefix, answers);
+    // Told when all have been made, so that an early failure is not one of nobody.
+    creating.catch(() => undefined);
+    await sleep(OUTAGE_MS / 4);
+    await begin();
+    await sleep(OUTAGE_MS);
+    await end();
+    const names = await creating;
+    const made = Date.now();
+
+    await expect.poll(async () => [...(await phasesOf(prefix)).keys()].length, { timeout: PATIENCE_MS }).toBe(names.length);
+    const open = async () => [...(await phasesOf(prefix))].filter(([, [phase = Phase.UNDEFINED]]) => !ENDED.includes(phase)).length;
+    await expect.poll(open, { timeout: PATIENCE_MS, interval: 500 }).toBe(0);
+    const report = [...answers].map(([code, count]) => `${code} ${count}`).join(", ");
+    process.stdout.write(`${name}: ${report}; all ended ${((Date.now() - made) / 1_000).toFixed(1)} s after the last request\n`);
+    const phases = await phasesOf(prefix);
+    expect([...phases].filter(([, each]) => each.length !== 1 || each[0] !== Phase.SUCCEEDED)).toEqual([]);
+    // Of each fault some are looked at closely: the first, the last and those that met it.
+    const every = Math.max(1, Math.floor(names.length / 20));
+    for (const each of names.filter((_, place) => place % every === 0)) {
+      // What a replica had taken from the bus when it died comes to another one later than the end.
+      await expect.poll(() => partsOf(each), { message: each, timeout: PATIENCE_MS, interval: 500 }).toEqual(WHOLE);
+    }
+  },
+  OUTAGE_MS * 2 + 2 * PATIENCE_MS,
+);
+
+test("commits were cut in each way, and no replica ended by itself", () => {
+  expect(Object.entries(plane.commits.cuts).filter(([, count]) => count === 0)).toEqual([]);
+  const ends = plane.admins.flatMap(({ process }) => process.log().filter((line) => /"level":"fatal"|uncaught/i.test(line)));
+  expect(ends).toEqual([]);
+});

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { testGuard } from "@flyte-ts/testing";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+
+export interface ServiceSpec {
+  /** Of the configuration file and of messages. */
+  readonly name: string;
+  /** Folder of the service below `services`. */
+  readonly service: string;
+  /** Where the configuration file goes. */
+  readonly folder: string;
+  /** Where it answers /readyz. */
+  readonly readyPort: number;
+  readonly config: object;
+  /** Added to this process's. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether it may still be starting when it is handed out. */
+  readonly unready?: boolean;
+}
+
+/** A service that was started from its build, as a process of its own. */
+export interface ServiceProcess {
+  readonly configFile: string;
+  readonly pid: number;
+  /** What it has logged, line by line, over restarts. */
+  log(): string[];
+  /** Bytes of memory that it holds. */
+  residentBytes(): number;
+  isReady(): Promise<boolean>;
+  /** Ends it as a crash would. */
+  kill(): Promise<void>;
+  /** Asks it to end; resolves to how it ended. */
+  terminate(): Promise<string>;
+  /** Starts it again after either. */
+  restart(): Promise<void>;
+  /** Ends it; rejects when it had ended by itself before or ends badly. */
+  stop(): Promise<void>;
+}
+
+export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
+  const { name, folder, readyPort, config } = spec;
+  const configFile = join(folder, `${name}.yaml`);
+  // JSON is YAML.
+  writeFileSync(configFile, JSON.stringify({ logLevel: "info", ...config }));
+  const lines: string[] = [];
+  let running = begin(spec, configFile, lines);
+  let wanted = true;
+  const tail = () => lines.slice(-30).join("\n");
+  const whenReady = async () => {
+    for (const deadline = Date.now() + 60_000; !(await isReady(readyPort)); await sleep(30)) {
+      if (!running.hasEnded() && Date.now() < deadline) continue;
+      running.child.kill("SIGKILL");
+      throw new Error(`${name} did not become ready:\n${tail()}`);
+    }
+  };
+  if (spec.unready !== true) await whenReady();
+  const end = async (signal: NodeJS.Signals): Promise<string> => {
+    wanted = false;
+    const { child, ended } = running;
+    if (!running.hasEnded()) child.kill(signal);
+    if ((await Promise.race([ended.then(() => true), sleep(30_000, false, { ref: false })])) === false) child.kill("SIGKILL");
+    return ended;
+  };
+  return {
+    configFile,
+    get pid() {
+      return running.child.pid ?? 0;
+    },
+    log: () => [...lines],
+    residentBytes: () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${running.child.pid}/status`, "utf8"))?.[1]) * 1024,
+    isReady: () => isReady(readyPort),
+    kill: async () => void (await end("SIGKILL")),
+    terminate: () => end("SIGTERM"),
+    restart: async () => {
+      running = begin(spec, configFile, lines);
+      wanted = true;
+      await whenReady();
+    },
+    stop: async () => {
+      const early = wanted && running.hasEnded();
+      if (!wanted) return;
+      const how = await end("SIGTERM");
+      if (early || how !== "status 0") throw new Error(`${name} ended ${early ? "by itself " : ""}with ${how}:\n${tail()}`);
+    },
+  };
+}
+
+interface Begun {
+  readonly child: ChildProcess;
+  /** How it ended. */
+  readonly ended: Promise<string>;
+  hasEnded(): boolean;
+}
+
+function begin({ service, env }: ServiceSpec, configFile: string, lines: string[]): Begun {
+  const program = join(root, "services", service, "dist", "main.js");
+  const child = spawn(process.execPath, ["--enable-source-maps", program, "--config", configFile], {
+    stdio: ["ignore", "pipe", "pipe"],
+    // A session of its own: Ctrl-C reaches the caller alone, who stops what it started.
+    detached: true,
+    env: { ...process.env, ...env },
+  });
+  testGuard().watch(child, "SIGTERM");
+  return { child, ended: follow(child, lines), hasEnded: () => child.exitCode !== null || child.signalCode !== null };
+}
+
+async function isReady(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+    async (response) => {
+      await response.text();
+      return response.ok;
+    },
+    () => false,
+  );
+}
+
+function follow(child: ChildProcess, lines: string[]): Promise<string> {
+  let rest = "";
+  const keep = (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split("\n");
+    rest = parts.pop() ?? "";
+    lines.push(...parts);
+  };
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
+  return new Promise<string>((done) => {
+    child.once("error", (error) => done(error.message));
+    child.once("exit", (code, signal) => done(signal ?? `status ${code}`));
+  });
+}
