@@ -10,6 +10,7 @@ import {
   toRpcError,
 } from "@flyte-ts/rpc";
 import { ALL, bindingsOf, isGranted, needText, type RoleBinding } from "./binding.js";
+import { endWithLeave } from "./end-with-leave.js";
 import { readToken } from "./read-token.js";
 import { methodKey, type Rule, type RuleTable } from "./rule.js";
 import type { Identity, VerifyToken } from "./verify-token.js";
@@ -35,6 +36,9 @@ export interface GuardOptions {
   readonly bindings: () => Promise<readonly RoleBinding[]>;
   /** Whose browser it is, from its cookies; asked only about HTTP requests without a token. */
   readonly session?: (headers: Metadata) => Promise<Identity | undefined>;
+  readonly clock: () => Date;
+  /** How often it is looked whether the caller of a stream may still have it, milliseconds; a minute when not given. */
+  readonly streamCheckMs?: number;
   /** Notes a change before it is made. When it cannot, nothing is changed. */
   readonly record?: (change: Change) => Promise<NoteEnd>;
 }
@@ -66,7 +70,14 @@ export function createGuard(options: GuardOptions): Guard {
       const held = bindingsOf(await options.bindings(), identity);
       const run = async (): Promise<unknown> => {
         if (rule.kind === "roles") requireNeeds(rule, { held, identity, call });
-        return next(withCaller(context, callerOf(identity, held)));
+        const known = withCaller(context, callerOf(identity, held));
+        if (!streamsOut(context.method)) return next(known);
+        const stillAllowed = async (): Promise<void> => {
+          const now = bindingsOf(await options.bindings(), identity);
+          if (rule.kind === "roles") requireNeeds(rule, { held: now, identity, call });
+        };
+        const { clock, streamCheckMs: everyMs = STREAM_CHECK_MS } = options;
+        return endWithLeave(known, { expiresAt: identity.expiresAt, stillAllowed, clock, everyMs }, next);
       };
       const writes = rule.kind === "roles" && rule.writes;
       return writes && options.record
@@ -82,6 +93,12 @@ export function createGuard(options: GuardOptions): Guard {
       if (!isGranted(bindingsOf(await options.bindings(), identity), need)) throw denied(identity, head.path, needText(need));
     },
   };
+}
+
+const STREAM_CHECK_MS = 60_000;
+
+function streamsOut({ methodKind }: DescMethod): boolean {
+  return methodKind === "server_streaming" || methodKind === "bidi_streaming";
 }
 
 async function identify({ verify, headerKey, session }: GuardOptions, metadata: Metadata, fromHttp: boolean): Promise<Identity> {

@@ -14,9 +14,12 @@ export interface DispatchOptions {
 export interface Dispatch {
   /** For methods that answer with one message; `request` is a message, or an iterable where the client streams. */
   one(request: unknown, context: CallContext): Promise<Message | Encoded>;
-  /** For methods that answer with a stream; `emit` resolves when the next message may come. */
-  many(request: unknown, context: CallContext, emit: (message: Message) => Promise<void>): Promise<void>;
+  /** For methods that answer with a stream. */
+  many(request: unknown, context: CallContext, emit: Emit): Promise<void>;
 }
+
+/** Hands one message of a stream over; resolves when the next may come. The signal is that of the call as the interceptors left it. */
+export type Emit = (message: Message | Encoded, signal: AbortSignal) => Promise<void>;
 
 export function createDispatch(served: ServedService, method: DescMethod, { logger, interceptors }: DispatchOptions): Dispatch {
   const run = implementationOf(served, method);
@@ -42,7 +45,10 @@ export function createDispatch(served: ServedService, method: DescMethod, { logg
     },
     async many(request, context, emit) {
       await around(request, context, async (current) => {
-        for await (const message of run(request, current) as AsyncIterable<Message>) await emit(create(method.output, message));
+        const { signal } = current;
+        for await (const message of run(request, current) as AsyncIterable<Message | Encoded>) {
+          await emit(message instanceof Encoded ? message : create(method.output, message), signal);
+        }
       });
     },
   };

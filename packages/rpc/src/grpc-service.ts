@@ -1,6 +1,7 @@
 import { toBinary, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Server, ServerDuplexStream, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { decodeRequest } from "./decode.js";
+import { drained, type DrainOptions } from "./drained.js";
 import { Encoded } from "./encoded.js";
 import { createDispatch, streamsIn, streamsOut, type Dispatch, type DispatchOptions } from "./dispatch.js";
 import { errorStatus } from "./grpc-trailer.js";
@@ -12,8 +13,13 @@ import type { CallContext, ServedService } from "./service.js";
 // hook throws, and a request that does not decode is INVALID_ARGUMENT.
 const identity = (bytes: Buffer): Buffer => bytes;
 
+export interface GrpcServiceOptions extends DispatchOptions {
+  /** How long a client may take nothing of a stream. */
+  readonly stallMs: number;
+}
+
 /** Adds a service to a grpc-js server. */
-export function addService(server: Server, served: ServedService, options: DispatchOptions): void {
+export function addService(server: Server, served: ServedService, options: GrpcServiceOptions): void {
   if (!served.implementation) return;
   const definition: Record<string, ServiceDefinition[string]> = {};
   const handlers: UntypedServiceImplementation = {};
@@ -28,7 +34,12 @@ export function addService(server: Server, served: ServedService, options: Dispa
       responseDeserialize: identity,
     };
     const decode = (bytes: Uint8Array): Message => decodeRequest(method.input, bytes, served.decoders?.[method.localName]);
-    handlers[method.localName] = handlerOf({ method, decode, dispatch: createDispatch(served, method, options) }) as HandleCall;
+    handlers[method.localName] = handlerOf({
+      method,
+      decode,
+      dispatch: createDispatch(served, method, options),
+      stallMs: options.stallMs,
+    }) as HandleCall;
   }
   server.addService(definition, handlers);
 }
@@ -37,6 +48,7 @@ interface Handled {
   readonly method: DescMethod;
   readonly decode: (bytes: Uint8Array) => Message;
   readonly dispatch: Dispatch;
+  readonly stallMs: number;
 }
 
 type HandleCall = UntypedServiceImplementation[string];
@@ -44,7 +56,7 @@ type Call = ServerDuplexStream<Buffer, Buffer> & { readonly request: Buffer };
 type Callback = (error: ReturnType<typeof errorStatus> | null, response?: Buffer) => void;
 
 /** The four shapes of grpc-js handlers: with a callback where one message answers, else a stream to end or destroy. */
-function handlerOf({ method, decode, dispatch }: Handled): (call: Call, callback: Callback) => void {
+function handlerOf({ method, decode, dispatch, stallMs }: Handled): (call: Call, callback: Callback) => void {
   const encode = (message: Message | Encoded): Buffer => {
     const bytes = message instanceof Encoded ? message.bytes : toBinary(method.output, message);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -65,7 +77,7 @@ function handlerOf({ method, decode, dispatch }: Handled): (call: Call, callback
   return (call) => {
     const context = grpcContext(method, call);
     const answer = async (): Promise<void> =>
-      dispatch.many(request(call), context, (message) => write(call, encode(message), context.signal));
+      dispatch.many(request(call), context, (message, signal) => write(call, encode(message), { signal, stallMs }));
     answer().then(
       () => call.end(),
       // grpc-js ends the call with the status of this event, after the messages still on their way; `destroy` would drop them and it.
@@ -80,19 +92,9 @@ async function* decodeEach(decode: Handled["decode"], call: Call): AsyncGenerato
 }
 
 /** Hands one message over and waits while the client is slower than the server. */
-function write(call: Call, bytes: Buffer, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  if (call.write(bytes)) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const settle = (): void => {
-      call.off("drain", settle);
-      signal.removeEventListener("abort", settle);
-      if (signal.aborted) reject(signal.reason as Error);
-      else resolve();
-    };
-    call.once("drain", settle);
-    signal.addEventListener("abort", settle, { once: true });
-  });
+function write(call: Call, bytes: Buffer, options: DrainOptions): Promise<void> {
+  options.signal.throwIfAborted();
+  return call.write(bytes) ? Promise.resolve() : drained(call, options);
 }
 
 /**

@@ -3,6 +3,7 @@ import { createServer as createNetServer, type AddressInfo, type Socket } from "
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
+import { DEFAULT_STALL_MS } from "./drained.js";
 import { addService } from "./grpc-service.js";
 import { createHealth } from "./health.js";
 import type { HttpRequestHead, HttpRoute } from "./http-route.js";
@@ -33,6 +34,8 @@ export interface RpcServerOptions {
   readonly corsOrigins?: readonly string[];
   /** Request headers that browsers may send besides Content-Type. */
   readonly corsHeaders?: readonly string[];
+  /** How long a client may take nothing of a stream that has something for it, before it is dropped; 30 s when not given. */
+  readonly streamStallMs?: number;
 }
 
 export interface RpcServer {
@@ -48,21 +51,32 @@ export interface RpcServer {
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_METADATA_BYTES = 32 * 1024;
+/** Clients that vanish without a word are found out: their streams would go on for ever. */
+const KEEPALIVE_MS = 60_000;
+const KEEPALIVE_ANSWER_MS = 20_000;
 
 /** One plaintext port for gRPC (HTTP/2 with prior knowledge) and for REST (HTTP/1.1). */
 export function createRpcServer(options: RpcServerOptions): RpcServer {
-  const { logger, services, interceptors = [], maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES } = options;
+  const {
+    logger,
+    services,
+    interceptors = [],
+    maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES,
+    streamStallMs: stallMs = DEFAULT_STALL_MS,
+  } = options;
   const grpc = new GrpcServer({
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": -1,
     "grpc.max_metadata_size": MAX_METADATA_BYTES,
     "grpc.enable_channelz": 0,
+    "grpc.keepalive_time_ms": KEEPALIVE_MS,
+    "grpc.keepalive_timeout_ms": KEEPALIVE_ANSWER_MS,
   });
   const health = createHealth(options.healthNames ?? ["flyteadmin"]);
   const offered = services.filter((served) => served.implementation).map((served) => served.service);
   const reflection = createReflection([...offered, health.served.service]);
   const served = [...services, health.served, ...reflection];
-  for (const each of served) addService(grpc, each, { logger, interceptors });
+  for (const each of served) addService(grpc, each, { logger, interceptors, stallMs });
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   let draining = false;
   const gateway = createGateway({
@@ -74,6 +88,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
     interceptors,
     admitHttp: options.admitHttp,
     admitBody: options.admitBody,
+    stallMs,
   });
   const http = createHttpServer({ maxHeaderSize: MAX_METADATA_BYTES }, (request, response) => {
     // A kept connection would hold up the drain until its client lets go.
@@ -84,7 +99,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
   http.emit("listening");
 
   const sockets = new Set<Socket>();
-  const listener = createNetServer({ noDelay: true }, (socket) => {
+  const listener = createNetServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS }, (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", (error) => logger.debug({ err: error, peer: socket.remoteAddress }, "connection failed"));

@@ -33,8 +33,8 @@ export interface CallContext {
 type Response<Desc extends DescMessage> = MessageShape<Desc> | MessageInitShape<Desc>;
 
 /**
- * The function behind one method. A response may be a message or what `create` takes to make one; that of a unary
- * method may also be encoded already.
+ * The function behind one method. A response may be a message or what `create` takes to make one; those of unary
+ * and server-streaming methods may also be encoded already.
  */
 export type MethodImplementation<Method extends DescMethod> = Method["methodKind"] extends "unary"
   ? (
@@ -42,7 +42,10 @@ export type MethodImplementation<Method extends DescMethod> = Method["methodKind
       context: CallContext,
     ) => Promise<Response<Method["output"]> | Encoded<Method["output"]>> | Response<Method["output"]> | Encoded<Method["output"]>
   : Method["methodKind"] extends "server_streaming"
-    ? (request: MessageShape<Method["input"]>, context: CallContext) => AsyncIterable<Response<Method["output"]>>
+    ? (
+        request: MessageShape<Method["input"]>,
+        context: CallContext,
+      ) => AsyncIterable<Response<Method["output"]> | Encoded<Method["output"]>>
     : Method["methodKind"] extends "client_streaming"
       ? (requests: AsyncIterable<MessageShape<Method["input"]>>, context: CallContext) => Promise<Response<Method["output"]>>
       : (requests: AsyncIterable<MessageShape<Method["input"]>>, context: CallContext) => AsyncIterable<Response<Method["output"]>>;

@@ -42,6 +42,6 @@ export function catalogGuard(
     .flatMap((provider) => issuersFrom([provider], { audience: [provider.issuer], clock }))
     .map(({ issuer }) => issuer);
   const bindings = bindingsFrom(roles);
-  const guard = createGuard({ table, headerKey, verify: createVerifier({ issuers, clock }), bindings: async () => bindings });
+  const guard = createGuard({ table, headerKey, verify: createVerifier({ issuers, clock }), bindings: async () => bindings, clock });
   return { ...guard, requireComplete: ({ services }) => requireRules(services, table) };
 }

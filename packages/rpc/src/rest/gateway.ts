@@ -12,7 +12,9 @@ import { bindRequest } from "./bind-request.js";
 import { createCodecs, type Codec } from "./codec.js";
 import { decideCors, type CorsPolicy } from "./cors.js";
 import { closedSignal, headerOf, restContext, timeoutMs } from "./http-context.js";
+import { sendEvents, wantsEvents, withLastEventId } from "./event-stream.js";
 import { httpStatusOf } from "./http-status.js";
+import { sendJsonLines } from "./json-lines.js";
 import { createOpenApi } from "./openapi.js";
 import { readBody } from "./read-body.js";
 import { parseQuery, parseRequestPath, type ParsedQuery } from "./request-path.js";
@@ -25,6 +27,8 @@ export interface GatewayOptions extends DispatchOptions {
   readonly maxMessageBytes: number;
   readonly admitHttp: ((head: HttpRequestHead) => Promise<void>) | undefined;
   readonly admitBody: ((method: DescMethod, metadata: CallContext["metadata"]) => Promise<void>) | undefined;
+  /** How long a client may take nothing of a stream. */
+  readonly stallMs: number;
 }
 
 /** JSON is longer than the message that it stands for; the message's own limit is checked after decoding. */
@@ -51,6 +55,7 @@ class Gateway {
   readonly #cors: CorsPolicy;
   readonly #maxMessageBytes: number;
   readonly #logger: Logger;
+  readonly #stallMs: number;
   readonly #admitHttp: GatewayOptions["admitHttp"];
   readonly #admitBody: GatewayOptions["admitBody"];
 
@@ -63,6 +68,7 @@ class Gateway {
     this.#cors = cors;
     this.#maxMessageBytes = maxMessageBytes;
     this.#logger = logger;
+    this.#stallMs = options.stallMs;
     this.#admitHttp = options.admitHttp;
     this.#admitBody = options.admitBody;
   }
@@ -150,8 +156,11 @@ class Gateway {
     const signal = limit === undefined ? closed : AbortSignal.any([closed, AbortSignal.timeout(limit)]);
     const context = restContext({ method: route.method, request, signal });
     if (streamsOut(route.method)) {
-      const json = this.#codecs.streaming(codec);
-      await stream(response, json, (emit) => dispatch.many(message, context, (each) => emit(json.write(route.method.output, each))));
+      const { input, output } = route.method;
+      const options = { response, codec: this.#codecs.streaming(codec), output, stallMs: this.#stallMs };
+      if (wantsEvents(request.headersDistinct.accept ?? [])) {
+        await sendEvents(options, (emit) => dispatch.many(withLastEventId(input, message, request), context, emit));
+      } else await sendJsonLines(options, (emit) => dispatch.many(message, context, emit));
       return;
     }
     const answered = dispatch.one(message, context);
@@ -221,33 +230,6 @@ function withinDeadline<T>(answered: Promise<T>, { signal, closed }: { signal: A
     else signal.addEventListener("abort", fail, { once: true });
   });
   return Promise.race([answered, expired]);
-}
-
-/** One JSON object a line: `{"result": …}`, and `{"error": …}` when the stream fails after its start. */
-async function stream(
-  response: ServerResponse,
-  codec: Codec,
-  run: (emit: (text: Uint8Array | string) => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const line = (key: string, text: Uint8Array | string): Promise<void> => {
-    if (!response.headersSent) response.writeHead(200, { "Content-Type": codec.contentType });
-    if (response.destroyed || response.write(`{"${key}":${text.toString()}}\n`)) return Promise.resolve();
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        response.off("drain", settle).off("close", settle);
-        resolve();
-      };
-      response.on("drain", settle).on("close", settle);
-    });
-  };
-  try {
-    await run((text) => line("result", text));
-  } catch (thrown) {
-    if (!response.headersSent) throw thrown;
-    await line("error", codec.writeError(toRpcError(thrown)));
-  }
-  if (!response.headersSent) response.writeHead(200, { "Content-Type": codec.contentType });
-  response.end();
 }
 
 function sendError(response: ServerResponse, codec: Codec, { error }: { error: RpcError }): void {

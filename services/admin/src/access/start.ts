@@ -61,6 +61,7 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
     ...(browser && { session: browserIdentity(browser) }),
     headerKey: auth.headerKey,
     bindings: bindings.current,
+    clock,
     record: createAuditLog({ db, clock, logger }),
   });
   return {

@@ -1,0 +1,45 @@
+import { type CallContext, Code, RpcError } from "@flyte-ts/rpc";
+
+export interface LeaveOptions {
+  /** Until when the caller's token is good, milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** Rejects with an RpcError when the caller may no longer make the call. */
+  readonly stillAllowed: () => Promise<void>;
+  readonly clock: () => Date;
+  /** How often that is asked, milliseconds. */
+  readonly everyMs: number;
+}
+
+/**
+ * Runs a stream for as long as its caller may have it: until the token expires (UNAUTHENTICATED) or what it gave is
+ * taken away. The stream is told by the signal of its context.
+ */
+export async function endWithLeave(
+  context: CallContext,
+  { expiresAt, stillAllowed, clock, everyMs }: LeaveOptions,
+  run: (context: CallContext) => Promise<unknown>,
+): Promise<unknown> {
+  const over = new AbortController();
+  const ended = new Promise<never>((_, reject) => {
+    over.signal.addEventListener("abort", () => reject(over.signal.reason as RpcError), { once: true });
+  });
+  // Whoever comes second is not waited for.
+  ended.catch(() => undefined);
+  const look = async (): Promise<void> => {
+    if (clock().getTime() >= expiresAt) over.abort(new RpcError(Code.UNAUTHENTICATED, "the token has expired"));
+    else await stillAllowed().catch((error: unknown) => over.abort(error));
+    if (!over.signal.aborted && !done) timer = next();
+  };
+  let done = false;
+  const next = (): NodeJS.Timeout => setTimeout(() => void look(), Math.min(everyMs, Math.max(0, expiresAt - clock().getTime()))).unref();
+  let timer = next();
+  const signal = AbortSignal.any([context.signal, over.signal]);
+  const running = run(Object.create(context, { signal: { value: signal, enumerable: true } }) as CallContext);
+  running.catch(() => undefined);
+  try {
+    return await Promise.race([running, ended]);
+  } finally {
+    done = true;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,43 @@
+import { Code } from "./code.js";
+import { RpcError } from "./rpc-error.js";
+
+/** How long a client may take nothing of a stream, while there is something for it, before it is dropped. */
+export const DEFAULT_STALL_MS = 30_000;
+
+/** What is written to: a gRPC call or an HTTP response. */
+export interface Writer {
+  once(event: "drain" | "close", listener: () => void): unknown;
+  off(event: "drain" | "close", listener: () => void): unknown;
+}
+
+export interface DrainOptions {
+  readonly signal: AbortSignal;
+  readonly stallMs: number;
+}
+
+/**
+ * Resolves when a writer that is full takes more, or is closed.
+ *
+ * @throws RpcError RESOURCE_EXHAUSTED when it took nothing for `stallMs`; the signal's reason when it is aborted.
+ */
+export function drained(writer: Writer, { signal, stallMs }: DrainOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (failure?: Error): void => {
+      clearTimeout(timer);
+      writer.off("drain", taken);
+      writer.off("close", taken);
+      signal.removeEventListener("abort", aborted);
+      if (failure === undefined) resolve();
+      else reject(failure);
+    };
+    const taken = (): void => settle();
+    const aborted = (): void => settle(signal.reason as Error);
+    const timer = setTimeout(
+      () => settle(new RpcError(Code.RESOURCE_EXHAUSTED, `the client took nothing of the stream for ${stallMs} ms; it may resume it`)),
+      stallMs,
+    );
+    writer.once("drain", taken);
+    writer.once("close", taken);
+    signal.addEventListener("abort", aborted, { once: true });
+  });
+}

@@ -1,0 +1,39 @@
+import type { ServerResponse } from "node:http";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { drained } from "../drained.js";
+import { toRpcError } from "../rpc-error.js";
+import type { Emit } from "../dispatch.js";
+import type { Codec } from "./codec.js";
+import { answerText } from "./answer-text.js";
+
+export interface StreamOptions {
+  readonly response: ServerResponse;
+  readonly codec: Codec;
+  readonly output: DescMessage;
+  /** How long a client may take nothing. */
+  readonly stallMs: number;
+}
+
+/** One JSON object a line: `{"result": …}`, and `{"error": …}` when the stream fails after its start. */
+export async function sendJsonLines(
+  { response, codec, output, stallMs }: StreamOptions,
+  run: (emit: Emit) => Promise<void>,
+): Promise<void> {
+  const begin = (): void => {
+    if (!response.headersSent) response.writeHead(200, { "Content-Type": codec.contentType });
+  };
+  const line = (key: string, text: string): boolean => {
+    begin();
+    return response.destroyed || response.write(`{"${key}":${text}}\n`);
+  };
+  try {
+    await run(async (message, signal) => {
+      if (!line("result", answerText(codec, output, message))) await drained(response, { signal, stallMs });
+    });
+  } catch (thrown) {
+    if (!response.headersSent) throw thrown;
+    line("error", codec.writeError(toRpcError(thrown)).toString());
+  }
+  begin();
+  response.end();
+}
