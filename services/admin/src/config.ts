@@ -89,6 +89,15 @@ const settings = z.strictObject({
     })
     .prefault({}),
   clusters: z.array(clusterSchema).default([]),
+  /** Connectors that clients can ask admin about. */
+  agents: z
+    .strictObject({
+      /** `host:port` in plaintext, `https://host:port` over TLS. */
+      endpoints: z.array(z.string().min(1)).default([]),
+      /** How long one connector may take to say what it runs. */
+      timeoutMs: z.number().int().positive().default(5_000),
+    })
+    .prefault({}),
   /** Created at start when they are missing. */
   projects: z.array(z.string()).default(["flytesnacks"]),
   domains: z

@@ -1,4 +1,5 @@
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
@@ -7,6 +8,7 @@ import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
 import { Code, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
 import type { Access } from "./access/start.js";
+import { agentRpcs } from "./agent/rpc.js";
 import { attributeRpcs } from "./attributes/rpc.js";
 import type { AdminDeps } from "./deps.js";
 import { dataProxyRpcs } from "./data-proxy/rpc.js";
@@ -49,6 +51,7 @@ export function adminServices(deps: AdminDeps, build: Build, access?: Access): S
     ),
     implement(DataProxyService, dataProxyRpcs(deps)),
     implement(SignalService, signalRpcs(deps)),
+    implement(AgentMetadataService, agentRpcs(deps)),
     implement(ScheduleService, scheduleRpcs(deps)),
     // Without sign-in their REST routes answer as those of a server without auth always have.
     ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),

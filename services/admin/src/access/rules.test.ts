@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { requireRules } from "@flyte-ts/auth";
 import { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
@@ -19,6 +20,7 @@ import { accessRules } from "./rules.js";
 const config = adminConfigSchema.parse({});
 const services = [
   AdminService,
+  AgentMetadataService,
   AuthMetadataService,
   DataProxyService,
   IdentityService,
@@ -47,7 +49,7 @@ test("every rule has an answer for an empty request, and none that is for everyo
       return needs.some(({ scope }) => scope.kind === "anywhere") ? [method.name] : [];
     }),
   );
-  expect(anywhere.sort()).toEqual(["GetDomains", "GetVersion", "ListProjects"]);
+  expect(anywhere.sort()).toEqual(["GetAgent", "GetDomains", "GetVersion", "ListAgents", "ListProjects"]);
 });
 
 const own = { kind: "project", project: "p", domain: "d" };

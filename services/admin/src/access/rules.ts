@@ -1,5 +1,6 @@
 import { platformRules, rulesFor, type RuleTable } from "@flyte-ts/auth";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
@@ -9,7 +10,7 @@ import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import type { AdminConfig } from "../config.js";
 import { adminRules } from "./admin-rules.js";
 import { auditRules, roleRules, scheduleRules } from "./own-rules.js";
-import { authMetadataRules, dataProxyRules, identityRules, signalRules } from "./service-rules.js";
+import { agentRules, authMetadataRules, dataProxyRules, identityRules, signalRules } from "./service-rules.js";
 
 /** Who may make which call of admin. What is not in it is refused. */
 export function accessRules(config: Pick<AdminConfig, "storage" | "dataProxy">): RuleTable {
@@ -17,6 +18,7 @@ export function accessRules(config: Pick<AdminConfig, "storage" | "dataProxy">):
     ...rulesFor(AdminService, adminRules),
     ...rulesFor(DataProxyService, dataProxyRules(config)),
     ...rulesFor(SignalService, signalRules),
+    ...rulesFor(AgentMetadataService, agentRules),
     ...rulesFor(AuthMetadataService, authMetadataRules),
     ...rulesFor(IdentityService, identityRules),
     ...rulesFor(AuditService, auditRules),

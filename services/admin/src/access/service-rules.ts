@@ -1,12 +1,13 @@
 import { open, reads, type RulesOf, signedIn, writes } from "@flyte-ts/auth";
 import { parseFlyteUrl } from "@flyte-ts/domain";
+import type { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import type { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import type { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import type { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import type { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import type { AdminConfig } from "../config.js";
 import { ownerOfObject } from "./native-url.js";
-import { at, everywhere } from "./scope.js";
+import { anywhere, at, everywhere } from "./scope.js";
 
 /** Who may make which call of DataProxyService. */
 export function dataProxyRules(config: Pick<AdminConfig, "storage" | "dataProxy">): RulesOf<typeof DataProxyService> {
@@ -33,3 +34,9 @@ export const authMetadataRules: RulesOf<typeof AuthMetadataService> = { getOAuth
 
 /** Everyone may ask who they are. */
 export const identityRules: RulesOf<typeof IdentityService> = { userInfo: signedIn };
+
+/** Which connectors there are is told to everyone with a role. */
+export const agentRules: RulesOf<typeof AgentMetadataService> = {
+  getAgent: reads("viewer", () => anywhere),
+  listAgents: reads("viewer", () => anywhere),
+};

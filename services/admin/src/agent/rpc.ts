@@ -1,0 +1,56 @@
+import type { Agent } from "@flyte-ts/idl/flyteidl/admin/agent_pb";
+import { AgentMetadataService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
+import { Code, createClient, openChannel, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
+import type { AdminDeps } from "../deps.js";
+import { missingArgument, notFound } from "../invalid.js";
+
+type Deps = Pick<AdminDeps, "config" | "logger">;
+
+/** What one connector said of itself, or why it said nothing. */
+type Told = { readonly agents: readonly Agent[] } | { readonly error: RpcError };
+
+/** Tells which connectors there are, and what they run: each is asked when somebody wants to know. */
+export function agentRpcs({ config, logger }: Deps): ServiceImplementation<typeof AgentMetadataService> {
+  const askAll = () => Promise.all(config.agents.endpoints.map((endpoint) => ask(endpoint, config.agents.timeoutMs)));
+  return {
+    /** Those of the connectors that answer: one that is away hides no other. */
+    async listAgents() {
+      const told = await askAll();
+      for (const each of told) if ("error" in each) logger.warn({ err: each.error }, "a connector does not say what it runs");
+      return { agents: agentsOf(told) };
+    },
+
+    /** @throws RpcError NOT_FOUND; UNAVAILABLE when a connector that may have it does not answer. */
+    async getAgent({ name }) {
+      if (name === "") throw missingArgument("name");
+      const told = await askAll();
+      const agent = agentsOf(told).find((each) => each.name === name);
+      if (agent !== undefined) return { agent };
+      const away = told.find((each) => "error" in each);
+      if (away !== undefined) throw new RpcError(Code.UNAVAILABLE, "a connector does not answer, try again", { cause: away.error });
+      throw notFound(`agent ${JSON.stringify(name)} not found`);
+    },
+  };
+}
+
+/** By name; of several with one name, as replicas are, the first. */
+function agentsOf(told: readonly Told[]): Agent[] {
+  const byName = new Map<string, Agent>();
+  for (const each of told) {
+    for (const agent of "agents" in each ? each.agents : []) if (!byName.has(agent.name)) byName.set(agent.name, agent);
+  }
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** One connection for one question: they are rare. */
+async function ask(endpoint: string, deadlineMs: number): Promise<Told> {
+  const channel = openChannel({ endpoint, deadlineMs });
+  try {
+    return { agents: (await createClient({ channel, service: AgentMetadataService }).listAgents({})).agents };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return { error };
+  } finally {
+    channel.close();
+  }
+}
