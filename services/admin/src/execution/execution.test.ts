@@ -190,6 +190,17 @@ describe("launcher", () => {
     await expect(admin.terminateExecution({ id: key("abort") })).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
   });
 
+  test("terminate that is sent again by a client without an answer is no error, though the execution has ended meanwhile", async () => {
+    await admin.createExecution(request("twice"));
+    const terminate = () => admin.terminateExecution({ id: key("twice"), cause: "enough" });
+    const ended = { executionId: key("twice"), phase: Phase.ABORTED, occurredAt: timestampFromMs(Date.now()) };
+    await terminate();
+    await admin.createWorkflowEvent({ event: ended });
+    await terminate();
+    await db.query({ text: "UPDATE executions SET abort_requested_at = now() - interval '2 minutes'" });
+    await expect(terminate()).rejects.toMatchObject({ code: Code.FAILED_PRECONDITION });
+  });
+
   test("what is terminated before it was launched never is", async () => {
     kube.down = true;
     await admin.createExecution(request("never"));

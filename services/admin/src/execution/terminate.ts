@@ -1,6 +1,7 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { Queryable } from "@flyte-ts/postgres";
+import type { Database, Queryable } from "@flyte-ts/postgres";
+import { Code, RpcError } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
 import { ABORT_ORDER } from "../event/order.js";
 import { workflowPhaseName } from "../event/phase-name.js";
@@ -9,17 +10,41 @@ import { changeExecution } from "./change.js";
 import { OUTBOX_CHANNEL } from "./insert.js";
 import type { ExecutionName } from "./state.js";
 
+interface Abort {
+  readonly cause: string;
+  readonly principal: string;
+}
+
 /**
  * Asks for the end of an execution: the row says so at once, the data plane is told through
  * the outbox, and the engine's last event ends it. Asked again, the later cause stands.
  *
  * @throws RpcError NOT_FOUND, or FAILED_PRECONDITION when it has ended.
  */
-export async function terminateExecution(
-  { db }: Pick<AdminDeps, "db">,
-  id: ExecutionName,
-  { cause, principal }: { readonly cause: string; readonly principal: string },
-): Promise<void> {
+export async function terminateExecution({ db }: Pick<AdminDeps, "db">, id: ExecutionName, abort: Abort): Promise<void> {
+  try {
+    await abortExecution(db, id, abort);
+  } catch (error) {
+    const ended = error instanceof RpcError && error.code === Code.FAILED_PRECONDITION;
+    if (!ended || !(await hasJustBeenAborted(db, id, abort))) throw error;
+  }
+}
+
+/**
+ * Whether the execution ended by this very request: clients send again what they got no answer to, and an execution may
+ * end in between. After a minute it is another request.
+ */
+async function hasJustBeenAborted(db: Queryable, { project, domain, name }: ExecutionName, { cause, principal }: Abort): Promise<boolean> {
+  const { rows } = await db.query({
+    name: "find-repeated-abort",
+    text: `SELECT 1 FROM executions WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3
+      AND phase = 'ABORTED' AND abort_cause = $4 AND abort_principal = $5 AND abort_requested_at > now() - interval '1 minute'`,
+    values: [project, domain, name, cause.replaceAll("\0", ""), principal],
+  });
+  return rows.length > 0;
+}
+
+async function abortExecution(db: Database, id: ExecutionName, { cause, principal }: Abort): Promise<void> {
   await changeExecution(db, id, {
     decide: ({ state }) => {
       if (isTerminalWorkflowEvent(state.phase)) {
