@@ -30,9 +30,13 @@ export function reads<Request>(role: Role, scope: Needing<Request>): Rule<Reques
   return { kind: "roles", needs: (request) => [{ role, scope: scope(request) }], writes: false };
 }
 
-/** A call by which a service tells what has happened: what it tells is kept itself, so it is not audited. */
-export function reports<Request>(role: Role, scope: Needing<Request>): Rule<Request> {
-  return reads(role, scope);
+/** A call by which a service tells what has happened: what it tells is kept itself, so it is not audited. `also` as in `writes`. */
+export function reports<Request>(
+  role: Role,
+  scope: Needing<Request>,
+  also: (request: Request) => readonly Need[] = () => [],
+): Rule<Request> {
+  return { kind: "roles", needs: (request) => [{ role, scope: scope(request) }, ...also(request)], writes: false };
 }
 
 /** A call that changes what the request names; `also` tells what else it touches. */

@@ -4,7 +4,7 @@ import { ExecutionCreateRequestSchema, ExecutionRecoverRequestSchema } from "@fl
 import { LaunchPlanCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { TaskCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
 import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
-import type { NodeExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { NodeExecutionIdentifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { referenceNeeds } from "./references.js";
 import { anywhere, at, everywhere, wholeProject } from "./scope.js";
@@ -28,6 +28,14 @@ function registers<Schema extends DescMessage>(schema: Schema): Rule<Request<Sch
 /** An execution that says which node launched it takes that one's principal and cluster: only the engine says so. */
 function parentNeeds(parent: NodeExecutionIdentifier | undefined): Need[] {
   return parent === undefined ? [] : [{ role: "engine", scope: at(parent.executionId) }];
+}
+
+/**
+ * Executions that an event ties to its own: what is shown of the one goes on into the other, so only who reports for both may
+ * tie them. Tasks and launch plans of other projects may be named, for workflows are made of them.
+ */
+function executionNeeds(execution: WorkflowExecutionIdentifier | undefined): Need[] {
+  return execution === undefined ? [] : [{ role: "engine", scope: at(execution) }];
 }
 
 /** Who may make which call of AdminService. */
@@ -80,8 +88,22 @@ export const adminRules: RulesOf<typeof AdminService> = {
   listTaskExecutions: reads("viewer", ({ nodeExecutionId }) => at(nodeExecutionId?.executionId)),
 
   createWorkflowEvent: reports("engine", ({ event }) => at(event?.executionId)),
-  createNodeEvent: reports("engine", ({ event }) => at(event?.id?.executionId)),
-  createTaskEvent: reports("engine", ({ event }) => at(event?.parentNodeExecutionId?.executionId)),
+  createNodeEvent: reports(
+    "engine",
+    ({ event }) => at(event?.id?.executionId),
+    ({ event }) => [
+      ...executionNeeds(event?.targetMetadata.case === "workflowNodeMetadata" ? event.targetMetadata.value.executionId : undefined),
+      ...executionNeeds(event?.parentTaskMetadata?.id?.nodeExecutionId?.executionId),
+    ],
+  ),
+  createTaskEvent: reports(
+    "engine",
+    ({ event }) => at(event?.parentNodeExecutionId?.executionId),
+    ({ event }) =>
+      (event?.metadata?.externalResources ?? []).flatMap(({ targetMetadata: { case: kind, value } }) =>
+        executionNeeds(kind === "workflowNodeMetadata" ? value.executionId : undefined),
+      ),
+  ),
 
   registerProject: writes("admin", () => everywhere),
   updateProject: writes("admin", ({ id }) => wholeProject(id)),

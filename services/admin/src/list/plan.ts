@@ -42,7 +42,15 @@ export interface ListPlan {
   readonly filtered: ReadonlySet<string>;
 }
 
-const operators: Readonly<Record<string, string>> = { eq: "=", ne: "<>", gt: ">", gte: ">=", lt: "<", lte: "<=" };
+/** A map: the name of a function comes from clients, and an object has more names than its own. */
+const operators: ReadonlyMap<string, string> = new Map([
+  ["eq", "="],
+  ["ne", "<>"],
+  ["gt", ">"],
+  ["gte", ">="],
+  ["lt", "<"],
+  ["lte", "<="],
+]);
 
 interface ReadTerm {
   readonly prefix: EntityPrefix;
@@ -173,7 +181,7 @@ function comparison(table: ColumnTable, name: string, term: FilterTerm): Conditi
   if (repeated) {
     return { sql: `${sql} ${term.function === "value_in" ? "= ANY" : "<> ALL"}($$::${rule.cast}[])`, value: parsed };
   }
-  const operator = operators[term.function];
+  const operator = operators.get(term.function);
   const like = term.function === "contains" || term.function === "not_like";
   if (operator === undefined && !like) throw invalidArgument(`invalid value for filters: unrecognized filter function: ${term.function}`);
   if (parsed.length !== 1) throw invalidArgument(`invalid value for filters: ${term.function}(${term.field}) takes one value`);
