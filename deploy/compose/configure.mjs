@@ -1,0 +1,62 @@
+// The first container of docker-compose.yml: makes passwords and keys when there are none, keeps them in a volume, and
+// writes for each service the file with those that it needs. It runs at every `up` and changes nothing that is there.
+import { randomBytes } from "node:crypto";
+import { chownSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** User of the services' containers. */
+const SERVICES = 65_532;
+const folder = process.argv[2] ?? "/secrets";
+/** Volumes that the services write to and whose images know nothing of them. */
+const owned = process.argv[3] ?? "/owned";
+const asRoot = process.getuid?.() === 0;
+
+const keptFile = join(folder, "kept", "secrets.json");
+const kept = existsSync(keptFile) ? JSON.parse(readFileSync(keptFile, "utf8")) : {};
+const secret = (name, bytes = 24) => (kept[name] ??= randomBytes(bytes).toString("hex"));
+
+const database = secret("databasePassword");
+const nats = secret("busPassword");
+const accessKeyId = `flyte${secret("blobKeyId", 6)}`;
+const secretAccessKey = secret("blobSecretKey");
+write(keptFile, JSON.stringify(kept, null, 2), { mode: 0o600 });
+
+const databaseUrl = (name) => `postgresql://flyte:${database}@postgres:5432/${name}`;
+const natsUrl = { nats: { url: `nats://flyte:${nats}@nats:4222` } };
+const s3 = { storage: { s3: { accessKeyId, secretAccessKey } } };
+
+const files = {
+  "bus/nats.conf": [
+    "port: 4222",
+    'http: "127.0.0.1:8222"',
+    "jetstream { store_dir: /data }",
+    `authorization { user: flyte, password: "${nats}" }`,
+    "",
+  ].join("\n"),
+  "blobs/keys.yaml": { accessKeyId, secretAccessKey },
+  "cluster/keys.yaml": { podEnv: { FLYTE_AWS_ACCESS_KEY_ID: accessKeyId, FLYTE_AWS_SECRET_ACCESS_KEY: secretAccessKey } },
+  "services/admin.yaml": { database: { url: databaseUrl("flyteadmin") }, ...natsUrl, ...s3 },
+  "services/datacatalog.yaml": { database: { url: databaseUrl("datacatalog") }, ...s3 },
+  "services/scheduler.yaml": { database: { url: databaseUrl("scheduler") } },
+  "services/propeller.yaml": { ...natsUrl, ...s3 },
+  "services/plugin-pod.yaml": { ...natsUrl, ...s3 },
+  "services/plugin-echo.yaml": natsUrl,
+};
+// JSON is YAML.
+for (const [name, content] of Object.entries(files)) {
+  write(join(folder, name), typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`, {
+    mode: 0o400,
+    owner: SERVICES,
+  });
+}
+// PostgreSQL's own user reads it; no other container has this volume.
+write(join(folder, "database", "password"), database, { mode: 0o444 });
+if (asRoot) for (const volume of readdirSync(owned)) chownSync(join(owned, volume), SERVICES, SERVICES);
+process.stdout.write("secrets are in place\n");
+
+function write(path, text, { mode, owner }) {
+  const staged = join(dirname(path), `.${process.pid}.staged`);
+  writeFileSync(staged, text, { mode });
+  if (owner !== undefined && asRoot) chownSync(staged, owner, owner);
+  renameSync(staged, path);
+}

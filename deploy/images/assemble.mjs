@@ -1,0 +1,91 @@
+// Puts together what one service needs to run, and nothing else: its built code, the packages that it imports and their
+// production dependencies, as they lie in node_modules, and a bill of materials of exactly that.
+//   node deploy/images/assemble.mjs --service services/admin --target DIR [--version V] [--revision COMMIT]
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { billOfMaterials } from "./bill-of-materials.mjs";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const { values } = parseArgs({
+  options: {
+    service: { type: "string" },
+    target: { type: "string" },
+    version: { type: "string", default: "0.0.0" },
+    revision: { type: "string", default: "unknown" },
+  },
+});
+if (values.service === undefined || values.target === undefined) throw new Error("--service and --target are needed");
+const service = resolve(root, values.service);
+const target = resolve(values.target);
+
+/** Folders of packages by where they go below the target. */
+const placed = new Map();
+place(service);
+
+for (const [from, to] of placed) copy(from, join(target, to));
+writeFileSync(join(target, "main.mjs"), `import "./${entry(service)}/dist/main.js";\n`);
+cpSync(join(root, "deploy", "images", "health.mjs"), join(target, "health.mjs"));
+const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+const bill = billOfMaterials({
+  name: manifest(service).name,
+  version: values.version,
+  revision: values.revision,
+  folders: [...placed.keys()].filter((folder) => folder !== service).map((folder) => relative(root, folder)),
+  lock,
+  node: process.version,
+});
+writeFileSync(join(target, "sbom.cdx.json"), `${JSON.stringify(bill, null, 1)}\n`);
+process.stdout.write(`${manifest(service).name}: ${placed.size} packages\n`);
+
+/** Adds a package and all that it depends on, each found as Node finds it: from the package's own folder upwards. */
+function place(folder) {
+  if (placed.has(folder)) return;
+  placed.set(folder, entry(folder));
+  const { dependencies = {}, optionalDependencies = {} } = manifest(folder);
+  for (const name of Object.keys(dependencies)) place(find(name, folder) ?? missing(name, folder));
+  for (const name of Object.keys(optionalDependencies)) {
+    const found = find(name, folder);
+    if (found !== undefined) place(found);
+  }
+}
+
+/** Our own packages are links into the sources; in an image they are folders of node_modules like others. */
+function entry(folder) {
+  const path = relative(root, folder).split(sep).join("/");
+  if (folder === service) return path;
+  return path.startsWith("node_modules/") ? path : `node_modules/${manifest(folder).name}`;
+}
+
+function find(name, from) {
+  for (let folder = from; folder.startsWith(root); folder = dirname(folder)) {
+    const candidate = join(folder, "node_modules", name);
+    if (existsSync(join(candidate, "package.json"))) return realpathSync(candidate);
+  }
+  return undefined;
+}
+
+function missing(name, folder) {
+  throw new Error(`${relative(root, folder)} needs ${name}, which is not installed`);
+}
+
+function manifest(folder) {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+}
+
+/** Ours: what was built, and files that the code reads. Others': all but types, maps and other packages. */
+function copy(from, to) {
+  mkdirSync(to, { recursive: true });
+  if (from.startsWith(join(root, "node_modules"))) {
+    cpSync(from, to, {
+      recursive: true,
+      filter: (path) => (path === from || basename(path) !== "node_modules") && !/\.(d\.[cm]?ts|map|flow)$/.test(path),
+    });
+    return;
+  }
+  for (const part of ["package.json", "dist", "migrations", "python"]) {
+    if (!existsSync(join(from, part))) continue;
+    cpSync(join(from, part), join(to, part), { recursive: true, filter: (path) => !/(\.d\.ts|\.d\.ts\.map|\.tsbuildinfo)$/.test(path) });
+  }
+}
