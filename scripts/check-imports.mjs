@@ -15,6 +15,7 @@ const anyPackage = [
   "postgres",
   "messaging",
   "blobstore",
+  "outbound",
   "rpc",
   "auth",
   "client",
@@ -34,6 +35,7 @@ const TABLE = {
   "packages/postgres": infrastructure,
   "packages/messaging": infrastructure,
   "packages/blobstore": infrastructure,
+  "packages/outbound": [],
   "packages/rpc": [...infrastructure, "idl"],
   "packages/auth": ["idl", "rpc"],
   "packages/client": ["idl", "rpc", "compiler"],
@@ -72,6 +74,7 @@ const OWNED = {
   "@kubernetes/client-node": "packages/kubernetes",
   undici: "packages/kubernetes",
   jose: "packages/auth",
+  nodemailer: "packages/outbound",
 };
 
 /** Dependencies whose parts are imported by names that are put together at run time. */

@@ -1,6 +1,7 @@
 import { isTimeZone } from "@flyte-ts/domain";
 import { z } from "zod";
 import { authSchema } from "./access/config-schema.js";
+import { notificationsSchema } from "./notification/config-schema.js";
 
 /** Kubernetes quantities by resource; an empty string or absence means: none. */
 const resources = z.strictObject({
@@ -36,6 +37,7 @@ const settings = z.strictObject({
     })
     .prefault({}),
   auth: authSchema.prefault({}),
+  notifications: notificationsSchema,
   logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   server: z
     .strictObject({

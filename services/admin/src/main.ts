@@ -9,6 +9,7 @@ import { callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-
 import { createLogger, Metrics, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps, Cluster } from "./deps.js";
+import { startTellingEnds } from "./ended/start.js";
 import { startIngest } from "./ingest/start.js";
 import { outboxMetrics } from "./launcher/metrics.js";
 import { startLauncher } from "./launcher/start.js";
@@ -49,7 +50,11 @@ await seedProjects(deps);
 outboxMetrics(metrics, db);
 const ingest = await startIngest(deps);
 // Without a data plane executions are accepted and wait for one.
-const background = [...(clusters.length === 0 ? [] : [await startLauncher(deps)]), startUpkeep(deps)];
+const background = [
+  ...(clusters.length === 0 ? [] : [await startLauncher(deps)]),
+  startUpkeep(deps),
+  startTellingEnds({ ...deps, env: process.env }),
+];
 const servers: RpcServer[] = [];
 const access =
   config.auth.mode === "required"

@@ -4,6 +4,7 @@ import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
 import { Code, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
@@ -18,6 +19,7 @@ import { executionRpcs } from "./execution/rpc.js";
 import { launchPlanRpcs } from "./launch-plan/rpc.js";
 import { namedEntityRpcs } from "./named-entity/rpc.js";
 import { nodeExecutionRpcs } from "./node-execution/rpc.js";
+import { notificationRpcs } from "./notification/rpc.js";
 import { projectRpcs } from "./project/rpc.js";
 import { scheduleRpcs } from "./schedule/rpc.js";
 import { signalRpcs } from "./signal/rpc.js";
@@ -53,6 +55,7 @@ export function adminServices(deps: AdminDeps, build: Build, access?: Access): S
     implement(SignalService, signalRpcs(deps)),
     implement(AgentMetadataService, agentRpcs(deps)),
     implement(ScheduleService, scheduleRpcs(deps)),
+    implement(NotificationService, notificationRpcs(deps)),
     // Without sign-in their REST routes answer as those of a server without auth always have.
     ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),
   ];

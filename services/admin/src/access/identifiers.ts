@@ -13,6 +13,7 @@ const NAMES = [
   "workflow",
   "nodeId",
   "signalId",
+  "messageId",
   "filename",
   "role",
   "subject",

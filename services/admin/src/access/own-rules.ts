@@ -1,5 +1,6 @@
 import { ALL, reads, type RulesOf, type Scope, writes } from "@flyte-ts/auth";
 import type { AuditService, RoleBinding, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { at, everywhere, wholeProject } from "./scope.js";
 
@@ -28,4 +29,10 @@ export const roleRules: RulesOf<typeof RoleService> = {
 export const scheduleRules: RulesOf<typeof ScheduleService> = {
   listSchedules: reads("viewer", () => everywhere),
   listNextRuns: reads("viewer", at),
+};
+
+/** Who sees an execution sees who was told of its end. */
+export const notificationRules: RulesOf<typeof NotificationService> = {
+  listDeliveries: reads("viewer", at),
+  retryDelivery: writes("runner", at),
 };

@@ -2,7 +2,7 @@ import type { Database, Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { WorkflowState } from "../event/workflow-state.js";
 import { executionNotFound } from "./identifier.js";
-import { type ExecutionName, findExecutionState, saveExecutionStates, type StoredExecutionState } from "./state.js";
+import { type ExecutionName, findExecutionState, isEnd, saveExecutionStates, type StoredExecutionState } from "./state.js";
 
 /** Another writer came first, again and again; the caller may try once more. */
 export class TooManyConflicts extends RpcError {
@@ -46,7 +46,9 @@ async function save(
   { after, also }: { readonly after: WorkflowState; readonly also: ExecutionChange["also"] },
 ): Promise<boolean> {
   const write = async (tx: Queryable): Promise<boolean> => {
-    const saved = await saveExecutionStates(tx, [{ rowId: before.rowId, state: after, revision: before.revision + 1 }]);
+    const saved = await saveExecutionStates(tx, [
+      { rowId: before.rowId, state: after, revision: before.revision + 1, ends: isEnd(before.state, after) },
+    ]);
     return saved.size === 1;
   };
   if (also === undefined) return write(db);

@@ -5,7 +5,7 @@ import type { AdminDeps } from "../deps.js";
 import { checkIdentifier, checkText, resourceTypeName } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
 import { checkLabels } from "../labels.js";
-import { checkNotifications } from "../notification.js";
+import { checkNotifications } from "../notification/check.js";
 import { requireActiveProject, type StoredProject } from "../project/require.js";
 
 /** Kubernetes takes no longer label values, and the name becomes one. */

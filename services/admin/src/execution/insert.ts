@@ -104,6 +104,8 @@ async function insert(tx: Queryable, values: readonly unknown[]) {
         SELECT made.id, tag.key, tag.value FROM made, unnest($29::text[], $30::text[]) AS tag(key, value)
       ), owed AS (
         INSERT INTO execution_outbox (execution_id, action) SELECT id, 'launch' FROM made WHERE $31::boolean
+      ), ended AS (
+        INSERT INTO execution_ends (execution_id) SELECT id FROM made WHERE NOT $31::boolean
       )
       SELECT id, (SELECT pg_notify($32, '') WHERE $31::boolean) FROM made`,
       values,

@@ -1,4 +1,5 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import type { Query, Queryable } from "@flyte-ts/postgres";
 import { update, type WrittenColumn } from "../event/columns.js";
 import { workflowPhaseName, workflowPhaseOf } from "../event/phase-name.js";
 import { elapsed, type WorkflowState } from "../event/workflow-state.js";
@@ -21,6 +22,8 @@ export interface ExecutionStateWrite {
   readonly state: WorkflowState;
   /** One more than what was read. */
   readonly revision: number;
+  /** Whether it ends with this: those whom that concerns are then to be told. */
+  readonly ends: boolean;
 }
 
 interface Row {
@@ -107,8 +110,28 @@ const columns: readonly Column[] = [
 
 const write = update("executions", columns, "executions.id");
 
-/** Numbers of the rows that were written; the others were changed meanwhile and must be read again. */
+/**
+ * Numbers of the rows that were written; the others were changed meanwhile and must be read again. An end and the note that
+ * somebody may have to be told of it are one statement, hence one transaction.
+ */
 export async function saveExecutionStates(db: Queryable, writes: readonly ExecutionStateWrite[]): Promise<Set<bigint>> {
-  const { rows } = await db.query<{ id: bigint }>(write(writes));
+  const query = write(writes);
+  const ending = writes.filter(({ ends }) => ends).map(({ rowId }) => rowId);
+  const { rows } = await db.query<{ id: bigint }>(ending.length === 0 ? query : alsoNotingEnds(query, ending));
   return new Set(rows.map(({ id }) => id));
+}
+
+function alsoNotingEnds({ text, values = [] }: Query, ending: readonly bigint[]): Query {
+  return {
+    name: "update-executions-that-end",
+    text: `WITH saved AS (${text}), ended AS (
+        INSERT INTO execution_ends (execution_id) SELECT id FROM saved WHERE id = ANY($${values.length + 1}::bigint[]) ON CONFLICT DO NOTHING
+      ) SELECT id FROM saved`,
+    values: [...values, ending],
+  };
+}
+
+/** Whether a change of state is the end of the execution. */
+export function isEnd(before: WorkflowState, after: WorkflowState): boolean {
+  return isTerminalWorkflowEvent(after.phase) && !isTerminalWorkflowEvent(before.phase);
 }

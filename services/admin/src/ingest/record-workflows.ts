@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { foldWorkflow, type WorkflowState } from "../event/workflow-state.js";
-import { loadExecutionStates, saveExecutionStates } from "../execution/state.js";
+import { isEnd, loadExecutionStates, saveExecutionStates } from "../execution/state.js";
 import { TooManyConflicts } from "../execution/change.js";
 import { groupBy } from "./group-by.js";
 import type { Item, Placed } from "./item.js";
@@ -22,7 +22,7 @@ export async function recordWorkflows(db: Queryable, items: readonly WorkflowIte
       if (before === undefined) continue;
       const state = group.reduce((folded, { item }) => foldWorkflow(folded, item.fact, item.order), before.state);
       result.set(rowId, state);
-      if (state !== before.state) writes.push({ rowId, state, revision: before.revision + 1 });
+      if (state !== before.state) writes.push({ rowId, state, revision: before.revision + 1, ends: isEnd(before.state, state) });
     }
     if (writes.length === 0) break;
     const saved = await saveExecutionStates(

@@ -8,7 +8,7 @@ import { digestOf } from "../digest.js";
 import { invalidArgument } from "../invalid.js";
 import { checkLabels } from "../labels.js";
 import { ensureNamedEntity } from "../named-entity/ensure.js";
-import { checkNotifications } from "../notification.js";
+import { checkNotifications } from "../notification/check.js";
 import { structureDifference } from "../structure-difference.js";
 import type { WorkflowHead } from "../workflow/find.js";
 import { catchUpPolicy } from "./catch-up.js";

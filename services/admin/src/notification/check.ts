@@ -1,7 +1,7 @@
 import type { Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
-import { invalidArgument, missingArgument } from "./invalid.js";
+import { invalidArgument, missingArgument } from "../invalid.js";
 
 /**
  * Checks who is told about the end of an execution, and of which ends.

@@ -1,0 +1,34 @@
+import type { LookupAddress, LookupOptions } from "node:dns";
+import { lookup as systemLookup } from "node:dns";
+import type { LookupFunction } from "node:net";
+import type { AllowAddress } from "./allowed-address.js";
+import { SendRefused } from "./failure.js";
+
+/** Resolves a name to all of its addresses. */
+export type ResolveAll = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/**
+ * A resolver for sockets: they connect to the very addresses that were checked, so that a name which resolves to something else a
+ * moment later is of no use. A name with any address that is not allowed is refused.
+ */
+export function guardedLookup(allow: AllowAddress, resolve: ResolveAll = systemLookup): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error !== null || first === undefined) return callback(error ?? new Error(`${hostname} has no address`), "", 0);
+      const bad = addresses.find(({ address }) => !allow(address));
+      if (bad !== undefined) return callback(refusedAddress(hostname, bad.address), "", 0);
+      if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+export function refusedAddress(hostname: string, address: string): SendRefused {
+  const which = hostname === address ? address : `${hostname} is ${address}, which`;
+  return new SendRefused(`${which} is not an address of the public internet, and no configuration allows it`);
+}

@@ -1,0 +1,13 @@
+// Sending
+export { post, type Post, type PostOptions } from "./post.js";
+export { isMailAddress, type Mail, sendMail, type SmtpOptions } from "./mail.js";
+export { SendLater, SendRefused } from "./failure.js";
+
+// Addresses that may be connected to
+export { type AllowAddress, allowPublicAnd, isSubnet } from "./allowed-address.js";
+export { isPublicAddress } from "./public-address.js";
+export type { ResolveAll } from "./guarded-lookup.js";
+
+// Secrets and signatures
+export { readSecret, type SecretSource, secretSourceSchema } from "./read-secret.js";
+export { isSignedBy, secretBytes, secretText, signatureHeaders, type SignedMessage, WEBHOOK_HEADERS } from "./webhook-signature.js";

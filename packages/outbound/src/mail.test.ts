@@ -1,0 +1,71 @@
+import { type MailServer, mailServer } from "@flyte-ts/testing";
+import { afterEach, expect, test } from "vitest";
+import { SendLater, SendRefused } from "./failure.js";
+import { isMailAddress, type Mail, sendMail, type SmtpOptions } from "./mail.js";
+
+const servers: MailServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+async function started(options?: Parameters<typeof mailServer>[0]): Promise<MailServer> {
+  const server = await mailServer(options);
+  servers.push(server);
+  return server;
+}
+const optionsFor = ({ port }: { readonly port: number }): SmtpOptions => ({
+  host: "127.0.0.1",
+  port,
+  tls: "opportunistic",
+  verifyCertificate: false,
+  timeoutMs: 5_000,
+});
+const mail: Mail = { messageId: "m1@flyte.test", from: "flyte@example.com", to: "ann@example.com", subject: "S", html: "<b>B</b>" };
+
+test("a mail as it comes; its id is the one that was given", async () => {
+  const server = await started();
+  await sendMail(mail, optionsFor(server));
+  expect(server.mails).toHaveLength(1);
+  expect(server.mails[0]).toMatchObject({ from: "flyte@example.com", to: ["ann@example.com"], user: undefined });
+  expect(server.mails[0]?.text).toMatch(/^Message-ID: <m1@flyte\.test>\r$/m);
+  expect(server.mails[0]?.text).toMatch(/^Content-Type: text\/html; charset=utf-8\r$/m);
+});
+
+test("with user and password; a wrong one is tried later, for the operator may mend it", async () => {
+  const server = await started({ login: { user: "flyte", password: "p" } });
+  await sendMail(mail, { ...optionsFor(server), user: "flyte", password: async () => "p" });
+  expect(server.mails[0]?.user).toBe("flyte");
+  await expect(sendMail(mail, { ...optionsFor(server), user: "flyte", password: async () => "q" })).rejects.toBeInstanceOf(SendLater);
+});
+
+test("what the server says of a recipient: never, or later", async () => {
+  const server = await started({ refuse: (to) => ({ code: to.startsWith("ann") ? 550 : 451, message: `no ${to}` }) });
+  await expect(sendMail(mail, optionsFor(server))).rejects.toBeInstanceOf(SendRefused);
+  await expect(sendMail({ ...mail, to: "bob@example.com" }, optionsFor(server))).rejects.toBeInstanceOf(SendLater);
+});
+
+test("TLS: used, and a certificate that nobody vouches for is not believed", async () => {
+  const server = await started();
+  await sendMail(mail, { ...optionsFor(server), tls: "starttls" });
+  await expect(sendMail(mail, { ...optionsFor(server), tls: "starttls", verifyCertificate: true })).rejects.toBeInstanceOf(SendLater);
+  await expect(sendMail(mail, { ...optionsFor(server), tls: "opportunistic", verifyCertificate: true })).rejects.toBeInstanceOf(SendLater);
+  expect(server.mails).toHaveLength(1);
+});
+
+test("a server that is not there", async () => {
+  const server = await started();
+  await server.stop();
+  servers.length = 0;
+  await expect(sendMail(mail, optionsFor(server))).rejects.toBeInstanceOf(SendLater);
+});
+
+test("nothing in a subject or recipient becomes a header or another recipient", async () => {
+  const server = await started();
+  await sendMail({ ...mail, subject: "a\r\nBcc: eve@example.com\r\n\r\nbody" }, optionsFor(server));
+  expect(server.mails[0]?.to).toEqual(["ann@example.com"]);
+  expect(server.mails[0]?.text).not.toMatch(/^Bcc:/m);
+  for (const to of ["ann@example.com, eve@example.com", "ann@example.com\r\nBcc: eve@example.com", "Ann <ann@example.com>", "ann", ""]) {
+    expect(isMailAddress(to)).toBe(false);
+    await expect(sendMail({ ...mail, to }, optionsFor(server))).rejects.toBeInstanceOf(SendRefused);
+  }
+  expect(server.mails).toHaveLength(1);
+});

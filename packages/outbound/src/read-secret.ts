@@ -1,0 +1,17 @@
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+
+/** Where a secret is: in a file that holds nothing else, or in a variable of the environment. */
+export const secretSourceSchema = z
+  .strictObject({ file: z.string().min(1).optional(), env: z.string().min(1).optional() })
+  .refine(({ file, env }) => (file === undefined) !== (env === undefined), { message: "one of file and env must be given" });
+
+export type SecretSource = z.infer<typeof secretSourceSchema>;
+
+/** Reads a secret, anew each time, so that it may be exchanged. @throws Error that names the file or the variable. */
+export async function readSecret({ file, env }: SecretSource, environment: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const text = file !== undefined ? await readFile(file, "utf8") : (environment[env ?? ""] ?? "");
+  const secret = text.trim();
+  if (secret === "") throw new Error(file === undefined ? `the environment variable ${env} is not set` : `the file ${file} is empty`);
+  return secret;
+}

@@ -1,0 +1,52 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+// Standard Webhooks (https://www.standardwebhooks.com): what is signed is `id.timestamp.body`, with HMAC-SHA256.
+
+export const WEBHOOK_HEADERS = { id: "webhook-id", timestamp: "webhook-timestamp", signature: "webhook-signature" } as const;
+const PREFIX = "whsec_";
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** A webhook's secret: `whsec_` and its bytes in base64. */
+export function secretText(bytes: Uint8Array): string {
+  return PREFIX + Buffer.from(bytes).toString("base64");
+}
+
+/** The bytes of a secret; one without the prefix is taken as it is. */
+export function secretBytes(secret: string): Uint8Array {
+  if (!secret.startsWith(PREFIX)) return Buffer.from(secret);
+  const encoded = secret.slice(PREFIX.length);
+  if (!BASE64.test(encoded)) throw new Error(`a secret that begins with ${PREFIX} must go on in base64`);
+  return Buffer.from(encoded, "base64");
+}
+
+export interface SignedMessage {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  readonly body: string | Uint8Array;
+}
+
+function signatureOf({ id, timestamp, body }: SignedMessage, secret: Uint8Array): Buffer {
+  return createHmac("sha256", secret).update(`${id}.${timestamp}.`).update(body).digest();
+}
+
+/** The headers that sign a message with each of the secrets: while one takes the place of another, both are in use. */
+export function signatureHeaders(message: SignedMessage, secrets: readonly Uint8Array[]): Record<string, string> {
+  return {
+    [WEBHOOK_HEADERS.id]: message.id,
+    [WEBHOOK_HEADERS.timestamp]: String(message.timestamp),
+    [WEBHOOK_HEADERS.signature]: secrets.map((secret) => `v1,${signatureOf(message, secret).toString("base64")}`).join(" "),
+  };
+}
+
+/** Whether one of the signatures in the header is by one of the secrets. */
+export function isSignedBy(message: SignedMessage, header: string, secrets: readonly Uint8Array[]): boolean {
+  const given = header
+    .split(" ")
+    .filter((each) => each.startsWith("v1,"))
+    .map((each) => Buffer.from(each.slice(3), "base64"));
+  return secrets.some((secret) => {
+    const right = signatureOf(message, secret);
+    return given.some((each) => each.length === right.length && timingSafeEqual(each, right));
+  });
+}

@@ -1,0 +1,64 @@
+import type { AddressInfo } from "node:net";
+import { SMTPServer } from "smtp-server";
+
+/** A mail as a server got it. */
+export interface ReceivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** User of the connection; undefined without sign-in. */
+  readonly user: string | undefined;
+  /** Headers and body as they came. */
+  readonly text: string;
+}
+
+export interface MailServer {
+  readonly port: number;
+  readonly mails: readonly ReceivedMail[];
+  stop(): Promise<void>;
+}
+
+export interface MailServerOptions {
+  /** Answers a recipient with an SMTP code and text; undefined takes it. */
+  readonly refuse?: (recipient: string) => { readonly code: number; readonly message: string } | undefined;
+  /** Whom it lets sign in. Without it nobody has to. */
+  readonly login?: { readonly user: string; readonly password: string };
+}
+
+/** A mail server on a free port of this machine; what it takes stays in memory. Its certificate is its own. */
+export async function mailServer({ refuse = () => undefined, login }: MailServerOptions = {}): Promise<MailServer> {
+  const mails: ReceivedMail[] = [];
+  const server = new SMTPServer({
+    authOptional: login === undefined,
+    allowInsecureAuth: true,
+    onAuth: ({ username, password }, _, done) => {
+      if (username === login?.user && password === login?.password) done(null, { user: username });
+      else done(Object.assign(new Error("wrong user or password"), { responseCode: 535 }));
+    },
+    onRcptTo: ({ address }, _, done) => {
+      const refusal = refuse(address);
+      done(refusal && Object.assign(new Error(refusal.message), { responseCode: refusal.code }));
+    },
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        mails.push({
+          from: mailFrom === false ? "" : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+          user: typeof session.user === "string" ? session.user : undefined,
+          text: Buffer.concat(chunks).toString("utf8"),
+        });
+        done();
+      });
+    },
+  });
+  // A client that goes in the middle of a conversation is no trouble of the server's.
+  server.on("error", () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    mails,
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

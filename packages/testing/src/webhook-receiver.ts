@@ -1,0 +1,45 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface ReceivedPost {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** How a post is answered. `hang`: never. */
+export type PostAnswer = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string } | "hang";
+
+export interface WebhookReceiver {
+  /** Without a path. */
+  readonly url: string;
+  readonly posts: readonly ReceivedPost[];
+  stop(): Promise<void>;
+}
+
+/** An HTTP server of this machine that keeps what is posted to it. */
+export async function webhookReceiver(
+  answer: (post: ReceivedPost, count: number) => PostAnswer = () => ({ status: 204 }),
+): Promise<WebhookReceiver> {
+  const posts: ReceivedPost[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const post = { path: request.url ?? "", headers: request.headers, body: Buffer.concat(chunks).toString("utf8") };
+      posts.push(post);
+      const answered = answer(post, posts.length);
+      if (answered !== "hang") response.writeHead(answered.status, answered.headers).end(answered.body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    posts,
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

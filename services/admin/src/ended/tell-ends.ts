@@ -1,0 +1,53 @@
+import type { Database, Queryable } from "@flyte-ts/postgres";
+import type { Logger } from "@flyte-ts/telemetry";
+import type { NotificationsConfig } from "../notification/config-schema.js";
+import { insertDeliveries } from "../notification/delivery-store.js";
+import { planDeliveries } from "../notification/plan.js";
+import { endedColumns, type EndedExecution, endedExecution, type EndedRow } from "./ended-execution.js";
+
+export interface TellEndsDeps {
+  readonly db: Database;
+  readonly config: { readonly notifications: NotificationsConfig };
+  readonly logger: Logger;
+}
+
+/**
+ * Takes executions that have ended and writes what follows from it, in one transaction: who takes an end and dies has not taken it.
+ * Gives how many it took.
+ */
+export async function tellEndsOnce({ db, config, logger }: TellEndsDeps, limit: number): Promise<number> {
+  return db.transaction(async (tx) => {
+    const rows = await takeEnds(tx, limit);
+    const ended = rows.flatMap((row) => readable(row, logger));
+    await insertDeliveries(
+      tx,
+      ended.flatMap((execution) => planDeliveries(execution, config.notifications).map((delivery) => ({ execution, delivery }))),
+    );
+    return rows.length;
+  });
+}
+
+/** One that cannot be read must not keep the others from being told. */
+function readable(row: EndedRow, logger: Logger): EndedExecution[] {
+  try {
+    return [endedExecution(row)];
+  } catch (error) {
+    const execution = `${row.execution_project}/${row.execution_domain}/${row.execution_name}`;
+    logger.error({ execution, error: String(error) }, "the end of an execution is told to nobody: its row cannot be read");
+    return [];
+  }
+}
+
+async function takeEnds(tx: Queryable, limit: number): Promise<readonly EndedRow[]> {
+  const { rows } = await tx.query<EndedRow>({
+    name: "take-ends",
+    text: `WITH taken AS MATERIALIZED (
+        SELECT execution_id FROM execution_ends ORDER BY execution_id LIMIT $1 FOR UPDATE SKIP LOCKED
+      ), gone AS (
+        DELETE FROM execution_ends d USING taken WHERE d.execution_id = taken.execution_id RETURNING d.execution_id
+      )
+      SELECT ${endedColumns} FROM gone JOIN executions e ON e.id = gone.execution_id ORDER BY e.id`,
+    values: [limit],
+  });
+  return rows;
+}

@@ -1,0 +1,101 @@
+import type { Database, Queryable } from "@flyte-ts/postgres";
+import { SendLater, SendRefused } from "@flyte-ts/outbound";
+import type { Counter, Logger } from "@flyte-ts/telemetry";
+import type { NotificationsConfig } from "./config-schema.js";
+import { giveUpDelivery, markSent, postponeDelivery, takeDeliveries, type TakenDelivery } from "./delivery-store.js";
+import type { Send } from "./send.js";
+
+export interface DeliverDeps {
+  readonly db: Database;
+  readonly config: Pick<NotificationsConfig, "firstDelaySeconds" | "maxDelaySeconds" | "giveUpAfterSeconds" | "timeoutSeconds">;
+  readonly send: Send;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Tries, by channel and outcome. */
+  readonly tries: Pick<Counter<"channel" | "outcome">, "inc">;
+}
+
+/** A mail server is asked several times for one mail, a redirect is one more request: a try ends long before its lease does. */
+const TRIES_IN_LEASE = 10;
+
+/**
+ * Sends up to `limit` messages that are due; gives how many it took. A message that was sent and whose row could not be written is
+ * sent again: it has the same id.
+ */
+export async function deliverOnce(deps: DeliverDeps, limit: number): Promise<number> {
+  const taken = await takeDeliveries(deps.db, limit, deps.config.timeoutSeconds * 1000 * TRIES_IN_LEASE);
+  await Promise.all(taken.map((delivery) => deliver(deps, delivery)));
+  return taken.length;
+}
+
+async function deliver({ send, ...deps }: DeliverDeps, delivery: TakenDelivery): Promise<void> {
+  const { db, logger } = deps;
+  try {
+    await send(delivery);
+  } catch (error) {
+    return failed(deps, delivery, error);
+  }
+  deps.tries.inc({ channel: delivery.channel, outcome: "sent" });
+  await recorded({ logger, delivery }, () => markSent(db, delivery.id));
+}
+
+async function failed(deps: Omit<DeliverDeps, "send">, delivery: TakenDelivery, error: unknown): Promise<void> {
+  const { db, config, random, logger, tries } = deps;
+  const reason = error instanceof Error ? error.message : String(error);
+  const delayMs = nextDelayMs({
+    config,
+    attempts: delivery.attempts,
+    random,
+    asked: error instanceof SendLater ? error.retryAfterMs : undefined,
+  });
+  const late = delivery.triedMs + delayMs > config.giveUpAfterSeconds * 1000;
+  const final = error instanceof SendRefused || late;
+  tries.inc({ channel: delivery.channel, outcome: final ? "given_up" : "failed" });
+  // Targets may be secrets.
+  const fields = { ...about(delivery), attempts: delivery.attempts, error: reason };
+  if (final) logger.error(fields, "notification given up");
+  else logger.warn({ ...fields, delayMs }, "notification cannot be sent now");
+  await recorded({ logger, delivery }, () =>
+    final ? giveUpDelivery(db, delivery.id, reason) : postponeDelivery(db, delivery.id, { delayMs, reason }),
+  );
+}
+
+const about = ({ project, domain, executionName, channel, messageId }: TakenDelivery) => ({
+  execution: `${project}/${domain}/${executionName}`,
+  channel,
+  messageId,
+});
+
+/** Without this the lease ends by itself, and the message is sent again. */
+async function recorded(
+  { logger, delivery }: { readonly logger: Logger; readonly delivery: TakenDelivery },
+  write: () => Promise<void>,
+): Promise<void> {
+  await write().catch((error: unknown) =>
+    logger.warn({ ...about(delivery), error: String(error) }, "what became of a notification is not recorded"),
+  );
+}
+
+interface Delay {
+  readonly config: Pick<NotificationsConfig, "firstDelaySeconds" | "maxDelaySeconds">;
+  readonly attempts: number;
+  readonly random: () => number;
+  /** What the receiver asks for. */
+  readonly asked: number | undefined;
+}
+
+/** Doubling, spread by half, and not before the receiver wants it. */
+export function nextDelayMs({ config, attempts, random, asked = 0 }: Delay): number {
+  const full = Math.min(config.firstDelaySeconds * 2 ** Math.min(attempts - 1, 30), config.maxDelaySeconds) * 1000;
+  return Math.max(full * (0.5 + random() / 2), Math.min(asked, config.maxDelaySeconds * 1000));
+}
+
+/** What waits to be sent. */
+export async function readWaiting(db: Queryable): Promise<ReadonlyMap<string, { readonly entries: number; readonly age: number }>> {
+  const { rows } = await db.query<{ channel: string; entries: number; age: number }>({
+    name: "waiting-deliveries",
+    text: `SELECT channel, count(*)::int AS entries, extract(epoch FROM now() - min(created_at))::float8 AS age
+      FROM notification_deliveries WHERE state = 'waiting' GROUP BY channel`,
+  });
+  return new Map(rows.map((row) => [row.channel, row]));
+}

@@ -1,0 +1,123 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { EndedExecution } from "../ended/ended-execution.js";
+import { workflowPhaseName } from "../event/phase-name.js";
+import type { Channel, Delivery } from "./plan.js";
+
+/** A delivery that this process has taken to send. */
+export interface TakenDelivery extends Delivery {
+  readonly id: bigint;
+  readonly project: string;
+  readonly domain: string;
+  readonly executionName: string;
+  /** How often it has been taken, this time included. */
+  readonly attempts: number;
+  /** For how long it has been tried, ms. */
+  readonly triedMs: number;
+}
+
+/** Writes what is to be sent. What is there already stays as it is: the same end is told once. */
+export async function insertDeliveries(
+  tx: Queryable,
+  planned: readonly { readonly execution: EndedExecution; readonly delivery: Delivery }[],
+): Promise<void> {
+  if (planned.length === 0) return;
+  const column = (value: (each: (typeof planned)[number]) => string): string[] => planned.map((each) => storable(value(each)));
+  await tx.query({
+    name: "insert-deliveries",
+    text: `INSERT INTO notification_deliveries (message_id, project, domain, execution_name, phase, channel, target, content)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+      ON CONFLICT DO NOTHING`,
+    values: [
+      column(({ delivery }) => delivery.messageId),
+      column(({ execution }) => execution.project),
+      column(({ execution }) => execution.domain),
+      column(({ execution }) => execution.name),
+      column(({ execution }) => workflowPhaseName(execution.phase)),
+      column(({ delivery }) => delivery.channel),
+      column(({ delivery }) => delivery.target),
+      column(({ delivery }) => delivery.content),
+    ],
+  });
+}
+
+const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "");
+
+interface Row {
+  id: bigint;
+  message_id: string;
+  project: string;
+  domain: string;
+  execution_name: string;
+  channel: Channel;
+  target: string;
+  content: string;
+  attempts: number;
+  tried_ms: number;
+}
+
+/** Takes what is due, for so long that whoever took it has surely ended or died: then it is due again. */
+export async function takeDeliveries(db: Queryable, limit: number, leaseMs: number): Promise<readonly TakenDelivery[]> {
+  const { rows } = await db.query<Row>({
+    name: "take-deliveries",
+    text: `WITH taken AS MATERIALIZED (
+        SELECT id FROM notification_deliveries WHERE state = 'waiting' AND available_at <= now()
+        ORDER BY available_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
+      )
+      UPDATE notification_deliveries d SET available_at = now() + $2 * interval '1 millisecond', attempts = d.attempts + 1
+      FROM taken WHERE d.id = taken.id
+      RETURNING d.id, d.message_id, d.project, d.domain, d.execution_name, d.channel, d.target, d.content, d.attempts,
+        (extract(epoch FROM now() - d.tried_since) * 1000)::float8 AS tried_ms`,
+    values: [limit, leaseMs],
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    messageId: row.message_id,
+    project: row.project,
+    domain: row.domain,
+    executionName: row.execution_name,
+    channel: row.channel,
+    target: row.target,
+    content: row.content,
+    attempts: row.attempts,
+    triedMs: row.tried_ms,
+  }));
+}
+
+export async function markSent(db: Queryable, id: bigint): Promise<void> {
+  await db.query({
+    name: "mark-delivery-sent",
+    text: "UPDATE notification_deliveries SET state = 'sent', ended_at = now(), last_error = '' WHERE id = $1 AND state = 'waiting'",
+    values: [id],
+  });
+}
+
+const reasonText = (reason: string): string => storable(reason).slice(0, 1000);
+
+/** It could not be sent now and is due again later. */
+export async function postponeDelivery(db: Queryable, id: bigint, { delayMs, reason }: { delayMs: number; reason: string }): Promise<void> {
+  await db.query({
+    name: "postpone-delivery",
+    text: `UPDATE notification_deliveries SET available_at = now() + $2 * interval '1 millisecond', last_error = $3
+      WHERE id = $1 AND state = 'waiting'`,
+    values: [id, Math.round(delayMs), reasonText(reason)],
+  });
+}
+
+export async function giveUpDelivery(db: Queryable, id: bigint, reason: string): Promise<void> {
+  await db.query({
+    name: "give-up-delivery",
+    text: "UPDATE notification_deliveries SET state = 'given_up', ended_at = now(), last_error = $2 WHERE id = $1 AND state = 'waiting'",
+    values: [id, reasonText(reason)],
+  });
+}
+
+/** Removes what has been done for so long; gives how many rows. */
+export async function forgetDeliveries(db: Queryable, { keepDays, limit }: { keepDays: number; limit: number }): Promise<number> {
+  const { count } = await db.query({
+    name: "forget-deliveries",
+    text: `DELETE FROM notification_deliveries WHERE id IN (
+        SELECT id FROM notification_deliveries WHERE state <> 'waiting' AND ended_at <= now() - $1 * interval '1 day' LIMIT $2)`,
+    values: [keepDays, limit],
+  });
+  return count;
+}

@@ -1,0 +1,42 @@
+import { workflowPhaseName } from "../event/phase-name.js";
+import type { EndedExecution } from "../ended/ended-execution.js";
+
+/** What becomes of a value before it goes into a text. */
+export type Escape = (text: string) => string;
+
+/** Flyte's placeholders, by their names. */
+const PLACEHOLDERS: Readonly<Record<string, (execution: EndedExecution) => string>> = {
+  project: ({ project }) => project,
+  domain: ({ domain }) => domain,
+  name: ({ name }) => name,
+  phase: ({ phase }) => workflowPhaseName(phase).toLowerCase(),
+  // A sentence of its own, with a blank before it, or nothing.
+  error: ({ error }) => (error === undefined ? "" : ` The execution failed with error: [${error.message}].`),
+  "workflow.project": ({ workflow }) => workflow?.project ?? "",
+  "workflow.domain": ({ workflow }) => workflow?.domain ?? "",
+  "workflow.name": ({ workflow }) => workflow?.name ?? "",
+  "workflow.version": ({ workflow }) => workflow?.version ?? "",
+  "launch_plan.project": ({ launched }) => launched?.project ?? "",
+  "launch_plan.domain": ({ launched }) => launched?.domain ?? "",
+  "launch_plan.name": ({ launched }) => launched?.name ?? "",
+  "launch_plan.version": ({ launched }) => launched?.version ?? "",
+};
+
+/**
+ * Fills in a template: `{{ name }}` or `{{name}}`. Other placeholders stay as they are, as in Flyte. Values are filled in once:
+ * what looks like a placeholder inside of one stays text.
+ */
+export function render(template: string, execution: EndedExecution, escape: Escape = (text) => text): string {
+  return template.replaceAll(/\{\{ ([a-z_.]+) \}\}|\{\{([a-z_.]+)\}\}/g, (whole, spaced?: string, close?: string) => {
+    const name = spaced ?? close ?? "";
+    return Object.hasOwn(PLACEHOLDERS, name) ? escape(PLACEHOLDERS[name]?.(execution) ?? "") : whole;
+  });
+}
+
+const HTML: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const SLACK: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+export const escapeHtml: Escape = (text) => text.replaceAll(/[&<>"']/g, (character) => HTML[character] ?? "");
+
+/** Slack reads `<…>` as links and mentions: `<!channel>` in an error would call everyone. */
+export const escapeSlack: Escape = (text) => text.replaceAll(/[&<>]/g, (character) => SLACK[character] ?? "");

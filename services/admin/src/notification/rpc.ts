@@ -1,0 +1,105 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type DeliverySchema,
+  DeliveryState,
+  type ListDeliveriesRequest,
+  type NotificationService,
+} from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { checkText } from "../identifier/check.js";
+import { invalidArgument, notFound } from "../invalid.js";
+
+interface Row {
+  id: bigint;
+  message_id: string;
+  project: string;
+  domain: string;
+  execution_name: string;
+  phase: string;
+  channel: string;
+  target: string;
+  state: keyof typeof STATES;
+  attempts: number;
+  last_error: string;
+  created_at: Date;
+  available_at: Date;
+  ended_at: Date | null;
+}
+
+const STATES = { waiting: DeliveryState.WAITING, sent: DeliveryState.SENT, given_up: DeliveryState.GIVEN_UP } as const;
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+
+/** Messages about ends of executions: shown, and tried again. */
+export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImplementation<typeof NotificationService> {
+  return {
+    async listDeliveries(request) {
+      const limit = checkList(request);
+      const { project, domain, executionName, token } = request;
+      const state = Object.entries(STATES).find(([, value]) => value === request.state)?.[0];
+      const { rows } = await db.query<Row>({
+        text: `SELECT id, message_id, project, domain, execution_name, phase, channel, target, state, attempts, last_error, created_at,
+            available_at, ended_at
+          FROM notification_deliveries
+          WHERE project = $1 AND domain = $2 AND ($3 = '' OR execution_name = $3) AND ($4::text IS NULL OR state = $4)
+            AND ($5::bigint IS NULL OR id < $5)
+          ORDER BY id DESC LIMIT $6`,
+        values: [project, domain, executionName, state, token === "" ? null : token, limit],
+      });
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      return { deliveries: rows.map(deliveryOf), token: last === undefined ? "" : String(last.id) };
+    },
+
+    async retryDelivery({ project, domain, messageId }) {
+      checkText(project, "project");
+      checkText(domain, "domain");
+      checkText(messageId, "message_id");
+      const { rows } = await db.query<{ state: Row["state"] }>({
+        text: `UPDATE notification_deliveries SET
+            state = CASE WHEN state = 'given_up' THEN 'waiting' ELSE state END,
+            ended_at = CASE WHEN state = 'given_up' THEN NULL ELSE ended_at END,
+            tried_since = now(), available_at = least(available_at, now())
+          WHERE project = $1 AND domain = $2 AND message_id = $3 RETURNING state`,
+        values: [project, domain, messageId],
+      });
+      if (rows[0] === undefined) throw notFound(`no notification ${messageId} in ${project}/${domain}`);
+      if (rows[0].state === "sent") throw invalidArgument(`invalid value for message_id: notification ${messageId} has been sent`);
+      return {};
+    },
+  };
+}
+
+/** Gives the limit. @throws RpcError INVALID_ARGUMENT. */
+function checkList({ project, domain, executionName, limit, state, token }: ListDeliveriesRequest): number {
+  checkText(project, "project");
+  checkText(domain, "domain");
+  if (executionName !== "") checkText(executionName, "execution_name");
+  if (DeliveryState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is none`);
+  if (limit > MAX_LIMIT) throw invalidArgument(`invalid value for limit: at most ${MAX_LIMIT}, found ${limit}`);
+  if (!/^[0-9]{0,18}$/.test(token)) throw invalidArgument("invalid value for token: it is not from an answer before");
+  return limit || DEFAULT_LIMIT;
+}
+
+function deliveryOf(row: Row): MessageInitShape<typeof DeliverySchema> {
+  return {
+    messageId: row.message_id,
+    execution: { project: row.project, domain: row.domain, name: row.execution_name },
+    phase: row.phase,
+    channel: row.channel,
+    target: shownTarget(row.target),
+    state: STATES[row.state],
+    attempts: row.attempts,
+    lastError: row.last_error,
+    createdAt: timestampFromDate(row.created_at),
+    ...(row.state === "waiting" && { nextTryAt: timestampFromDate(row.available_at) }),
+    ...(row.ended_at && { endedAt: timestampFromDate(row.ended_at) }),
+  };
+}
+
+/** The path of an incoming webhook is what gives the right to post there. */
+function shownTarget(target: string): string {
+  if (!/^https?:/i.test(target)) return target;
+  return URL.canParse(target) ? `${new URL(target).origin}/…` : "a URL";
+}
