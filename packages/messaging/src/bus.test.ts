@@ -65,7 +65,7 @@ test("what is not acknowledged comes again, what failed too", async () => {
   await subscription.close();
 });
 
-test("every durable consumer of a stream gets each message; a repeated id is stored once", async () => {
+test("every durable consumer of a stream gets each message", async () => {
   const first: string[] = [];
   const second: string[] = [];
   const take = (list: string[]) => (messages: readonly { data: Uint8Array; ack(): void }[]) => {
@@ -79,8 +79,7 @@ test("every durable consumer of a stream gets each message; a repeated id is sto
     await bus.subscribe({ ...options, durable: "one" }, take(first)),
     await bus.subscribe({ ...options, durable: "two" }, take(second)),
   ];
-  await bus.publish("news.x", bytes("a"), { id: "same" });
-  await bus.publish("news.x", bytes("a"), { id: "same" });
+  await bus.publish("news.x", bytes("a"));
   await bus.publish("news.x", bytes("b"));
   await vi.waitFor(
     () =>
@@ -107,6 +106,51 @@ test("messages come together after a batch, and the first one at once", async ()
   await bus.publish("work.c", bytes("b"));
   await bus.publish("work.c", bytes("c"));
   await vi.waitFor(() => expect(batches).toEqual([["a"], ["b", "c"]]), { timeout: 5_000 });
+  await subscription.close();
+});
+
+test("messages that travelled together come one by one, in their order, and again together", async () => {
+  const sent = Array.from({ length: 100 }, (_, index) => `m${index}`);
+  const seen: string[] = [];
+  const subscription = await bus.subscribe(
+    { stream: "WORK", durable: "together", subjects: ["work.d.*"], maxInFlight: 1_000, batch: 7 },
+    (messages) => {
+      for (const { data, deliveries, ack, nak } of messages) {
+        seen.push(`${text(data)}:${deliveries}`);
+        if (text(data) === "m40" && deliveries === 1) nak(10);
+        else ack();
+      }
+    },
+  );
+  await Promise.all(sent.map((name, index) => bus.publish(`work.d.${index % 2}`, bytes(name))));
+  await vi.waitFor(() => expect(seen).toContain("m40:2"), { timeout: 30_000 });
+  const first = seen.filter((entry) => entry.endsWith(":1")).map((entry) => Number(entry.slice(1, -2)));
+  for (const odd of [0, 1]) {
+    const ofSubject = sent.map((_, index) => index).filter((index) => index % 2 === odd);
+    expect(first.filter((index) => index % 2 === odd)).toEqual(ofSubject);
+  }
+  expect(seen.filter((entry) => entry.endsWith(":2")).length).toBeLessThan(50);
+  await subscription.close();
+});
+
+test("a message that nobody wants any more is not sent, those beside it are", async () => {
+  const seen: string[] = [];
+  const subscription = await bus.subscribe(
+    { stream: "WORK", durable: "wanted", subjects: ["work.e"], maxInFlight: 100, batch: 10 },
+    (messages) => {
+      for (const message of messages) {
+        seen.push(text(message.data));
+        message.ack();
+      }
+    },
+  );
+  const outcomes = await Promise.allSettled([
+    bus.publish("work.e", bytes("a")),
+    bus.publish("work.e", bytes("b"), { while: () => false }),
+    bus.publish("work.e", bytes("c")),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  await vi.waitFor(() => expect(seen).toEqual(["a", "c"]), { timeout: 30_000 });
   await subscription.close();
 });
 

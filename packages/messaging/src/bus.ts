@@ -7,13 +7,13 @@ import {
   JetStreamApiError,
   jetstreamManager,
   type JetStreamManager,
-  type JsMsg,
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
 import { connect, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Logger } from "@flyte-ts/telemetry";
-import { PublishWindow } from "./publish-window.js";
+import { BundledPublish, PublishGivenUp } from "./bundled-publish.js";
+import { toBusMessages } from "./delivered.js";
 import { serverAddress } from "./server-address.js";
 import { StoredPublish } from "./stored-publish.js";
 
@@ -44,7 +44,10 @@ export interface SubscribeOptions {
   /** Consumers of the same durable name share the messages. */
   readonly durable: string;
   readonly subjects: readonly string[];
-  /** Messages handed out and not yet acknowledged, over all sharers: the back-pressure. */
+  /**
+   * Messages handed out and not yet acknowledged, over all sharers: the back-pressure. Those that travelled together are taken
+   * together, so that there may be some times as many for a moment.
+   */
   readonly maxInFlight: number;
   /** Most messages in one call of the handler. */
   readonly batch: number;
@@ -63,8 +66,6 @@ export interface OwnSubscribeOptions extends SubscribeOptions {
 }
 
 export interface PublishOptions {
-  /** A repeat with the same id within two minutes is stored once. */
-  readonly id?: string;
   /** Asked before each try: when it says no, the message is not sent any more. */
   readonly while?: () => boolean;
 }
@@ -88,7 +89,7 @@ export interface Bus {
   ensureStream(spec: StreamSpec): Promise<void>;
   /**
    * Resolves when the stream has stored the message; goes on trying while the
-   * server is away.
+   * server is away. Messages on one subject keep their order and may travel together.
    *
    * @throws BusClosed when the bus is closed first, PublishGivenUp when `while` said no.
    */
@@ -110,11 +111,6 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-/** The sender no longer wanted the message to be sent. */
-export class PublishGivenUp extends Error {
-  override readonly name = "PublishGivenUp";
-}
-
 export class BusClosed extends Error {
   override readonly name = "BusClosed";
 }
@@ -129,10 +125,13 @@ export interface BusOptions {
 const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPolicy.Interest, limits: RetentionPolicy.Limits } as const;
 
 /**
- * Messages on their way to the server. All that there are at once would time out in
+ * On their way to the server at once, be it one message or many together. All that there are would time out in
  * their own queue, be sent again, and never come to an end; a round trip takes 1 ms.
  */
-const UNACKNOWLEDGED = 512;
+const UNACKNOWLEDGED = 128;
+
+/** Of what comes in, so many messages are taken to travel as one when it is bounded. */
+const TOGETHER = 4;
 
 /** After so long without the server's word a message is sent again. */
 const STORED_MS = 5_000;
@@ -172,12 +171,13 @@ interface NatsParts {
 class NatsBus implements Bus {
   #down: string | undefined;
   readonly #subscriptions = new Set<Subscription>();
-  readonly #window = new PublishWindow(UNACKNOWLEDGED);
-
-  readonly #stored: StoredPublish;
+  readonly #outgoing: BundledPublish;
 
   constructor(private readonly parts: NatsParts) {
-    this.#stored = new StoredPublish(parts.connection, STORED_MS);
+    const stored = new StoredPublish(parts.connection, STORED_MS);
+    this.#outgoing = new BundledPublish(UNACKNOWLEDGED, (message) =>
+      retry(() => stored.publish(message.encode()), parts.connection, message.wanted),
+    );
     void this.#watchStatus();
   }
 
@@ -200,14 +200,8 @@ class NatsBus implements Bus {
     }, connection);
   }
 
-  async publish(subject: string, data: Uint8Array, options: PublishOptions = {}): Promise<void> {
-    const { connection } = this.parts;
-    if (!this.#window.tryEnter()) await this.#window.enter();
-    try {
-      await retry(() => this.#stored.publish(subject, data, options.id), connection, options.while);
-    } finally {
-      this.#window.leave();
-    }
+  publish(subject: string, data: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
+    return this.#outgoing.publish({ subject, data, wanted });
   }
 
   publishVolatile(subject: string, data: Uint8Array): void {
@@ -286,7 +280,7 @@ class NatsBus implements Bus {
 /** A durable pull consumer that outlives reconnects, restarts of the server and the loss of its consumer. */
 class PullSubscription implements OwnSubscription {
   #subjects: readonly string[];
-  readonly #queue: JsMsg[] = [];
+  readonly #queue: BusMessage[] = [];
   #closed = false;
   #working: Promise<void> | undefined;
   /** Until then messages come together, by `performance.now`. */
@@ -319,7 +313,8 @@ class PullSubscription implements OwnSubscription {
     const { client, manager, connection, logger } = this.parts;
     const { stream, durable, maxInFlight, batch, ackWaitMs = 30_000, ownForMs } = this.options;
     await retry(async () => {
-      const changeable = { filter_subjects: [...this.#subjects], max_ack_pending: maxInFlight, ack_wait: nanos(ackWaitMs) };
+      const inFlight = Math.ceil(maxInFlight / TOGETHER);
+      const changeable = { filter_subjects: [...this.#subjects], max_ack_pending: inFlight, ack_wait: nanos(ackWaitMs) };
       try {
         await manager.consumers.add(stream, {
           ...changeable,
@@ -336,12 +331,12 @@ class PullSubscription implements OwnSubscription {
     }, connection);
     const consumer = await retry(() => client.consumers.get(stream, durable), connection);
     const messages = await consumer.consume({
-      max_messages: Math.max(batch, Math.min(maxInFlight, 1_000)),
+      max_messages: Math.ceil(Math.max(batch, Math.min(maxInFlight, 1_000)) / TOGETHER),
       expires: 10_000,
       idle_heartbeat: 1_000,
       abort_on_missing_resource: true,
       callback: (message) => {
-        this.#queue.push(message);
+        this.#queue.push(...toBusMessages(message));
         this.#working ??= this.#work();
       },
     });
@@ -369,7 +364,7 @@ class PullSubscription implements OwnSubscription {
     await Promise.resolve();
     while (this.#queue.length > 0 && !this.#closed) {
       await this.#gather();
-      const batch = this.#queue.splice(0, this.options.batch).map(toBusMessage);
+      const batch = this.#queue.splice(0, this.options.batch);
       try {
         await this.onMessages(batch);
       } catch (error) {
@@ -390,20 +385,10 @@ class PullSubscription implements OwnSubscription {
   }
 }
 
-function toBusMessage(message: JsMsg): BusMessage {
-  return {
-    subject: message.subject,
-    data: message.data,
-    deliveries: message.info.deliveryCount,
-    ack: () => message.ack(),
-    nak: (delayMs) => message.nak(delayMs),
-  };
-}
-
 /** Repeats until it succeeds or the connection is closed: what fails here fails because the server is away or is starting. */
 async function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, wanted: () => boolean = () => true): Promise<T> {
   for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
-    if (!wanted()) throw new PublishGivenUp("the message is no longer wanted");
+    if (!wanted()) throw new PublishGivenUp();
     if (connection.isClosed()) throw new BusClosed("the message bus is closed");
     try {
       return await attempt();

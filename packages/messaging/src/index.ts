@@ -6,10 +6,10 @@ export {
   connectBus,
   type OwnSubscribeOptions,
   type OwnSubscription,
-  PublishGivenUp,
   type PublishOptions,
   type StreamSpec,
   type SubscribeOptions,
   type Subscription,
 } from "./bus.js";
 export { type BusScope, scopedBus } from "./scoped-bus.js";
+export { PublishGivenUp } from "./bundled-publish.js";

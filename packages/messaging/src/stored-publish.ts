@@ -1,5 +1,5 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
-import { createInbox, headers, type Msg, type NatsConnection } from "@nats-io/transport-node";
+import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 
 interface Waiting {
   readonly resolve: () => void;
@@ -7,12 +7,18 @@ interface Waiting {
   readonly until: number;
 }
 
+/** A message as it travels. */
+export interface Outgoing {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly headers?: MsgHdrs | undefined;
+}
+
 /** The server did not say within the time that it stored the message. */
 export class NotStored extends Error {
   override readonly name = "NotStored";
 }
 
-const MESSAGE_ID = "Nats-Msg-Id";
 const LOOK_EVERY_MS = 500;
 
 /**
@@ -42,16 +48,11 @@ export class StoredPublish {
    *
    * @throws NotStored when nobody answered, JetStreamApiError when it was refused.
    */
-  publish(subject: string, data: Uint8Array, id: string | undefined): Promise<void> {
+  publish({ subject, data, headers }: Outgoing): Promise<void> {
     return new Promise((resolve, reject) => {
       const token = (++this.#last).toString(36);
       const reply = `${this.#inbox}.${token}`;
-      if (id === undefined) this.connection.publish(subject, data, { reply });
-      else {
-        const fields = headers();
-        fields.set(MESSAGE_ID, id);
-        this.connection.publish(subject, data, { reply, headers: fields });
-      }
+      this.connection.publish(subject, data, headers === undefined ? { reply } : { reply, headers });
       this.#waiting.set(token, { resolve, reject, until: performance.now() + this.timeoutMs });
       this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
     });

@@ -64,7 +64,7 @@ describe("a chain", () => {
     expect(d.run.wakeAt).toBeUndefined();
   });
 
-  it("sends nothing before the resource says that it runs, and holds terminal events until they are durable", () => {
+  it("goes ahead of the status on a success, and holds terminal events until they are durable", () => {
     const d = Driver.of(chain);
     d.slowWrites = true;
     d.reply("n0", "SUCCEEDED", { outputs: one });
@@ -72,14 +72,32 @@ describe("a chain", () => {
     expect(d.takeTold()).not.toContain("n0 SUCCEEDED");
     d.flush();
     expect(d.takeTold()).toEqual(["n0 SUCCEEDED"]);
-    const fresh = Driver.of(chain);
-    expect(fresh.resource.status.phase).toBe(1);
-    const slow = new Driver(fresh.workflow);
-    slow.slowWrites = true;
-    slow.observe({ kind: "load" });
-    expect([slow.takeSent(), slow.takeTold()]).toEqual([[], []]);
-    slow.flush();
-    expect(slow.takeSent()).toEqual(["n0/0 RUN"]);
+  });
+
+  it("begins what is new before the resource says so; where another process may have begun it, it waits and stops all of it", () => {
+    const { workflow } = Driver.of(chain);
+    const taken = (isNew: boolean): Driver => {
+      const driver = new Driver(workflow);
+      driver.slowWrites = true;
+      driver.observe({ kind: "load", isNew });
+      return driver;
+    };
+    const first = taken(true);
+    expect([first.takeSent(), first.takeTold()]).toEqual([["n0/0 RUN"], ["workflow RUNNING", "start-node SUCCEEDED", "n0 QUEUED"]]);
+    first.reply("n0", "SUCCEEDED", { outputs: one });
+    expect(first.takeSent()).toEqual(["n1/0 RUN"]);
+    const second = taken(false);
+    expect([second.takeSent(), second.takeTold()]).toEqual([[], []]);
+    second.flush();
+    expect(second.takeSent()).toEqual(["n0/0 RUN"]);
+
+    const deleted = { ...workflow, deletionRequested: true };
+    const aborted = new Driver(deleted);
+    aborted.observe({ kind: "load", isNew: true });
+    expect([aborted.run.terminal, aborted.takeSent()]).toEqual([true, []]);
+    const again = new Driver(deleted);
+    again.observe({ kind: "load" });
+    expect([again.run.terminal, again.takeSent()]).toEqual([false, ["n0/0 ABORT"]]);
   });
 
   it("is complete in its requests", () => {
@@ -461,7 +479,7 @@ describe("abort", () => {
   it("of a workflow that never ran is done at once", () => {
     const workflow = { ...Driver.of(chain).workflow, deletionRequested: true };
     const d = new Driver(workflow);
-    d.observe({ kind: "load" });
+    d.observe({ kind: "load", isNew: true });
     expect([d.takeSent(), d.takeTold()]).toEqual([[], ["workflow ABORTED"]]);
   });
 

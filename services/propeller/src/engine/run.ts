@@ -1,6 +1,7 @@
 import { isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
 import { FINALIZER, terminatedLabels, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { wakes } from "./ask/asked.js";
+import { START_NODE } from "./graph/index-graph.js";
 import { RuntimeNode } from "./graph/runtime.js";
 import { restoreWritten, takeStatusChanges, wholeStatus } from "./status/resource-status.js";
 import type { Effect, Observation, RejectionCause, ResourcePatch, RunCounts, RunInput, WorkflowRun } from "./types.js";
@@ -45,6 +46,7 @@ function walkOf({ workflow, config, now, testing }: RunInput): Walk {
   const walk = new Walk({ model: workflow.model, config, now }, workflow.status);
   walk.fullWalks = testing?.fullWalks ?? false;
   walk.forgetsFollowers = testing?.forgetsFollowers ?? false;
+  walk.forgetsStarts = testing?.forgetsStarts ?? false;
   walk.forgetsChildren = testing?.forgetsChildren ?? false;
   walk.crowdsArrays = testing?.crowdsArrays ?? false;
   walk.blobs = new BlobReads(config.blobRetry, config.random);
@@ -134,7 +136,7 @@ class Run implements WorkflowRun {
     const walk = this.#walk;
     switch (observation.kind) {
       case "load":
-        this.#load();
+        this.#load(observation.isNew ?? false);
         return;
       case "resync":
         if (!this.terminal) scan(walk, walk.root);
@@ -166,7 +168,7 @@ class Run implements WorkflowRun {
         blobWritten(walk, observation.uri, observation.error);
         return;
       case "persisted":
-        if (observation.revision >= walk.startRevision) walk.startDurable ||= walk.status.phase !== WorkflowPhase.Ready;
+        walk.goesAhead ||= observation.revision >= walk.startRevision;
         return;
       case "recorded":
         finishWorkflow(walk);
@@ -187,21 +189,28 @@ class Run implements WorkflowRun {
     }
   }
 
-  #load(): void {
+  #load(isNew: boolean): void {
     const walk = this.#walk;
     const { status } = walk;
     walk.noticeUntold = status.notice !== undefined;
+    const { deletionRequested } = this.#workflow;
     if (status.phase !== WorkflowPhase.Ready) revive(walk);
+    else if (!isNew || !deletionRequested) this.#start(isNew);
     if (this.terminal) return;
-    if (this.#workflow.deletionRequested) this.#abort(ABORT_REASON);
-    else if (status.phase === WorkflowPhase.Ready) this.#start();
+    if (deletionRequested) this.#abort(ABORT_REASON);
     if (this.terminal) return;
     scan(walk, walk.root);
     this.#timer();
   }
 
-  #start(): void {
+  /** What begins may be on its way before the status says so; so another process may have begun it. */
+  #start(isNew: boolean): void {
     const walk = this.#walk;
+    walk.goesAhead = walk.prompt = isNew;
+    walk.doubt = !isNew && !walk.forgetsStarts;
+    const start = walk.root.nodes.get(START_NODE);
+    // Should all be stopped at once, what followed it is stopped as well.
+    if (start !== undefined) start.presumed = walk.doubt;
     workflowStarts(walk);
     if (walk.root.broken) this.#failAs("BadSpecificationError", "StartNode not found.");
   }

@@ -12,8 +12,11 @@ import type { SliceBlob } from "./status/status-slices.js";
  * order than things happened.
  */
 export type Observation =
-  /** First call after `createRun`, but for `plugins`: walk the whole graph, send again what is running. */
-  | { readonly kind: "load" }
+  /**
+   * First call after `createRun`, but for `plugins`: walk the whole graph, send again what is running. `isNew`: what was read is the
+   * first that there is of the resource, and nobody has taken it up before.
+   */
+  | { readonly kind: "load"; readonly isNew?: boolean }
   /** Periodic or after an error: walk the whole graph, so that nothing rests on bookkeeping alone. */
   | { readonly kind: "resync" }
   | { readonly kind: "taskEvent"; readonly event: TaskEvent }
@@ -164,6 +167,7 @@ export interface RunInput {
   readonly testing?: {
     readonly fullWalks?: boolean;
     readonly forgetsFollowers?: boolean;
+    readonly forgetsStarts?: boolean;
     readonly forgetsChildren?: boolean;
     readonly crowdsArrays?: boolean;
   };

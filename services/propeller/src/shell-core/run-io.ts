@@ -60,6 +60,11 @@ export class RunIo {
     return now;
   }
 
+  /** Whether `nextWrite` has one now (ms). */
+  wantsWrite(now: number): boolean {
+    return this.#writing === undefined && this.run.revision > this.#durable && !this.#rests(now);
+  }
+
   /** The write to start now (ms), or undefined while one is in flight, nothing has changed, or what has may wait: see `writeAt`. */
   nextWrite(now: number): StatusWrite | undefined {
     if (this.#writing !== undefined || this.#rests(now)) return undefined;

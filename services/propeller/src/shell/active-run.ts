@@ -9,6 +9,8 @@ export interface ActiveRun {
   inbox: Observation[];
   /** When the next full walk is due, ms since the epoch. */
   resyncAt: number;
+  /** A write has been asked for and waits for its turn. */
+  awaitsWrite: boolean;
   /** A round comes when there is room for more effects. */
   awaitsRoom: boolean;
 }

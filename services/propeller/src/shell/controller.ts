@@ -60,12 +60,14 @@ export class Controller {
   readonly #effects: Effects;
   readonly #writer: StatusWriter;
   readonly #reads: Limit;
+  readonly #writes: Limit;
   readonly #pool: WorkerPool;
 
   constructor(private readonly options: ControllerOptions) {
     const { client, bus, events, outputs, answerers, notes, slices, metrics, logger, workers, concurrency } = options;
     const holds = (key: string) => options.holds(shardOfKey(key));
     this.#reads = new Limit(concurrency.reads);
+    this.#writes = new Limit(concurrency.writes);
     this.#writer = new StatusWriter({
       client,
       slices,
@@ -73,7 +75,6 @@ export class Controller {
       logger,
       spans: options.spans,
       now: options.now,
-      writes: new Limit(concurrency.writes),
     });
     this.#effects = new Effects({
       bus,
@@ -151,6 +152,7 @@ export class Controller {
       effects: this.#effects,
       writer: this.#writer,
       reads: this.#reads,
+      writes: this.#writes,
       holds: () => this.options.holds(shard),
     });
     this.#shards.set(shard, opened);

@@ -14,7 +14,6 @@ import type { EngineConfig } from "../engine/config.js";
 import type { PluginsKnown } from "../engine/plugin/known.js";
 import { abortOfForgotten } from "../engine/request/zombie.js";
 import type { Effect, Observation, WorkflowRun } from "../engine/types.js";
-import type { StatusWrite } from "../shell-core/run-io.js";
 import type { ActiveRun } from "./active-run.js";
 import type { Limit } from "./ask/limit.js";
 import type { Effects } from "./effects.js";
@@ -46,6 +45,8 @@ export interface ShardOptions {
   readonly writer: StatusWriter;
   /** Bounds the resources that are read at once. */
   readonly reads: Limit;
+  /** Bounds the writes at once. */
+  readonly writes: Limit;
   /** Whether this process may act for the shard at this moment. */
   readonly holds: () => boolean;
 }
@@ -93,6 +94,8 @@ export class Shard {
   readonly #faults = new Faults();
   /** Workflows whose owners were told that they cannot be taken up. */
   readonly #hindered = new Set<string>();
+  /** Workflows whose resources came to be while this process held the shard, and whose runs it has not begun: nobody has. */
+  readonly #isNew = new Set<string>();
   /** Workflows that are done, until the watch has taken them off the list. */
   readonly #finished = new Set<string>();
   readonly #writes = new Set<Promise<void>>();
@@ -101,6 +104,7 @@ export class Shard {
   readonly #dropped = new Promise<void>((resolve) => {
     this.#drop = resolve;
   });
+  #opened = false;
   #began = false;
   #stopped = false;
 
@@ -133,10 +137,14 @@ export class Shard {
         if (type === "deleted") {
           this.#forget(key);
           this.#finished.delete(key);
+        } else if (type === "added" && this.#opened) {
+          this.#isNew.add(key);
+          queue.add(key);
         } else if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) queue.add(key);
       },
     });
     await Promise.race([this.#informer.synced, this.#dropped]);
+    this.#opened = true;
   }
 
   /** Takes up the workflows of the shard. */
@@ -186,6 +194,7 @@ export class Shard {
     this.#failures.delete(key);
     this.#faults.forget(key);
     this.#hindered.delete(key);
+    this.#isNew.delete(key);
     this.options.queue.forget(key);
   }
 
@@ -244,12 +253,13 @@ export class Shard {
           io,
           inbox: this.#early.get(key) ?? [],
           resyncAt: this.#nextResync(this.options.now()),
+          awaitsWrite: false,
           awaitsRoom: false,
         };
         this.#early.delete(key);
         this.#runs.set(key, active);
         this.#decide(active, { kind: "plugins", plugins: this.options.plugins() });
-        this.#decide(active, { kind: "load" });
+        this.#decide(active, { kind: "load", isNew: this.#isNew.delete(key) });
         return active;
       }
     }
@@ -315,9 +325,10 @@ export class Shard {
 
   /** Starts a write when there is something to write, and sets the alarm. */
   #settle(key: string, active: ActiveRun): void {
-    const write = inEngine(() => active.io.nextWrite(this.options.now()));
-    if (write !== undefined) {
-      const writing = this.#write(key, active, write)
+    if (!active.awaitsWrite && active.io.wantsWrite(this.options.now())) {
+      active.awaitsWrite = true;
+      const writing = this.options.writes
+        .run(() => this.#write(key, active))
         .catch((error: unknown) => this.failed(key, error))
         .finally(() => this.#writes.delete(writing));
       this.#writes.add(writing);
@@ -341,7 +352,12 @@ export class Shard {
     });
   }
 
-  async #write(key: string, active: ActiveRun, write: StatusWrite): Promise<void> {
+  /** When its turn has come: what has changed until then is written with it. */
+  async #write(key: string, active: ActiveRun): Promise<void> {
+    active.awaitsWrite = false;
+    if (this.#runs.get(key) !== active) return;
+    const write = inEngine(() => active.io.nextWrite(this.options.now()));
+    if (write === undefined) return;
     const outcome = await this.options.writer.write(key, write, () => this.options.holds() && this.#runs.get(key) === active);
     if (outcome.kind === "written") this.#failures.delete(key);
     if (this.#runs.get(key) !== active) return;

@@ -1,7 +1,6 @@
 import { isTransient, type KubeClient, KubeError } from "@flyte-ts/kubernetes";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { StatusWrite, StoredVersion } from "../shell-core/run-io.js";
-import type { Limit } from "./ask/limit.js";
 import type { PropellerMetrics } from "./metrics.js";
 import type { ExecutionSpans } from "./tracing/execution-spans.js";
 import { objectName } from "./object-name.js";
@@ -26,8 +25,6 @@ export interface StatusWriterOptions {
   readonly logger: Logger;
   readonly spans?: Pick<ExecutionSpans, "wrote"> | undefined;
   readonly now: () => number;
-  /** Bounds the writes at once. */
-  readonly writes: Limit;
 }
 
 /** One in so many patches is measured. */
@@ -40,11 +37,7 @@ export class StatusWriter {
   constructor(private readonly options: StatusWriterOptions) {}
 
   /** Slices first, then the resource that names them, whose write is what counts. Never rejects. `wanted`: whether the run is still this process's. */
-  write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
-    return this.options.writes.run(() => this.#write(key, write, wanted));
-  }
-
-  async #write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
+  async write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
     const { client, slices, metrics, logger, spans, now } = this.options;
     const { blobs = [], unused: _u, sweep: _s, ...patch } = write.patch;
     // Making the text of a patch costs as much as sending it, so only some are measured.

@@ -140,6 +140,7 @@ export class Execution implements ServedExecution {
         testing: {
           fullWalks,
           forgetsFollowers: options.bug === "forgetsFollowers",
+          forgetsStarts: options.bug === "forgetsStarts",
           forgetsChildren: options.bug === "forgetsChildren",
           crowdsArrays: options.bug === "crowdsArrays",
         },
@@ -278,6 +279,7 @@ function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
   switch (bug) {
     case "pluginLeavesAborted":
     case "forgetsFollowers":
+    case "forgetsStarts":
     case "forgetsChildren":
     case "forgetsTasks":
     case "grantsTwice":

@@ -17,6 +17,7 @@ export type PlantedBug =
   | "waitsForEver"
   | "pluginLeavesAborted"
   | "forgetsFollowers"
+  | "forgetsStarts"
   | "forgetsChildren"
   | "crowdsArrays";
 

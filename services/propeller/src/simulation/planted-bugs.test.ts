@@ -36,6 +36,13 @@ const PLANTED: readonly (Omit<SimulationOptions, "seed" | "bug"> & { readonly in
     workflow: CHAINS,
     faults: { propellerCrash: 0.02, busDelay: 20, writeUnknown: 0.8, busLoss: 0, pluginCrash: 0 },
   },
+  {
+    invariant: "noOrphans",
+    bug: "forgetsStarts",
+    plain: true,
+    workflow: CHAINS,
+    faults: { propellerCrash: 0.05, writeUnknown: 0.8, busLoss: 0, pluginCrash: 0 },
+  },
   { invariant: "slicesStand", bug: "rootBeforeSlices" },
   { invariant: "slicesStand", bug: "dropsSlicesEarly" },
   { invariant: "noOrphans", bug: "forgetsChildren" },

@@ -20,7 +20,7 @@ import { lookUp } from "./caching.js";
 import { launch } from "./launch.js";
 import { graphInputs, inputsOf } from "./outputs.js";
 import { lookBack } from "./recovering.js";
-import { releaseOf, running, succeedWithOutputs } from "./progress.js";
+import { running, succeedWithOutputs } from "./progress.js";
 import { requestRun } from "./request-run.js";
 import { enterScope } from "./scope.js";
 import { fail, skip, succeed } from "./settle.js";
@@ -32,7 +32,7 @@ export function consider(walk: Walk, node: RuntimeNode): void {
   // Items begin as their array has room for them.
   if (node.scope.array !== undefined) return;
   if (!readyToDecide(node)) {
-    node.maybeBegun ||= walk.doubt && node.unfinished === 0 && node.spoiled === 0 && mayBeTaken(node);
+    node.maybeBegun ||= walk.doubts(node) && node.unfinished === 0 && node.spoiled === 0 && mayBeTaken(node);
     return;
   }
   if (node.readySeq < 0) node.readySeq = walk.seq;
@@ -59,7 +59,7 @@ function readyToDecide(node: RuntimeNode): boolean {
 export function start(walk: Walk, node: RuntimeNode): void {
   begin(walk, node);
   // What follows something that may have ended before a restart may itself have begun before it.
-  node.unconfirmed = walk.doubt || node.maybeBegun;
+  node.unconfirmed = walk.doubts(node) || node.maybeBegun;
   // That an item begins is not known to follow from what was observed, so what it does waits for the status.
   if (node.scope.array !== undefined) walk.prompt = false;
   walk.count("nodeStarted", { kind: node.model.target.kind });
@@ -79,7 +79,7 @@ export function prepare(walk: Walk, node: RuntimeNode): void {
   }
   const bound = inputsOf(walk, node);
   if (bound.kind === "waiting") {
-    node.maybeBegun ||= walk.doubt;
+    node.maybeBegun ||= walk.doubts(node);
     return;
   }
   walk.blobs.release(node);
@@ -109,7 +109,7 @@ function writeInputs(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
 export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
   const former = lookBack(walk, node, inputs);
   if (former.kind === "wait") {
-    node.maybeBegun ||= walk.doubt;
+    node.maybeBegun ||= walk.doubts(node);
     return;
   }
   if (former.kind === "reuse") {
@@ -119,7 +119,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
   const cached = lookUp(walk, node, inputs);
   switch (cached.kind) {
     case "wait":
-      node.maybeBegun ||= walk.doubt;
+      node.maybeBegun ||= walk.doubts(node);
       return;
     case "hit":
       succeedWithOutputs(walk, node, cached.success);
@@ -127,7 +127,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
     case "goOn":
       break;
   }
-  const release = releaseOf(walk, node);
+  const release = walk.releaseOf(node);
   node.queuedAt = walk.now;
   const checkpoint = node.formerCheckpoint === undefined ? {} : { TaskNodeStatus: { checkpointPath: node.formerCheckpoint } };
   walk.setNode(node, { ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }), ...checkpoint });
@@ -139,7 +139,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
 export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): void {
   switch (decision.kind) {
     case "request":
-      requestRun(walk, node, { release: releaseOf(walk, node), mayRun: false });
+      requestRun(walk, node, { release: walk.releaseOf(node), mayRun: false });
       return;
     case "succeed":
       succeedWithOutputs(walk, node, decision);

@@ -158,7 +158,7 @@ describe("the incremental walk", () => {
           expect(walked.run.status).toEqual(counted.run.status);
           for (const driver of [counted, walked]) expect(asStored(driver.storedStatus)).toEqual(asStored(driver.run.status));
         };
-        both((driver) => driver.observe({ kind: "load" }));
+        both((driver) => driver.observe({ kind: "load", isNew: seed % 3 > 0 }));
         for (let step = 0; step < 80 && !counted.run.terminal; step++) {
           const name = random.chance(0.4) ? [...questions.keys()].sort().at(0) : undefined;
           const question = name === undefined ? undefined : questions.get(name);

@@ -24,7 +24,7 @@ type Statuses = Readonly<Record<string, NodeStatus>>;
 export function restore(walk: Walk, status: WorkflowStatus): void {
   walk.root = rootScope(walk);
   restoreScope(walk, walk.root, status.nodeStatus ?? {});
-  walk.startDurable = status.phase !== WorkflowPhase.Ready;
+  walk.goesAhead = status.phase !== WorkflowPhase.Ready;
   const { root } = walk;
   if (status.error !== undefined) root.error = status.error;
   if (status.failedNode !== undefined) root.failedNode = status.failedNode;
@@ -158,7 +158,7 @@ export function revive(walk: Walk): void {
     return;
   }
   forgetWhatStopped(walk, walk.root);
-  if (walk.startDurable) walk.tell.workflow(walk.status.phase as WorkflowPhase, tellFacts(walk), "now");
+  walk.tell.workflow(walk.status.phase as WorkflowPhase, tellFacts(walk), "now");
   reviveScope(walk, walk.root);
   tellRecentEnds(walk);
   if (walk.root.stage === "stop") stopScope(walk, walk.root, ROOT_REASON);

@@ -7,22 +7,14 @@ import { attemptStarted } from "../status/update-phase.js";
 import { arm } from "./attempt.js";
 import { fitsInline, sizeOf } from "./outputs.js";
 import { succeed } from "./settle.js";
-import type { Release, Walk } from "./walk.js";
-
-/**
- * What follows at once from an attempt's success may go ahead of the status: the
- * attempt tells its success again, and the same follows. Everything else waits.
- */
-export function releaseOf(walk: Walk, node: RuntimeNode): Release {
-  return walk.startDurable && walk.prompt && node.readySeq === walk.seq ? "now" : "held";
-}
+import type { Walk } from "./walk.js";
 
 /** The node's attempt runs; the first one is told. */
 export function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
   const first = node.status.startedAt === undefined;
   node.attemptStartedAt = walk.now;
   walk.setNode(node, { ...attemptStarted(node.status, walk.now), ...more });
-  if (first) walk.tell.node(node, NodeExecution_Phase.RUNNING, {}, releaseOf(walk, node));
+  if (first) walk.tell.node(node, NodeExecution_Phase.RUNNING, {}, walk.releaseOf(node));
   arm(walk, node);
 }
 

@@ -4,6 +4,7 @@ import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { checkpointUri, outputsUri } from "../data/paths.js";
 import { armsOf } from "../graph/arms.js";
+import { START_NODE } from "../graph/index-graph.js";
 import type { FormerNode } from "../recovery/questions.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
@@ -46,7 +47,7 @@ export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, d
     tellArrayEnd(walk, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
   const { arrayNodeStatus } = node.status;
   walk.setNode(node, { ...status, ...(arrayNodeStatus && { arrayNodeStatus }), ...retainOutputs(walk, node, outputs) });
-  walk.tell.node(node, nodeEventPhase(phase), details, "held");
+  walk.tell.node(node, nodeEventPhase(phase), details, node.id === START_NODE ? walk.releaseOf(node) : "held");
   settle(walk, node);
 }
 

@@ -14,7 +14,7 @@ export function begin(walk: Walk, node: RuntimeNode): void {
 
 /** Puts a ready node on the list of those that wait for room. */
 export function waitForRoom(walk: Walk, node: RuntimeNode): void {
-  node.maybeBegun ||= walk.doubt;
+  node.maybeBegun ||= walk.doubts(node);
   if (node.waits) return;
   node.waits = true;
   (takesSlot(node, walk.config.arrayParallelism) ? walk.waiting : walk.starting).push(node);

@@ -104,6 +104,8 @@ export class Walk {
   fullWalks = false;
   /** Tests: a planted mistake, what may have begun before a restart is not stopped. */
   forgetsFollowers = false;
+  /** Tests: a planted mistake, what may have begun before the status said so is not stopped. */
+  forgetsStarts = false;
   /** Tests: a planted mistake, a child that may not be there yet is not stopped. */
   forgetsChildren = false;
   /** Tests: a planted mistake, arrays begin one item too many. */
@@ -111,11 +113,11 @@ export class Walk {
   /** Tests: something ended, so a full walk may find more. */
   scanAgain = false;
 
+  /** The resource says that the workflow runs, or nobody else can know better: `prompt` effects need not wait for it. */
+  goesAhead = false;
+  startRevision = 0;
   /** Why everything is stopped from outside; undefined while it is not. */
   aborting: string | undefined;
-  /** The resource says that the workflow runs, or will before anything is sent. */
-  startDurable = false;
-  startRevision = 0;
   /** Admin refuses the execution's events, so nobody will record its end. */
   refused = false;
   /** ms; when the workflow ended, if this process saw it. */
@@ -254,6 +256,20 @@ export class Walk {
     this.seq++;
     this.prompt = false;
     this.doubt = false;
+  }
+
+  /**
+   * What follows at once from an attempt's success may go ahead of the status: the attempt tells its success again,
+   * and the same follows. So may what follows at once from the beginning of what nobody has begun: as long as the
+   * resource says that the workflow is new, it begins again the same way. Everything else waits.
+   */
+  releaseOf(node: RuntimeNode): Release {
+    return this.goesAhead && this.prompt && node.readySeq === this.seq ? "now" : "held";
+  }
+
+  /** What the observation makes of the node may be there already. A failure node never goes ahead of the status. */
+  doubts(node: RuntimeNode): boolean {
+    return this.doubt && node !== node.scope.failureNode;
   }
 
   /** Gives the observation's effects out; those that are held wait for the revision that it made. */

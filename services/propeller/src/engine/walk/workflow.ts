@@ -11,7 +11,7 @@ import type { OwnStatus, Release, Walk } from "./walk.js";
 
 // The workflow's own phases. Its terminal event is told once its status is durable, and again until admin has it.
 
-/** A new workflow runs; nothing is sent for it before the resource says so. */
+/** A new workflow runs. */
 export function workflowStarts(walk: Walk): void {
   const time = toSeconds(walk.now);
   walk.setWorkflow({
@@ -24,7 +24,7 @@ export function workflowStarts(walk: Walk): void {
     defVersion: 1,
   });
   walk.startRevision = walk.revision + 1;
-  walk.tell.workflow(WorkflowPhase.Running, { occurredAt: walk.now }, "held");
+  walk.tell.workflow(WorkflowPhase.Running, { occurredAt: walk.now }, walk.goesAhead ? "now" : "held");
   walk.count("workflowStarted");
   walk.note("Normal", "Started", "the workflow has started");
 }

@@ -52,7 +52,7 @@ export class Driver {
 
   static of(spec: WorkflowSpec, config: Partial<EngineConfig> = {}): Driver {
     const driver = new Driver(buildWorkflow(spec), config);
-    driver.observe({ kind: "load" });
+    driver.observe({ kind: "load", isNew: true });
     return driver;
   }
 

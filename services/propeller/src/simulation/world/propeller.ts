@@ -164,7 +164,9 @@ export class Propeller implements Worker {
       this.#early = [];
       const plugins = this.#plugins()?.known;
       if (plugins !== undefined) this.#observe({ kind: "plugins", plugins });
-      for (const observation of [{ kind: "load" } as const, ...early]) this.#observe(observation);
+      const isNew = !this.options.store.takenUp;
+      this.options.store.takenUp = true;
+      for (const observation of [{ kind: "load", isNew } as const, ...early]) this.#observe(observation);
     });
   }
 
@@ -213,10 +215,20 @@ export class Propeller implements Worker {
     const admitted = this.options.bug === "effectsBeforeWrites" ? effects : active.io.admit(effects);
     this.#perform(active, admitted);
     if (this.#active !== active) return;
-    this.#write(active);
+    this.#writeInTurn(active);
     this.#makeRoom(active);
     this.#alarm(active);
     this.#writeLater(active);
+  }
+
+  /** Others may write first; what changes until then is written with it. */
+  #writeInTurn(active: Active): void {
+    const { random, host } = this.options;
+    if (!active.io.wantsWrite(this.#now)) return;
+    if (random.chance(0.5)) return this.#write(active);
+    host.life?.after(random.between(0, 20), () => {
+      if (this.#active === active && host.holds()) this.#write(active);
+    });
   }
 
   /** What may wait a little is written when it is due. */

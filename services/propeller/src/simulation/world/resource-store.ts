@@ -20,6 +20,8 @@ export class ResourceStore {
   current: Resource | undefined;
   /** Every version that there was. */
   readonly history: Resource[] = [];
+  /** A process has made a run of it, and may have begun what it says. */
+  takenUp = false;
 
   constructor(private readonly onChange: (before: Resource, after: Resource | undefined) => void) {
     this.current = {

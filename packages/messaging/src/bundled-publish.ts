@@ -1,0 +1,118 @@
+import { encodeBundle } from "./bundle.js";
+import type { Outgoing } from "./stored-publish.js";
+
+/** The sender no longer wanted the message to be sent. */
+export class PublishGivenUp extends Error {
+  override readonly name = "PublishGivenUp";
+
+  constructor() {
+    super("the message is no longer wanted");
+  }
+}
+
+/** One message to be published. */
+export interface Publication {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly wanted?: (() => boolean) | undefined;
+}
+
+interface Waiting extends Publication {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What travels as one. */
+export interface Travelling {
+  /** Those that are still wanted. */
+  readonly encode: () => Outgoing;
+  /** Whether any is wanted; those that are not are given up. */
+  readonly wanted: () => boolean;
+}
+
+/** Messages that travel as one, at most: a message that has to come again takes no more than these with it. */
+const MOST_PARTS = 32;
+/** Bytes that travel as one, at most, unless a single message has more. */
+const MOST_BYTES = 64 * 1024;
+
+/**
+ * Publishes messages, those together that were given in one turn of the event loop on one subject, or while there was no
+ * room for more: the busier the bus, the larger what travels as one. Each subject keeps its order, and subjects take turns.
+ */
+export class BundledPublish {
+  readonly #open = new Map<string, Waiting[]>();
+  #travelling = 0;
+  #draining = false;
+  #onRoom: (() => void) | undefined;
+
+  /** `most` travel at once, each by `send`, which resolves when it is stored. */
+  constructor(
+    private readonly most: number,
+    private readonly send: (message: Travelling) => Promise<void>,
+  ) {}
+
+  /** Resolves when the message is stored. @throws PublishGivenUp, and what `send` throws. */
+  publish(publication: Publication): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting = { ...publication, resolve, reject };
+      const open = this.#open.get(publication.subject);
+      if (open === undefined) this.#open.set(publication.subject, [waiting]);
+      else open.push(waiting);
+      if (this.#draining) return;
+      this.#draining = true;
+      setImmediate(() => void this.#drain());
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#open.size > 0) {
+      if (this.#travelling >= this.most) await new Promise<void>((resolve) => (this.#onRoom = resolve));
+      this.#travelling++;
+      void this.#sendNext().finally(() => {
+        this.#travelling--;
+        this.#onRoom?.();
+      });
+    }
+    this.#draining = false;
+  }
+
+  async #sendNext(): Promise<void> {
+    let parts = this.#take();
+    const wanted = () => {
+      parts = parts.filter((part) => {
+        if (part.wanted?.() ?? true) return true;
+        part.reject(new PublishGivenUp());
+        return false;
+      });
+      return parts.length > 0;
+    };
+    const encode = (): Outgoing => {
+      const [first] = parts;
+      if (first === undefined) throw new PublishGivenUp();
+      return { subject: first.subject, ...(parts.length === 1 ? { data: first.data } : encodeBundle(parts.map(({ data }) => data))) };
+    };
+    try {
+      await this.send({ encode, wanted });
+      for (const { resolve } of parts) resolve();
+    } catch (error) {
+      for (const { reject } of parts) reject(error as Error);
+    }
+  }
+
+  /** The oldest messages of the subject whose turn it is. */
+  #take(): readonly Waiting[] {
+    for (const [subject, waiting] of this.#open) {
+      let bytes = waiting[0]?.data.length ?? 0;
+      let count = 1;
+      for (let next = waiting[count]; next !== undefined && count < MOST_PARTS; next = waiting[++count]) {
+        bytes += next.data.length;
+        if (bytes > MOST_BYTES) break;
+      }
+      this.#open.delete(subject);
+      const parts = waiting.splice(0, count);
+      if (waiting.length > 0) this.#open.set(subject, waiting);
+      return parts;
+    }
+    return [];
+  }
+}
