@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "node:tls";
-import { type PlainAccess, readPlainKubeconfig } from "./plain-kubeconfig.js";
+import { readPlainKubeconfig } from "./plain-kubeconfig.js";
 
 export interface AccessOptions {
   /** Path of a kubeconfig file. Default: the file in KUBECONFIG or ~/.kube/config; without either, in a pod, its service account. */
@@ -11,6 +12,16 @@ export interface AccessOptions {
   readonly context?: string | undefined;
   /** Use the service account of the pod that this process runs in. */
   readonly inCluster?: boolean | undefined;
+  /** Address of the API; who asks then stands in `auth`. */
+  readonly endpoint?: string | undefined;
+  readonly auth?:
+    | {
+        /** File with a bearer token. */
+        readonly tokenPath?: string | undefined;
+        /** File with the certificate that the API's is signed by, PEM. */
+        readonly certPath?: string | undefined;
+      }
+    | undefined;
   /** Where a pod finds its service account: `token` and `ca.crt`. Default: where Kubernetes mounts it. */
   readonly serviceAccountFolder?: string | undefined;
 }
@@ -33,11 +44,15 @@ const TOKEN_LIFE_MS = 60_000;
  */
 export async function loadAccess(options: AccessOptions): Promise<Access> {
   const { serviceAccountFolder = SERVICE_ACCOUNT } = options;
+  if (options.endpoint !== undefined) return endpointAccess(options.endpoint, options.auth ?? {});
   if (options.inCluster || (options.kubeconfig === undefined && !hasDefaultKubeconfig() && isPod(serviceAccountFolder)))
     return inClusterAccess(serviceAccountFolder);
   const file = options.kubeconfig ?? (process.env.KUBECONFIG || join(homedir(), ".kube", "config"));
   const plain = existsSync(file) ? readPlainKubeconfig(file, options.context) : undefined;
-  if (plain !== undefined) return plainAccess(plain);
+  if (plain !== undefined) {
+    const { server, tls, token } = plain;
+    return plainAccess({ server, tls, authorization: () => Promise.resolve(token && `Bearer ${token}`) });
+  }
   const { KubeConfig } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
   if (options.kubeconfig === undefined) config.loadFromDefault();
@@ -61,10 +76,17 @@ export async function loadAccess(options: AccessOptions): Promise<Access> {
   return { server: cluster.server, tls: await tlsOptions(config), authorization: authorize };
 }
 
-function plainAccess({ server, tls, token }: PlainAccess): Access {
+function endpointAccess(endpoint: string, { tokenPath, certPath }: NonNullable<AccessOptions["auth"]>): Access {
+  const server = endpoint.replace(/\/+$/, "");
+  const tls = certPath === undefined ? {} : { ca: readFileSync(certPath) };
+  const authorization = cached(async () => tokenPath && `Bearer ${(await readFile(tokenPath, "utf8")).trim()}`);
+  return plainAccess({ server, tls, authorization });
+}
+
+function plainAccess({ server, tls, authorization }: Access): Access {
   // Only a cluster of this machine speaks plain HTTP; there are no secrets to send over it.
   if (server.startsWith("http:")) return { server, tls: {}, authorization: () => Promise.resolve(undefined) };
-  return { server, tls, authorization: () => Promise.resolve(token && `Bearer ${token}`) };
+  return { server, tls, authorization };
 }
 
 async function tlsOptions(config: { applyToHTTPSOptions(options: never): Promise<void> }): Promise<ConnectionOptions> {

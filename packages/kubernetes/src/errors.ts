@@ -24,6 +24,23 @@ export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && (error as KubeError).reason === "AlreadyExists";
 /** The object was changed since it was read. */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && (error as KubeError).reason !== "AlreadyExists";
+/** Of errors before there is a connection. */
+const NO_CONNECTION: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** Whether the request has surely changed nothing: it was not sent, or was answered before anybody looked at it. */
+export function isUndone(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return false;
+  if (error.status !== 0) return error.status === 401 || error.status === 429;
+  return NO_CONNECTION.has((error.cause as { code?: unknown } | undefined)?.code);
+}
+
 /** Whether the same request may succeed later: no connection, overload, a server that starts or stops. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;

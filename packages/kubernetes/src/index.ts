@@ -10,7 +10,7 @@ export {
   type WatchEvent,
   type WatchOptions,
 } from "./client.js";
-export { isAlreadyExists, isConflict, isGone, isNotFound, isTransient, KubeError } from "./errors.js";
+export { isAlreadyExists, isConflict, isGone, isNotFound, isTransient, isUndone, KubeError } from "./errors.js";
 export { createInformer, type Informer, type InformerEvent, type InformerOptions } from "./informer.js";
 export {
   BINDINGS,

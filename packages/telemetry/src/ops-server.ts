@@ -9,6 +9,8 @@ export interface OpsServerOptions {
   /** Why the service cannot serve now; undefined when it can. */
   readonly notReady: () => string | undefined | Promise<string | undefined>;
   readonly metrics: Registry;
+  /** Further paths: what they give is answered as JSON. */
+  readonly details?: Readonly<Record<string, () => unknown>>;
 }
 
 export interface OpsServer {
@@ -17,7 +19,7 @@ export interface OpsServer {
 }
 
 /** Serves `/healthz` (the process lives), `/readyz` (it can work) and `/metrics` (Prometheus). */
-export async function startOpsServer({ port, host = "127.0.0.1", notReady, metrics }: OpsServerOptions): Promise<OpsServer> {
+export async function startOpsServer({ port, host = "127.0.0.1", notReady, metrics, details = {} }: OpsServerOptions): Promise<OpsServer> {
   const answer = async (path: string): Promise<{ status: number; type: string; body: string }> => {
     const type = "text/plain; charset=utf-8";
     switch (path) {
@@ -30,8 +32,11 @@ export async function startOpsServer({ port, host = "127.0.0.1", notReady, metri
       }
       case "/metrics":
         return { status: 200, type: metrics.contentType, body: await metrics.metrics() };
-      default:
-        return { status: 404, type, body: "paths: /healthz /readyz /metrics\n" };
+      default: {
+        const detail = Object.hasOwn(details, path) ? details[path] : undefined;
+        if (detail !== undefined) return { status: 200, type: "application/json", body: `${JSON.stringify(detail(), undefined, 2)}\n` };
+        return { status: 404, type, body: `paths: ${["/healthz", "/readyz", "/metrics", ...Object.keys(details)].join(" ")}\n` };
+      }
     }
   };
   const server = createServer((request, response) => {

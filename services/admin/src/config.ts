@@ -1,6 +1,7 @@
 import { isTimeZone } from "@flyte-ts/domain";
 import { z } from "zod";
 import { authSchema } from "./access/config-schema.js";
+import { clusterHealthSchema, clustersSchema, placementSchema } from "./cluster/config-schema.js";
 import { notificationsSchema } from "./notification/config-schema.js";
 
 /** Kubernetes quantities by resource; an empty string or absence means: none. */
@@ -9,14 +10,6 @@ const resources = z.strictObject({
   memory: z.string().default(""),
   ephemeralStorage: z.string().default(""),
   gpu: z.string().default(""),
-});
-
-const clusterSchema = z.strictObject({
-  name: z.string().min(1),
-  /** Path of a kubeconfig file; absent: the pod's own service account. */
-  kubeconfig: z.string().optional(),
-  context: z.string().optional(),
-  weight: z.number().positive().default(1),
 });
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
@@ -90,7 +83,9 @@ const settings = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
-  clusters: z.array(clusterSchema).default([]),
+  clusters: clustersSchema,
+  placement: placementSchema.prefault({}),
+  clusterHealth: clusterHealthSchema.prefault({}),
   /** Connectors that clients can ask admin about. */
   agents: z
     .strictObject({
@@ -203,6 +198,24 @@ export const adminConfigSchema = settings
   .refine(({ auth }) => auth.mode === "open" || auth.publicUrl === undefined || isOrigin(auth.publicUrl), {
     path: ["auth", "publicUrl"],
     message: "sign-in is at fixed paths, so the address must be http:// or https:// and a host, without a path",
+  })
+  .superRefine(({ clusters, placement }, report) => {
+    const known = new Set(clusters.map(({ name }) => name));
+    for (const [label, entries] of Object.entries(placement.labelClusterMap)) {
+      for (const [index, { id }] of entries.entries()) {
+        if (known.has(id)) continue;
+        report.addIssue({
+          code: "custom",
+          path: ["placement", "labelClusterMap", label, index, "id"],
+          message: `there is no cluster ${id}`,
+        });
+      }
+    }
+    const { defaultExecutionLabel: label } = placement;
+    if (label !== "" && !Object.hasOwn(placement.labelClusterMap, label)) {
+      const message = `label ${label} is not in labelClusterMap`;
+      report.addIssue({ code: "custom", path: ["placement", "defaultExecutionLabel"], message });
+    }
   });
 
 export type AdminConfig = z.infer<typeof adminConfigSchema>;

@@ -3,6 +3,7 @@ import type { KubeClient } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
+import type { ClusterHealth } from "./cluster/health.js";
 import type { AdminConfig } from "./config.js";
 import type { CompileThread } from "./workflow/compiler/compile-thread.js";
 
@@ -11,6 +12,10 @@ export interface Cluster {
   readonly name: string;
   /** Share of new executions, relative to the other clusters' weights. */
   readonly weight: number;
+  /** False: it gets no new executions. Default true. */
+  readonly enabled?: boolean;
+  /** Cluster pools that it belongs to. Default none. */
+  readonly pools?: readonly string[];
   readonly kube: KubeClient;
 }
 
@@ -21,6 +26,8 @@ export interface AdminDeps {
   readonly blobs: BlobStore;
   readonly bus: Bus;
   readonly clusters: readonly Cluster[];
+  /** What is known of their APIs; without it all count as healthy. */
+  readonly health?: ClusterHealth;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: () => Date;

@@ -8,10 +8,15 @@ import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/post
 import { callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
 import { createLogger, Metrics, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
+import { watchClusters } from "./cluster/health.js";
+import { clusterStatus } from "./cluster/status.js";
+import { clusterMetrics, countAnswers } from "./cluster/metrics.js";
 import type { AdminDeps, Cluster } from "./deps.js";
+import { OUTBOX_CHANNEL } from "./execution/insert.js";
 import { startTellingEnds } from "./ended/start.js";
 import { startIngest } from "./ingest/start.js";
 import { outboxMetrics } from "./launcher/metrics.js";
+import { hastenEntries } from "./launcher/outbox.js";
 import { startLauncher } from "./launcher/start.js";
 import { startUpkeep } from "./launcher/upkeep.js";
 import { seedProjects } from "./project/rpc.js";
@@ -26,6 +31,7 @@ const db = createPool({ ...config.database, applicationName: "flyte-ts admin", l
 const ops = await startOpsServer({
   ...config.ops,
   metrics,
+  details: { "/clusters": () => clusters.map((cluster) => clusterStatus(cluster, health)) },
   notReady: async () => notReady ?? bus.problem() ?? (await databaseProblem(db)),
 });
 
@@ -35,16 +41,41 @@ notReady = "starting: waiting for the message bus";
 const bus = await connectBus({ url: config.nats.url, name: "admin", logger });
 await bus.ensureStream(EVENT_STREAM);
 const clusters: Cluster[] = [];
-for (const { name, weight, kubeconfig, context } of config.clusters) {
-  clusters.push({ name, weight, kube: await createKubeClient(kubeconfig === undefined ? { inCluster: true } : { kubeconfig, context }) });
+for (const { name, weight, enabled, pools, ...access } of config.clusters) {
+  const own = access.kubeconfig === undefined && access.endpoint === undefined;
+  clusters.push({ name, weight, enabled, pools, kube: await createKubeClient(own ? { inCluster: true } : access) });
 }
+const health = await watchClusters({
+  clusters,
+  limits: config.clusterHealth,
+  logger,
+  now: Date.now,
+  onAnswer: countAnswers(metrics),
+  onBack: (cluster) =>
+    void hastenEntries(db, cluster, OUTBOX_CHANNEL).catch((error: unknown) =>
+      logger.warn({ cluster, error: String(error) }, "what waits for a data plane waits on"),
+    ),
+});
+clusterMetrics(metrics, { clusters, health });
 const blobs = createBlobStore(config.storage);
 const compileThread = new CompileThread({
   module: new URL("./workflow/compiler/main.js", import.meta.url),
   idleMs: 10_000,
   largeBytes: 1024 * 1024,
 });
-const deps: AdminDeps = { config, db, blobs, bus, clusters, logger, metrics, compileThread, clock: () => new Date(), random: Math.random };
+const deps: AdminDeps = {
+  config,
+  db,
+  blobs,
+  bus,
+  clusters,
+  health,
+  logger,
+  metrics,
+  compileThread,
+  clock: () => new Date(),
+  random: Math.random,
+};
 await seedProjects(deps);
 
 outboxMetrics(metrics, db);
@@ -101,6 +132,7 @@ onShutdown(
     await ingest.close();
     await Promise.all(background.map((part) => part.close()));
     await access?.close();
+    await health.close();
     await bus.close();
     await Promise.all(clusters.map(({ kube }) => kube.close()));
     blobs.close();

@@ -1,4 +1,5 @@
 import { serviceAuthSchema } from "@flyte-ts/auth";
+import { checkKubernetesAccess, kubernetesAccess } from "@flyte-ts/config";
 import { z } from "zod";
 
 const milliseconds = z.number().int().min(0);
@@ -103,14 +104,13 @@ export const propellerConfigSchema = z.strictObject({
     .prefault({}),
   kubernetes: z
     .strictObject({
-      kubeconfig: z.string().optional(),
-      context: z.string().optional(),
-      inCluster: z.boolean().default(false),
+      ...kubernetesAccess,
       /** Only workflows of this namespace; absent: of all. */
       namespace: z.string().optional(),
       /** Create the FlyteWorkflow resource definition when it is missing. */
       createCrd: z.boolean().default(true),
     })
+    .superRefine(checkKubernetesAccess)
     .prefault({}),
   storage: z
     .strictObject({

@@ -1,6 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { checkInputs, fnv64a, randomExecutionName } from "@flyte-ts/domain";
-import type { ClusterAssignment } from "@flyte-ts/idl/flyteidl/admin/cluster_assignment_pb";
+import { checkInputs, randomExecutionName } from "@flyte-ts/domain";
 import { type Notification } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import {
   ExecutionClosureSchema,
@@ -22,6 +21,8 @@ import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
 import { resourcesOf } from "../task/resources.js";
 import { wakeParents } from "../wake/announce-ends.js";
+import { choosesClusters } from "../cluster/place.js";
+import { chooseCluster, poolOf } from "./choose-cluster.js";
 import { type CheckedRequest, checkCreateRequest } from "./check-request.js";
 import { checkConcurrency, isLimited } from "./concurrency.js";
 import { inherit } from "./inherit.js";
@@ -33,7 +34,7 @@ import { foreseeRefusal, refusalError } from "./refusal.js";
 import { ensureSingleTask } from "./single-task.js";
 import type { ExecutionName } from "./state.js";
 
-export type CreateDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clusters" | "clock" | "random" | "logger">;
+export type CreateDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
 
 export interface Caller {
   /** Who asks; empty without authentication. */
@@ -129,11 +130,17 @@ async function prepare(
   });
   // The project's labels fill what nobody else has said.
   const labels = { ...project.labels?.values, ...config.labels?.values };
-  const cluster = inherited.cluster ?? pickCluster(deps, id, { wanted: spec.clusterAssignment, configured: attributes.cluster });
+  const pool = poolOf(deps.config.placement, id, { wanted: spec.clusterAssignment, configured: attributes.cluster });
+  const label = inherited.clusterLabel?.value ?? "";
+  const chooses = choosesClusters(deps.clusters, deps.config.placement);
+  const wish = { label: label || (attributes.label?.value ?? ""), pool };
+  // Children stay where their parent is.
+  const movable = chooses && inherited.cluster === undefined;
+  const cluster = inherited.cluster ?? (chooses ? chooseCluster(deps, id, wish) : "");
   const refusal = foreseeRefusal({
     name: id.name,
     annotations: config.annotations?.values ?? {},
-    clusterLabel: inherited.clusterLabel?.value ?? "",
+    clusterLabel: chooses ? "" : label,
   });
   const stored: ExecutionSpec = {
     ...spec,
@@ -156,6 +163,7 @@ async function prepare(
     resources: resourcesOf(attributes.resources, deps.config),
     pluginOverrides: attributes.plugins?.overrides ?? [],
     recovers: stored.metadata?.mode === ExecutionMetadata_ExecutionMode.RECOVERED ? stored.metadata.referenceExecution : undefined,
+    placement: movable ? wish : undefined,
   });
   const base = [deps.config.storage.container, deps.config.storage.metadataPrefix, id.project, id.domain, id.name].join("/");
   return {
@@ -169,6 +177,7 @@ async function prepare(
     mode: inherited.metadata.mode,
     principal: inherited.metadata.principal,
     cluster,
+    movable,
     sourceExecutionId: caller.sourceExecutionId ?? inherited.sourceExecutionId,
     parent: inherited.parent,
     spec: toBinary(ExecutionSpecSchema, stored),
@@ -209,6 +218,11 @@ function findSettings({ db }: CreateDeps, { project, domain, name }: ExecutionNa
     config: { ...config, scope: { ...scope, workflow: workflow.name } },
     projectConfig: { ...config, scope: { project } },
     cluster: { kind: MatchableResource.CLUSTER_ASSIGNMENT, target: "clusterAssignment", scope },
+    label: {
+      kind: MatchableResource.EXECUTION_CLUSTER_LABEL,
+      target: "executionClusterLabel",
+      scope: { ...scope, workflow: workflow.name, launchPlan },
+    },
     resources: {
       kind: MatchableResource.TASK_RESOURCE,
       target: "taskResourceAttributes",
@@ -220,29 +234,4 @@ function findSettings({ db }: CreateDeps, { project, domain, name }: ExecutionNa
       scope: { ...scope, workflow: isTask ? name : workflow.name, launchPlan },
     },
   });
-}
-
-interface Assignments {
-  readonly wanted: ClusterAssignment | undefined;
-  readonly configured: ClusterAssignment | undefined;
-}
-
-/** One of the clusters, by weight and always the same for one name; empty where there is but one. */
-function pickCluster({ clusters }: CreateDeps, id: ExecutionName, assignments: Assignments): string {
-  const wanted = assignments.wanted?.clusterPoolName ?? "";
-  const pool = assignments.configured?.clusterPoolName ?? "";
-  if (wanted !== "" && pool !== "" && wanted !== pool) {
-    throw invalidArgument(
-      `execution with project "${id.project}" and domain "${id.domain}" cannot run on cluster pool "${wanted}", ` +
-        `because its configured to run on pool "${pool}"`,
-    );
-  }
-  if (clusters.length <= 1) return "";
-  const total = clusters.reduce((sum, { weight }) => sum + weight, 0);
-  let place = (Number(BigInt(fnv64a(id.name)) % 1_000_000n) / 1_000_000) * total;
-  for (const { name, weight } of clusters) {
-    place -= weight;
-    if (place < 0) return name;
-  }
-  return clusters.at(-1)?.name ?? "";
 }

@@ -16,6 +16,8 @@ export interface NewExecution {
   readonly mode: number;
   readonly principal: string;
   readonly cluster: string;
+  /** The cluster may still be another one when the execution is launched. */
+  readonly movable: boolean;
   readonly sourceExecutionId: bigint | undefined;
   /** The node that launched it, in the execution of that number. */
   readonly parent: { readonly executionId: bigint; readonly nodeId: string } | undefined;
@@ -78,6 +80,7 @@ export async function insertExecution(tx: Queryable, execution: NewExecution): P
     entries.map(([, value]) => value),
     failure === undefined,
     OUTBOX_CHANNEL,
+    execution.movable,
   ];
   const { rows } = await insert(tx, values);
   const id = rows[0]?.id;
@@ -103,7 +106,7 @@ async function insert(tx: Queryable, values: readonly unknown[]) {
         INSERT INTO execution_tags (execution_id, key, value)
         SELECT made.id, tag.key, tag.value FROM made, unnest($29::text[], $30::text[]) AS tag(key, value)
       ), owed AS (
-        INSERT INTO execution_outbox (execution_id, action) SELECT id, 'launch' FROM made WHERE $31::boolean
+        INSERT INTO execution_outbox (execution_id, action, movable) SELECT id, 'launch', $33::boolean FROM made WHERE $31::boolean
       ), ended AS (
         INSERT INTO execution_ends (execution_id) SELECT id FROM made WHERE NOT $31::boolean
       )

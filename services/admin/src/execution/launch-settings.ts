@@ -11,6 +11,7 @@ import {
   type WorkflowExecutionIdentifier,
   WorkflowExecutionIdentifierSchema,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { PlacementWish } from "../cluster/place.js";
 import { refuseNul } from "../nul.js";
 import type { PlatformResources } from "../task/resources.js";
 
@@ -22,6 +23,8 @@ export interface LaunchSettings {
   readonly pluginOverrides: readonly PluginOverride[];
   /** Execution whose finished nodes are taken over. */
   readonly recovers?: WorkflowExecutionIdentifier | undefined;
+  /** What it asks of its cluster, where there are several. */
+  readonly placement?: PlacementWish | undefined;
 }
 
 interface Stored extends JsonObject {
@@ -30,6 +33,7 @@ interface Stored extends JsonObject {
   resources: { defaults: JsonObject; limits: JsonObject };
   pluginOverrides: JsonValue[];
   recovers: JsonValue;
+  placement: JsonValue;
 }
 
 /** @throws RpcError INVALID_ARGUMENT for a NUL character in one of them. */
@@ -40,6 +44,7 @@ export function encodeLaunchSettings(settings: LaunchSettings): string {
     resources: { defaults: { ...settings.resources.defaults }, limits: { ...settings.resources.limits } },
     pluginOverrides: settings.pluginOverrides.map((override) => toJson(PluginOverrideSchema, override)),
     recovers: settings.recovers === undefined ? null : toJson(WorkflowExecutionIdentifierSchema, settings.recovers),
+    placement: settings.placement === undefined ? null : { ...settings.placement },
   };
   refuseNul(stored, "spec");
   return JSON.stringify(stored);
@@ -53,5 +58,7 @@ export function decodeLaunchSettings(json: JsonValue): LaunchSettings {
     resources: stored.resources as unknown as PlatformResources,
     pluginOverrides: stored.pluginOverrides.map((override) => fromJson(PluginOverrideSchema, override)),
     recovers: stored.recovers === null ? undefined : fromJson(WorkflowExecutionIdentifierSchema, stored.recovers),
+    // Rows of earlier versions do not have it.
+    placement: (stored.placement ?? undefined) as PlacementWish | undefined,
   };
 }

@@ -1,7 +1,8 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { isAlreadyExists, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
+import { isAlreadyExists, isUndone, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_RESOURCE, type FlyteWorkflowResource, WorkflowBuildError } from "@flyte-ts/workflow-crd";
+import { failureOf } from "../cluster/health.js";
 import type { AdminDeps, Cluster } from "../deps.js";
 import { nanosOfDate } from "../event/time.js";
 import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
@@ -24,9 +25,29 @@ export interface LaunchDeps extends Pick<AdminDeps, "db" | "blobs" | "bus" | "co
   readonly namespaces: Set<string>;
 }
 
-/** The work cannot be done now; the message says why. */
+/** The work cannot be done now; the message says why, for operators. */
 export class TryLater extends Error {
   override readonly name = "TryLater";
+  /** What its users are told; undefined: nothing yet. */
+  readonly notice: string | undefined;
+  /** The cluster has surely not been given the resource. */
+  readonly undone: boolean;
+
+  constructor(message: string, { cause, notice, undone = false }: { cause?: unknown; notice?: string | undefined; undone?: boolean } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.notice = notice;
+    this.undone = undone;
+  }
+}
+
+/** The data plane does not answer as it should. */
+function noAnswer(cause: unknown, undone = isUndone(cause)): TryLater {
+  const failure = failureOf(cause);
+  return new TryLater(cause instanceof Error ? cause.message : String(cause), {
+    cause,
+    undone,
+    notice: failure && `the data plane does not take the execution now: ${failure}`,
+  });
 }
 
 /**
@@ -75,9 +96,9 @@ async function createResource(deps: LaunchDeps, { kube, execution, resource }: C
         return fail(deps, execution, reason);
       case "namespace":
         deps.namespaces.delete(known);
-        throw new TryLater(reason, { cause: error });
+        throw new TryLater(reason, { cause: error, undone: true });
       case "later":
-        throw new TryLater(reason, { cause: error });
+        throw noAnswer(error);
       default:
         return verdict satisfies never;
     }
@@ -90,7 +111,8 @@ async function ensureNamespace(kube: LaunchKube, name: string): Promise<void> {
   } catch (error) {
     // Forbidden: somebody else makes the namespaces here. Whether it is there shows when the resource is made.
     if (isAlreadyExists(error) || judgeRefusal(error) === "refused") return;
-    throw new TryLater(error instanceof Error ? error.message : String(error), { cause: error });
+    // The resource comes after the namespace.
+    throw noAnswer(error, true);
   }
 }
 
@@ -118,7 +140,7 @@ export async function abort(
   try {
     deleted = await kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
   } catch (error) {
-    throw new TryLater(error instanceof Error ? error.message : String(error), { cause: error });
+    throw noAnswer(error);
   }
   if (deleted || isTerminalWorkflowEvent(execution.phase)) return;
   await endWithoutEngine(deps, execution);

@@ -6,6 +6,8 @@ export interface OutboxEntry {
   readonly action: "launch" | "abort";
   /** How often it has been taken, this time included. */
   readonly attempts: number;
+  /** Its cluster may still be another one: no request for the resource has gone out yet. */
+  readonly movable: boolean;
 }
 
 interface Row {
@@ -13,6 +15,7 @@ interface Row {
   execution_id: bigint;
   action: "launch" | "abort";
   attempts: number;
+  movable: boolean;
 }
 
 /**
@@ -31,10 +34,16 @@ export async function takeEntries(db: Queryable, limit: number, leaseMs: number)
         ORDER BY available_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
       )
       UPDATE execution_outbox o SET available_at = now() + $2 * interval '1 millisecond', attempts = o.attempts + 1
-      FROM taken WHERE o.id = taken.id RETURNING o.id, o.execution_id, o.action, o.attempts`,
+      FROM taken WHERE o.id = taken.id RETURNING o.id, o.execution_id, o.action, o.attempts, o.movable`,
     values: [limit, leaseMs],
   });
-  return rows.map((row) => ({ id: row.id, executionId: row.execution_id, action: row.action, attempts: row.attempts }));
+  return rows.map((row) => ({
+    id: row.id,
+    executionId: row.execution_id,
+    action: row.action,
+    attempts: row.attempts,
+    movable: row.movable,
+  }));
 }
 
 /** Keeps what is still being worked on from falling due. What others have taken in the meantime is theirs. */
@@ -52,12 +61,33 @@ export async function removeEntry(db: Queryable, id: bigint): Promise<void> {
   await db.query({ name: "remove-outbox", text: "DELETE FROM execution_outbox WHERE id = $1", values: [id] });
 }
 
-/** The work could not be done now and is due again later. */
-export async function postponeEntry(db: Queryable, id: bigint, { delayMs, reason }: { delayMs: number; reason: string }): Promise<void> {
+export interface Postponed {
+  readonly delayMs: number;
+  readonly reason: string;
+  /** Its cluster may be another one after all: the one that it was sent to has surely done nothing. */
+  readonly movable: boolean;
+}
+
+/** The work could not be done now and is due again later. An entry that somebody else has taken meanwhile is theirs. */
+export async function postponeEntry(db: Queryable, { id, attempts }: OutboxEntry, { delayMs, reason, movable }: Postponed): Promise<void> {
   await db.query({
     name: "postpone-outbox",
-    text: "UPDATE execution_outbox SET available_at = now() + $2 * interval '1 millisecond', last_error = $3 WHERE id = $1",
-    values: [id, Math.round(delayMs), reason.slice(0, 1000).replaceAll("\0", "")],
+    text: `UPDATE execution_outbox SET available_at = now() + $3 * interval '1 millisecond', last_error = $4, movable = movable OR $5
+      WHERE id = $1 AND attempts = $2`,
+    values: [id, attempts, Math.round(delayMs), reason.slice(0, 1000).replaceAll("\0", ""), movable],
+  });
+}
+
+/** What waits for its next try because of this cluster is due at once, and what may go to any cluster too. */
+export async function hastenEntries(db: Queryable, cluster: string, channel: string): Promise<void> {
+  await db.query({
+    name: "hasten-outbox",
+    text: `WITH due AS (
+        UPDATE execution_outbox o SET available_at = now() FROM executions e
+        WHERE e.id = o.execution_id AND o.last_error <> '' AND o.available_at > now() AND (o.movable OR e.cluster = $1)
+          AND o.available_at < now() + interval '40 seconds'
+      ) SELECT pg_notify($2, '')`,
+    values: [cluster, channel],
   });
 }
 

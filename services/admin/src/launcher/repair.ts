@@ -19,6 +19,7 @@ import { restoreEntry } from "./outbox.js";
 
 export interface RepairDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger"> {
   readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: LaunchKube }[];
+  readonly health?: AdminDeps["health"];
 }
 
 /** An execution that has not ended and of which nothing was heard for a while. */
@@ -84,7 +85,8 @@ export async function repairOnce(
 
 async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void> {
   const cluster = clusterOf(deps.clusters as AdminDeps["clusters"], execution.cluster);
-  if (cluster === undefined) return;
+  // What is in a cluster that is down is found out when it is back.
+  if (cluster === undefined || deps.health?.problem(cluster.name) !== undefined) return;
   const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);
   const object = await cluster.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, {
     namespace,

@@ -1,14 +1,20 @@
-import type { AdminDeps } from "../deps.js";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { decidePlacement, fixPlacement } from "../cluster/fix-placement.js";
+import { ClusterTrouble, failureOf } from "../cluster/health.js";
+import type { AdminDeps, Cluster } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import { OUTBOX_CHANNEL } from "../execution/insert.js";
+import { wakeParents } from "../wake/announce-ends.js";
 import { ClosureCache } from "./closure-cache.js";
-import { findLaunchable } from "./execution.js";
+import { findLaunchable, type LaunchableExecution } from "./execution.js";
+import { endWithoutEngine } from "./force-abort.js";
 import { abort, clusterOf, launch, type LaunchDeps, TryLater } from "./launch.js";
+import { clearWaiting, noteWaiting } from "./notice.js";
 import { extendEntries, type OutboxEntry, postponeEntry, removeEntry, takeEntries } from "./outbox.js";
 import { startRounds } from "./rounds.js";
 import { retryDelayMs } from "./verdict.js";
 
-export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "clock" | "random" | "logger">;
+export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
 
 export interface Running {
   /** Takes no more work and waits for what is under way. */
@@ -20,6 +26,8 @@ const IN_FLIGHT = 32;
 /** After so long without a word from whoever took an entry, others take it. */
 const LEASE_MS = 15_000;
 const EXTEND_MS = 5_000;
+/** From this try on users are told what a launch waits for. */
+const TOLD_FROM = 3;
 /** How long an entry that nobody was told of may lie. */
 const POLL_MS = 1_000;
 
@@ -38,6 +46,13 @@ export async function startLauncher(deps: LauncherDeps): Promise<Running> {
       await extending.close();
     },
   };
+}
+
+/** Its users are told at once. */
+class ClusterDown extends TryLater {
+  constructor(problem: string, undone = false) {
+    super(problem, { notice: problem, undone });
+  }
 }
 
 class Launcher {
@@ -103,6 +118,7 @@ class Launcher {
     const { db, logger, random } = this.#deps;
     try {
       await this.#act(entry);
+      if (entry.action === "launch" && entry.attempts > 1) await clearWaiting(db, entry.executionId);
       await removeEntry(db, entry.id);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -111,25 +127,72 @@ class Launcher {
       if (error instanceof TryLater) logger.warn(fields, "data plane does not take the execution now");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");
       // Should this fail too, the lease ends by itself.
-      await postponeEntry(db, entry.id, { delayMs, reason }).catch(() => undefined);
+      const movable = entry.movable && error instanceof TryLater && error.undone;
+      await postponeEntry(db, entry, { delayMs, reason, movable }).catch(() => undefined);
+      await this.#tell(entry, error).catch(() => undefined);
     }
   }
 
-  async #act({ executionId, action }: OutboxEntry): Promise<void> {
-    const { db, clusters, config } = this.#deps;
-    const execution = await findLaunchable(db, executionId);
+  /** Of what passes at once users need not hear. */
+  async #tell({ executionId, action, attempts }: OutboxEntry, error: unknown): Promise<void> {
+    if (action !== "launch" || !(error instanceof TryLater) || error.notice === undefined) return;
+    if (attempts < TOLD_FROM && !(error instanceof ClusterDown)) return;
+    await noteWaiting(this.#deps.db, executionId, { reason: error.notice, now: this.#deps.clock() });
+  }
+
+  async #act(entry: OutboxEntry): Promise<void> {
+    const { db, config } = this.#deps;
+    const { action } = entry;
+    const found = await findLaunchable(db, entry.executionId);
+    const execution = found && action === "launch" && entry.movable ? await this.#place(entry, found) : found;
     if (execution === undefined) return;
-    const cluster = clusterOf(clusters, execution.cluster);
-    if (cluster === undefined) throw new TryLater(`cluster ${execution.cluster} is not configured`);
     switch (action) {
       case "launch":
-        return launch(this.#launch, cluster.kube, execution);
+        return this.#within(execution, (kube) => launch(this.#launch, kube, execution));
       case "abort": {
         const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
-        return abort(this.#launch, cluster.kube, { execution, namespace });
+        return this.#within(execution, (kube) => abort(this.#launch, kube, { execution, namespace }));
       }
       default:
         return action satisfies never;
+    }
+  }
+
+  /** Makes the cluster of an execution final; gives the execution as it is then, or undefined when nothing is left to do. */
+  async #place({ id, executionId }: OutboxEntry, execution: LaunchableExecution): Promise<LaunchableExecution | undefined> {
+    const { db, clusters, config, health, logger } = this.#deps;
+    if (execution.phase === WorkflowExecution_Phase.ABORTING) {
+      // No cluster has ever heard of it.
+      await endWithoutEngine(this.#launch, execution);
+      await wakeParents(this.#launch, [execution]);
+      return undefined;
+    }
+    const { name, cluster: before, settings } = execution;
+    const wish = settings.placement ?? { label: "", pool: "" };
+    const placement = decidePlacement({ clusters, rules: config.placement, health }, { name, cluster: before, wish });
+    if ("waits" in placement) throw new ClusterDown(placement.waits, true);
+    const { cluster } = placement;
+    if (!(await fixPlacement(db, { entryId: id, executionId, cluster, before }))) return findLaunchable(db, executionId);
+    if (cluster === before) return execution;
+    logger.info({ executionRow: String(executionId), cluster, before }, "execution moved to another data plane before its launch");
+    return { ...execution, cluster };
+  }
+
+  /** Works on the cluster of an execution, unless that is down or gets into trouble meanwhile. */
+  async #within(execution: LaunchableExecution, work: (kube: Cluster["kube"]) => Promise<void>): Promise<void> {
+    const { clusters, health } = this.#deps;
+    const cluster = clusterOf(clusters, execution.cluster);
+    if (cluster === undefined) throw new ClusterDown(`data plane ${execution.cluster} is not configured`);
+    // The only one is tried all the same: there is nobody to make room for.
+    if (health === undefined || clusters.length === 1) return work(cluster.kube);
+    const problem = health.problem(cluster.name);
+    if (problem !== undefined) throw new ClusterDown(problem);
+    try {
+      await health.whileHealthy(cluster.name, work(cluster.kube));
+    } catch (error) {
+      if (error instanceof TryLater && failureOf(error.cause) !== undefined) health.suspect(cluster.name);
+      if (error instanceof ClusterTrouble) throw new ClusterDown(error.message);
+      throw error;
     }
   }
 

@@ -19,6 +19,7 @@ import { nodeStatusesOf, toldPhases } from "./told.js";
 
 export interface SettleDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "logger"> {
   readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: Pick<LaunchKube, "get"> }[];
+  readonly health?: AdminDeps["health"];
 }
 
 interface Ended extends ExecutionName {
@@ -74,8 +75,9 @@ async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
 
 /** Without data plane, or without the resource, nothing is told. */
 async function toldOf(deps: SettleDeps, { project, domain, name, cluster }: Ended): Promise<ReadonlyMap<string, number>> {
-  const kube = clusterOf(deps.clusters as AdminDeps["clusters"], cluster)?.kube;
-  if (kube === undefined) return new Map();
+  const dataPlane = clusterOf(deps.clusters as AdminDeps["clusters"], cluster);
+  if (dataPlane === undefined || deps.health?.problem(dataPlane.name) !== undefined) return new Map();
+  const { kube } = dataPlane;
   const namespace = namespaceOf(deps.config.namespaceTemplate, project, domain);
   try {
     const object = await kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });

@@ -1,18 +1,13 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { checkKubernetesAccess, kubernetesAccess } from "@flyte-ts/config";
 import { z } from "zod";
 import { podSettings } from "../config.js";
 
 /** What `node dist/node-runner/main.js --config FILE` reads. */
 export const nodeRunnerConfig = z.strictObject({
   /** Which cluster: a kubeconfig, else KUBECONFIG, else the service account of the pod that this runs in. */
-  kubernetes: z
-    .strictObject({
-      kubeconfig: z.string().optional(),
-      context: z.string().optional(),
-      inCluster: z.boolean().optional(),
-    })
-    .prefault({}),
+  kubernetes: z.strictObject(kubernetesAccess).superRefine(checkKubernetesAccess).prefault({}),
   /** Holds the pods' folders and their logs. */
   dataDir: z.string().default(join(homedir(), ".flyte-ts", "node")),
   /** Give this node to pods that have none. False where the cluster has a scheduler. */

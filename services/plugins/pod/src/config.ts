@@ -1,3 +1,4 @@
+import { checkKubernetesAccess, kubernetesAccess } from "@flyte-ts/config";
 import { z } from "zod";
 import type { PodConfig } from "./build/build-pod.js";
 import type { JsonMap } from "./kube/pod-types.js";
@@ -99,9 +100,7 @@ export const podServiceConfig = z.strictObject({
       leaseMs: z.int().min(1_000).default(10_000),
     })
     .prefault({}),
-  kubernetes: z
-    .strictObject({ kubeconfig: z.string().optional(), context: z.string().optional(), inCluster: z.boolean().optional() })
-    .prefault({}),
+  kubernetes: z.strictObject(kubernetesAccess).superRefine(checkKubernetesAccess).prefault({}),
   storage: z
     .strictObject({
       s3: z

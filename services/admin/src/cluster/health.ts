@@ -1,0 +1,178 @@
+import { KubeError } from "@flyte-ts/kubernetes";
+import type { Logger } from "@flyte-ts/telemetry";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import type { Cluster } from "../deps.js";
+import { type Breaker, judge, newBreaker } from "./breaker.js";
+import type { ClusterHealthConfig } from "./config-schema.js";
+
+/** What is known of the clusters' APIs. */
+export interface ClusterHealth {
+  /** Why a cluster gets no new work now, in words for users; undefined when it gets some, and for one that is not watched. */
+  problem(cluster: string): string | undefined;
+  breaker(cluster: string): Breaker | undefined;
+  /** A request to it has failed: it is asked at once how it is. */
+  suspect(cluster: string): void;
+  /** Rejects with the cluster's problem as soon as it has one, whatever becomes of the work. */
+  whileHealthy<T>(cluster: string, work: Promise<T>): Promise<T>;
+}
+
+export interface WatchedHealth extends ClusterHealth {
+  close(): Promise<void>;
+}
+
+/** The cluster got into trouble while work for it was under way; what became of the work is not known. */
+export class ClusterTrouble extends Error {
+  override readonly name = "ClusterTrouble";
+}
+
+export interface HealthOptions {
+  readonly clusters: readonly { readonly name: string; readonly kube: Pick<Cluster["kube"], "get"> }[];
+  readonly limits: ClusterHealthConfig;
+  readonly logger: Logger;
+  /** Milliseconds. */
+  readonly now: () => number;
+  /** A cluster gets work again. */
+  readonly onBack: (cluster: string) => void;
+  /** One answer, for metrics; `failure` says what was wrong with it. */
+  readonly onAnswer?: (cluster: string, failure: string | undefined) => void;
+}
+
+/** A cluster in trouble is asked this often, ms. */
+const FAILING_MS = 1_000;
+
+/** Asks each cluster's API again and again how it is, until it is closed. Resolves when each was asked once. */
+export async function watchClusters(options: HealthOptions): Promise<WatchedHealth> {
+  const watches = new Map(options.clusters.map((cluster) => [cluster.name, new ClusterWatch(cluster, options)]));
+  await Promise.all([...watches.values()].map((watch) => watch.start()));
+  return {
+    problem: (cluster) => watches.get(cluster)?.problem,
+    breaker: (cluster) => watches.get(cluster)?.breaker,
+    suspect: (cluster) => watches.get(cluster)?.suspect(),
+    whileHealthy: (cluster, work) => watches.get(cluster)?.whileHealthy(work) ?? work,
+    close: async () => void (await Promise.all([...watches.values()].map((watch) => watch.close()))),
+  };
+}
+
+class ClusterWatch {
+  #breaker: Breaker;
+  #closed = false;
+  #wake: () => void = () => undefined;
+  #running: Promise<void> = Promise.resolve();
+  readonly #waiting = new Set<(trouble: ClusterTrouble) => void>();
+
+  constructor(
+    private readonly cluster: HealthOptions["clusters"][number],
+    private readonly options: HealthOptions,
+  ) {
+    this.#breaker = newBreaker(options.now(), options.limits);
+  }
+
+  get breaker(): Breaker {
+    return this.#breaker;
+  }
+
+  get problem(): string | undefined {
+    const { state, since, reason } = this.#breaker;
+    if (state === "closed") return undefined;
+    const what = state === "half-open" ? "is coming back" : `is down since ${new Date(since).toISOString()}: ${reason}`;
+    return `data plane ${this.cluster.name} ${what}`;
+  }
+
+  async start(): Promise<void> {
+    await this.#ask();
+    this.#running = this.#run();
+  }
+
+  suspect(): void {
+    if (this.#breaker.state === "closed") this.#wake();
+  }
+
+  async whileHealthy<T>(work: Promise<T>): Promise<T> {
+    let give: (trouble: ClusterTrouble) => void = () => undefined;
+    const trouble = new Promise<never>((_, reject) => {
+      give = reject;
+    });
+    this.#waiting.add(give);
+    try {
+      return await Promise.race([work, trouble]);
+    } finally {
+      this.#waiting.delete(give);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      const { state, count } = this.#breaker;
+      await this.#pause(state === "closed" && count === 0 ? this.options.limits.intervalMs : FAILING_MS);
+      if (!this.#closed) await this.#ask();
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.min(ms, this.options.limits.intervalMs));
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = () => undefined;
+  }
+
+  async #ask(): Promise<void> {
+    const { limits, now, logger, onAnswer, onBack } = this.options;
+    const { name } = this.cluster;
+    const failure = await this.#failure();
+    onAnswer?.(name, failure);
+    const before = this.#breaker.state;
+    this.#breaker = judge(this.#breaker, limits, { failure, now: now() });
+    const { state, reason } = this.#breaker;
+    if (state === before) return;
+    if (state === "closed") {
+      logger.info({ cluster: name }, "data plane gets work again");
+      onBack(name);
+    } else if (state === "open" && before === "closed") {
+      logger.warn({ cluster: name, reason }, "data plane is down: it gets no new work");
+      const trouble = new ClusterTrouble(this.problem);
+      for (const give of this.#waiting) give(trouble);
+    }
+  }
+
+  /** Of an execution that there is not: any answer that a working API gives to that is good. */
+  async #failure(): Promise<string | undefined> {
+    const { limits, logger } = this.options;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new KubeError(`no answer within ${limits.timeoutMs} ms`, { status: 0 })), limits.timeoutMs);
+    });
+    const asked = this.cluster.kube.get(FLYTE_WORKFLOW_RESOURCE, { namespace: "default", name: "flyte-admin-probe", metadataOnly: true });
+    try {
+      await Promise.race([asked, late]);
+      return undefined;
+    } catch (error) {
+      asked.catch(() => undefined);
+      const failure = failureOf(error);
+      if (failure !== undefined)
+        logger.debug({ cluster: this.cluster.name, error: String(error) }, "data plane does not answer as it should");
+      return failure;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** What an error says of the API as a whole, in words that tell users nothing of addresses; undefined when it works. */
+export function failureOf(error: unknown): string | undefined {
+  if (!(error instanceof KubeError)) return "its API cannot be asked";
+  const { status } = error;
+  if (status === 0) return "its API does not answer";
+  if (status === 401) return "its API does not accept admin's credentials";
+  if (status === 429 || status >= 500) return `its API answers with HTTP ${status}`;
+  return undefined;
+}
