@@ -124,6 +124,19 @@ const settings = z.strictObject({
       workflowSizeLimit: z.number().int().min(0).default(0),
     })
     .prefault({}),
+  /** Streams of what happens. */
+  live: z
+    .strictObject({
+      /** Streams of one replica; one more is refused. */
+      maxStreams: z.number().int().positive().default(20_000),
+      /** A watched execution is looked at so often though nobody told of a change: who told may have been lost. */
+      pollSeconds: z.number().positive().default(10),
+      /** Clients hear something at least so often. */
+      heartbeatSeconds: z.number().positive().default(30),
+      /** When an execution has ended, the ends of its nodes and attempts are waited for so long. */
+      lingerSeconds: z.number().min(0).default(5),
+    })
+    .prefault({}),
   schedules: z
     .strictObject({
       /** Time zone of cron expressions that name none. */

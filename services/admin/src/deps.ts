@@ -33,6 +33,8 @@ export interface AdminDeps {
   readonly clock: () => Date;
   /** Compiles large workflows; without it they are compiled on the main thread. */
   readonly compileThread?: Pick<CompileThread, "compile">;
+  /** Tells all replicas that something of these executions, by the numbers of their rows, was committed; it may be lost. */
+  readonly changed?: (executionIds: readonly bigint[]) => void;
   /** A number in [0, 1). */
   readonly random: () => number;
 }

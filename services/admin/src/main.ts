@@ -19,6 +19,8 @@ import { outboxMetrics } from "./launcher/metrics.js";
 import { hastenEntries } from "./launcher/outbox.js";
 import { startLauncher } from "./launcher/start.js";
 import { startUpkeep } from "./launcher/upkeep.js";
+import { publishChanged } from "./live/changed.js";
+import { startLive } from "./live/start.js";
 import { seedProjects } from "./project/rpc.js";
 import { adminServices, databaseTrouble } from "./server.js";
 import { CompileThread } from "./workflow/compiler/compile-thread.js";
@@ -63,6 +65,8 @@ const compileThread = new CompileThread({
   idleMs: 10_000,
   largeBytes: 1024 * 1024,
 });
+const clock = () => new Date();
+const live = startLive({ config, db, bus, clock, logger, metrics });
 const deps: AdminDeps = {
   config,
   db,
@@ -73,7 +77,8 @@ const deps: AdminDeps = {
   logger,
   metrics,
   compileThread,
-  clock: () => new Date(),
+  clock,
+  changed: (executionIds) => publishChanged(bus, executionIds),
   random: Math.random,
 };
 await seedProjects(deps);
@@ -91,7 +96,7 @@ const access =
   config.auth.mode === "required"
     ? await (await import("./access/start.js")).createAccess({ ...deps, self: () => ownAddress(servers) })
     : undefined;
-const services = adminServices(deps, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() }, access);
+const services = adminServices({ ...deps, live }, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() }, access);
 const { tracing } = config;
 const traces = tracing.endpoint === undefined ? undefined : new OtlpExporter({ ...tracing, endpoint: tracing.endpoint, service: "admin" });
 const interceptors = [
@@ -127,6 +132,7 @@ returnMemory();
 onShutdown(
   async () => {
     notReady = "stopping";
+    await live.close();
     await Promise.all(servers.map((server) => server.drain()));
     await compileThread.close();
     await ingest.close();

@@ -14,6 +14,7 @@ import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { createAccess } from "./access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps } from "./deps.js";
+import { type Live, startLive } from "./live/start.js";
 import { seedProjects } from "./project/rpc.js";
 import { adminServices } from "./server.js";
 
@@ -24,6 +25,7 @@ export interface ServedAdmin {
   readonly port: number;
   readonly server: RpcServer;
   readonly admin: ServiceClient<typeof AdminService>;
+  readonly live: Live;
   stop(): Promise<void>;
 }
 
@@ -44,8 +46,11 @@ export async function serveAdmin(
     ...given,
   };
   await seedProjects(deps);
+  // Where there is no bus nobody tells of changes.
+  const deaf = { subscribeVolatile: () => ({ close: () => Promise.resolve() }) } as unknown as Bus;
+  const live = startLive({ ...deps, bus: given.bus !== undefined && "subscribeVolatile" in given.bus ? given.bus : deaf });
   const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, self: () => server.address }) : undefined;
-  const services = adminServices(deps, { version: "1", revision: "r", time: "t" }, access);
+  const services = adminServices({ ...deps, live }, { version: "1", revision: "r", time: "t" }, access);
   const server: RpcServer = createRpcServer({
     logger: deps.logger,
     services,
@@ -65,9 +70,11 @@ export async function serveAdmin(
     channel,
     port,
     server,
+    live,
     admin: createClient({ channel, service: AdminService }),
     stop: async () => {
       channel.close();
+      await live.close();
       await server.drain({ deadlineMs: 100 });
       await access?.close();
     },

@@ -4,6 +4,7 @@ import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
@@ -17,6 +18,8 @@ import { descriptionEntityRpcs } from "./description-entity/rpc.js";
 import { eventRpcs } from "./event/rpc.js";
 import { executionRpcs } from "./execution/rpc.js";
 import { launchPlanRpcs } from "./launch-plan/rpc.js";
+import { liveRpcs } from "./live/rpc.js";
+import type { Live } from "./live/start.js";
 import { namedEntityRpcs } from "./named-entity/rpc.js";
 import { nodeExecutionRpcs } from "./node-execution/rpc.js";
 import { notificationRpcs } from "./notification/rpc.js";
@@ -30,7 +33,7 @@ import { openWorkflowRequest } from "./workflow/open-request.js";
 import { workflowRpcs } from "./workflow/rpc.js";
 
 /** Everything that admin serves, put together from its slices. */
-export function adminServices(deps: AdminDeps, build: Build, access?: Access): ServedService[] {
+export function adminServices(deps: AdminDeps & { readonly live: Live }, build: Build, access?: Access): ServedService[] {
   return [
     implement(
       AdminService,
@@ -56,6 +59,7 @@ export function adminServices(deps: AdminDeps, build: Build, access?: Access): S
     implement(AgentMetadataService, agentRpcs(deps)),
     implement(ScheduleService, scheduleRpcs(deps)),
     implement(NotificationService, notificationRpcs(deps)),
+    implement(LiveService, liveRpcs(deps.live)),
     // Without sign-in their REST routes answer as those of a server without auth always have.
     ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),
   ];

@@ -55,7 +55,10 @@ const EXPECTED = new Map<string, Expected>([
   ...each(inScope(VIEWER), "ListActiveLaunchPlans ListLaunchPlanIds ListLaunchPlans GetNamedEntity ListNamedEntities"),
   ...each(inScope(VIEWER), "GetDescriptionEntity ListDescriptionEntities GetExecution GetExecutionData GetExecutionMetrics ListExecutions"),
   ...each(inScope(VIEWER), "GetNodeExecution GetDynamicNodeWorkflow GetNodeExecutionData ListNodeExecutions ListNodeExecutionsForTask"),
-  ...each(inScope(VIEWER), "GetTaskExecution GetTaskExecutionData ListTaskExecutions ListSignals ListNextRuns ListDeliveries"),
+  ...each(
+    inScope(VIEWER),
+    "GetTaskExecution GetTaskExecutionData ListTaskExecutions ListSignals ListNextRuns ListDeliveries WatchExecution FollowLog",
+  ),
   ...each(inScope(VIEWER), "CreateDownloadLocation CreateDownloadLink GetData GetProjectDomainAttributes GetWorkflowAttributes"),
   ...each(inScope(ENGINE), "CreateWorkflowEvent CreateNodeEvent CreateTaskEvent"),
   ...each(inScope(ADMIN), "UpdateProjectDomainAttributes DeleteProjectDomainAttributes UpdateWorkflowAttributes DeleteWorkflowAttributes"),

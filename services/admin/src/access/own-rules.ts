@@ -1,5 +1,6 @@
 import { ALL, reads, type RulesOf, type Scope, writes } from "@flyte-ts/auth";
 import type { AuditService, RoleBinding, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { at, everywhere, wholeProject } from "./scope.js";
@@ -35,4 +36,10 @@ export const scheduleRules: RulesOf<typeof ScheduleService> = {
 export const notificationRules: RulesOf<typeof NotificationService> = {
   listDeliveries: reads("viewer", at),
   retryDelivery: writes("runner", at),
+};
+
+/** Who may read an execution may watch it. What a task writes into its log is for the same people: it may read nothing that its outputs may not hold. */
+export const liveRules: RulesOf<typeof LiveService> = {
+  watchExecution: reads("viewer", ({ id }) => at(id)),
+  followLog: reads("viewer", ({ id }) => at(id?.executionId)),
 };

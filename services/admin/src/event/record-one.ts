@@ -31,7 +31,7 @@ import { foldTask } from "./task-state.js";
 import { judgeNode, judgeTask, judgeWorkflow } from "./transition.js";
 import { foldWorkflow, nextWorkflowOrder } from "./workflow-state.js";
 
-export type EventDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger">;
+export type EventDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "changed">;
 
 // Events that come by RPC, one at a time and in order: each goes behind what the row holds,
 // and one that moves nothing is refused with the reason.
@@ -60,6 +60,7 @@ export async function recordWorkflowEvent(
       return foldWorkflow(state, fact, nextWorkflowOrder(state));
     },
   });
+  deps.changed?.([before.rowId]);
   if (isTerminalWorkflowEvent(after.phase)) await announceEnds(deps, [{ execution: id, phase: after.phase }]);
   else await noteSignsOfLife(deps.db, [before.rowId]);
 }
@@ -88,6 +89,7 @@ export async function recordNodeEvent(deps: EventDeps, id: NodeId, event: NodeEx
     const state = foldNode(stored?.state, fact, nextOrder(stored?.state));
     const saved = await saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
     if (saved.size !== 1) continue;
+    deps.changed?.([execution.rowId]);
     if (!isTerminalNodeEvent(event.phase)) await noteSignsOfLife(db, [execution.rowId]);
     return;
   }
@@ -141,6 +143,7 @@ export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskEx
       return rowId !== undefined;
     });
     if (!saved) continue;
+    deps.changed?.([execution.rowId]);
     if (!isTerminalTaskEvent(event.phase)) await noteSignsOfLife(db, [execution.rowId]);
     return;
   }

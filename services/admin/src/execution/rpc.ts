@@ -1,6 +1,7 @@
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ExecutionSchema, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { type CallContext, Encoded, type ServiceImplementation } from "@flyte-ts/rpc";
+import type { AdminDeps } from "../deps.js";
 import { nanosOfDate } from "../event/time.js";
 import { invalidArgument } from "../invalid.js";
 import { gatherExecution, type GatherDeps } from "../metrics/gather.js";
@@ -31,7 +32,7 @@ type Methods = Pick<
 const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
 
 /** Executions: create, repeat, read, list, archive, terminate. */
-export function executionRpcs(deps: CreateDeps & DataDeps & GatherDeps): Methods {
+export function executionRpcs(deps: CreateDeps & DataDeps & GatherDeps & Pick<AdminDeps, "changed">): Methods {
   const { db, clock } = deps;
   return {
     createExecution: async (request, context) => ({ id: await createExecution(deps, request, callerOf(context)) }),
@@ -53,13 +54,14 @@ export function executionRpcs(deps: CreateDeps & DataDeps & GatherDeps): Methods
     async updateExecution({ id, state }, context) {
       checkExecutionId(id);
       if (ExecutionState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is neither ACTIVE nor ARCHIVED`);
-      const { count } = await db.query({
+      const { rows } = await db.query<{ id: bigint }>({
         name: "update-execution-state",
         text: `UPDATE executions SET state = $4, state_changed_ns = $5, state_changed_by = $6, updated_at = clock_timestamp()
-          WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3`,
+          WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3 RETURNING id`,
         values: [id.project, id.domain, id.name, state, nanosOfDate(clock()), callerOf(context).principal],
       });
-      if (count === 0) throw executionNotFound(id);
+      if (rows.length === 0) throw executionNotFound(id);
+      deps.changed?.(rows.map(({ id: rowId }) => rowId));
       return {};
     },
 

@@ -21,9 +21,13 @@ interface Abort {
  *
  * @throws RpcError NOT_FOUND, or FAILED_PRECONDITION when it has ended.
  */
-export async function terminateExecution({ db }: Pick<AdminDeps, "db">, id: ExecutionName, abort: Abort): Promise<void> {
+export async function terminateExecution(
+  { db, changed }: Pick<AdminDeps, "db" | "changed">,
+  id: ExecutionName,
+  abort: Abort,
+): Promise<void> {
   try {
-    await abortExecution(db, id, abort);
+    changed?.([await abortExecution(db, id, abort)]);
   } catch (error) {
     const ended = error instanceof RpcError && error.code === Code.FAILED_PRECONDITION;
     if (!ended || !(await hasJustBeenAborted(db, id, abort))) throw error;
@@ -44,8 +48,8 @@ async function hasJustBeenAborted(db: Queryable, { project, domain, name }: Exec
   return rows.length > 0;
 }
 
-async function abortExecution(db: Database, id: ExecutionName, { cause, principal }: Abort): Promise<void> {
-  await changeExecution(db, id, {
+async function abortExecution(db: Database, id: ExecutionName, { cause, principal }: Abort): Promise<bigint> {
+  const { before } = await changeExecution(db, id, {
     decide: ({ state }) => {
       if (isTerminalWorkflowEvent(state.phase)) {
         throw alreadyEnded("Cannot abort an already terminated workflow execution", workflowPhaseName(state.phase));
@@ -59,6 +63,7 @@ async function abortExecution(db: Database, id: ExecutionName, { cause, principa
     },
     also: (tx, { rowId }) => oweAbort(tx, rowId),
   });
+  return before.rowId;
 }
 
 /** Puts an abort into the outbox; an entry that waits for another try is due at once. */

@@ -23,6 +23,8 @@ export interface BatchResult {
   readonly outcomes: readonly Outcome[];
   /** Executions that a terminal event was told of, with the phase that stands. */
   readonly ended: readonly { readonly execution: ExecutionName; readonly phase: WorkflowExecution_Phase }[];
+  /** Numbers of the executions that items were about. */
+  readonly changed: readonly bigint[];
 }
 
 /** Whether the end of an execution, the item at this place, may wait for the ends of its nodes and attempts. */
@@ -82,7 +84,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
       }
     },
   );
-  return { outcomes, ended };
+  return { outcomes, ended, changed: [...new Set(ids.filter((id) => id !== undefined))] };
 }
 
 function isSignOfLife(item: Item): boolean {

@@ -10,7 +10,7 @@ import { Patience } from "./patience.js";
 import { announceEnds } from "../wake/announce-ends.js";
 import { type BatchDeps, recordBatch } from "./record-batch.js";
 
-export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "logger" | "clock" | "config" | "metrics">;
+export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "logger" | "clock" | "config" | "metrics" | "changed">;
 
 const BATCH = 1_000;
 /**
@@ -68,6 +68,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
         return undefined;
       });
       if (result === undefined) return;
+      deps.changed?.(result.changed);
       for (const { item } of read) metrics.lag.observe(lagOf(item, deps.clock()));
       for (const outcome of result.outcomes) metrics.events.inc({ outcome });
       for (const [index, { message, item }] of read.entries()) {

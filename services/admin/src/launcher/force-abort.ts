@@ -1,5 +1,6 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import type { AdminDeps } from "../deps.js";
 import { nanosOfDate } from "../event/time.js";
 import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
 import { changeExecution } from "../execution/change.js";
@@ -7,7 +8,7 @@ import type { ExecutionName } from "../execution/state.js";
 import { type AnnounceDeps, wakeParents } from "../wake/announce-ends.js";
 import { restoreEntry } from "./outbox.js";
 
-export type ForceDeps = AnnounceDeps;
+export type ForceDeps = AnnounceDeps & Pick<AdminDeps, "changed">;
 
 /**
  * Ends for their users the executions whose abort the engine has not answered in time. What
@@ -31,7 +32,10 @@ export async function forceAborts(
  * Ends an execution that is being aborted, for nobody else will; an abort stays owed to its
  * data plane. Gives false when it has ended meanwhile.
  */
-export async function endWithoutEngine({ db, clock }: Pick<ForceDeps, "db" | "clock">, execution: ExecutionName): Promise<boolean> {
+export async function endWithoutEngine(
+  { db, clock, changed }: Pick<ForceDeps, "db" | "clock" | "changed">,
+  execution: ExecutionName,
+): Promise<boolean> {
   const fact = { phase: WorkflowExecution_Phase.ABORTED, occurredAt: nanosOfDate(clock()) };
   const { before } = await changeExecution(db, execution, {
     decide: ({ state }) => (state.phase === WorkflowExecution_Phase.ABORTING ? foldWorkflow(state, fact, nextWorkflowOrder(state)) : state),
@@ -41,6 +45,7 @@ export async function endWithoutEngine({ db, clock }: Pick<ForceDeps, "db" | "cl
       await restoreEntry(tx, rowId, "abort");
     },
   });
+  changed?.([before.rowId]);
   return before.state.phase === WorkflowExecution_Phase.ABORTING;
 }
 

@@ -17,7 +17,7 @@ import { settleNode, settleTask, type Settlement } from "./decide.js";
 import { executionsWithOpenRows, findOpenNodes, findOpenTasks } from "./open-rows.js";
 import { nodeStatusesOf, toldPhases } from "./told.js";
 
-export interface SettleDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "logger"> {
+export interface SettleDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "logger" | "changed"> {
   readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: Pick<LaunchKube, "get"> }[];
   readonly health?: AdminDeps["health"];
 }
@@ -46,6 +46,7 @@ export async function settleOnce(
   for (const execution of ended) {
     if (!open.has(execution.rowId)) continue;
     const rows = await settle(deps, execution);
+    deps.changed?.([execution.rowId]);
     const { project, domain, name } = execution;
     deps.logger.warn(
       { execution: `${project}/${domain}/${name}`, rows },

@@ -71,13 +71,28 @@ export async function taskExecutionsOf(
   if (rows.length === 0) return [];
   const [events, parents] = await Promise.all([loadEvents(db, rows), loadParents(db, rows)]);
   return rows.map((row) => {
-    const nodeExecutionId = create(NodeExecutionIdentifierSchema, { nodeId: row.node_id, executionId });
-    const { project, domain, name, version } = row;
-    const taskId = create(IdentifierSchema, { resourceType: ResourceType.TASK, project, domain, name, version });
-    const id = create(TaskExecutionIdentifierSchema, { taskId, nodeExecutionId, retryAttempt: Number(row.retry_attempt) });
-    const closure = assembleClosure((events.get(row.id) ?? []).map((event) => fromBinary(TaskExecutionEventSchema, event)));
-    return create(TaskExecutionSchema, { id, inputUri: row.input_uri, closure: withRow(closure, row), isParent: parents.has(taskKey(id)) });
+    const execution = taskExecutionOf(row, { executionId, events: events.get(row.id) ?? [], isParent: false });
+    if (execution.id !== undefined) execution.isParent = parents.has(taskKey(execution.id));
+    return execution;
   });
+}
+
+export interface TaskHistory {
+  readonly executionId: WorkflowExecutionIdentifier;
+  /** event.TaskExecutionEvent, encoded, in their order. */
+  readonly events: readonly Uint8Array[];
+  /** Whether nodes run in the attempt. */
+  readonly isParent: boolean;
+}
+
+/** One row with its history, as clients see it. */
+export function taskExecutionOf(row: TaskRow, { executionId, events, isParent }: TaskHistory): TaskExecution {
+  const nodeExecutionId = create(NodeExecutionIdentifierSchema, { nodeId: row.node_id, executionId });
+  const { project, domain, name, version } = row;
+  const taskId = create(IdentifierSchema, { resourceType: ResourceType.TASK, project, domain, name, version });
+  const id = create(TaskExecutionIdentifierSchema, { taskId, nodeExecutionId, retryAttempt: Number(row.retry_attempt) });
+  const closure = assembleClosure(events.map((event) => fromBinary(TaskExecutionEventSchema, event)));
+  return create(TaskExecutionSchema, { id, inputUri: row.input_uri, closure: withRow(closure, row), isParent });
 }
 
 function withRow(closure: TaskExecutionClosure, row: TaskRow): TaskExecutionClosure {

@@ -1,0 +1,42 @@
+import type { AdminDeps } from "../deps.js";
+import { Gauge } from "@flyte-ts/telemetry";
+import { EXECUTIONS_CHANGED, readChanged } from "./changed.js";
+import { Streams } from "./streams.js";
+import { Feeds } from "./watch/feeds.js";
+
+/** What serves streams in this process. */
+export interface Live {
+  readonly feeds: Feeds;
+  readonly streams: Streams;
+  /** Ends all streams, so that their clients go on elsewhere, and takes no more. */
+  close(): Promise<void>;
+}
+
+export function startLive(deps: Pick<AdminDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Live {
+  const { maxStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
+  const feeds = new Feeds(deps, { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 });
+  const streams = new Streams(maxStreams);
+  const subscription = deps.bus.subscribeVolatile(EXECUTIONS_CHANGED, (_, data) => feeds.changed(readChanged(data)));
+  gauge(deps, { name: "flyte_admin_live_streams", help: "Streams that clients follow.", value: () => streams.size });
+  gauge(deps, { name: "flyte_admin_live_executions", help: "Executions that are watched, each once.", value: () => feeds.size });
+  return {
+    feeds,
+    streams,
+    close: async () => {
+      streams.stop();
+      await subscription.close();
+      feeds.close();
+    },
+  };
+}
+
+function gauge({ metrics }: Pick<AdminDeps, "metrics">, { name, help, value }: { name: string; help: string; value: () => number }): void {
+  new Gauge({
+    name,
+    help,
+    registers: [metrics],
+    collect() {
+      this.set(value());
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import { Code, RpcError } from "@flyte-ts/rpc";
+import type { Waiting } from "./watch/waiting.js";
+
+/** One stream of this process. */
+export interface OpenStream {
+  /** @throws why the stream may not go on. */
+  check(): void;
+  /** Resolves at the next news, or when the stream may not go on. */
+  wait(waiting: Waiting): Promise<void>;
+  /** Aborted when the stream may not go on. */
+  readonly signal: AbortSignal;
+  close(): void;
+}
+
+/** The streams of this process: how many there may be, and their end when it stops. */
+export class Streams {
+  readonly #most: number;
+  readonly #stopping = new AbortController();
+  #open = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#open;
+  }
+
+  /**
+   * @throws RpcError RESOURCE_EXHAUSTED when there are too many, UNAVAILABLE when this process stops.
+   */
+  open(caller: AbortSignal): OpenStream {
+    this.#stopping.signal.throwIfAborted();
+    if (this.#open >= this.#most) throw new RpcError(Code.RESOURCE_EXHAUSTED, `this replica serves ${this.#most} streams already`);
+    this.#open++;
+    const signal = AbortSignal.any([caller, this.#stopping.signal]);
+    let wake: () => void = () => undefined;
+    const onAbort = (): void => wake();
+    signal.addEventListener("abort", onAbort, { once: true });
+    return {
+      signal,
+      check: () => signal.throwIfAborted(),
+      wait: (waiting) => {
+        if (signal.aborted) return Promise.resolve();
+        return new Promise((resolve) => {
+          const takeBack = waiting.add(resolve);
+          wake = () => {
+            takeBack();
+            resolve();
+          };
+        });
+      },
+      close: () => {
+        this.#open--;
+        signal.removeEventListener("abort", onAbort);
+      },
+    };
+  }
+
+  /** Ends all streams: their clients go on elsewhere. */
+  stop(): void {
+    this.#stopping.abort(new RpcError(Code.UNAVAILABLE, "this replica stops; resume the stream by its cursor"));
+  }
+}

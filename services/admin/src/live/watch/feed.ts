@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+import { ChangeLog, type Group } from "./change-log.js";
+import { CHUNK_BYTES, inChunks, type Message, messageOf } from "./chunk.js";
+import type { Cursor, RowKey } from "./cursor.js";
+import { type Now, type Stretch, untold } from "./resume.js";
+import type { WatchedChanges } from "./row.js";
+import type { Snapshot } from "./snapshot.js";
+
+/** The first messages of a watcher, and the place in the log from which it goes on. */
+export interface Joined {
+  readonly messages: Iterable<Message>;
+  readonly sequence: number;
+}
+
+/** The state of one execution for all its watchers in this process, and what they are to be told. */
+export class Feed {
+  readonly executionId: bigint;
+  readonly #log = new ChangeLog();
+  #at: Snapshot;
+  #executionHash = "";
+  #endedAt: number | undefined;
+  /** What was put together since the last change, by the place that it follows. */
+  readonly #messages = new Map<number, { readonly message: Message; readonly sequence: number }>();
+  #whole: Message[] | undefined;
+  #beat: Message | undefined;
+
+  constructor(executionId: bigint, at: Snapshot, whole: WatchedChanges) {
+    this.executionId = executionId;
+    this.#at = at;
+    this.#add(whole, { at, before: undefined });
+  }
+
+  get at(): Snapshot {
+    return this.#at;
+  }
+
+  /** Rows that are held. */
+  get size(): number {
+    return this.#log.size;
+  }
+
+  /** What was found after the last look; whether watchers are to be told. */
+  apply(changes: WatchedChanges, at: Snapshot): boolean {
+    const before = this.#at;
+    this.#at = at;
+    this.#beat = undefined;
+    const news = this.#add(changes, { at, before });
+    if (news) {
+      this.#messages.clear();
+      this.#whole = undefined;
+    }
+    return news;
+  }
+
+  #add({ rows, endedAt }: WatchedChanges, moments: Pick<Group, "at" | "before">): boolean {
+    const execution = rows.find(({ key }) => key.kind === "execution");
+    if (execution !== undefined) {
+      this.#executionHash = createHash("sha256").update(execution.bytes).digest("base64url").slice(0, 12);
+      this.#endedAt = endedAt;
+    }
+    return this.#log.add(rows, { ...moments, executionHash: this.#executionHash });
+  }
+
+  /**
+   * Whether the execution has ended and all in it: then nothing follows. What has not ended so long after the execution
+   * is not waited for.
+   */
+  isOver(now: number, lingerMs: number): boolean {
+    return this.#endedAt !== undefined && (this.#log.open === 0 || now >= this.#endedAt + lingerMs);
+  }
+
+  /** For what ends an execution whose nodes have not. */
+  overAt(lingerMs: number): number | undefined {
+    return this.#endedAt === undefined ? undefined : this.#endedAt + lingerMs;
+  }
+
+  join(cursor: Cursor | undefined): Joined {
+    const sequence = this.#log.end;
+    const now: Now = {
+      rows: this.#log.rows(),
+      at: this.#at,
+      executionId: Number(this.executionId),
+      executionHash: this.#executionHash,
+    };
+    const missing = cursor && untold(cursor, now);
+    if (missing !== undefined) return { messages: this.#tell(missing, now, false), sequence };
+    // Put together once, while somebody wants it: many begin at a time, as when a replica has gone.
+    this.#whole ??= [...this.#tell([{ rows: now.rows, before: undefined, at: now.at }], now, true)];
+    return { messages: this.#whole, sequence };
+  }
+
+  /** Told of the moment `now`, whatever the feed learns while a slow watcher reads. */
+  *#tell(stretches: readonly Stretch[], { at: end, executionHash: hash }: Now, reset: boolean): Generator<Message> {
+    let first = reset;
+    for (const [index, { rows, before, at }] of stretches.entries()) {
+      for (const chunk of inChunks(rows)) {
+        const key = chunk.last ? undefined : chunk.rows.at(-1)?.key;
+        const more = stretches.slice(index + 1).some((later) => later.rows.length > 0);
+        const complete = chunk.last && !more;
+        const cursor = complete ? this.#cursor(end, hash) : this.#cursor(at, hash, key && { before, key });
+        yield messageOf({ rows: chunk.rows, cursor, reset: first, complete });
+        first = false;
+      }
+    }
+  }
+
+  /** What follows a place in the log, and the next place; undefined when nothing does. */
+  next(sequence: number): { readonly message: Message; readonly sequence: number } | undefined {
+    if (sequence >= this.#log.end) return undefined;
+    let made = this.#messages.get(sequence);
+    if (made === undefined) this.#messages.set(sequence, (made = this.#put(sequence)));
+    return made;
+  }
+
+  #put(sequence: number): { readonly message: Message; readonly sequence: number } {
+    const { entries, next } = this.#log.after(sequence, CHUNK_BYTES);
+    const last = entries.at(-1);
+    if (last === undefined)
+      return { message: messageOf({ rows: [], cursor: this.#cursor(this.#at, this.#executionHash) }), sequence: this.#log.end };
+    const { group } = last;
+    const rows = entries.map(({ row }) => row);
+    if (next === undefined) {
+      return { message: messageOf({ rows, cursor: this.#cursor(this.#at, this.#executionHash), complete: true }), sequence: this.#log.end };
+    }
+    const partial = next.group === group ? { before: group.before, key: last.row.key } : undefined;
+    return { message: messageOf({ rows, cursor: this.#cursor(group.at, group.executionHash, partial) }), sequence: last.sequence };
+  }
+
+  /** A sign of life, with the cursor of now for those who have been told everything. */
+  beat(): Message {
+    return (this.#beat ??= messageOf({ rows: [], cursor: this.#cursor(this.#at, this.#executionHash) }));
+  }
+
+  /** The last message. */
+  end(): Message {
+    return messageOf({ rows: [], cursor: { ...this.#cursor(this.#at, this.#executionHash), ended: true } });
+  }
+
+  #cursor(at: Snapshot, executionHash: string, partial?: Partial): Cursor {
+    return { executionId: Number(this.executionId), at, partial, executionHash, ended: false };
+  }
+}
+
+interface Partial {
+  readonly before: Snapshot | undefined;
+  readonly key: RowKey;
+}
