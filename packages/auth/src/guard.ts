@@ -31,9 +31,13 @@ export type NoteEnd = (code: Code, message: string) => Promise<void>;
 export interface GuardOptions {
   readonly table: RuleTable;
   readonly verify: VerifyToken;
+  /** Checks an ID token, given as `IDToken`, as gateways of Flyte do; absent: none is accepted. */
+  readonly verifyIdToken?: VerifyToken;
   /** Metadata key that may hold the token besides `authorization`, in lower case. */
   readonly headerKey: string;
   readonly bindings: () => Promise<readonly RoleBinding[]>;
+  /** Rejects with UNAUTHENTICATED when what was accepted once is good no more. */
+  readonly stillGood?: (identity: Identity) => Promise<void>;
   /** Whose browser it is, from its cookies; asked only about HTTP requests without a token. */
   readonly session?: (headers: Metadata) => Promise<Identity | undefined>;
   readonly clock: () => Date;
@@ -73,6 +77,7 @@ export function createGuard(options: GuardOptions): Guard {
         const known = withCaller(context, callerOf(identity, held));
         if (!streamsOut(context.method)) return next(known);
         const stillAllowed = async (): Promise<void> => {
+          await options.stillGood?.(identity);
           const now = bindingsOf(await options.bindings(), identity);
           if (rule.kind === "roles") requireNeeds(rule, { held: now, identity, call });
         };
@@ -101,9 +106,27 @@ function streamsOut({ methodKind }: DescMethod): boolean {
   return methodKind === "server_streaming" || methodKind === "bidi_streaming";
 }
 
-async function identify({ verify, headerKey, session }: GuardOptions, metadata: Metadata, fromHttp: boolean): Promise<Identity> {
-  const token = readToken(metadata, headerKey);
-  if (token !== undefined) return verify(token);
+async function identify(options: GuardOptions, metadata: Metadata, fromHttp: boolean): Promise<Identity> {
+  const identity = await claimed(options, metadata, fromHttp);
+  await options.stillGood?.(identity);
+  return identity;
+}
+
+/** Who the caller says to be, and can prove to have been when the token was given out. */
+async function claimed(
+  { verify, verifyIdToken, headerKey, session }: GuardOptions,
+  metadata: Metadata,
+  fromHttp: boolean,
+): Promise<Identity> {
+  const found = readToken(metadata, headerKey);
+  switch (found?.scheme) {
+    case "bearer":
+      return verify(found.token);
+    case "id":
+      if (verifyIdToken === undefined) throw new RpcError(Code.UNAUTHENTICATED, "ID tokens are not accepted: an access token is needed");
+      return verifyIdToken(found.token);
+    case undefined:
+  }
   const identity = fromHttp ? await session?.(metadata) : undefined;
   if (identity === undefined) throw new RpcError(Code.UNAUTHENTICATED, `sign in: the call has no token in ${headerKey} or authorization`);
   return identity;

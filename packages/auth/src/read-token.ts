@@ -4,15 +4,21 @@ interface Metadata {
   get(name: string): string | undefined;
 }
 
+/** What a call carries: an access token, or the ID token that a gateway has of a browser (contract §8.4). */
+export interface FoundToken {
+  readonly scheme: "bearer" | "id";
+  readonly token: string;
+}
+
 /**
- * The bearer token of a call: from the configured key when it is there, else from `authorization`. Undefined when there is none.
+ * The token of a call: from the configured key when it is there, else from `authorization`. Undefined when there is none.
  *
- * @throws RpcError UNAUTHENTICATED when what is there is no bearer token.
+ * @throws RpcError UNAUTHENTICATED when what is there is no token.
  */
-export function readToken(metadata: Metadata, headerKey: string): string | undefined {
+export function readToken(metadata: Metadata, headerKey: string): FoundToken | undefined {
   const value = metadata.get(headerKey) ?? metadata.get("authorization");
   if (value === undefined || value.trim() === "") return undefined;
-  const token = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(value.trim())?.[1];
+  const [, scheme = "", token] = /^(bearer|idtoken) +([A-Za-z0-9\-._~+/]+=*)$/i.exec(value.trim()) ?? [];
   if (token === undefined) throw new RpcError(Code.UNAUTHENTICATED, "the authorization must be: Bearer, a space, and the token");
-  return token;
+  return { scheme: scheme.toLowerCase() === "idtoken" ? "id" : "bearer", token };
 }

@@ -154,10 +154,11 @@ test("an issuer that speaks for another is not believed", async () => {
 
 test("the token is read from the configured key, else from authorization", () => {
   const of = (values: Record<string, string>) => readToken({ get: (name) => values[name] }, "flyte-authorization");
-  expect(of({ authorization: "Bearer a.b.c" })).toBe("a.b.c");
-  expect(of({ "flyte-authorization": "bearer x", authorization: "Bearer y" })).toBe("x");
+  expect(of({ authorization: "Bearer a.b.c" })).toEqual({ scheme: "bearer", token: "a.b.c" });
+  expect(of({ "flyte-authorization": "bearer x", authorization: "Bearer y" })).toEqual({ scheme: "bearer", token: "x" });
+  expect(of({ authorization: "IDToken a.b.c" })).toEqual({ scheme: "id", token: "a.b.c" });
   expect(of({})).toBeUndefined();
-  for (const value of ["Basic abc", "Bearer", "Bearer a b", "IDToken x", "Bearer é"]) {
+  for (const value of ["Basic abc", "Bearer", "Bearer a b", "IDToken", "IDTokenx y", "Bearer é"]) {
     expect(() => of({ authorization: value })).toThrow(expect.objectContaining({ code: Code.UNAUTHENTICATED }));
   }
 });

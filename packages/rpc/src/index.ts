@@ -1,8 +1,10 @@
 // Offering services
 export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server.js";
+export type { TlsFiles } from "./tls-listener.js";
 export {
   withoutImplementation,
   implement,
+  type AnswerHeaders,
   type CallContext,
   type Caller,
   type InterceptedCall,

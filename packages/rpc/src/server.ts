@@ -1,5 +1,5 @@
 import { createServer as createHttpServer } from "node:http";
-import { createServer as createNetServer, type AddressInfo, type Socket } from "node:net";
+import { createServer as createNetServer, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
@@ -11,6 +11,7 @@ import { createGateway } from "./rest/gateway.js";
 import { createReflection } from "./reflection.js";
 import type { CallContext, Interceptor, ServedService } from "./service.js";
 import { sniff } from "./sniff.js";
+import { createTlsListener, type TlsFiles } from "./tls-listener.js";
 
 export interface RpcServerOptions {
   readonly logger: Logger;
@@ -34,6 +35,8 @@ export interface RpcServerOptions {
   readonly corsOrigins?: readonly string[];
   /** Request headers that browsers may send besides Content-Type. */
   readonly corsHeaders?: readonly string[];
+  /** Certificate of the port; absent: plaintext. */
+  readonly tls?: TlsFiles | undefined;
   /** How long a client may take nothing of a stream that has something for it, before it is dropped; 30 s when not given. */
   readonly streamStallMs?: number;
 }
@@ -55,7 +58,7 @@ const MAX_METADATA_BYTES = 32 * 1024;
 const KEEPALIVE_MS = 60_000;
 const KEEPALIVE_ANSWER_MS = 20_000;
 
-/** One plaintext port for gRPC (HTTP/2 with prior knowledge) and for REST (HTTP/1.1). */
+/** One port for gRPC (HTTP/2) and for REST (HTTP/1.1), in plaintext or over TLS. */
 export function createRpcServer(options: RpcServerOptions): RpcServer {
   const {
     logger,
@@ -99,7 +102,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
   http.emit("listening");
 
   const sockets = new Set<Socket>();
-  const listener = createNetServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS }, (socket) => {
+  const accept = (socket: Socket): void => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", (error) => logger.debug({ err: error, peer: socket.remoteAddress }, "connection failed"));
@@ -113,27 +116,36 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
           return;
       }
     });
-  });
+  };
+  const { tls } = options;
+  let listener: NetServer | undefined;
+  const open = async (): Promise<NetServer> =>
+    tls === undefined
+      ? createNetServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS }, accept)
+      : createTlsListener({ files: tls, logger, onConnection: accept });
 
   return {
     services: served.map(({ service }) => service),
-    listen: ({ host, port }) =>
-      new Promise((resolve, reject) => {
-        listener.once("error", reject);
-        listener.listen(port, host, () => {
-          listener.off("error", reject);
-          resolve(listener.address() as AddressInfo);
+    listen: async ({ host, port }) => {
+      const opened = await open();
+      listener = opened;
+      return new Promise((resolve, reject) => {
+        opened.once("error", reject);
+        opened.listen(port, host, () => {
+          opened.off("error", reject);
+          resolve(opened.address() as AddressInfo);
         });
-      }),
+      });
+    },
     get address() {
-      const address = listener.address();
+      const address = listener?.address() ?? null;
       if (address === null || typeof address === "string") throw new Error("the server does not listen");
       return address;
     },
     async drain({ deadlineMs = 10_000 } = {}) {
       draining = true;
       health.stopServing();
-      const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+      const closed = new Promise<void>((resolve) => (listener === undefined ? resolve() : listener.close(() => resolve())));
       http.close();
       http.closeIdleConnections();
       injector.drain(deadlineMs);

@@ -1,4 +1,4 @@
-import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, DescService, Message, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { Encoded } from "./encoded.js";
 
 /** Where a call came in. */
@@ -65,7 +65,11 @@ export interface ServedService {
   readonly implementation: ReadonlyMap<string, AnyMethod> | undefined;
   /** In place of the usual decoding of gRPC requests. */
   readonly decoders?: RequestDecoders | undefined;
+  /** Headers that REST answers of its unary methods carry besides, from the answer. */
+  readonly answerHeaders?: AnswerHeaders | undefined;
 }
+
+export type AnswerHeaders = (method: DescMethod, answer: Message) => Readonly<Record<string, string>>;
 
 /** Methods by their lowerCamelCase names, whose gRPC requests their service decodes itself: in part, say. What they throw is the caller's fault. */
 export type RequestDecoders<Service extends DescService = DescService> = {

@@ -45,6 +45,17 @@ const settings = z.strictObject({
         .int()
         .positive()
         .default(64 * 1024 * 1024),
+      /** The ports take TLS only. */
+      tls: z
+        .strictObject({
+          /** PEM: the certificate, and those between it and its root. */
+          certFile: z.string().min(1),
+          /** PEM. */
+          keyFile: z.string().min(1),
+          /** How often it is looked whether the files have changed: a certificate that was renewed needs no restart. */
+          reloadSeconds: z.number().positive().max(86_400).default(60),
+        })
+        .optional(),
       /** With `auth.mode: open` callers are not asked who they are; beyond this machine that must be wanted. */
       openToNetwork: z.boolean().default(false),
     })

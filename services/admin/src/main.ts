@@ -105,7 +105,7 @@ const interceptors = [
   databaseTrouble,
   ...(access === undefined ? [] : [access.interceptor]),
 ];
-const { host, grpcPort, httpPort, maxMessageBytes } = config.server;
+const { host, grpcPort, httpPort, maxMessageBytes, tls } = config.server;
 // Each port serves both protocols, so one is enough.
 for (const port of new Set([grpcPort, httpPort])) {
   const server = createRpcServer({
@@ -113,6 +113,7 @@ for (const port of new Set([grpcPort, httpPort])) {
     services,
     interceptors,
     maxMessageBytes,
+    tls: tls && { ...tls, reloadMs: tls.reloadSeconds * 1000 },
     ...(access && {
       admitHttp: access.admitHttp,
       admitBody: access.admitBody,

@@ -148,7 +148,7 @@ class Gateway {
       throw new RpcError(Code.RESOURCE_EXHAUSTED, `request of ${length} bytes is larger than ${this.#maxMessageBytes}`);
   }
 
-  async #call(route: Route, message: Message, { request, response, codec }: Exchange & { readonly codec: Codec }): Promise<void> {
+  async #call(route: Route, asked: Message, { request, response, codec }: Exchange & { readonly codec: Codec }): Promise<void> {
     const dispatch = this.#dispatches.get(route);
     if (!dispatch) throw new Error(`no dispatch for ${route.template.text}`);
     const limit = timeoutMs(request);
@@ -159,14 +159,15 @@ class Gateway {
       const { input, output } = route.method;
       const options = { response, codec: this.#codecs.streaming(codec), output, stallMs: this.#stallMs };
       if (wantsEvents(request.headersDistinct.accept ?? [])) {
-        await sendEvents(options, (emit) => dispatch.many(withLastEventId(input, message, request), context, emit));
-      } else await sendJsonLines(options, (emit) => dispatch.many(message, context, emit));
+        await sendEvents(options, (emit) => dispatch.many(withLastEventId(input, asked, request), context, emit));
+      } else await sendJsonLines(options, (emit) => dispatch.many(asked, context, emit));
       return;
     }
-    const answered = dispatch.one(message, context);
+    const answered = dispatch.one(asked, context);
     const answer = limit === undefined ? await answered : await withinDeadline(answered, { signal, closed });
-    response.writeHead(200, { "Content-Type": codec.contentType });
-    response.end(codec.write(route.method.output, decoded(answer)));
+    const message = decoded(answer);
+    response.writeHead(200, { ...route.served.answerHeaders?.(route.method, message), "Content-Type": codec.contentType });
+    response.end(codec.write(route.method.output, message));
   }
 
   async #admits(route: HttpRoute, { request, response, path, codec }: Exchange & { path: string; codec: Codec }): Promise<boolean> {

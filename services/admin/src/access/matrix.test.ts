@@ -65,7 +65,7 @@ const EXPECTED = new Map<string, Expected>([
   ...each(inScope(ADMIN), "ListAuditEntries PutRoleBinding DeleteRoleBinding"),
   ...each(inProject(PROJECT_ADMIN), "UpdateProject UpdateProjectAttributes DeleteProjectAttributes"),
   ...each(inProject(VIEWER), "GetProject GetProjectAttributes"),
-  ...each(wherever(PLATFORM), "RegisterProject ListMatchableAttributes ListRoleBindings ListSchedules"),
+  ...each(wherever(PLATFORM), "RegisterProject ListMatchableAttributes ListRoleBindings ListSchedules RevokeTokens"),
   ...each(wherever(VIEWER), "ListProjects GetDomains GetVersion GetAgent ListAgents ServerReflectionInfo"),
   ...each(wherever(ALL), "UserInfo"),
   ...each(open, "GetOAuth2Metadata GetPublicClientConfig Check Watch"),

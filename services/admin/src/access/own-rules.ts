@@ -1,5 +1,5 @@
 import { ALL, reads, type RulesOf, type Scope, writes } from "@flyte-ts/auth";
-import type { AuditService, RoleBinding, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import type { AuditService, RoleBinding, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
@@ -43,3 +43,6 @@ export const liveRules: RulesOf<typeof LiveService> = {
   watchExecution: reads("viewer", ({ id }) => at(id)),
   followLog: reads("viewer", ({ id }) => at(id?.executionId)),
 };
+
+/** A subject has the same tokens in all projects. */
+export const tokenRules: RulesOf<typeof TokenService> = { revokeTokens: writes("admin", () => everywhere) };

@@ -7,6 +7,7 @@ import {
   type RoleBinding,
   type RoleBindingSchema,
   type RoleService,
+  type TokenService,
 } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
@@ -14,6 +15,7 @@ import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
 import { configuredBindings, loadBindings } from "./bindings.js";
 import type { AuthConfig } from "./config-schema.js";
+import type { Revocations } from "./revocations.js";
 
 interface Entry {
   id: bigint;
@@ -129,4 +131,16 @@ function keyOf(binding: RoleBinding | undefined): string[] {
   checkText(project, "binding.project");
   checkText(domain, "binding.domain");
   return [holder.case, holder.value, role, project, domain];
+}
+
+/** Calls back what was given out to somebody. */
+export function tokenRpcs({ revoke }: Pick<Revocations, "revoke">): ServiceImplementation<typeof TokenService> {
+  return {
+    async revokeTokens({ subject, issuer }) {
+      if (subject === "") throw missingArgument("subject");
+      checkText(subject, "subject");
+      if (issuer !== "") checkText(issuer, "issuer");
+      return { notBefore: timestampFromDate(await revoke({ subject, issuer })) };
+    },
+  };
 }

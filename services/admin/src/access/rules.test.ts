@@ -8,7 +8,7 @@ import { DataProxyService } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
-import { AuditService, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
@@ -28,6 +28,7 @@ const services = [
   AuditService,
   RoleService,
   ScheduleService,
+  TokenService,
 ];
 
 test("a server that offers a call without a rule does not start", () => {

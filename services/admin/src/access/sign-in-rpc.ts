@@ -1,8 +1,8 @@
-import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { isMessage, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Provider } from "@flyte-ts/auth/tokens";
 import type { AuthMetadataService, OAuth2MetadataResponseSchema } from "@flyte-ts/idl/flyteidl/service/auth_pb";
-import type { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
-import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
+import { type IdentityService, UserInfoResponseSchema } from "@flyte-ts/idl/flyteidl/service/identity_pb";
+import { type AnswerHeaders, Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
 import type { AuthConfig } from "./config-schema.js";
 
 export interface SignInDeps {
@@ -66,4 +66,21 @@ export function identityRpcs(): ServiceImplementation<typeof IdentityService> {
       };
     },
   };
+}
+
+/** Who signed in, for proxies that ask `/me` whether to let a request through (contract §8.4). */
+export const userHeaders: AnswerHeaders = (_method, answer) => {
+  if (!isMessage(answer, UserInfoResponseSchema)) return {};
+  const claims = Object.entries(answer.additionalClaims ?? {}).map(([name, value]): [string, string] => [
+    `X-User-Claim-${name.replaceAll("_", "-")}`,
+    headerText(JSON.stringify(value)),
+  ]);
+  return { ...Object.fromEntries(claims), "X-User-Subject": headerText(answer.subject) };
+};
+
+/** Headers are Latin letters: the rest is written as its UTF-8 bytes, as Go does. */
+function headerText(text: string): string {
+  return Buffer.from(text, "utf8")
+    .toString("latin1")
+    .replace(/[\r\n\0]/g, " ");
 }

@@ -4,7 +4,7 @@ import { createGuard, type Guard, requireRules, type VerifyToken } from "@flyte-
 import { createVerifier, type Issuer, issuersFrom, type Provider } from "@flyte-ts/auth/tokens";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
-import { AuditService, RoleService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { type HttpRoute, implement, type RpcServer, type ServedService } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
 import { browserIdentity, type BrowserOptions, browserRoutes } from "../browser/routes.js";
@@ -14,9 +14,10 @@ import { BROWSER_CLIENT, startIssuer } from "../issuer/start.js";
 import type { AuthConfig } from "./config-schema.js";
 import { createAuditLog } from "./audit-log.js";
 import { createBindings } from "./bindings.js";
-import { auditRpcs, roleRpcs } from "./rpc.js";
+import { createRevocations } from "./revocations.js";
+import { auditRpcs, roleRpcs, tokenRpcs } from "./rpc.js";
 import { accessRules } from "./rules.js";
-import { authMetadataRpcs, identityRpcs } from "./sign-in-rpc.js";
+import { authMetadataRpcs, identityRpcs, userHeaders } from "./sign-in-rpc.js";
 
 /** Sign-in, roles and the audit log of one admin. */
 export interface Access extends Guard {
@@ -52,15 +53,29 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
       : [{ issuer: audience, audience: [audience], keys: builtIn.keys, requiredScopes: [], groupsClaim: "groups" }];
   const issuers = [...own, ...elsewhere.map(({ issuer }) => issuer)];
   const bindings = createBindings({ db, auth, clock, logger });
+  const revocations = createRevocations({ db, clock, logger, refreshSeconds: auth.rolesRefreshSeconds });
   const table = accessRules(config);
   const verify = createVerifier({ issuers, clock });
-  const browser = browserOf({ auth, audience, builtIn: builtIn !== undefined, provider: first, verify, self, db, clock, logger });
+  const browser = browserOf({
+    auth,
+    audience,
+    builtIn: builtIn !== undefined,
+    tls: config.server.tls !== undefined,
+    provider: first,
+    verify,
+    self,
+    db,
+    clock,
+    logger,
+  });
   const guard = createGuard({
     table,
     verify,
+    ...(browser && { verifyIdToken: idTokenVerifier({ issuers, clientId: browser.client.clientId, clock }) }),
     ...(browser && { session: browserIdentity(browser) }),
     headerKey: auth.headerKey,
     bindings: bindings.current,
+    stillGood: revocations.check,
     clock,
     record: createAuditLog({ db, clock, logger }),
   });
@@ -68,9 +83,10 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
     ...guard,
     services: [
       implement(AuthMetadataService, authMetadataRpcs({ auth, provider: first })),
-      implement(IdentityService, identityRpcs()),
+      { ...implement(IdentityService, identityRpcs()), answerHeaders: userHeaders },
       implement(AuditService, auditRpcs({ db })),
       implement(RoleService, roleRpcs({ db, auth, clock, changed: bindings.forget })),
+      implement(TokenService, tokenRpcs(revocations)),
     ],
     httpRoutes: [...(builtIn?.routes ?? []), ...(browser === undefined ? [] : browserRoutes(browser))],
     close: async () => builtIn?.close(),
@@ -78,16 +94,23 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
   };
 }
 
+/** ID tokens are for the client that browsers sign in with, and have no scopes. */
+function idTokenVerifier({ issuers, clientId, clock }: { issuers: readonly Issuer[]; clientId: string; clock: () => Date }): VerifyToken {
+  return createVerifier({ issuers: issuers.map((issuer) => ({ ...issuer, audience: [clientId], requiredScopes: [] })), clock });
+}
+
 interface BrowserDeps extends Pick<AccessDeps, "db" | "clock" | "logger" | "self"> {
   readonly auth: AuthConfig;
   readonly audience: string;
   readonly builtIn: boolean;
+  /** Admin's own port takes TLS only. */
+  readonly tls: boolean;
   readonly provider: Pick<Provider, "metadata">;
   readonly verify: VerifyToken;
 }
 
 /** Sign-in of browsers: undefined where no client is named for them. */
-function browserOf({ auth, audience, builtIn, provider, verify, self, db, clock, logger }: BrowserDeps): BrowserOptions | undefined {
+function browserOf({ auth, audience, builtIn, tls, provider, verify, self, db, clock, logger }: BrowserDeps): BrowserOptions | undefined {
   const { browser: config } = auth;
   const clientId = builtIn ? BROWSER_CLIENT : config.clientId;
   if (clientId === undefined) return undefined;
@@ -101,7 +124,8 @@ function browserOf({ auth, audience, builtIn, provider, verify, self, db, clock,
       secret: async () => (builtIn || file === undefined ? undefined : readFile(file, "utf8")),
       tokenEndpoint: async () => {
         const { token_endpoint: endpoint } = await provider.metadata();
-        return builtIn ? endpoint.replace(audience, urlOf(self())) : endpoint;
+        // Over TLS the certificate speaks for the public name alone.
+        return builtIn && !tls ? endpoint.replace(audience, urlOf(self())) : endpoint;
       },
     },
     verify,

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file flytets/admin/v1/access.proto.
  */
 export const file_flytets_admin_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("Ch1mbHl0ZXRzL2FkbWluL3YxL2FjY2Vzcy5wcm90bxIQZmx5dGV0cy5hZG1pbi52MSJpChdMaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIPCgdzdWJqZWN0GAMgASgJEg0KBWxpbWl0GAQgASgFEg0KBXRva2VuGAUgASgJIlgKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRItCgdlbnRyaWVzGAEgAygLMhwuZmx5dGV0cy5hZG1pbi52MS5BdWRpdEVudHJ5Eg0KBXRva2VuGAIgASgJIqACCgpBdWRpdEVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdzdWJqZWN0GAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIOCgZtZXRob2QYBCABKAkSDwoHcHJvamVjdBgFIAEoCRIOCgZkb21haW4YBiABKAkSEwoLaWRlbnRpZmllcnMYByABKAkSEgoKcmVxdWVzdF9pZBgIIAEoCRIMCgRwZWVyGAkgASgJEhEKCXRyYW5zcG9ydBgKIAEoCRIMCgRjb2RlGAsgASgJEg8KB21lc3NhZ2UYDCABKAkSLAoIZW5kZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIn4KC1JvbGVCaW5kaW5nEhEKB3N1YmplY3QYASABKAlIABIPCgVncm91cBgCIAEoCUgAEgwKBHJvbGUYAyABKAkSDwoHcHJvamVjdBgEIAEoCRIOCgZkb21haW4YBSABKAkSEgoKY29uZmlndXJlZBgGIAEoCEIICgZob2xkZXIiGQoXTGlzdFJvbGVCaW5kaW5nc1JlcXVlc3QiSwoYTGlzdFJvbGVCaW5kaW5nc1Jlc3BvbnNlEi8KCGJpbmRpbmdzGAEgAygLMh0uZmx5dGV0cy5hZG1pbi52MS5Sb2xlQmluZGluZyJHChVQdXRSb2xlQmluZGluZ1JlcXVlc3QSLgoHYmluZGluZxgBIAEoCzIdLmZseXRldHMuYWRtaW4udjEuUm9sZUJpbmRpbmciGAoWUHV0Um9sZUJpbmRpbmdSZXNwb25zZSJKChhEZWxldGVSb2xlQmluZGluZ1JlcXVlc3QSLgoHYmluZGluZxgBIAEoCzIdLmZseXRldHMuYWRtaW4udjEuUm9sZUJpbmRpbmciGwoZRGVsZXRlUm9sZUJpbmRpbmdSZXNwb25zZTKRAQoMQXVkaXRTZXJ2aWNlEoABChBMaXN0QXVkaXRFbnRyaWVzEikuZmx5dGV0cy5hZG1pbi52MS5MaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBoqLmZseXRldHMuYWRtaW4udjEuTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlIhWC0+STAg8SDS9hcGkvdjEvYXVkaXQyuAMKC1JvbGVTZXJ2aWNlEogBChBMaXN0Um9sZUJpbmRpbmdzEikuZmx5dGV0cy5hZG1pbi52MS5MaXN0Um9sZUJpbmRpbmdzUmVxdWVzdBoqLmZseXRldHMuYWRtaW4udjEuTGlzdFJvbGVCaW5kaW5nc1Jlc3BvbnNlIh2C0+STAhcSFS9hcGkvdjEvcm9sZV9iaW5kaW5ncxKFAQoOUHV0Um9sZUJpbmRpbmcSJy5mbHl0ZXRzLmFkbWluLnYxLlB1dFJvbGVCaW5kaW5nUmVxdWVzdBooLmZseXRldHMuYWRtaW4udjEuUHV0Um9sZUJpbmRpbmdSZXNwb25zZSIggtPkkwIaOgEqGhUvYXBpL3YxL3JvbGVfYmluZGluZ3MSlQEKEURlbGV0ZVJvbGVCaW5kaW5nEiouZmx5dGV0cy5hZG1pbi52MS5EZWxldGVSb2xlQmluZGluZ1JlcXVlc3QaKy5mbHl0ZXRzLmFkbWluLnYxLkRlbGV0ZVJvbGVCaW5kaW5nUmVzcG9uc2UiJ4LT5JMCIToBKiIcL2FwaS92MS9yb2xlX2JpbmRpbmdzL2RlbGV0ZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("Ch1mbHl0ZXRzL2FkbWluL3YxL2FjY2Vzcy5wcm90bxIQZmx5dGV0cy5hZG1pbi52MSJpChdMaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBIPCgdwcm9qZWN0GAEgASgJEg4KBmRvbWFpbhgCIAEoCRIPCgdzdWJqZWN0GAMgASgJEg0KBWxpbWl0GAQgASgFEg0KBXRva2VuGAUgASgJIlgKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRItCgdlbnRyaWVzGAEgAygLMhwuZmx5dGV0cy5hZG1pbi52MS5BdWRpdEVudHJ5Eg0KBXRva2VuGAIgASgJIqACCgpBdWRpdEVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdzdWJqZWN0GAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIOCgZtZXRob2QYBCABKAkSDwoHcHJvamVjdBgFIAEoCRIOCgZkb21haW4YBiABKAkSEwoLaWRlbnRpZmllcnMYByABKAkSEgoKcmVxdWVzdF9pZBgIIAEoCRIMCgRwZWVyGAkgASgJEhEKCXRyYW5zcG9ydBgKIAEoCRIMCgRjb2RlGAsgASgJEg8KB21lc3NhZ2UYDCABKAkSLAoIZW5kZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIn4KC1JvbGVCaW5kaW5nEhEKB3N1YmplY3QYASABKAlIABIPCgVncm91cBgCIAEoCUgAEgwKBHJvbGUYAyABKAkSDwoHcHJvamVjdBgEIAEoCRIOCgZkb21haW4YBSABKAkSEgoKY29uZmlndXJlZBgGIAEoCEIICgZob2xkZXIiGQoXTGlzdFJvbGVCaW5kaW5nc1JlcXVlc3QiSwoYTGlzdFJvbGVCaW5kaW5nc1Jlc3BvbnNlEi8KCGJpbmRpbmdzGAEgAygLMh0uZmx5dGV0cy5hZG1pbi52MS5Sb2xlQmluZGluZyJHChVQdXRSb2xlQmluZGluZ1JlcXVlc3QSLgoHYmluZGluZxgBIAEoCzIdLmZseXRldHMuYWRtaW4udjEuUm9sZUJpbmRpbmciGAoWUHV0Um9sZUJpbmRpbmdSZXNwb25zZSJKChhEZWxldGVSb2xlQmluZGluZ1JlcXVlc3QSLgoHYmluZGluZxgBIAEoCzIdLmZseXRldHMuYWRtaW4udjEuUm9sZUJpbmRpbmciGwoZRGVsZXRlUm9sZUJpbmRpbmdSZXNwb25zZSI2ChNSZXZva2VUb2tlbnNSZXF1ZXN0Eg8KB3N1YmplY3QYASABKAkSDgoGaXNzdWVyGAIgASgJIkYKFFJldm9rZVRva2Vuc1Jlc3BvbnNlEi4KCm5vdF9iZWZvcmUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMpEBCgxBdWRpdFNlcnZpY2USgAEKEExpc3RBdWRpdEVudHJpZXMSKS5mbHl0ZXRzLmFkbWluLnYxLkxpc3RBdWRpdEVudHJpZXNSZXF1ZXN0GiouZmx5dGV0cy5hZG1pbi52MS5MaXN0QXVkaXRFbnRyaWVzUmVzcG9uc2UiFYLT5JMCDxINL2FwaS92MS9hdWRpdDK4AwoLUm9sZVNlcnZpY2USiAEKEExpc3RSb2xlQmluZGluZ3MSKS5mbHl0ZXRzLmFkbWluLnYxLkxpc3RSb2xlQmluZGluZ3NSZXF1ZXN0GiouZmx5dGV0cy5hZG1pbi52MS5MaXN0Um9sZUJpbmRpbmdzUmVzcG9uc2UiHYLT5JMCFxIVL2FwaS92MS9yb2xlX2JpbmRpbmdzEoUBCg5QdXRSb2xlQmluZGluZxInLmZseXRldHMuYWRtaW4udjEuUHV0Um9sZUJpbmRpbmdSZXF1ZXN0GiguZmx5dGV0cy5hZG1pbi52MS5QdXRSb2xlQmluZGluZ1Jlc3BvbnNlIiCC0+STAho6ASoaFS9hcGkvdjEvcm9sZV9iaW5kaW5ncxKVAQoRRGVsZXRlUm9sZUJpbmRpbmcSKi5mbHl0ZXRzLmFkbWluLnYxLkRlbGV0ZVJvbGVCaW5kaW5nUmVxdWVzdBorLmZseXRldHMuYWRtaW4udjEuRGVsZXRlUm9sZUJpbmRpbmdSZXNwb25zZSIngtPkkwIhOgEqIhwvYXBpL3YxL3JvbGVfYmluZGluZ3MvZGVsZXRlMo8BCgxUb2tlblNlcnZpY2USfwoMUmV2b2tlVG9rZW5zEiUuZmx5dGV0cy5hZG1pbi52MS5SZXZva2VUb2tlbnNSZXF1ZXN0GiYuZmx5dGV0cy5hZG1pbi52MS5SZXZva2VUb2tlbnNSZXNwb25zZSIggtPkkwIaOgEqIhUvYXBpL3YxL3Rva2Vucy9yZXZva2ViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message flytets.admin.v1.ListAuditEntriesRequest
@@ -329,6 +329,51 @@ export const DeleteRoleBindingResponseSchema: GenMessage<DeleteRoleBindingRespon
   messageDesc(file_flytets_admin_v1_access, 9);
 
 /**
+ * @generated from message flytets.admin.v1.RevokeTokensRequest
+ */
+export type RevokeTokensRequest = Message<"flytets.admin.v1.RevokeTokensRequest"> & {
+  /**
+   * `sub` of the tokens; the client id of a service.
+   *
+   * @generated from field: string subject = 1;
+   */
+  subject: string;
+
+  /**
+   * Whose tokens; empty: those of any issuer.
+   *
+   * @generated from field: string issuer = 2;
+   */
+  issuer: string;
+};
+
+/**
+ * Describes the message flytets.admin.v1.RevokeTokensRequest.
+ * Use `create(RevokeTokensRequestSchema)` to create a new message.
+ */
+export const RevokeTokensRequestSchema: GenMessage<RevokeTokensRequest> = /*@__PURE__*/
+  messageDesc(file_flytets_admin_v1_access, 10);
+
+/**
+ * @generated from message flytets.admin.v1.RevokeTokensResponse
+ */
+export type RevokeTokensResponse = Message<"flytets.admin.v1.RevokeTokensResponse"> & {
+  /**
+   * Tokens given out before this time are refused.
+   *
+   * @generated from field: google.protobuf.Timestamp not_before = 1;
+   */
+  notBefore?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message flytets.admin.v1.RevokeTokensResponse.
+ * Use `create(RevokeTokensResponseSchema)` to create a new message.
+ */
+export const RevokeTokensResponseSchema: GenMessage<RevokeTokensResponse> = /*@__PURE__*/
+  messageDesc(file_flytets_admin_v1_access, 11);
+
+/**
  * The record of every change that somebody asked for, also of those that were refused.
  *
  * @generated from service flytets.admin.v1.AuditService
@@ -385,4 +430,24 @@ export const RoleService: GenService<{
   },
 }> = /*@__PURE__*/
   serviceDesc(file_flytets_admin_v1_access, 1);
+
+/**
+ * Calling back what was given out to somebody who signed in.
+ *
+ * @generated from service flytets.admin.v1.TokenService
+ */
+export const TokenService: GenService<{
+  /**
+   * All tokens and browser sessions that a subject has so far are good no more: in this replica at once, in the others after
+   * `auth.rolesRefreshSeconds`. Whoever may sign in can do so again. Needs role admin in all projects.
+   *
+   * @generated from rpc flytets.admin.v1.TokenService.RevokeTokens
+   */
+  revokeTokens: {
+    methodKind: "unary";
+    input: typeof RevokeTokensRequestSchema;
+    output: typeof RevokeTokensResponseSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_flytets_admin_v1_access, 2);
 

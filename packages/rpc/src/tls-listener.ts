@@ -1,0 +1,52 @@
+import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { createServer, type Server } from "node:tls";
+import type { Logger } from "@flyte-ts/telemetry";
+
+/** Where a server's certificate stands. */
+export interface TlsFiles {
+  /** PEM: the certificate, and those between it and its root. */
+  readonly certFile: string;
+  /** PEM. */
+  readonly keyFile: string;
+  /** How often it is looked whether the files have changed, milliseconds. */
+  readonly reloadMs: number;
+}
+
+export interface TlsListenerOptions {
+  readonly files: TlsFiles;
+  readonly logger: Logger;
+  readonly onConnection: (socket: Socket) => void;
+}
+
+/**
+ * Accepts TLS connections for HTTP/2 and HTTP/1.1. A certificate that was renewed counts for connections from then on; one that
+ * cannot be read, or does not fit its key, is not taken, and the one before stays.
+ *
+ * @throws Error when there is none to begin with.
+ */
+export async function createTlsListener({ files, logger, onConnection }: TlsListenerOptions): Promise<Server> {
+  let current = await read(files);
+  const server = createServer({ ...current, ALPNProtocols: ["h2", "http/1.1"], minVersion: "TLSv1.2" }, onConnection);
+  server.on("tlsClientError", (error) => logger.debug({ err: error }, "TLS handshake failed"));
+  const look = async (): Promise<void> => {
+    try {
+      const found = await read(files);
+      if (found.cert.equals(current.cert) && found.key.equals(current.key)) return;
+      server.setSecureContext({ ...found, minVersion: "TLSv1.2" });
+      current = found;
+      logger.info({ certFile: files.certFile }, "a new certificate is in use");
+    } catch (error) {
+      logger.error({ err: error, certFile: files.certFile }, "the new certificate cannot be used: the one before stays");
+    }
+  };
+  const timer = setInterval(() => void look(), files.reloadMs);
+  timer.unref();
+  server.once("close", () => clearInterval(timer));
+  return server;
+}
+
+async function read({ certFile, keyFile }: TlsFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {
+  const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
+  return { cert, key };
+}

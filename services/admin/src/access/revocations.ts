@@ -1,0 +1,85 @@
+import type { Identity } from "@flyte-ts/auth";
+import type { Queryable } from "@flyte-ts/postgres";
+import { Code, RpcError } from "@flyte-ts/rpc";
+import type { Logger } from "@flyte-ts/telemetry";
+
+export interface Revocation {
+  /** Empty: whichever issuer the tokens are of. */
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+export interface Revocations {
+  /** @throws RpcError UNAUTHENTICATED when the tokens of that time were revoked. */
+  readonly check: (identity: Identity) => Promise<void>;
+  /** Revokes all tokens given out so far. @returns until when they were given out. */
+  readonly revoke: (what: Revocation) => Promise<Date>;
+}
+
+export interface RevocationsOptions {
+  readonly db: Queryable;
+  readonly clock: () => Date;
+  readonly logger: Logger;
+  /** After so long what another replica revoked is known here, seconds. */
+  readonly refreshSeconds: number;
+}
+
+/** While the database stays away what was known that long ago is still believed, milliseconds. */
+const OLDEST_MS = 300_000;
+
+type Known = ReadonlyMap<string, number>;
+const keyOf = ({ issuer, subject }: Revocation): string => JSON.stringify([issuer, subject]);
+
+/** Tokens that were called back. There is a row for each subject at most, so all of them are held. */
+export function createRevocations({ db, clock, logger, refreshSeconds }: RevocationsOptions): Revocations {
+  let known: { readonly times: Known; readonly at: number } | undefined;
+  let loading: Promise<Known> | undefined;
+  const load = async (): Promise<Known> => {
+    const at = clock().getTime();
+    try {
+      const times = await loadTimes(db);
+      known = { times, at };
+      return times;
+    } catch (error) {
+      if (known === undefined || at - known.at > OLDEST_MS) throw error;
+      logger.warn({ err: error }, "revoked tokens cannot be read again");
+      return known.times;
+    } finally {
+      loading = undefined;
+    }
+  };
+  const current = async (): Promise<Known> => {
+    if (known !== undefined && clock().getTime() - known.at < refreshSeconds * 1000) return known.times;
+    return (loading ??= load());
+  };
+  return {
+    check: async ({ issuer, subject, claims }) => {
+      const times = await current();
+      if (times.size === 0) return;
+      const notBefore = Math.max(...["", issuer].map((each) => times.get(keyOf({ issuer: each, subject })) ?? 0));
+      // A token tells its age in whole seconds; of one that does not tell it, nobody knows that it is newer.
+      const issuedAt = typeof claims.iat === "number" ? claims.iat * 1000 : 0;
+      if (issuedAt < notBefore) throw new RpcError(Code.UNAUTHENTICATED, "the token was revoked: sign in again");
+    },
+    revoke: async (what) => {
+      const now = clock();
+      await db.query({
+        text: `INSERT INTO token_revocations (issuer, subject, not_before) VALUES ($1, $2, $3)
+          ON CONFLICT (issuer, subject) DO UPDATE SET not_before = greatest(token_revocations.not_before, $3)`,
+        values: [what.issuer, what.subject, now],
+      });
+      // Whoever was given a new access token for an old refresh token would go on.
+      await db.query({ text: "DELETE FROM issuer_state WHERE payload->>'accountId' = $1", values: [what.subject] });
+      known = undefined;
+      return now;
+    },
+  };
+}
+
+async function loadTimes(db: Queryable): Promise<Known> {
+  const { rows } = await db.query<{ issuer: string; subject: string; not_before: Date }>({
+    name: "load-token-revocations",
+    text: "SELECT issuer, subject, not_before FROM token_revocations",
+  });
+  return new Map(rows.map((row) => [keyOf(row), row.not_before.getTime()]));
+}
