@@ -35,6 +35,7 @@ const PARTS = `
     AND (c.relkind IN ('r', 'p', 'v', 'm') OR (c.relkind = 'S' AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = c.oid AND deptype = 'i')))
   UNION ALL
   SELECT 'function', 0, 0, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prokind <> 'a'
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND classid = 'pg_proc'::regclass AND deptype = 'e')
   UNION ALL
   SELECT 'type ' || typname, 0, enumsortorder::int, 'value ' || enumlabel FROM pg_enum JOIN pg_type t ON t.oid = enumtypid
   UNION ALL

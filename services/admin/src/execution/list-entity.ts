@@ -1,5 +1,6 @@
-import { baseColumns, type EntityDescription } from "../list/entity.js";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { launchPlanEntity } from "../launch-plan/list-entity.js";
+import { baseColumns, type EntityDescription } from "../list/entity.js";
 import { taskEntity } from "../task/list-entity.js";
 import { workflowEntity } from "../workflow/list-entity.js";
 
@@ -7,63 +8,96 @@ const text = { type: "text" } as const;
 const tagColumns = { key: text, value: text, name: { type: "text", sql: "execution_tags.key" } } as const;
 const tags = { kind: "exists", table: "execution_tags", on: "execution_tags.execution_id = executions.id", columns: tagColumns } as const;
 
+/** What has few values is put in the order of time beneath it. */
+const beforeTime = <T extends string>(name: T) => [name, "created_at", "id"] as const;
+const byIndex = { from: "index" } as const;
+const numberOnly = { of: "order", because: "a number that no answer shows" } as const;
+const freeText = { of: "all", because: "text of any length, of which an index would be large" } as const;
+const failedOnly = { of: "order", because: "only failed executions have one, and the index only them" } as const;
+const address = { of: "all", because: "an address that follows from the execution's name" } as const;
+
 /** Columns of executions that clients may name. */
 export const executionTable = {
   table: "executions",
   columns: {
     ...baseColumns,
+    // Rows are numbered as they come, and an index has them by time.
+    id: { type: "int8", order: ["created_at", "id"] },
     execution_project: text,
     execution_domain: text,
-    execution_name: text,
-    launch_plan_id: { type: "int8" },
-    workflow_id: { type: "int8" },
-    task_id: { type: "int8" },
-    phase: text,
+    execution_name: { type: "text", order: ["execution_name"] },
+    launch_plan_id: { type: "int8", unindexed: numberOnly },
+    workflow_id: { type: "int8", unindexed: numberOnly },
+    task_id: { type: "int8", unindexed: numberOnly },
+    phase: { type: "text", order: beforeTime("phase"), few: byIndex },
     closure: { type: "bytes" },
     spec: { type: "bytes" },
     started_at: { type: "timestamp" },
     execution_created_at: { type: "timestamp" },
     execution_updated_at: { type: "timestamp" },
     duration: { type: "duration" },
-    abort_cause: text,
-    mode: { type: "int4" },
-    source_execution_id: { type: "int8" },
+    abort_cause: { type: "text", unindexed: freeText },
+    mode: { type: "int4", order: beforeTime("mode"), few: byIndex },
+    source_execution_id: { type: "int8", unindexed: numberOnly },
     parent_node_execution_id: {
       type: "int8",
+      unindexed: { of: "all", because: "a number that no answer shows" },
       sql: `(SELECT n.id FROM node_executions n
         WHERE n.execution_id = executions.parent_execution_id AND n.node_id = executions.parent_node_id)`,
     },
-    cluster: text,
-    inputs_uri: text,
-    user_inputs_uri: text,
-    error_kind: text,
-    error_code: text,
-    user: { type: "text", sql: "executions.principal" },
-    state: { type: "int4" },
-    launch_entity: text,
+    cluster: { type: "text", order: beforeTime("cluster"), few: byIndex },
+    inputs_uri: { type: "text", unindexed: address },
+    user_inputs_uri: { type: "text", unindexed: address },
+    error_kind: { type: "text", order: beforeTime("error_kind"), few: byIndex, unindexed: failedOnly },
+    error_code: { type: "text", order: beforeTime("error_code"), few: byIndex, unindexed: failedOnly },
+    user: { type: "text", sql: "executions.principal", order: beforeTime("user"), few: byIndex },
+    state: {
+      type: "int4",
+      order: beforeTime("state"),
+      unindexed: { of: "order", because: "lists are of one state but for those that ask otherwise" },
+    },
+    launch_entity: {
+      type: "text",
+      order: beforeTime("launch_entity"),
+      few: { from: "values", values: ["launch_plan", "task"] },
+      unindexed: { of: "order", because: "of two values one is rare" },
+    },
   },
 } as const satisfies Pick<EntityDescription, "table" | "columns">;
+
+const nameInRow = (column: string, resourceType: ResourceType) =>
+  ({ type: "text", sql: `executions.${column}`, few: { from: "names", resourceType } }) as const;
 
 /** What ListExecutions can filter and sort by. */
 export const executionEntity: EntityDescription = {
   ...executionTable,
   prefix: "execution",
   key: "id",
+  order: ["created_at", "id"],
   related: {
     // The names stand in the row, too: so one index has them in the order of time.
     launch_plan: {
       kind: "join",
       table: "launch_plans",
       on: "launch_plans.id = executions.launch_plan_id",
-      columns: { ...launchPlanEntity.columns, name: { type: "text", sql: "executions.launch_plan_name" } },
+      columns: { ...launchPlanEntity.columns, name: nameInRow("launch_plan_name", ResourceType.LAUNCH_PLAN) },
+      numbers: { column: "executions.launch_plan_id", of: launchPlanEntity },
     },
     workflow: {
       kind: "join",
       table: "workflows",
       on: "workflows.id = executions.workflow_id",
-      columns: { ...workflowEntity.columns, name: { type: "text", sql: "executions.workflow_name" } },
+      columns: { ...workflowEntity.columns, name: nameInRow("workflow_name", ResourceType.WORKFLOW) },
+      numbers: { column: "executions.workflow_id", of: workflowEntity },
     },
-    task: { kind: "join", table: "tasks", on: "tasks.id = executions.task_id", columns: taskEntity.columns },
+    task: {
+      kind: "join",
+      table: "tasks",
+      on: "tasks.id = executions.task_id",
+      columns: taskEntity.columns,
+      numbers: { column: "executions.task_id", of: taskEntity },
+      implies: "executions.launch_entity = 'task'",
+    },
     admin_tag: tags,
     execution_tag: tags,
     execution_admin_tag: tags,

@@ -4,8 +4,10 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { Encoded } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { missingArgument } from "../invalid.js";
-import { planList, preparedPage, selectPage } from "../list/plan.js";
+import { planNarrowed } from "../list/narrow.js";
+import { type ListPlan, type ListRequest, preparedPage, readTerms, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
+import { impliedBounds } from "./implied-bound.js";
 import { executionEntity } from "./list-entity.js";
 import { encodeExecutions, executionColumns, type ExecutionRow } from "./row.js";
 
@@ -17,14 +19,28 @@ export async function listExecutions(
   if (id === undefined) throw missingArgument("id");
   checkText(id.project, "project");
   checkText(id.domain, "domain");
-  const equal = { execution_project: id.project, execution_domain: id.domain, execution_name: id.name };
-  const request = { rpc: "ListExecutions", limit, token, filters, sortBy, equal };
-  const given = planList(executionEntity, request);
-  const plan = given.filtered.has("execution.state")
-    ? given
-    : planList(executionEntity, { ...request, where: [{ sql: `executions.state = ${ExecutionState.EXECUTION_ACTIVE}` }] });
+  const plan = await planExecutions(db, {
+    rpc: "ListExecutions",
+    limit,
+    token,
+    filters,
+    sortBy,
+    equal: { execution_project: id.project, execution_domain: id.domain, execution_name: id.name },
+  });
   // What most clients ask for, and executions_created_at has in order.
   const page = filters === "" && id.name === "" && sortBy?.key === "created_at" ? preparedPage : selectPage;
   const { rows } = await db.query<ExecutionRow>(page(executionEntity, plan, executionColumns));
   return new Encoded(ExecutionListSchema, encodeExecutions(rows, nextToken(plan, rows.length)));
+}
+
+/** Where no filter speaks of the state, those that are not archived. */
+export async function planExecutions(db: Queryable, request: ListRequest): Promise<ListPlan> {
+  const terms = readTerms(executionEntity, request);
+  const where = [...(await impliedBounds(db, request, terms))];
+  if (terms.some((term) => term.prefix === "execution" && term.name === "state")) {
+    return planNarrowed(db, executionEntity, { ...request, where });
+  }
+  // Its value stands in the text: a prepared statement is planned for it.
+  const active = { sql: `executions.state = ${ExecutionState.EXECUTION_ACTIVE}` };
+  return planNarrowed(db, executionEntity, { ...request, known: { state: ExecutionState.EXECUTION_ACTIVE }, where: [active, ...where] });
 }

@@ -22,9 +22,9 @@ test("every documented function becomes a condition with a parameter", () => {
     "launch_plans.project = $1 AND launch_plans.name = $2::text AND launch_plans.version <> $3::text" +
       " AND launch_plans.state > $4::int4 AND launch_plans.state >= $5::int4 AND launch_plans.state < $6::int4" +
       " AND launch_plans.state <= $7::int4 AND launch_plans.name LIKE $8 AND launch_plans.name NOT LIKE $9" +
-      " AND workflows.name = ANY($10::text[]) AND launch_plans.schedule_type <> ALL($11::text[])",
+      " AND workflows.name = ANY($10::text[]) AND launch_plans.schedule_type <> $11::text",
   );
-  expect(values).toEqual(["p", "a", "b", "0", "1", "2", "3", "%c%", "d%", ["e", "f"], ["NONE"]]);
+  expect(values).toEqual(["p", "a", "b", "0", "1", "2", "3", "%c%", "d%", ["e", "f"], "NONE"]);
   expect(joins).toBe(" LEFT JOIN workflows ON launch_plans.workflow_id = workflows.id");
 });
 
@@ -66,6 +66,28 @@ test("any order is made total", () => {
     "launch_plans.name DESC, launch_plans.id DESC",
   );
   expect(planList(launchPlanEntity, { ...request, sortBy: sorted("id") }).orderBy).toBe("launch_plans.id ASC");
+});
+
+test("there is no order by what all rows have in common, nor by encoded messages", () => {
+  const equal = { project: "p", name: "" };
+  for (const key of ["project", "deleted_at", "closure"]) {
+    expect(planList(launchPlanEntity, { ...request, equal, sortBy: sorted(key, 0) }).orderBy).toBe("launch_plans.id DESC");
+  }
+  expect(planList(launchPlanEntity, { ...request, equal, sortBy: sorted("name") }).orderBy).toBe(
+    "launch_plans.name ASC, launch_plans.id ASC",
+  );
+});
+
+test("a filter on a column of which the request knows the value is no condition on rows", () => {
+  const equal = { project: "p" };
+  const { where, values } = planList(launchPlanEntity, {
+    ...request,
+    equal,
+    known: { state: 0 },
+    filters: "ne(project,q)+value_in(state,0;1)",
+  });
+  expect(where).toBe("launch_plans.project = $1 AND $2::text <> $3::text AND $4::int4 = ANY($5::int4[])");
+  expect(values).toEqual(["p", "p", "q", 0, ["0", "1"]]);
 });
 
 test("a page has at most ten thousand rows", () => {

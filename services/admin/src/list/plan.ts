@@ -2,8 +2,16 @@ import { createHash } from "node:crypto";
 import type { Sort } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { Sort_Direction } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { invalidArgument } from "../invalid.js";
-import { columnTypes } from "./column-type.js";
-import { type ColumnTable, columnSql, type EntityDescription, type EntityPrefix, entityPrefixes, type RelatedTable } from "./entity.js";
+import { type ColumnType, columnTypes } from "./column-type.js";
+import {
+  type Column,
+  type ColumnTable,
+  columnSql,
+  type EntityDescription,
+  type EntityPrefix,
+  entityPrefixes,
+  type RelatedTable,
+} from "./entity.js";
 import { type FilterTerm, parseFilterTerms } from "./filter-term.js";
 import { parseToken } from "./token.js";
 
@@ -19,6 +27,8 @@ export interface ListRequest {
   readonly sortBy?: Sort | undefined;
   /** Equality conditions of the request itself; empty strings and undefined say nothing. */
   readonly equal?: Readonly<Record<string, string | number | bigint | undefined>>;
+  /** Columns of which all rows have this value already. */
+  readonly known?: Readonly<Record<string, string | number | bigint>>;
   /** Further conditions: SQL over the entity's table with `$$` where the value goes. */
   readonly where?: readonly Condition[];
   /** Whether limit 0 asks for all rows instead of being refused. */
@@ -27,7 +37,10 @@ export interface ListRequest {
 
 export interface Condition {
   readonly sql: string;
+  /** Goes where `$$` stands. */
   readonly value?: unknown;
+  /** Goes where `$known` stands. */
+  readonly known?: string | number | bigint;
 }
 
 export interface ListPlan {
@@ -52,11 +65,17 @@ const operators: ReadonlyMap<string, string> = new Map([
   ["lte", "<="],
 ]);
 
-interface ReadTerm {
+/** A term of a filter, checked. */
+export interface ReadTerm {
   readonly prefix: EntityPrefix;
   readonly name: string;
-  readonly condition: Condition;
+  readonly function: string;
+  readonly column: Column;
   readonly related: RelatedTable | undefined;
+  /** What it says of an expression of the column's type. */
+  readonly says: (sql: string) => Condition;
+  /** What it says of the column. */
+  readonly condition: Condition;
 }
 
 /**
@@ -66,19 +85,22 @@ interface ReadTerm {
  * @throws RpcError INVALID_ARGUMENT naming the filter, column, sort key, limit or token that is wrong.
  */
 export function planList(entity: EntityDescription, request: ListRequest): ListPlan {
+  return planTerms(entity, request, readTerms(entity, request));
+}
+
+/** The same with terms that were read before. */
+export function planTerms(entity: EntityDescription, request: ListRequest, terms: readonly ReadTerm[]): ListPlan {
   if (request.limit === 0 && request.zeroMeansAll !== true) throw invalidArgument("invalid value for limit: it must be greater than 0");
   const offset = parseToken(request.token);
   if (offset === undefined) throw invalidArgument(`invalid pagination token ${request.token} for ${request.rpc}: it must be a row offset`);
-  const terms = readTerms(entity, request.filters);
-  const orderBy = order(entity, request.sortBy);
+  const orderBy = order(entity, request);
   const conditions: Condition[] = [];
-  for (const [name, value] of Object.entries(request.equal ?? {})) {
-    if (value === undefined || value === "") continue;
+  for (const [name, value] of equalities(request)) {
     if (typeof value === "string" && value.includes("\0"))
       throw invalidArgument(`invalid value for ${name}: NUL characters are not allowed`);
     conditions.push({ sql: `${columnSql(entity, name)} = $$`, value });
   }
-  conditions.push(...(request.where ?? []));
+  conditions.push(...(request.where ?? []), ...implied(terms));
   conditions.push(...terms.filter((term) => term.related?.kind !== "exists").map((term) => term.condition));
   const values: unknown[] = [];
   const clauses = conditions.map((condition) => numbered(condition, values));
@@ -130,28 +152,76 @@ function unlimited(entity: EntityDescription, plan: ListPlan, select: string): s
 }
 
 /** Gives the condition its parameter's number. */
-function numbered(condition: Condition, values: unknown[]): string {
-  if (!condition.sql.includes("$$")) return condition.sql;
-  values.push(condition.value);
-  return condition.sql.replaceAll("$$", () => `$${values.length}`);
+export function numbered(condition: Condition, values: unknown[]): string {
+  const { sql, value, known } = condition;
+  const place = (text: string, name: string, given: unknown) => {
+    if (!text.includes(name)) return text;
+    values.push(given);
+    return text.replaceAll(name, () => `$${values.length}`);
+  };
+  return place(place(sql, "$known", known), "$$", value);
 }
 
-function order(entity: EntityDescription, sort: Sort | undefined): string {
-  const key = columnSql(entity, entity.key);
-  if (sort === undefined) return key;
-  if (!Object.hasOwn(entity.columns, sort.key)) throw invalidArgument(`invalid sort key '${sort.key}'`);
-  const directions: Readonly<Record<number, string>> = { [Sort_Direction.ASCENDING]: "ASC", [Sort_Direction.DESCENDING]: "DESC" };
+function order(entity: EntityDescription, request: ListRequest): string {
+  const { columns, direction } = orderOf(entity, request);
+  return columns.map((name) => `${columnSql(entity, name)}${direction === "" ? "" : ` ${direction}`}`).join(", ");
+}
+
+export interface Order {
+  readonly columns: readonly string[];
+  readonly direction: "ASC" | "DESC" | "";
+}
+
+/**
+ * What a request is ordered by.
+ *
+ * @throws RpcError INVALID_ARGUMENT naming the sort key or direction that is wrong.
+ */
+export function orderOf(entity: EntityDescription, { sortBy: sort, ...request }: ListRequest): Order {
+  const byDefault = entity.order ?? [entity.key];
+  if (sort === undefined) return { columns: byDefault, direction: "" };
+  const column = Object.hasOwn(entity.columns, sort.key) ? entity.columns[sort.key] : undefined;
+  if (column === undefined) throw invalidArgument(`invalid sort key '${sort.key}'`);
+  const directions: Readonly<Record<number, Order["direction"]>> = {
+    [Sort_Direction.ASCENDING]: "ASC",
+    [Sort_Direction.DESCENDING]: "DESC",
+  };
   const direction = directions[sort.direction];
   if (direction === undefined) throw invalidArgument(`invalid sort direction ${sort.direction}: it must be ASCENDING or DESCENDING`);
-  const column = columnSql(entity, sort.key);
-  return column === key ? `${key} ${direction}` : `${column} ${direction}, ${key} ${direction}`;
+  // Where all rows have the same value there is nothing to order by it, and encoded messages have no order that means anything.
+  const none = knownValues(request).has(sort.key) || column.type === "bytes";
+  const names = none ? [] : (column.order ?? [sort.key, entity.key]);
+  return { columns: [...new Set(names.length === 0 ? byDefault : names)], direction };
 }
 
-function readTerms(entity: EntityDescription, filters: string): readonly ReadTerm[] {
-  if (filters === "") return [];
-  const terms = parseFilterTerms(filters);
+function equalities({ equal = {} }: Pick<ListRequest, "equal">): (readonly [string, string | number | bigint])[] {
+  return Object.entries(equal).flatMap(([name, value]) => (value === undefined || value === "" ? [] : [[name, value] as const]));
+}
+
+/** Columns that have one value in all rows of the list. */
+function knownValues({ equal, known = {} }: Pick<ListRequest, "equal" | "known">): ReadonlyMap<string, string | number | bigint> {
+  return new Map([...equalities({ ...(equal && { equal }) }), ...Object.entries(known)]);
+}
+
+/**
+ * The terms of a request's filters.
+ *
+ * @throws RpcError INVALID_ARGUMENT naming the function, entity, column or value that is wrong.
+ */
+export function readTerms(entity: EntityDescription, request: ListRequest): readonly ReadTerm[] {
+  if (request.filters === "") return [];
+  const terms = parseFilterTerms(request.filters);
   if (terms === undefined) throw invalidArgument("invalid value for filters: terms must be function(field,value) joined with +");
-  return terms.map((term) => readTerm(entity, term));
+  const known = knownValues(request);
+  return terms.map((term) => withKnown(readTerm(entity, term), known));
+}
+
+/** A condition on a column of which the value is known is none on rows: the database then sees at once whether it holds. */
+function withKnown(term: ReadTerm, known: ReadonlyMap<string, string | number | bigint>): ReadTerm {
+  const value = term.related === undefined ? known.get(term.name) : undefined;
+  if (value === undefined) return term;
+  const { sql, value: other } = term.says(`$known::${columnTypes[term.column.type].cast}`);
+  return { ...term, condition: { sql, value: other, known: value } };
 }
 
 function readTerm(entity: EntityDescription, term: FilterTerm): ReadTerm {
@@ -162,13 +232,13 @@ function readTerm(entity: EntityDescription, term: FilterTerm): ReadTerm {
     throw invalidArgument(`invalid value for filters: '${prefix}' entity is not allowed in filters of ${entity.prefix} lists`);
   }
   const table: ColumnTable = related ?? entity;
-  if (!Object.hasOwn(table.columns, name)) throw invalidArgument(`invalid value for filters: '${prefix}.${name}' is not a column`);
-  return { prefix, name, condition: comparison(table, name, term), related };
+  const column = Object.hasOwn(table.columns, name) ? table.columns[name] : undefined;
+  if (column === undefined) throw invalidArgument(`invalid value for filters: '${prefix}.${name}' is not a column`);
+  const says = comparison(column.type, term);
+  return { prefix, name, function: term.function, column, related, says, condition: says(columnSql(table, name)) };
 }
 
-function comparison(table: ColumnTable, name: string, term: FilterTerm): Condition {
-  const sql = columnSql(table, name);
-  const { type } = table.columns[name] ?? { type: "text" as const };
+function comparison(type: ColumnType, term: FilterTerm): (sql: string) => Condition {
   const rule = columnTypes[type];
   const parsed = term.values.map((text) => {
     const value = rule.parse(text);
@@ -177,27 +247,38 @@ function comparison(table: ColumnTable, name: string, term: FilterTerm): Conditi
     }
     return value;
   });
+  const [value = ""] = parsed;
   const repeated = term.function === "value_in" || term.function === "value_not_in";
   if (repeated) {
-    return { sql: `${sql} ${term.function === "value_in" ? "= ANY" : "<> ALL"}($$::${rule.cast}[])`, value: parsed };
+    const among = term.function === "value_in";
+    const values = [...new Set(parsed)];
+    if (values.length === 1) return (sql) => ({ sql: `${sql} ${among ? "=" : "<>"} $$::${rule.cast}`, value });
+    return (sql) => ({ sql: `${sql} ${among ? "= ANY" : "<> ALL"}($$::${rule.cast}[])`, value: values });
   }
   const operator = operators.get(term.function);
   const like = term.function === "contains" || term.function === "not_like";
   if (operator === undefined && !like) throw invalidArgument(`invalid value for filters: unrecognized filter function: ${term.function}`);
   if (parsed.length !== 1) throw invalidArgument(`invalid value for filters: ${term.function}(${term.field}) takes one value`);
-  if (operator !== undefined) return { sql: `${sql} ${operator} $$::${rule.cast}`, value: parsed[0] };
+  if (operator !== undefined) return (sql) => ({ sql: `${sql} ${operator} $$::${rule.cast}`, value });
   if (type !== "text") throw invalidArgument(`invalid value for filters: ${term.function} needs a column of text, ${term.field} is none`);
-  if (term.function === "contains") return { sql: `${sql} LIKE $$`, value: `%${parsed[0]}%` };
-  if (/(^|[^\\])(\\\\)*\\$/.test(parsed[0] ?? "")) {
+  if (term.function === "not_like" && /(^|[^\\])(\\\\)*\\$/.test(value)) {
     throw invalidArgument(`invalid value for filters: ${term.field}: a pattern must not end in a single \\`);
   }
-  return { sql: `${sql} NOT LIKE $$`, value: parsed[0] };
+  return term.function === "contains"
+    ? (sql) => ({ sql: `${sql} LIKE $$`, value: `%${value}%` })
+    : (sql) => ({ sql: `${sql} NOT LIKE $$`, value });
 }
 
 function joins(terms: readonly ReadTerm[]): string {
   const tables = new Map<string, string>();
   for (const { related } of terms) if (related?.kind === "join") tables.set(related.table, related.on);
   return [...tables].map(([table, on]) => ` LEFT JOIN ${table} ON ${on}`).join("");
+}
+
+/** What follows from a row being joined, once for each table. */
+function implied(terms: readonly ReadTerm[]): Condition[] {
+  const sql = terms.flatMap(({ related }) => (related?.kind === "join" && related.implies !== undefined ? [related.implies] : []));
+  return [...new Set(sql)].map((text) => ({ sql: text }));
 }
 
 function existsClauses(terms: readonly ReadTerm[], values: unknown[]): string[] {

@@ -10,6 +10,7 @@ export const nodeExecutionTable = {
   table: "node_executions",
   columns: {
     ...baseColumns,
+    id: { type: "int8", order: ["created_at", "id"] },
     execution_project: ofExecution("execution_project"),
     execution_domain: ofExecution("execution_domain"),
     execution_name: ofExecution("execution_name"),
@@ -24,14 +25,16 @@ export const nodeExecutionTable = {
     node_execution_metadata: { type: "bytes", sql: "NULL::bytea" },
     parent_id: {
       type: "int8",
+      // All rows of a list have the same parent.
+      order: [],
       sql: `(SELECT p.id FROM node_executions p WHERE p.execution_id = node_executions.execution_id
         AND p.node_id = node_executions.parent_node_id)`,
     },
-    parent_task_execution_id: { type: "int8", sql: "NULL::bigint" },
+    parent_task_execution_id: { type: "int8", sql: "NULL::bigint", order: [] },
     error_kind: text,
     error_code: text,
     cache_status: text,
-    dynamic_workflow_remote_closure_reference: { type: "text", sql: "''::text" },
+    dynamic_workflow_remote_closure_reference: { type: "text", sql: "''::text", order: [] },
     internal_data: { type: "bytes", sql: "NULL::bytea" },
   },
 } as const satisfies Pick<EntityDescription, "table" | "columns">;
@@ -41,6 +44,7 @@ export const nodeExecutionEntity: EntityDescription = {
   ...nodeExecutionTable,
   prefix: "node_execution",
   key: "id",
+  order: ["created_at", "id"],
   related: {
     execution: { ...executionTable, kind: "join", on: "executions.id = node_executions.execution_id" },
   },

@@ -57,7 +57,9 @@ export async function listNodeExecutionsForTask(db: Queryable, request: NodeExec
 }
 
 async function page(db: Queryable, executionId: WorkflowExecutionIdentifier, request: ListRequest): Promise<List> {
-  const plan = planList(nodeExecutionEntity, request);
+  const { project, domain, name } = executionId;
+  const known = { execution_project: project, execution_domain: domain, execution_name: name };
+  const plan = planList(nodeExecutionEntity, { ...request, known });
   const { rows } = await db.query<NodeRow>(selectPage(nodeExecutionEntity, plan, listedNodeColumns));
   return {
     nodeExecutions: rows.map((row) => nodeExecutionOf(row, { executionId, errorBytes: LIST_ERROR_BYTES })),

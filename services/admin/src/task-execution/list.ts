@@ -23,7 +23,9 @@ export async function listTaskExecutions(
     { sql: "task_executions.execution_id = $$", value: rowId },
     { sql: "task_executions.node_id = $$", value: id.nodeId },
   ];
-  const plan = planList(taskExecutionEntity, { ...list, where });
+  const { project, domain, name } = id.executionId;
+  const ofExecution = { execution_project: project, execution_domain: domain, execution_name: name, project, domain, name };
+  const plan = planList(taskExecutionEntity, { ...list, where, known: { ...ofExecution, node_id: id.nodeId } });
   const { rows } = await db.query<TaskRow>(selectPage(taskExecutionEntity, plan, taskColumns));
   return { taskExecutions: await taskExecutionsOf(db, id.executionId, rows), token: nextToken(plan, rows.length) };
 }

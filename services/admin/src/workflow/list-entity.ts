@@ -9,7 +9,7 @@ export const workflowEntity: EntityDescription = {
     ...versionedColumns,
     typed_interface: { type: "bytes" },
     // Closures stand in the row; the column of the original that named their place stays nameable.
-    remote_closure_identifier: { type: "text", sql: "''::text" },
+    remote_closure_identifier: { type: "text", sql: "''::text", order: [] },
     digest: { type: "bytes" },
     short_description: { type: "text" },
   },

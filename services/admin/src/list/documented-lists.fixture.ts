@@ -1,0 +1,99 @@
+import type { Database } from "@flyte-ts/postgres";
+import { planExecutions } from "../execution/list.js";
+import { executionEntity } from "../execution/list-entity.js";
+import { executionColumns } from "../execution/row.js";
+import { launchPlanEntity } from "../launch-plan/list-entity.js";
+import { namedEntityEntity } from "../named-entity/list-entity.js";
+import { nodeExecutionEntity } from "../node-execution/list-entity.js";
+import { listedNodeColumns } from "../node-execution/row.js";
+import { taskExecutionEntity } from "../task-execution/list-entity.js";
+import { taskColumns } from "../task-execution/row.js";
+import { taskEntity } from "../task/list-entity.js";
+import { workflowEntity } from "../workflow/list-entity.js";
+import type { Combination, Listed } from "./combinations.fixture.js";
+import type { EntityDescription } from "./entity.js";
+import { BUSY, LARGE } from "./filled.fixture.js";
+import { planList } from "./plan.js";
+
+/** Every list that admin gives, of what there is most of in a filled database. */
+export async function documentedLists(db: Database): Promise<readonly Listed[]> {
+  const { rows } = await db.query<{ execution_id: bigint; node_id: string }>({
+    text: `SELECT execution_id, min(node_id) AS node_id FROM node_executions WHERE parent_task_key IS NOT NULL AND id % 3 = 0 GROUP BY 1 LIMIT 1`,
+  });
+  const { execution_id: executionId, node_id: nodeId } = rows[0] ?? { execution_id: 0n, node_id: "" };
+  const sync =
+    (entity: EntityDescription): Listed["plan"] =>
+    async (request) =>
+      planList(entity, request);
+  const versions = (name: string, entity: EntityDescription, select: string): Listed => ({
+    name,
+    entity,
+    select,
+    request: { equal: { ...BUSY } },
+    plan: sync(entity),
+  });
+  const known = { execution_project: BUSY.project, execution_domain: BUSY.domain, execution_name: "a" };
+  const nodes = (name: string, sql: string, value?: string): Listed => ({
+    name,
+    entity: nodeExecutionEntity,
+    select: listedNodeColumns,
+    request: {
+      where: [
+        { sql: "node_executions.execution_id = $$", value: executionId },
+        { sql, value },
+      ],
+      known,
+    },
+    plan: sync(nodeExecutionEntity),
+  });
+  return [
+    {
+      name: "ListExecutions",
+      entity: executionEntity,
+      select: executionColumns,
+      request: { equal: { execution_project: BUSY.project, execution_domain: BUSY.domain } },
+      plan: (request) => planExecutions(db, request),
+      slow: (combination) => againstTheGrain(combination) || failuresByPhase(combination),
+    },
+    nodes("ListNodeExecutions", "node_executions.parent_node_id IS NULL AND node_executions.parent_task_key IS NULL"),
+    nodes("ListNodeExecutions of a node", "node_executions.parent_node_id = $$", LARGE.parentNodeId),
+    nodes("ListNodeExecutionsForTask", "node_executions.parent_task_key = $$", LARGE.taskKey),
+    {
+      name: "ListTaskExecutions",
+      entity: taskExecutionEntity,
+      select: taskColumns,
+      request: {
+        where: [
+          { sql: "task_executions.execution_id = $$", value: executionId },
+          { sql: "task_executions.node_id = $$", value: nodeId },
+        ],
+        known: { ...known, project: BUSY.project, domain: BUSY.domain, name: "a", node_id: nodeId },
+      },
+      plan: sync(taskExecutionEntity),
+    },
+    versions("ListTasks", taskEntity, "tasks.closure"),
+    versions("ListWorkflows", workflowEntity, "workflows.typed_interface"),
+    versions("ListLaunchPlans", launchPlanEntity, "launch_plans.spec"),
+    { ...versions("ListNamedEntities", namedEntityEntity, "named_entities.name"), request: { equal: { ...BUSY, resource_type: 2 } } },
+  ];
+}
+
+/** All that has an error has failed: in the order of phases it stands in one place, which may be the last. */
+function failuresByPhase({ filters, sort }: Combination): boolean {
+  return sort?.[0] === "phase" && /^\w+\(error_/.test(filters);
+}
+
+const TIMES = ["created_at", "started_at", "updated_at", "execution_created_at", "execution_updated_at"];
+
+/**
+ * Newest first of those before a time, oldest first of those after it, by different times: what lies between is read. Not
+ * so of those before a time by created_at (execution/implied-bound.ts), which the console asks for.
+ */
+function againstTheGrain({ filters, sort = ["id", 1] }: Combination): boolean {
+  const [, fn, bounded] = /^(gte|lt)\((\w+),/.exec(filters) ?? [];
+  const direction = sort[1];
+  const ordered = ["id", "deleted_at", "state", "execution_project", "execution_domain"].includes(sort[0]) ? "created_at" : sort[0];
+  if (bounded === undefined || bounded === ordered || !TIMES.includes(bounded) || !TIMES.includes(ordered)) return false;
+  if (ordered === "created_at") return fn === "gte" && direction === 1;
+  return fn === (direction === 0 ? "lt" : "gte");
+}

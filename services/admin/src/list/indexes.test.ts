@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
+import { combinationsOf, type Combination, filtersOf, type Listed } from "./combinations.fixture.js";
+import { documentedLists } from "./documented-lists.fixture.js";
+import { executionEntity } from "../execution/list-entity.js";
+import { explain, page } from "./explain.fixture.js";
+import { BIG_TABLES, type Fill, fillLists } from "./filled.fixture.js";
+import { planList } from "./plan.js";
+
+/** LISTS=full: the size that is promised, and every filter with every order; some minutes. */
+const full = process.env.LISTS === "full";
+const fill: Fill = full
+  ? { executions: 1_000_000, nodes: 5_000_000, versions: 50_000 }
+  : { executions: 100_000, nodes: 500_000, versions: 20_000 };
+
+/**
+ * Rows that a part of a plan may read, sort or throw away for a page of 100. A filter that one row in some hundred or
+ * thousand passes finds its page in the order asked for, or all its rows and then sorts them: in a million that is ten
+ * thousand or so. A list of nodes may read all of one execution.
+ */
+const MOST_ROWS = full ? 60_000 : 40_000;
+
+let database: AdminDatabase;
+let lists: ReadonlyMap<string, Listed>;
+beforeAll(async () => {
+  database = await adminDatabase();
+  const began = performance.now();
+  await fillLists(database.db, fill);
+  lists = new Map((await documentedLists(database.db)).map((listed) => [listed.name, listed]));
+  tell(`${fill.executions} executions and ${fill.nodes} nodes made in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+}, 1_800_000);
+afterAll(() => database.stop());
+
+test.each([
+  "ListExecutions",
+  "ListNodeExecutions",
+  "ListNodeExecutions of a node",
+  "ListNodeExecutionsForTask",
+  "ListTaskExecutions",
+  "ListTasks",
+  "ListWorkflows",
+  "ListLaunchPlans",
+  "ListNamedEntities",
+])(
+  "%s: whatever it is filtered and ordered by, no large table is read whole and no more than a part of it is sorted",
+  async (name) => {
+    const listed = lists.get(name);
+    if (listed === undefined) throw new Error(`no list ${name}`);
+    const combinations = combinationsOf(listed, await filtersOf(database.db, listed, full), full);
+    expect(combinations.length).toBeGreaterThan(20);
+    const missed: string[] = [];
+    const times: number[] = [];
+    for (const combination of combinations) {
+      if (listed.slow?.(combination) === true) continue;
+      const { whole, rows, shape } = await explain(database.db, listed, combination);
+      const large = whole.filter((table) => (BIG_TABLES as readonly string[]).includes(table));
+      if (large.length > 0 || rows > MOST_ROWS) missed.push(`${told(combination)}: ${shape}`);
+      if (full) times.push(await measured(listed, combination));
+    }
+    if (full) tellTimes(name, times);
+    expect(missed).toEqual([]);
+  },
+  3_600_000,
+);
+
+test("what is asked before a list of executions changes no answer", async () => {
+  const listed = lists.get("ListExecutions");
+  if (listed === undefined) throw new Error("no list of executions");
+  const filters = await filtersOf(database.db, listed, false);
+  const plain: Listed["plan"] = async (request) => planList(executionEntity, { ...request, where: [{ sql: "executions.state = 0" }] });
+  for (const text of filters.filter((filter, index) => index % 11 === 0 && !/\(state,/.test(filter))) {
+    const combination: Combination = { filters: text, sort: ["created_at", 0] };
+    const names = async (plan: Listed["plan"]) => page(database.db, { ...listed, plan, select: "executions.execution_name" }, combination);
+    expect(await names(listed.plan), text).toEqual(await names(plain));
+  }
+});
+
+const told = ({ filters, sort }: Combination) => `${filters === "" ? "no filter" : filters} ordered by ${sort?.join(" ") ?? "nothing"}`;
+
+async function measured(listed: Listed, combination: Combination): Promise<number> {
+  const began = performance.now();
+  await page(database.db, listed, combination);
+  return performance.now() - began;
+}
+
+function tellTimes(name: string, times: readonly number[]): void {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]?.toFixed(1);
+  tell(`${name}: ${times.length} pages of 100, ms: p50 ${at(0.5)}, p99 ${at(0.99)}, longest ${at(1)}`);
+}
+
+function tell(text: string): void {
+  process.stdout.write(`lists: ${text}\n`);
+}
