@@ -16,7 +16,7 @@ export const BUSY = { project: "busy", domain: "development" } as const;
 const VERSIONS = 10;
 
 /** The tables whose rows grow with what runs. */
-export const BIG_TABLES = ["executions", "execution_tags", "node_executions", "task_executions"] as const;
+export const BIG_TABLES = ["execution_tags", "executions", "node_executions", "task_executions"] as const;
 
 const versionColumns = "project, domain, name, version, digest, closure, created_at, updated_at";
 const at = "now() - r * interval '37 seconds'";
@@ -111,7 +111,11 @@ export async function fillLists(db: Database, fill: Fill): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.query({ text: "SET LOCAL statement_timeout = 0" });
     await tx.query({ text: "SET LOCAL maintenance_work_mem = '512MB'" });
-    for (const table of ["execution_tags", "execution_outbox", "executions", "node_executions", "task_executions"]) {
+    // A table is unlogged after those that refer to it.
+    const { rows: referring } = await tx.query<{ name: string }>({
+      text: "SELECT DISTINCT conrelid::regclass::text AS name FROM pg_constraint WHERE contype = 'f' AND confrelid = 'executions'::regclass",
+    });
+    for (const table of new Set([...referring.map(({ name }) => name), ...BIG_TABLES])) {
       await tx.query({ text: `ALTER TABLE ${table} SET UNLOGGED` });
     }
     const indexes = await dropIndexes(tx);

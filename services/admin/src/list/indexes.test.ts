@@ -1,17 +1,20 @@
+import { create } from "@bufbuild/protobuf";
+import { SortSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { combinationsOf, type Combination, filtersOf, type Listed } from "./combinations.fixture.js";
 import { documentedLists } from "./documented-lists.fixture.js";
+import { planExecutions } from "../execution/list.js";
 import { executionEntity } from "../execution/list-entity.js";
 import { explain, page } from "./explain.fixture.js";
-import { BIG_TABLES, type Fill, fillLists } from "./filled.fixture.js";
-import { planList } from "./plan.js";
+import { BIG_TABLES, BUSY, type Fill, fillLists } from "./filled.fixture.js";
+import { planList, preparedPage } from "./plan.js";
 
 /** LISTS=full: the size that is promised, and every filter with every order; some minutes. */
 const full = process.env.LISTS === "full";
 const fill: Fill = full
   ? { executions: 1_000_000, nodes: 5_000_000, versions: 50_000 }
-  : { executions: 100_000, nodes: 500_000, versions: 20_000 };
+  : { executions: 100_000, nodes: 300_000, versions: 20_000 };
 
 /**
  * Rows that a part of a plan may read, sort or throw away for a page of 100. A filter that one row in some hundred or
@@ -74,6 +77,20 @@ test("what is asked before a list of executions changes no answer", async () => 
     expect(await names(listed.plan), text).toEqual(await names(plain));
   }
 });
+
+test.each(["ASC", "DESC"])(
+  "executions by created_at %s: the plan that stands for all values reads an index in its order",
+  async (direction) => {
+    const sortBy = create(SortSchema, { key: "created_at", direction: direction === "ASC" ? 1 : 0 });
+    const equal = { execution_project: BUSY.project, execution_domain: BUSY.domain };
+    const plan = await planExecutions(database.db, { rpc: "List", filters: "", limit: 100, token: "", equal, sortBy });
+    const { text } = preparedPage(executionEntity, plan, "executions.id");
+    const { rows } = await database.db.query<{ "QUERY PLAN": string }>({ text: `EXPLAIN (GENERIC_PLAN) ${text}` });
+    const lines = rows.map((row) => row["QUERY PLAN"]).join("\n");
+    expect(lines).toMatch(/Index (Only )?Scan/);
+    expect(lines).not.toMatch(/Sort|Seq Scan/);
+  },
+);
 
 const told = ({ filters, sort }: Combination) => `${filters === "" ? "no filter" : filters} ordered by ${sort?.join(" ") ?? "nothing"}`;
 
