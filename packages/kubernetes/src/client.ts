@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from "undici";
 import { type Access, type AccessOptions, loadAccess } from "./access.js";
+import type { ApplyOptions, KubeApplier } from "./applier.js";
 import { KubeError } from "./errors.js";
 import { type KubeList, type KubeObject, type ResourceRef, resourcePath } from "./resources.js";
 
@@ -84,7 +85,7 @@ export interface KubeClientOptions extends AccessOptions {
   readonly timeoutMs?: number;
 }
 
-export async function createKubeClient(options: KubeClientOptions): Promise<KubeClient> {
+export async function createKubeClient(options: KubeClientOptions): Promise<KubeClient & KubeApplier> {
   return new HttpKubeClient(await loadAccess(options), options);
 }
 
@@ -98,6 +99,13 @@ interface Request {
   readonly signal?: AbortSignal;
 }
 
+/** A kind in the answer of discovery. */
+interface ListedResource {
+  readonly name: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
 const JSON_TYPE = "application/json";
 // The second type is for a server that cannot cut objects down.
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
@@ -106,7 +114,7 @@ const WATCH_SECONDS = 240;
 /** Longer than the minute between two bookmarks: a connection that died without a word is found out by it. */
 const WATCH_SILENCE_MS = 100_000;
 
-class HttpKubeClient implements KubeClient {
+class HttpKubeClient implements KubeClient, KubeApplier {
   readonly #access: Access;
   readonly #server: URL;
   /** A proxy may serve a cluster below a path of its own. */
@@ -171,6 +179,25 @@ class HttpKubeClient implements KubeClient {
     const accept = metadataOnly ? METADATA : JSON_TYPE;
     const path = resourcePath(ref, namespace, name) + (subresource === undefined ? "" : `/${subresource}`);
     return this.#call<T>("PATCH", path, { body, contentType: "application/merge-patch+json", accept });
+  }
+
+  apply<T extends KubeObject>(ref: ResourceRef, { namespace, name, body, fieldManager }: ApplyOptions): Promise<T> {
+    const query = new URLSearchParams({ fieldManager, force: "true" });
+    // JSON is YAML.
+    return this.#call<T>("PATCH", `${resourcePath(ref, namespace, name)}?${query}`, { body, contentType: "application/apply-patch+yaml" });
+  }
+
+  async resourceOf(apiVersion: string, kind: string): Promise<ResourceRef | undefined> {
+    const [group, version] = apiVersion.includes("/") ? (apiVersion.split("/") as [string, string]) : ["", apiVersion];
+    const path = group === "" ? `/api/${encodeURIComponent(version)}` : `/apis/${encodeURIComponent(group)}/${encodeURIComponent(version)}`;
+    try {
+      const { resources } = await this.#call<{ resources?: readonly ListedResource[] }>("GET", path);
+      const found = resources?.find((resource) => resource.kind === kind && !resource.name.includes("/"));
+      return found && { group, version, plural: found.name, namespaced: found.namespaced };
+    } catch (error) {
+      if (error instanceof KubeError && error.status === 404) return undefined;
+      throw error;
+    }
   }
 
   async delete(

@@ -1,4 +1,5 @@
 export type { AccessOptions } from "./access.js";
+export type { ApplyOptions, KubeApplier } from "./applier.js";
 export {
   createKubeClient,
   type DeleteOptions,

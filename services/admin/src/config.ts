@@ -1,6 +1,7 @@
 import { isTimeZone } from "@flyte-ts/domain";
 import { z } from "zod";
 import { authSchema } from "./access/config-schema.js";
+import { clusterResourcesSchema } from "./cluster-resource/config-schema.js";
 import { clusterHealthSchema, clustersSchema, placementSchema } from "./cluster/config-schema.js";
 import { notificationsSchema } from "./notification/config-schema.js";
 
@@ -97,6 +98,7 @@ const settings = z.strictObject({
   clusters: clustersSchema,
   placement: placementSchema.prefault({}),
   clusterHealth: clusterHealthSchema.prefault({}),
+  clusterResources: clusterResourcesSchema.prefault({}),
   /** Connectors that clients can ask admin about. */
   agents: z
     .strictObject({

@@ -1,5 +1,5 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
-import type { KubeClient } from "@flyte-ts/kubernetes";
+import type { KubeApplier, KubeClient } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
@@ -16,7 +16,7 @@ export interface Cluster {
   readonly enabled?: boolean;
   /** Cluster pools that it belongs to. Default none. */
   readonly pools?: readonly string[];
-  readonly kube: KubeClient;
+  readonly kube: KubeClient & KubeApplier;
 }
 
 /** What the slices of admin are made of; `main.ts` builds it once. */

@@ -11,6 +11,7 @@ import { adminConfigSchema } from "./config.js";
 import { watchClusters } from "./cluster/health.js";
 import { clusterStatus } from "./cluster/status.js";
 import { clusterMetrics, countAnswers } from "./cluster/metrics.js";
+import { startSync } from "./cluster-resource/start.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { OUTBOX_CHANNEL } from "./execution/insert.js";
 import { startTellingEnds } from "./ended/start.js";
@@ -90,6 +91,7 @@ const background = [
   ...(clusters.length === 0 ? [] : [await startLauncher(deps)]),
   startUpkeep(deps),
   startTellingEnds({ ...deps, env: process.env }),
+  ...(config.clusterResources.templatePath === undefined ? [] : [startSync({ ...deps, env: process.env })]),
 ];
 const servers: RpcServer[] = [];
 const access =

@@ -6,12 +6,14 @@ import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
+import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
 import { Code, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
 import type { Access } from "./access/start.js";
 import { agentRpcs } from "./agent/rpc.js";
 import { attributeRpcs } from "./attributes/rpc.js";
+import { clusterRpcs } from "./cluster/rpc.js";
 import type { AdminDeps } from "./deps.js";
 import { dataProxyRpcs } from "./data-proxy/rpc.js";
 import { descriptionEntityRpcs } from "./description-entity/rpc.js";
@@ -58,6 +60,7 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
     implement(SignalService, signalRpcs(deps)),
     implement(AgentMetadataService, agentRpcs(deps)),
     implement(ScheduleService, scheduleRpcs(deps)),
+    implement(ClusterService, clusterRpcs(deps)),
     implement(NotificationService, notificationRpcs(deps)),
     implement(LiveService, liveRpcs(deps.live)),
     // Without sign-in their REST routes answer as those of a server without auth always have.

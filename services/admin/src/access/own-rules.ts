@@ -2,16 +2,23 @@ import { ALL, reads, type RulesOf, type Scope, writes } from "@flyte-ts/auth";
 import type { AuditService, RoleBinding, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
+import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { at, everywhere, wholeProject } from "./scope.js";
 
 /** Who may read the audit log: an admin, where the request looks. */
-export const auditRules: RulesOf<typeof AuditService> = {
-  listAuditEntries: reads("admin", ({ project, domain }) => {
-    if (project === "") return everywhere;
-    return domain === "" ? wholeProject(project) : { kind: "project", project, domain };
-  }),
+export const auditRules: RulesOf<typeof AuditService> = { listAuditEntries: reads("admin", whereAsked) };
+
+/** Operators see the data planes; an admin of a project sees what is made in them for it. */
+export const clusterRules: RulesOf<typeof ClusterService> = {
+  listClusters: reads("admin", () => everywhere),
+  listClusterResources: reads("admin", whereAsked),
 };
+
+function whereAsked({ project, domain }: { readonly project: string; readonly domain: string }): Scope {
+  if (project === "") return everywhere;
+  return domain === "" ? wholeProject(project) : { kind: "project", project, domain };
+}
 
 /** Who may give a role: who has all that it gives, where it gives it. */
 function whereGiven({ binding }: { binding?: RoleBinding }): Scope {

@@ -9,6 +9,7 @@ import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
@@ -29,6 +30,7 @@ const services = [
   RoleService,
   ScheduleService,
   TokenService,
+  ClusterService,
 ];
 
 test("a server that offers a call without a rule does not start", () => {

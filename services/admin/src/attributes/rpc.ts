@@ -6,6 +6,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { oweSync } from "../cluster-resource/store.js";
 import type { AdminDeps } from "../deps.js";
 import { type ConfigSource, configuredDefaults, mergeSettings, namesIdentity } from "../execution/merge-config.js";
 import { checkName } from "../identifier/check.js";
@@ -30,6 +31,7 @@ function projectLevel({ db, config, clock }: Deps): Rpcs {
       requireActive(await requireProject(db, project));
       const kind = kindOf(matchingAttributes);
       if (matchingAttributes) await storeAttributes(db, { kind, scope: { project }, attributes: matchingAttributes, now: clock() });
+      await noteChange({ db, config }, kind, { project });
       return {};
     },
 
@@ -49,6 +51,7 @@ function projectLevel({ db, config, clock }: Deps): Rpcs {
     async deleteProjectAttributes({ project, resourceType: kind }) {
       requireActive(await requireProject(db, project));
       await deleteAttributes(db, kind, { project });
+      await noteChange({ db, config }, kind, { project });
       return {};
     },
   };
@@ -62,6 +65,7 @@ function domainLevel({ db, config, clock }: Deps): Rpcs {
       await requireActiveProject({ db, config }, project, domain);
       const kind = kindOf(matchingAttributes);
       if (matchingAttributes) await storeAttributes(db, { kind, scope: { project, domain }, attributes: matchingAttributes, now: clock() });
+      await noteChange({ db, config }, kind, { project, domain });
       return {};
     },
 
@@ -76,6 +80,7 @@ function domainLevel({ db, config, clock }: Deps): Rpcs {
     async deleteProjectDomainAttributes({ project, domain, resourceType: kind }) {
       await requireActiveProject({ db, config }, project, domain);
       await deleteAttributes(db, kind, { project, domain });
+      await noteChange({ db, config }, kind, { project, domain });
       return {};
     },
   };
@@ -111,6 +116,11 @@ function workflowLevel({ db, config, clock }: Deps): Rpcs {
       return {};
     },
   };
+}
+
+/** What is made in the data planes of a project's attributes is made anew. */
+async function noteChange({ db, config }: Pick<Deps, "db" | "config">, kind: MatchableResource, scope: AttributeScope): Promise<void> {
+  if (kind === MatchableResource.CLUSTER_RESOURCE) await oweSync(db, config, scope);
 }
 
 function list({ db }: Deps): Rpcs {

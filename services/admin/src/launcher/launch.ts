@@ -105,7 +105,7 @@ async function createResource(deps: LaunchDeps, { kube, execution, resource }: C
   }
 }
 
-async function ensureNamespace(kube: LaunchKube, name: string): Promise<void> {
+export async function ensureNamespace(kube: Pick<LaunchKube, "create">, name: string): Promise<void> {
   try {
     await kube.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   } catch (error) {

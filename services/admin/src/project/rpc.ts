@@ -3,6 +3,7 @@ import { LabelsSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { type Project, Project_ProjectState, type ProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { oweSync } from "../cluster-resource/store.js";
 import type { AdminDeps } from "../deps.js";
 import { checkText } from "../identifier/check.js";
 import { alreadyExists, missingArgument, notFound } from "../invalid.js";
@@ -36,6 +37,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
         values: [project.id, project.name, project.description, labelBytes(project), project.state, clock()],
       });
       if (count === 0) throw alreadyExists(`project [${project.id}] already exists`);
+      await oweSync(db, config, { project: project.id });
       return {};
     },
 
@@ -50,6 +52,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
           WHERE identifier = $1`,
         values: [project.id, project.name, project.description, labelBytes(project), project.state, clock()],
       });
+      await oweSync(db, config, { project: project.id });
       return {};
     },
 

@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { Counter, type Metrics } from "@flyte-ts/telemetry";
+import { resolveAttributes } from "../attributes/resolve.js";
+import type { AdminDeps } from "../deps.js";
+import { namespaceOf } from "../execution/namespace.js";
+import { startRounds } from "../launcher/rounds.js";
+import type { Running } from "../launcher/start.js";
+import type { Template } from "./render.js";
+import { type DueSync, ensureSyncs, recordSync, type ResourceOutcome, takeDue } from "./store.js";
+import { syncResources, SyncTrouble } from "./sync.js";
+import { valuesFor } from "./values.js";
+
+export type SyncDeps = Pick<AdminDeps, "db" | "config" | "clusters" | "health" | "logger"> & {
+  readonly metrics?: Metrics;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** How soon a change is taken up, ms. Default 1 s. */
+  readonly pollMs?: number;
+};
+
+/** Projects and domains that are looked at, at once. */
+const AT_ONCE = 4;
+/** A look has so long before others take it over, ms. */
+const LEASE_MS = 120_000;
+/** The first pause after a failure, ms; it doubles up to the interval. */
+const RETRY_MS = 5_000;
+const ENSURE_MS = 60_000;
+
+/** Keeps the data planes as the templates say until it is closed. Any number of replicas share the work. */
+export function startSync(deps: SyncDeps): Running {
+  const { db, config, logger, pollMs = 1_000 } = deps;
+  const applied =
+    deps.metrics &&
+    new Counter({
+      name: "flyte_admin_cluster_resources_total",
+      help: "Objects of templates that were looked at, by data plane and outcome (created, repaired, unchanged, failed).",
+      labelNames: ["cluster", "outcome"],
+      registers: [deps.metrics],
+    });
+  const onApplied = (cluster: string, { outcome }: ResourceOutcome) => applied?.inc({ cluster, outcome });
+  const rounds = [
+    startRounds(
+      { everyMs: ENSURE_MS, batch: 1, work: () => ensureSyncs(db, config).then(() => 0), trouble: "cluster resources cannot be owed now" },
+      logger,
+    ),
+    startRounds(
+      {
+        everyMs: pollMs,
+        batch: AT_ONCE,
+        work: (limit) => syncDue(deps, limit, onApplied),
+        trouble: "cluster resources cannot be looked at now",
+      },
+      logger,
+    ),
+  ];
+  return { close: async () => void (await Promise.all(rounds.map((each) => each.close()))) };
+}
+
+/** Looks at what is due once; gives how much that was. */
+export async function syncDue(
+  deps: SyncDeps,
+  limit: number,
+  onApplied: (cluster: string, outcome: ResourceOutcome) => void = () => undefined,
+): Promise<number> {
+  const { db, clusters, health } = deps;
+  const open = clusters.filter(({ name }) => health?.problem(name) === undefined).map(({ name }) => name);
+  const due = await takeDue(db, { clusters: open, limit, leaseMs: LEASE_MS });
+  await Promise.all(due.map((sync) => syncOne(deps, sync, onApplied)));
+  return due.length;
+}
+
+async function syncOne(deps: SyncDeps, due: DueSync, onApplied: (cluster: string, outcome: ResourceOutcome) => void): Promise<void> {
+  const { db, config, logger } = deps;
+  const intervalMs = config.clusterResources.refreshIntervalSeconds * 1_000;
+  const retryMs = Math.min(RETRY_MS * 2 ** Math.min(due.failures, 20), intervalMs);
+  const where = { project: due.project, domain: due.domain, cluster: due.cluster };
+  try {
+    const resources = await look(deps, due);
+    for (const outcome of resources) {
+      onApplied(due.cluster, outcome);
+      const { template, kind, name, error } = outcome;
+      if (outcome.outcome === "failed") logger.warn({ ...where, template, kind, name, error }, "cluster resource cannot be made");
+      else if (outcome.outcome !== "unchanged")
+        logger.info({ ...where, template, kind, name, outcome: outcome.outcome }, "cluster resource made");
+    }
+    const failed = resources.some(({ outcome }) => outcome === "failed");
+    await recordSync(db, due, { resources, reason: "", againMs: failed ? retryMs : intervalMs });
+  } catch (error) {
+    logger.warn({ ...where, error: String(error) }, "cluster resources cannot be looked at now");
+    const reason =
+      error instanceof SyncTrouble || error instanceof TemplatesUnreadable ? error.message : "admin failed on it; its log says why";
+    await recordSync(db, due, { resources: [], reason, againMs: retryMs });
+    if (error instanceof SyncTrouble) deps.health?.suspect(due.cluster);
+  }
+}
+
+async function look({ db, config, clusters, env }: SyncDeps, { project, domain, cluster }: DueSync): Promise<readonly ResourceOutcome[]> {
+  const kube = clusters.find(({ name }) => name === cluster)?.kube;
+  if (kube === undefined) throw new SyncTrouble("the data plane is not configured");
+  const { templatePath = "" } = config.clusterResources;
+  const question = { kind: MatchableResource.CLUSTER_RESOURCE, target: "clusterResourceAttributes" } as const;
+  const attributes = (await resolveAttributes(db, question, { project, domain }))?.attributes ?? {};
+  const scope = { project, domain, namespace: namespaceOf(config.namespaceTemplate, project, domain) };
+  const values = valuesFor(scope, { config: config.clusterResources, attributes, env, readText: (path) => readFileSync(path, "utf8") });
+  return syncResources({ kube, scope, values, templates: readTemplates(templatePath) });
+}
+
+class TemplatesUnreadable extends Error {
+  override readonly name = "TemplatesUnreadable";
+}
+
+/** Read for each look: they are few, and may be changed while admin runs. */
+function readTemplates(folder: string): readonly Template[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => /\.ya?ml$/.test(name))
+      .toSorted()
+      .map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
+  } catch (cause) {
+    throw new TemplatesUnreadable(`templates in ${folder} cannot be read (${(cause as NodeJS.ErrnoException).code ?? "error"})`, { cause });
+  }
+}

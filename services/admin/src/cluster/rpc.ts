@@ -1,0 +1,50 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { listSyncs } from "../cluster-resource/store.js";
+import type { AdminDeps } from "../deps.js";
+import { namespaceOf } from "../execution/namespace.js";
+import { invalidArgument } from "../invalid.js";
+import { clusterStatus } from "./status.js";
+
+const DEFAULT_LIMIT = 100;
+const MOST = 1_000;
+
+/** The data planes, and what is made in them for projects. */
+export function clusterRpcs({
+  db,
+  config,
+  clusters,
+  health,
+}: Pick<AdminDeps, "db" | "config" | "clusters" | "health">): ServiceImplementation<typeof ClusterService> {
+  return {
+    listClusters: () => ({
+      clusters: clusters.map((cluster) => {
+        const { since, pools, ...status } = clusterStatus(cluster, health);
+        return { ...status, pools: [...pools], ...(since === undefined ? {} : { since: timestampFromDate(new Date(since)) }) };
+      }),
+    }),
+
+    async listClusterResources({ project, domain, cluster, limit: asked, token }) {
+      if (asked < 0 || asked > MOST) throw invalidArgument(`invalid value for limit: at most ${MOST}, found ${asked}`);
+      if (!/^\d{0,9}$/.test(token)) throw invalidArgument("invalid value for token: it must be as the answer before gave it");
+      const limit = asked || DEFAULT_LIMIT;
+      const offset = Number(token);
+      const syncs = await listSyncs(db, { project, domain, cluster, limit, offset });
+      return {
+        resources: syncs.map(({ synced_at: syncedAt, checked_at: checkedAt, resources, ...sync }) => {
+          const problem = health?.problem(sync.cluster);
+          return {
+            ...sync,
+            ...(problem === undefined ? {} : { state: "waiting", reason: problem }),
+            namespace: namespaceOf(config.namespaceTemplate, sync.project, sync.domain),
+            ...(syncedAt && { syncedAt: timestampFromDate(syncedAt) }),
+            ...(checkedAt && { checkedAt: timestampFromDate(checkedAt) }),
+            resources: [...resources],
+          };
+        }),
+        token: syncs.length < limit ? "" : String(offset + limit),
+      };
+    },
+  };
+}
