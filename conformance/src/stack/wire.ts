@@ -9,8 +9,8 @@ export interface WireAnswer {
 
 /** Sends what a well-behaved client never would: bytes as they are, no encoding of its own. */
 export interface Wire {
-  /** A unary gRPC call with these bytes as its message. */
-  grpc(path: string, message: Uint8Array): Promise<WireAnswer>;
+  /** A unary gRPC call with these bytes as its message, which `encoding` says is compressed. */
+  grpc(path: string, message: Uint8Array, encoding?: "gzip" | "deflate"): Promise<WireAnswer>;
   /** An HTTP/1.1 request; a failure without a code in its body counts as what its status says. */
   rest(request: { readonly method: string; readonly path: string; readonly body?: string | Uint8Array }): Promise<WireAnswer>;
   close(): void;
@@ -21,9 +21,16 @@ const PATIENCE_MS = 30_000;
 export function openWire(port: number): Wire {
   const session = connect(`http://127.0.0.1:${port}`);
   return {
-    grpc: (path, message) =>
+    grpc: (path, message, encoding) =>
       new Promise((resolve, reject) => {
-        const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" });
+        const compressed = encoding === undefined ? {} : { "grpc-encoding": encoding };
+        const stream = session.request({
+          ":method": "POST",
+          ":path": path,
+          "content-type": "application/grpc",
+          te: "trailers",
+          ...compressed,
+        });
         let seen: Record<string, string | undefined> = {};
         const keep = (headers: object) => {
           seen = { ...seen, ...headers };
@@ -39,6 +46,7 @@ export function openWire(port: number): Wire {
         });
         stream.resume();
         const head = Buffer.alloc(5);
+        head.writeUInt8(encoding === undefined ? 0 : 1);
         head.writeUInt32BE(message.length, 1);
         stream.end(Buffer.concat([head, message]));
       }),

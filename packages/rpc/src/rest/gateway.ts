@@ -74,6 +74,8 @@ class Gateway {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Answers hold what users have written; no browser is to take one for a page.
+    response.setHeader("X-Content-Type-Options", "nosniff");
     const decision = decideCors(request, this.#cors);
     for (const [name, value] of Object.entries(decision.headers)) response.setHeader(name, value);
     if (decision.kind === "answer") {

@@ -1,3 +1,4 @@
+import { BlobError, BlobUnavailable } from "@flyte-ts/blobstore";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -23,7 +24,10 @@ export async function createDownloadLocation(
 ): Promise<MessageInitShape<typeof CreateDownloadLocationResponseSchema>> {
   const expiresInSeconds = expirySeconds(expiresIn, config.dataProxy.download.maxExpiresInSeconds);
   if (!/^[a-z0-9]+:\/\/[^/]+\/./.test(nativeUrl)) throw invalidArgument(`native_url [${nativeUrl}] is not the address of an object`);
-  const { url } = await blobs.signGet(nativeUrl, { expiresInSeconds });
+  const { url } = await blobs.signGet(nativeUrl, { expiresInSeconds }).catch((cause: unknown) => {
+    if (!(cause instanceof BlobError) || cause instanceof BlobUnavailable) throw cause;
+    throw invalidArgument(`native_url [${nativeUrl}] cannot be signed: it must be in the blob store, as s3://bucket/key`);
+  });
   return { signedUrl: url, expiresAt: timestampFromMs(clock().getTime() + expiresInSeconds * 1000) };
 }
 

@@ -34,6 +34,15 @@ function withoutChunking(encoding: string | undefined): string | undefined {
     .join(",");
 }
 
+/**
+ * What is stored is other people's: a page among it (a deck is one) may run its scripts, but as a page of nowhere, which
+ * reaches neither other objects nor what else this host serves.
+ */
+const INERT = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "sandbox allow-scripts allow-popups allow-downloads",
+} as const;
+
 /** Headers that a reader of an object gets. */
 export function objectHeaders(request: S3Request, { info, modifiedAt }: OpenObject): Record<string, string> {
   const headers: Record<string, string> = { "content-type": "binary/octet-stream", ...info.headers };
@@ -44,5 +53,5 @@ export function objectHeaders(request: S3Request, { info, modifiedAt }: OpenObje
   for (const [name, value] of Object.entries(info.metadata)) headers[`${META}${name}`] = value;
   if (request.headers.get("x-amz-checksum-mode")?.toUpperCase() === "ENABLED" && !request.headers.has("range"))
     Object.assign(headers, info.checksums);
-  return { ...headers, etag: quoted(info.etag), "last-modified": modifiedAt.toUTCString(), "accept-ranges": "bytes" };
+  return { ...headers, ...INERT, etag: quoted(info.etag), "last-modified": modifiedAt.toUTCString(), "accept-ranges": "bytes" };
 }
