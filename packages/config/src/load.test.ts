@@ -55,3 +55,13 @@ test("a broken file is named", () => {
   const path = file("- 1\n");
   expect(() => load(["--config", path])).toThrow(path);
 });
+
+test.each([
+  [["--prot", "1"], "prot: there is no such setting; did you mean port?"],
+  [["--database.maxConnection", "1"], "database.maxConnection: there is no such setting; did you mean database.maxConnections?"],
+  [["--url", "x"], "url: there is no such setting; did you mean database.url?"],
+  [["--database.port", "1"], "database.port: there is no such setting; did you mean port?"],
+  [["--quite.different", "x"], "quite: there is no such setting"],
+])("%j: %s", (argv, message) => {
+  expect(() => load(argv)).toThrow(new ConfigError(`configuration of admin: ${message}`));
+});

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parse as parseYaml } from "yaml";
-import type { ZodType } from "zod";
+import type { ZodError, ZodType } from "zod";
+import { nearestSetting, plainName } from "./nearest.js";
+import { shapeOf } from "./shape.js";
 
 /** A configuration that cannot be used. The message lists each key with the rule it breaks. */
 export class ConfigError extends Error {
@@ -35,8 +37,17 @@ export function loadConfig<T>(schema: ZodType<T>, sources: ConfigSources): T {
   if (problems.length > 0) throw new ConfigError(`configuration of ${sources.service}: ${problems.join("; ")}`);
   const parsed = schema.safeParse(tree);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.map(String).join(".") || "(top level)"}: ${issue.message}`);
+  const issues = parsed.error.issues.flatMap((issue) => told(schema, issue));
   throw new ConfigError(`configuration of ${sources.service}: ${issues.join("; ")}`);
+}
+
+function told(schema: ZodType, issue: ZodError["issues"][number]): string[] {
+  const place = issue.path.map(String);
+  if (issue.code !== "unrecognized_keys") return [`${place.join(".") || "(top level)"}: ${issue.message}`];
+  return issue.keys.map((key) => {
+    const meant = nearestSetting(schema, issue.path, key);
+    return `${[...place, key].join(".")}: there is no such setting${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  });
 }
 
 function readFile(file: string): Tree {
@@ -96,7 +107,7 @@ function assign(tree: Tree, { path, value, schema, problems }: Assignment): void
   let shape: unknown = schema;
   for (const [depth, word] of path.entries()) {
     const keys = Object.keys(shapeOf(shape) ?? {});
-    const key = keys.find((k) => plain(k) === plain(word)) ?? word;
+    const key = keys.find((k) => plainName(k) === plainName(word)) ?? word;
     shape = shapeOf(shape)?.[key];
     if (depth === path.length - 1) node[key] = textValue(value);
     else {
@@ -111,8 +122,6 @@ function assign(tree: Tree, { path, value, schema, problems }: Assignment): void
   }
 }
 
-const plain = (key: string) => key.toLowerCase().replaceAll("_", "").replaceAll("-", "");
-
 /** YAML scalars, lists and mappings: `5`, `true`, `[a, b]`; everything else is text. */
 function textValue(text: string): unknown {
   try {
@@ -120,13 +129,4 @@ function textValue(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-/** The keys below a zod object, through defaults, optionals and pipes. */
-function shapeOf(schema: unknown): Record<string, unknown> | undefined {
-  let current = schema as { shape?: Record<string, unknown>; def?: { innerType?: unknown; in?: unknown } } | undefined;
-  while (current !== undefined && current.shape === undefined) {
-    current = (current.def?.innerType ?? current.def?.in) as typeof current;
-  }
-  return current?.shape;
 }

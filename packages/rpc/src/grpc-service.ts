@@ -1,5 +1,5 @@
 import { toBinary, type DescMethod, type Message } from "@bufbuild/protobuf";
-import type { Server, ServerDuplexStream, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { Metadata, type Server, type ServerDuplexStream, type ServiceDefinition, type UntypedServiceImplementation } from "@grpc/grpc-js";
 import { decodeRequest } from "./decode.js";
 import { drained, type DrainOptions } from "./drained.js";
 import { Encoded } from "./encoded.js";
@@ -63,27 +63,45 @@ function handlerOf({ method, decode, dispatch, stallMs }: Handled): (call: Call,
   };
   const request = (call: Call): unknown => (streamsIn(method) ? decodeEach(decode, call) : decode(call.request));
   if (!streamsOut(method)) {
-    const answer = async (call: Call): Promise<Buffer> => {
-      const context = grpcContext(method, call);
-      return encode(await dispatch.one(request(call), context));
-    };
     return (call, callback) => {
-      answer(call).then(
-        (bytes) => callback(null, bytes),
-        (thrown: unknown) => callback(errorStatus(toRpcError(thrown))),
+      const context = grpcContext(method, call);
+      const answer = async (): Promise<Buffer> => encode(await dispatch.one(request(call), context));
+      answer().then(
+        (bytes) => {
+          returnId(call, context);
+          callback(null, bytes);
+        },
+        (thrown: unknown) => callback(failure(thrown, context)),
       );
     };
   }
   return (call) => {
     const context = grpcContext(method, call);
+    returnId(call, context);
     const answer = async (): Promise<void> =>
       dispatch.many(request(call), context, (message, signal) => write(call, encode(message), { signal, stallMs }));
     answer().then(
       () => call.end(),
       // grpc-js ends the call with the status of this event, after the messages still on their way; `destroy` would drop them and it.
-      (thrown: unknown) => call.emit("error", errorStatus(toRpcError(thrown))),
+      (thrown: unknown) => call.emit("error", failure(thrown, context)),
     );
   };
+}
+
+const REQUEST_ID = "x-request-id";
+
+/** Who gave the call an id gets it back; to others it is told when the call fails, and somebody has to look for why. */
+function returnId(call: Call, context: CallContext): void {
+  if (context.metadata.get(REQUEST_ID) === undefined) return;
+  const metadata = new Metadata();
+  metadata.set(REQUEST_ID, context.requestId);
+  call.sendMetadata(metadata);
+}
+
+function failure(thrown: unknown, context: CallContext): ReturnType<typeof errorStatus> {
+  const status = errorStatus(toRpcError(thrown));
+  status.metadata.set(REQUEST_ID, context.requestId);
+  return status;
 }
 
 async function* decodeEach(decode: Handled["decode"], call: Call): AsyncGenerator<Message> {
@@ -110,7 +128,7 @@ function grpcContext(method: DescMethod, call: Call): CallContext {
     transport: "grpc",
     metadata,
     get requestId() {
-      requestId ??= requestIdOf(metadata.get("x-request-id"));
+      requestId ??= requestIdOf(metadata.get(REQUEST_ID));
       return requestId;
     },
     get peer() {

@@ -16,6 +16,7 @@ export {
 } from "./service.js";
 export { Encoded } from "./encoded.js";
 export { callSpans } from "./call-spans.js";
+export { callLog } from "./call-log.js";
 export { callMetrics } from "./call-metrics.js";
 export type { HttpContext, HttpRequestHead, HttpRoute } from "./http-route.js";
 

@@ -76,6 +76,38 @@ function rawCall({
   }).finally(() => client.close());
 }
 
+test("whoever names a call gets the name back, others learn it when the call fails", async () => {
+  const service = implement(AdminService, {
+    getVersion: () => ({}),
+    getDomains: () => {
+      throw new RpcError(Code.NOT_FOUND, "none");
+    },
+  });
+  const { port } = await start({ services: [service] });
+  const ids = (method: string, given?: string): Promise<unknown[]> => {
+    const client = new GrpcClient(`127.0.0.1:${port}`, credentials.createInsecure());
+    const metadata = new Metadata();
+    if (given !== undefined) metadata.set("x-request-id", given);
+    const same = (buffer: Buffer): Buffer => buffer;
+    return new Promise<unknown[]>((resolve) => {
+      let first: unknown;
+      const path = `/flyteidl.service.AdminService/${method}`;
+      const call = client.makeUnaryRequest(path, same, same, Buffer.alloc(0), metadata, () => undefined);
+      call.on("metadata", (head: Metadata) => (first = head.get("x-request-id")[0]));
+      call.on("status", ({ metadata: tail }: { metadata: Metadata }) => resolve([first, tail.get("x-request-id")[0]]));
+    }).finally(() => client.close());
+  };
+  expect(await ids("GetVersion", "mine-1")).toEqual(["mine-1", undefined]);
+  expect(await ids("GetVersion")).toEqual([undefined, undefined]);
+  expect(await ids("GetDomains", "mine-2")).toEqual([undefined, "mine-2"]);
+  expect((await ids("GetDomains"))[1]).toMatch(/^a-[a-z0-9]{20}$/);
+  const http = async (headers: Record<string, string>) =>
+    (await fetch(`http://127.0.0.1:${port}/api/v1/version`, { headers })).headers.get("x-request-id");
+  expect(await http({ "x-request-id": "mine-3" })).toBe("mine-3");
+  expect(await http({ "grpc-metadata-x-request-id": "mine-4" })).toBe("mine-4");
+  expect(await http({ "x-request-id": "no good: a space" })).toMatch(/^a-[a-z0-9]{20}$/);
+});
+
 describe("unary calls", () => {
   test("an answer that is encoded already is the same over gRPC and REST", async () => {
     const version = create(GetVersionResponseSchema, { controlPlaneVersion: { Build: "b", Version: "1" } });
@@ -530,6 +562,19 @@ describe("drain", () => {
     expect(await call).toContain("done");
     await drained;
     agent.destroy();
+  });
+
+  test("answers on for a while, though it says that it will not", async () => {
+    const answered = implement(AdminService, { getVersion: () => ({}) });
+    const { server, channel } = await start({ services: [answered] });
+    const health = createClient({ channel, service: Health });
+    const admin = createClient({ channel, service: AdminService });
+    expect((await health.check({ service: "" })).status).toBe(1);
+    const drained = server.drain({ delayMs: 500, deadlineMs: 1_000 });
+    expect((await health.check({ service: "" })).status).toBe(2);
+    await admin.getVersion({});
+    await drained;
+    expect((await failure(admin.getVersion({}, { deadlineMs: 1_000 }))).code).toBe(Code.UNAVAILABLE);
   });
 
   test("breaks off at its deadline", async () => {

@@ -1,5 +1,6 @@
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createNetServer, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Server as GrpcServer, ServerCredentials } from "@grpc/grpc-js";
@@ -48,8 +49,11 @@ export interface RpcServer {
   listen(at: { readonly host: string; readonly port: number }): Promise<AddressInfo>;
   /** Where it listens; throws before `listen`. */
   readonly address: AddressInfo;
-  /** Accepts no more, lets running calls end, and breaks off what is left after `deadlineMs` (10 s when not given). */
-  drain(options?: { readonly deadlineMs?: number }): Promise<void>;
+  /**
+   * Says that it is not ready, answers on for `delayMs` (0 when not given), then accepts no more, lets running calls end, and
+   * breaks off what is left after `deadlineMs` (10 s when not given).
+   */
+  drain(options?: { readonly delayMs?: number; readonly deadlineMs?: number }): Promise<void>;
 }
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -142,9 +146,10 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
       if (address === null || typeof address === "string") throw new Error("the server does not listen");
       return address;
     },
-    async drain({ deadlineMs = 10_000 } = {}) {
-      draining = true;
+    async drain({ delayMs = 0, deadlineMs = 10_000 } = {}) {
       health.stopServing();
+      if (delayMs > 0) await sleep(delayMs);
+      draining = true;
       const closed = new Promise<void>((resolve) => (listener === undefined ? resolve() : listener.close(() => resolve())));
       http.close();
       http.closeIdleConnections();

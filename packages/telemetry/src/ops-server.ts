@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
+import type { Readiness } from "./readiness.js";
 
 export interface OpsServerOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly host?: string;
-  /** Why the service cannot serve now; undefined when it can. */
-  readonly notReady: () => string | undefined | Promise<string | undefined>;
+  readonly readiness: Pick<Readiness, "state">;
   readonly metrics: Registry;
   /** Further paths: what they give is answered as JSON. */
   readonly details?: Readonly<Record<string, () => unknown>>;
@@ -18,17 +18,19 @@ export interface OpsServer {
   close(): Promise<void>;
 }
 
-/** Serves `/healthz` (the process lives), `/readyz` (it can work) and `/metrics` (Prometheus). */
-export async function startOpsServer({ port, host = "127.0.0.1", notReady, metrics, details = {} }: OpsServerOptions): Promise<OpsServer> {
-  const answer = async (path: string): Promise<{ status: number; type: string; body: string }> => {
+/** Serves `/healthz` (the process lives), `/readyz` (it can work; `?verbose`: what of it stands on what) and `/metrics` (Prometheus). */
+export async function startOpsServer({ port, host = "127.0.0.1", readiness, metrics, details = {} }: OpsServerOptions): Promise<OpsServer> {
+  const answer = async ({ pathname: path, searchParams }: URL): Promise<{ status: number; type: string; body: string }> => {
     const type = "text/plain; charset=utf-8";
     switch (path) {
       case "/healthz":
       case "/livez":
         return { status: 200, type, body: "ok\n" };
       case "/readyz": {
-        const reason = await notReady();
-        return reason === undefined ? { status: 200, type, body: "ok\n" } : { status: 503, type, body: `${reason}\n` };
+        const state = await readiness.state();
+        const status = state.ready ? 200 : 503;
+        if (searchParams.has("verbose")) return { status, type: "application/json", body: `${JSON.stringify(state, undefined, 2)}\n` };
+        return { status, type, body: `${state.reason ?? "ok"}\n` };
       }
       case "/metrics":
         return { status: 200, type: metrics.contentType, body: await metrics.metrics() };
@@ -40,8 +42,7 @@ export async function startOpsServer({ port, host = "127.0.0.1", notReady, metri
     }
   };
   const server = createServer((request, response) => {
-    const path = new URL(request.url ?? "/", "http://ops").pathname;
-    answer(path).then(
+    answer(new URL(request.url ?? "/", "http://ops")).then(
       ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
       (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),
     );

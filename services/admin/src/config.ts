@@ -1,4 +1,15 @@
 import { isTimeZone } from "@flyte-ts/domain";
+import {
+  databaseSettings,
+  drainSettings,
+  isLoopback,
+  logLevel,
+  natsSettings,
+  opsSettings,
+  port,
+  s3Fields,
+  tracingSettings,
+} from "@flyte-ts/config";
 import { z } from "zod";
 import { authSchema } from "./access/config-schema.js";
 import { clusterResourcesSchema } from "./cluster-resource/config-schema.js";
@@ -13,8 +24,6 @@ const resources = z.strictObject({
   gpu: z.string().default(""),
 });
 
-const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
-
 const isOrigin = (text: string) => {
   if (!URL.canParse(text)) return false;
   const { protocol, origin, href } = new URL(text);
@@ -23,23 +32,17 @@ const isOrigin = (text: string) => {
 
 const settings = z.strictObject({
   /** Spans of calls, over OTLP/HTTP: those about an execution belong to its trace. */
-  tracing: z
-    .strictObject({
-      /** Base address of the receiver, as `http://collector:4318`; absent: no traces. */
-      endpoint: z.string().optional(),
-      headers: z.record(z.string(), z.string()).default({}),
-    })
-    .prefault({}),
+  tracing: tracingSettings,
   auth: authSchema.prefault({}),
   notifications: notificationsSchema,
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  logLevel,
   server: z
     .strictObject({
       host: z.string().default("127.0.0.1"),
       /** gRPC. */
-      grpcPort: z.number().int().min(0).max(65535).default(8089),
+      grpcPort: port.default(8089),
       /** REST and, for clients that use one address for both, gRPC. */
-      httpPort: z.number().int().min(0).max(65535).default(8088),
+      httpPort: port.default(8088),
       /** Largest request, bytes. A graph of 100,000 nodes has about 10 MB; Flyte takes 4 MiB unless it is told otherwise. */
       maxMessageBytes: z
         .number()
@@ -59,18 +62,12 @@ const settings = z.strictObject({
         .optional(),
       /** With `auth.mode: open` callers are not asked who they are; beyond this machine that must be wanted. */
       openToNetwork: z.boolean().default(false),
+      drain: drainSettings,
     })
     .prefault({}),
-  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65535).default(10254) }).prefault({}),
-  database: z
-    .strictObject({
-      url: z.string().default("postgresql://postgres@127.0.0.1:5432/flyteadmin"),
-      maxConnections: z.number().int().positive().default(20),
-      /** Folder of the numbered SQL files; by default the one beside the program. */
-      migrations: z.string().optional(),
-    })
-    .prefault({}),
-  nats: z.strictObject({ url: z.string().default("nats://127.0.0.1:4222") }).prefault({}),
+  ops: opsSettings(10254),
+  database: databaseSettings({ name: "flyteadmin", maxConnections: 20 }),
+  nats: natsSettings,
   storage: z
     .strictObject({
       /** Where metadata goes: `s3://bucket` or `file:///folder`. */
@@ -83,14 +80,9 @@ const settings = z.strictObject({
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
       s3: z
         .strictObject({
-          /** Address of the service; absent: AWS itself. */
-          endpoint: z.string().optional(),
+          ...s3Fields,
           /** Address that clients outside reach; signed URLs carry it. */
           publicEndpoint: z.string().optional(),
-          region: z.string().default("us-east-1"),
-          /** Absent: the credentials of the environment. */
-          accessKeyId: z.string().optional(),
-          secretAccessKey: z.string().optional(),
         })
         .prefault({}),
     })

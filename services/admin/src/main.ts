@@ -1,12 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { loadConfig } from "@flyte-ts/config";
+import { serviceConfig } from "@flyte-ts/config";
 import { EVENT_STREAM } from "@flyte-ts/domain";
 import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/postgres";
-import { callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
-import { createLogger, Metrics, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { callLog, callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
+import { createLogger, Metrics, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
 import { watchClusters } from "./cluster/health.js";
 import { clusterStatus } from "./cluster/status.js";
@@ -26,21 +27,25 @@ import { seedProjects } from "./project/rpc.js";
 import { adminServices, databaseTrouble } from "./server.js";
 import { CompileThread } from "./workflow/compiler/compile-thread.js";
 
-const config = loadConfig(adminConfigSchema, { service: "admin", argv: process.argv.slice(2), env: process.env });
+const config = serviceConfig(adminConfigSchema, "admin", process);
 const logger = createLogger({ service: "admin", level: config.logLevel });
 const metrics = new Metrics();
-let notReady: string | undefined = "starting: waiting for the database";
 const db = createPool({ ...config.database, applicationName: "flyte-ts admin", logger });
+const readiness = new Readiness({
+  now: () => performance.now(),
+  checks: { bus: () => bus.problem(), database: () => databaseProblem(db) },
+});
+readiness.starting("waiting for the database");
 const ops = await startOpsServer({
   ...config.ops,
   metrics,
   details: { "/clusters": () => clusters.map((cluster) => clusterStatus(cluster, health)) },
-  notReady: async () => notReady ?? bus.problem() ?? (await databaseProblem(db)),
+  readiness,
 });
 
 const migrations = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
 await whenDatabaseIsThere(() => db.migrate({ directory: migrations, logger }), logger);
-notReady = "starting: waiting for the message bus";
+readiness.starting("waiting for the message bus");
 const bus = await connectBus({ url: config.nats.url, name: "admin", logger });
 await bus.ensureStream(EVENT_STREAM);
 const clusters: Cluster[] = [];
@@ -103,6 +108,7 @@ const { tracing } = config;
 const traces = tracing.endpoint === undefined ? undefined : new OtlpExporter({ ...tracing, endpoint: tracing.endpoint, service: "admin" });
 const interceptors = [
   callMetrics(metrics, "admin"),
+  callLog(logger),
   ...(traces === undefined ? [] : [callSpans(traces, Date.now)]),
   databaseTrouble,
   ...(access === undefined ? [] : [access.interceptor]),
@@ -128,15 +134,17 @@ for (const port of new Set([grpcPort, httpPort])) {
   logger.info({ host, port: address.port }, "listening");
   servers.push(server);
 }
-notReady = undefined;
+readiness.serving();
 logger.info({ opsPort: ops.port }, "admin is ready");
 
 returnMemory();
 onShutdown(
   async () => {
-    notReady = "stopping";
+    readiness.stopping();
+    const drained = Promise.all(servers.map((server) => server.drain(config.server.drain)));
+    await sleep(config.server.drain.delayMs);
     await live.close();
-    await Promise.all(servers.map((server) => server.drain()));
+    await drained;
     await compileThread.close();
     await ingest.close();
     await Promise.all(background.map((part) => part.close()));
@@ -149,7 +157,7 @@ onShutdown(
     await db.close();
     await ops.close();
   },
-  { logger },
+  { logger, deadlineMs: config.server.drain.delayMs + config.server.drain.deadlineMs + 10_000 },
 );
 
 function ownAddress([first]: readonly RpcServer[]): RpcServer["address"] {

@@ -1,7 +1,6 @@
 import { headerKeySchema, providerSchema, roleSchema } from "@flyte-ts/auth";
+import { databaseSettings, drainSettings, isLoopback, logLevel, opsSettings, port, s3Settings } from "@flyte-ts/config";
 import { z } from "zod";
-
-const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
 
 /** Who may call the catalog: with `required` those whose token has role `engine` where the dataset is. */
 const authSchema = z.strictObject({
@@ -16,11 +15,11 @@ export type CatalogAuth = z.infer<typeof authSchema>;
 
 const settings = z.strictObject({
   auth: authSchema.prefault({}),
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  logLevel,
   server: z
     .strictObject({
       host: z.string().default("127.0.0.1"),
-      grpcPort: z.number().int().min(0).max(65535).default(8081),
+      grpcPort: port.default(8081),
       /** Largest request, bytes: outputs travel in it. */
       maxMessageBytes: z
         .number()
@@ -29,18 +28,11 @@ const settings = z.strictObject({
         .default(16 * 1024 * 1024),
       /** With `auth.mode: open` callers are not asked who they are; beyond this machine that must be wanted. */
       openToNetwork: z.boolean().default(false),
+      drain: drainSettings,
     })
     .prefault({}),
-  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65535).default(10258) }).prefault({}),
-  database: z
-    .strictObject({
-      /** Made at start when the server has no database of this name. */
-      url: z.string().default("postgresql://postgres@127.0.0.1:5432/datacatalog"),
-      maxConnections: z.number().int().positive().default(10),
-      /** Folder of the numbered SQL files; by default the one beside the program. */
-      migrations: z.string().optional(),
-    })
-    .prefault({}),
+  ops: opsSettings(10258),
+  database: databaseSettings({ name: "datacatalog", maxConnections: 10 }),
   storage: z
     .strictObject({
       /** Where large outputs go: `s3://bucket` or `file:///folder`. */
@@ -52,16 +44,7 @@ const settings = z.strictObject({
         .int()
         .min(0)
         .default(16 * 1024),
-      s3: z
-        .strictObject({
-          /** Address of the service; absent: AWS itself. */
-          endpoint: z.string().optional(),
-          region: z.string().default("us-east-1"),
-          /** Absent: the credentials of the environment. */
-          accessKeyId: z.string().optional(),
-          secretAccessKey: z.string().optional(),
-        })
-        .prefault({}),
+      s3: s3Settings,
     })
     .prefault({}),
   reservations: z

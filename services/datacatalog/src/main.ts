@@ -1,20 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { loadConfig } from "@flyte-ts/config";
+import { serviceConfig } from "@flyte-ts/config";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
-import { callMetrics, createRpcServer } from "@flyte-ts/rpc";
-import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
+import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
 import { datacatalogServices, trouble } from "./server.js";
 
-const config = loadConfig(datacatalogConfigSchema, { service: "datacatalog", argv: process.argv.slice(2), env: process.env });
+const config = serviceConfig(datacatalogConfigSchema, "datacatalog", process);
 const logger = createLogger({ service: "datacatalog", level: config.logLevel });
 const metrics = new Metrics();
 const { url, maxConnections } = config.database;
 const db = createPool({ url, maxConnections, applicationName: "flyte-ts datacatalog", logger });
-let notReady: string | undefined = "starting: waiting for the database";
-const ops = await startOpsServer({ ...config.ops, metrics, notReady: async () => notReady ?? (await databaseProblem(db)) });
+const readiness = new Readiness({ now: () => performance.now(), checks: { database: () => databaseProblem(db) } });
+readiness.starting("waiting for the database");
+const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 
 const directory = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
 await whenDatabaseIsThere(async () => {
@@ -27,20 +28,20 @@ const guard = config.auth.mode === "required" ? (await import("./access.js")).ca
 const server = createRpcServer({
   logger,
   services: datacatalogServices({ config, db, blobs, logger, metrics, uuid: randomUUID }),
-  interceptors: [callMetrics(metrics, "datacatalog"), trouble, ...(guard === undefined ? [] : [guard.interceptor])],
+  interceptors: [callMetrics(metrics, "datacatalog"), callLog(logger), trouble, ...(guard === undefined ? [] : [guard.interceptor])],
   ...(guard && { admitHttp: guard.admitHttp, admitBody: guard.admitBody }),
   maxMessageBytes,
 });
 guard?.requireComplete(server);
 const { port } = await server.listen({ host, port: grpcPort });
-notReady = undefined;
+readiness.serving();
 logger.info({ host, port, opsPort: ops.port }, "datacatalog is ready");
 
 returnMemory();
 onShutdown(
   async () => {
-    notReady = "stopping";
-    await server.drain();
+    readiness.stopping();
+    await server.drain(config.server.drain);
     blobs.close();
     await db.close();
     await ops.close();

@@ -1,9 +1,9 @@
-import { loadConfig } from "@flyte-ts/config";
-import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { serviceConfig } from "@flyte-ts/config";
+import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { blobstoreConfig } from "./config.js";
 import { startBlobstore } from "./server.js";
 
-const config = loadConfig(blobstoreConfig, { service: "local-blobstore", argv: process.argv.slice(2), env: process.env });
+const config = serviceConfig(blobstoreConfig, "local-blobstore", process);
 const logger = createLogger({ service: "local-blobstore", level: config.logLevel });
 const metrics = new Metrics();
 const { dataDir, host, port, buckets, accessKeyId, secretAccessKey } = config;
@@ -17,12 +17,15 @@ const server = await startBlobstore({
   metrics,
   clock: () => new Date(),
 });
-const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => undefined });
+const readiness = new Readiness({ now: () => performance.now() });
+const ops = await startOpsServer({ ...config.ops, metrics, readiness });
+readiness.serving();
 logger.info({ host, port: server.port, dataDir }, "serving blobs");
 
 returnMemory();
 onShutdown(
   async () => {
+    readiness.stopping();
     await server.close();
     await ops.close();
   },

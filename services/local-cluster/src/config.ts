@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { logLevel, port } from "@flyte-ts/config";
 import { z } from "zod";
 
 const folder = join(homedir(), ".flyte-ts", "cluster");
@@ -45,7 +46,7 @@ export const configSchema = z.strictObject({
   /** Address to listen on; anything but loopback needs `access: token`. */
   host: z.string().default("127.0.0.1"),
   /** 0 takes any free port; the kubeconfig names it. */
-  port: z.int().min(0).max(65_535).default(0),
+  port: port.default(0),
   /** Name or address by which others reach this machine: the kubeconfig names it in place of `host`. */
   advertisedHost: z.string().optional(),
   /** `open`: whoever reaches the port. `token`: a secret that the kubeconfig carries in the server's path. */
@@ -54,7 +55,7 @@ export const configSchema = z.strictObject({
   dataDir: z.string().default(folder),
   /** File to write for kubectl and the services; by default `kubeconfig` in the data folder. */
   kubeconfig: z.string().optional(),
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  logLevel,
   maxRequestBytes: z
     .int()
     .positive()

@@ -1,9 +1,9 @@
-import { loadConfig } from "@flyte-ts/config";
+import { serviceConfig } from "@flyte-ts/config";
 import { createLogger, onShutdown, returnMemory } from "@flyte-ts/telemetry";
 import { startCluster } from "./cluster.js";
 import { configSchema } from "./config.js";
 
-const config = loadConfig(configSchema, { service: "local-cluster", argv: process.argv.slice(2), env: process.env });
+const config = serviceConfig(configSchema, "local-cluster", process);
 const logger = createLogger({ service: "local-cluster", level: config.logLevel });
 try {
   const cluster = await startCluster({

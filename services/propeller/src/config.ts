@@ -1,19 +1,22 @@
 import { serviceAuthSchema } from "@flyte-ts/auth";
-import { checkKubernetesAccess, kubernetesAccess } from "@flyte-ts/config";
+
+import {
+  checkKubernetesAccess,
+  kubernetesAccess,
+  logLevel,
+  natsSettings,
+  opsSettings,
+  s3Settings,
+  tracingSettings,
+} from "@flyte-ts/config";
 import { z } from "zod";
 
 const milliseconds = z.number().int().min(0);
-const s3 = z.strictObject({
-  endpoint: z.string().optional(),
-  region: z.string().default("us-east-1"),
-  accessKeyId: z.string().optional(),
-  secretAccessKey: z.string().optional(),
-});
 
 export const propellerConfigSchema = z.strictObject({
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
-  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65_535).default(10_255) }).prefault({}),
-  nats: z.strictObject({ url: z.string().default("nats://127.0.0.1:4222") }).prefault({}),
+  logLevel,
+  ops: opsSettings(10_255),
+  nats: natsSettings,
   /** Name of this data plane in admin's `clusters`, where several share the bus; its plugin services have the same. */
   cluster: z.string().default(""),
   /** For what nodes ask of it: child executions, signals, interfaces of launch plans. */
@@ -66,13 +69,7 @@ export const propellerConfigSchema = z.strictObject({
     })
     .prefault({}),
   /** One trace for each execution, over OTLP/HTTP. */
-  tracing: z
-    .strictObject({
-      /** Base address of the receiver, as `http://collector:4318`; absent: no traces. */
-      endpoint: z.string().optional(),
-      headers: z.record(z.string(), z.string()).default({}),
-    })
-    .prefault({}),
+  tracing: tracingSettings,
   /** Notes on FlyteWorkflows that `kubectl describe` shows. */
   kubernetesEvents: z
     .strictObject({
@@ -117,7 +114,7 @@ export const propellerConfigSchema = z.strictObject({
       /** Data of executions stands below it. */
       metadataPrefix: z.string().default("s3://my-s3-bucket/metadata/propeller"),
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
-      s3: s3.prefault({}),
+      s3: s3Settings,
     })
     .prefault({}),
   /**

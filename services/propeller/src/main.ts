@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { loadConfig } from "@flyte-ts/config";
+import { serviceConfig } from "@flyte-ts/config";
 import { dataPlaneScope, EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { serviceMetadata } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
 import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL } from "@flyte-ts/workflow-crd";
-import { createLogger, onShutdown, OtlpExporter, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
 import { executionDataDir, slicesPrefix } from "./engine/data/paths.js";
@@ -36,14 +36,14 @@ import { tracedSink } from "./shell/tracing/traced-sink.js";
 import { OutputsStore } from "./shell/outputs-store.js";
 import { SliceStore } from "./shell/slice-store.js";
 
-const config = loadConfig(propellerConfigSchema, { service: "propeller", argv: process.argv.slice(2), env: process.env });
+const config = serviceConfig(propellerConfigSchema, "propeller", process);
 const logger = createLogger({ service: "propeller", level: config.logLevel });
 const { kubernetes, storage, shards, engine } = config;
 
 const client = await createKubeClient({ ...kubernetes, maxConnections: 64 });
 const metrics = createMetrics();
-let notReady: string | undefined = "starting";
-const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, notReady: () => notReady ?? bus.problem() });
+const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
+const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, readiness });
 const bus = scopedBus(await connectBus({ url: config.nats.url, name: "propeller", logger }), dataPlaneScope(config.cluster));
 
 const blobs = createBlobStore({ s3: storage.s3 });
@@ -202,13 +202,13 @@ const collecting =
         // Whoever has the first shard does it.
         leads: () => leases.holds(0),
       });
-notReady = undefined;
+readiness.serving();
 logger.info({ opsPort: ops.port }, "propeller is ready");
 
 returnMemory();
 onShutdown(
   async () => {
-    notReady = "stopping";
+    readiness.stopping();
     await collecting?.close();
     await leases.stop();
     await holding.close();

@@ -1,20 +1,13 @@
 import { serviceAuthSchema } from "@flyte-ts/auth";
+import { databaseSettings, logLevel, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 
 /** The scheduler's configuration. */
 export const schedulerConfigSchema = z
   .strictObject({
-    logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
-    ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.number().int().min(0).max(65535).default(10259) }).prefault({}),
-    database: z
-      .strictObject({
-        /** Made at start when the server has no database of this name. */
-        url: z.string().default("postgresql://postgres@127.0.0.1:5432/scheduler"),
-        maxConnections: z.number().int().positive().default(5),
-        /** Folder of the numbered SQL files; by default the one beside the program. */
-        migrations: z.string().optional(),
-      })
-      .prefault({}),
+    logLevel,
+    ops: opsSettings(10259),
+    database: databaseSettings({ name: "scheduler", maxConnections: 5 }),
     /** Who tells the schedules and takes the executions. */
     admin: z
       .strictObject({

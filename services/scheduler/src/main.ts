@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { loadConfig } from "@flyte-ts/config";
+import { serviceConfig } from "@flyte-ts/config";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { serviceMetadata } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
-import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { adminApi } from "./admin-api.js";
 import { schedulerConfigSchema } from "./config.js";
 import { registerLevels, schedulerMetrics } from "./metrics.js";
@@ -12,7 +12,7 @@ import { progressStore } from "./progress.js";
 import { Scheduler } from "./scheduler.js";
 import { systemClock } from "./system-clock.js";
 
-const config = loadConfig(schedulerConfigSchema, { service: "scheduler", argv: process.argv.slice(2), env: process.env });
+const config = serviceConfig(schedulerConfigSchema, "scheduler", process);
 const logger = createLogger({ service: "scheduler", level: config.logLevel });
 const metrics = new Metrics();
 const { url, maxConnections } = config.database;
@@ -36,11 +36,15 @@ registerLevels(metrics, {
   overdueMs: () => scheduler.overdueMs,
   silenceMs: () => scheduler.silenceMs,
 });
-let notReady: string | undefined = "starting: waiting for the database";
+const readiness = new Readiness({
+  now: () => performance.now(),
+  checks: { schedules: () => scheduler.problem, database: () => databaseProblem(db) },
+});
+readiness.starting("waiting for the database");
 const ops = await startOpsServer({
   ...config.ops,
   metrics,
-  notReady: async () => notReady ?? scheduler.problem ?? (await databaseProblem(db)),
+  readiness,
 });
 
 const directory = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
@@ -49,13 +53,13 @@ await whenDatabaseIsThere(async () => {
   await db.migrate({ directory, logger });
 }, logger);
 scheduler.start();
-notReady = undefined;
+readiness.serving();
 logger.info({ opsPort: ops.port }, "scheduler is ready");
 
 returnMemory();
 onShutdown(
   async () => {
-    notReady = "stopping";
+    readiness.stopping();
     await scheduler.stop();
     channel.close();
     await db.close();

@@ -157,6 +157,7 @@ class Gateway {
     const closed = closedSignal(response);
     const signal = limit === undefined ? closed : AbortSignal.any([closed, AbortSignal.timeout(limit)]);
     const context = restContext({ method: route.method, request, signal });
+    response.setHeader("X-Request-Id", context.requestId);
     if (streamsOut(route.method)) {
       const { input, output } = route.method;
       const options = { response, codec: this.#codecs.streaming(codec), output, stallMs: this.#stallMs };
@@ -189,8 +190,10 @@ class Gateway {
     route: HttpRoute,
     { request, response, encoded, query }: Exchange & { readonly encoded: string; readonly query: string },
   ): Promise<void> {
+    const requestId = requestIdOf(request.headersDistinct["x-request-id"]?.[0]);
+    response.setHeader("X-Request-Id", requestId);
     await route.handle(request, response, {
-      requestId: requestIdOf(request.headersDistinct["x-request-id"]?.[0]),
+      requestId,
       signal: closedSignal(response),
       path: encoded,
       query: new URLSearchParams(query),

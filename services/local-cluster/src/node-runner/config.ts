@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { checkKubernetesAccess, kubernetesAccess } from "@flyte-ts/config";
+
+import { checkKubernetesAccess, kubernetesAccess, logLevel, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 import { podSettings } from "../config.js";
 
@@ -12,8 +13,8 @@ export const nodeRunnerConfig = z.strictObject({
   dataDir: z.string().default(join(homedir(), ".flyte-ts", "node")),
   /** Give this node to pods that have none. False where the cluster has a scheduler. */
   schedule: z.boolean().default(true),
-  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(0) }).prefault({}),
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  ops: opsSettings(0),
+  logLevel,
   ...podSettings,
 });
 

@@ -1,9 +1,9 @@
-import { loadConfig } from "@flyte-ts/config";
+import { serviceConfig } from "@flyte-ts/config";
 import { createLogger, onShutdown } from "@flyte-ts/telemetry";
 import { nodeRunnerConfig } from "./config.js";
 import { startNodeRunner } from "./node-runner.js";
 
-const config = loadConfig(nodeRunnerConfig, { service: "node-runner", argv: process.argv.slice(2), env: process.env });
+const config = serviceConfig(nodeRunnerConfig, "node-runner", process);
 const logger = createLogger({ service: "node-runner", level: config.logLevel });
 try {
   const runner = await startNodeRunner({ config, logger, now: Date.now });

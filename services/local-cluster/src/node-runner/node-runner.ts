@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { createKubeClient } from "@flyte-ts/kubernetes";
-import { type Logger, Metrics, startOpsServer } from "@flyte-ts/telemetry";
+import { type Logger, Metrics, Readiness, startOpsServer } from "@flyte-ts/telemetry";
 import { lockDataDir } from "../data-lock.js";
 import { describeNode, startKubelet } from "../kubelet/start-kubelet.js";
 import { openApiPodSource } from "./api-pod-source.js";
@@ -37,14 +37,17 @@ export async function startNodeRunner({ config: given, logger, now }: NodeRunner
   const unregister = await registerNode({ client, node, logger, now });
   const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, schedule: config.schedule });
   const metrics = new Metrics();
-  const notReady = () => {
+  const watching = () => {
     const lag = pods.lagMs();
     return lag !== undefined && lag < LONGEST_SILENCE_MS ? undefined : "the watch of pods is broken";
   };
-  const ops = await startOpsServer({ ...config.ops, metrics, notReady });
+  const readiness = new Readiness({ now: () => performance.now(), checks: { pods: watching } });
+  const ops = await startOpsServer({ ...config.ops, metrics, readiness });
+  readiness.serving();
   return {
     opsPort: ops.port,
     close: async () => {
+      readiness.stopping();
       await kubelet.close(config.podsOnStop);
       await unregister();
       await pods.close();

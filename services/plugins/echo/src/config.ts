@@ -1,7 +1,8 @@
+import { logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 
 export const echoConfig = z.strictObject({
-  nats: z.strictObject({ url: z.string() }),
+  nats: natsSettings,
   /** How long an echo task takes, ms. */
   echoDelayMs: z.int().min(0).default(0),
   /** Requests per task type in hand at once. */
@@ -10,6 +11,6 @@ export const echoConfig = z.strictObject({
   cluster: z.string().default(""),
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
-  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(10_261) }).prefault({}),
+  logLevel,
+  ops: opsSettings(10_261),
 });

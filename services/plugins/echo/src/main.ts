@@ -1,12 +1,12 @@
-import { loadConfig } from "@flyte-ts/config";
+import { serviceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
 import { echoPlugin } from "./plugin.js";
 
-const config = loadConfig(echoConfig, { service: "plugin-echo", argv: process.argv.slice(2), env: process.env });
+const config = serviceConfig(echoConfig, "plugin-echo", process);
 const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
@@ -20,11 +20,14 @@ const running = await runPlugin({
   maxInFlight: config.maxInFlight,
   producerId: config.producerId ?? (config.cluster || "propeller"),
 });
-const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() });
+const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
+const ops = await startOpsServer({ ...config.ops, metrics, readiness });
+readiness.serving();
 
 returnMemory();
 onShutdown(
   async () => {
+    readiness.stopping();
     await running.stop();
     await bus.close();
     await ops.close();

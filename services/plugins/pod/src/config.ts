@@ -1,4 +1,4 @@
-import { checkKubernetesAccess, kubernetesAccess } from "@flyte-ts/config";
+import { checkKubernetesAccess, kubernetesAccess, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 import type { PodConfig } from "./build/build-pod.js";
 import type { JsonMap } from "./kube/pod-types.js";
@@ -86,7 +86,7 @@ const logLink = z.strictObject({
 });
 
 export const podServiceConfig = z.strictObject({
-  nats: z.strictObject({ url: z.string() }),
+  nats: natsSettings,
   /** Several replicas on one data plane: one serves, the others stand by. */
   lead: z
     .strictObject({
@@ -158,6 +158,6 @@ export const podServiceConfig = z.strictObject({
   cluster: z.string().default(""),
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),
-  logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
-  ops: z.strictObject({ host: z.string().default("127.0.0.1"), port: z.int().min(0).max(65_535).default(10_260) }).prefault({}),
+  logLevel,
+  ops: opsSettings(10_260),
 });

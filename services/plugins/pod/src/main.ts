@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { createBlobStore } from "@flyte-ts/blobstore";
-import { loadConfig } from "@flyte-ts/config";
+import { serviceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
 import { createKubeClient, runForLeader } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { createLogger, Metrics, onShutdown, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { podServiceConfig } from "./config.js";
 import { podPlugin } from "./plugin.js";
 import { PodAttempts } from "./pods/pod-attempts.js";
 
-const config = loadConfig(podServiceConfig, { service: "plugin-pod", argv: process.argv.slice(2), env: process.env });
+const config = serviceConfig(podServiceConfig, "plugin-pod", process);
 const logger = createLogger({ service: "plugin-pod", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
@@ -36,7 +36,11 @@ const attempts = new PodAttempts({
 });
 const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
 let serving = false;
-const ops = await startOpsServer({ ...config.ops, metrics, notReady: () => bus.problem() ?? (serving ? attempts.problem() : undefined) });
+// One that stands by is ready: it has nothing to do, and does it.
+const checks = { bus: () => bus.problem(), pods: () => (serving ? attempts.problem() : undefined) };
+const readiness = new Readiness({ now: () => performance.now(), checks });
+const ops = await startOpsServer({ ...config.ops, metrics, readiness });
+readiness.serving();
 const leaseClient = await createKubeClient({ ...config.kubernetes, maxConnections: 4, timeoutMs: lead.leaseMs / 2 });
 const leader = lead.enabled
   ? runForLeader({
@@ -56,6 +60,7 @@ const leader = lead.enabled
 let running: RunningPlugin | undefined;
 onShutdown(
   async () => {
+    readiness.stopping();
     await running?.stop();
     await leader?.stop();
     await leaseClient.close();

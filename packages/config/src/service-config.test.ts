@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { serviceConfig } from "./service-config.js";
+import { databaseSettings, s3Settings, tracingSettings } from "./settings.js";
+
+const schema = z
+  .strictObject({
+    database: databaseSettings({ name: "x", maxConnections: 3 }),
+    s3: s3Settings,
+    tracing: tracingSettings,
+    clientSecretFile: z.string().default("/secret/file"),
+    hooks: z.array(z.strictObject({ url: z.string(), secret: z.string() })).default([]),
+  })
+  .refine(({ hooks }) => hooks.length < 2);
+
+class Ended extends Error {}
+
+/** What a program with these words says and how it ends; it goes on when it gets its configuration. */
+function run(...words: string[]): { out: string; err: string; status: number | undefined; config?: z.infer<typeof schema> } {
+  const said = { out: "", err: "", status: undefined as number | undefined };
+  try {
+    const config = serviceConfig(schema, "x", {
+      argv: ["node", "main.js", ...words],
+      env: {},
+      stdout: { write: (text) => (said.out += text) },
+      stderr: { write: (text) => (said.err += text) },
+      exit: (status) => {
+        said.status = status;
+        throw new Ended();
+      },
+    });
+    return { ...said, config };
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error;
+    return said;
+  }
+}
+
+test("the configuration is read, and nothing printed", () => {
+  const { config, out, err, status } = run("--database.maxConnections", "7");
+  expect([config?.database.maxConnections, out, err, status]).toEqual([7, "", "", undefined]);
+});
+
+test("the schema prints itself: what may be written, with its defaults", () => {
+  const { out, status } = run("--print-schema");
+  expect(status).toBe(0);
+  const printed = JSON.parse(out) as {
+    properties: Record<string, { properties?: Record<string, unknown> }>;
+    additionalProperties: boolean;
+  };
+  expect(printed.additionalProperties).toBe(false);
+  expect(printed.properties.database?.properties?.maxConnections).toMatchObject({ type: "integer", default: 3 });
+});
+
+test("the configuration in force is printed without what is secret", () => {
+  const hooks = '[{url: "https://u:hidden1@h/x", secret: hidden2}]';
+  const words = [
+    "--database.url",
+    "postgresql://flyte:hidden3@db:5432/x",
+    "--s3.secretAccessKey",
+    "hidden4",
+    "--s3.accessKeyId",
+    "hidden5",
+  ];
+  const { out, status } = run("--print-config", ...words, "--hooks", hooks, "--tracing.headers", "{authorization: hidden6}");
+  expect(status).toBe(0);
+  expect(out).not.toMatch(/hidden/);
+  expect(parse(out)).toMatchObject({
+    database: { url: "postgresql://flyte:[secret]@db:5432/x", maxConnections: 3 },
+    s3: { region: "us-east-1", secretAccessKey: "[secret]" },
+    clientSecretFile: "/secret/file",
+    hooks: [{ url: "https://u:[secret]@h/x" }],
+  });
+});
+
+test("what is wrong is told in one line, with status 2", () => {
+  const { err, status } = run("--databse.url", "x");
+  expect([err, status]).toEqual(["configuration of x: databse: there is no such setting; did you mean database?\n", 2]);
+});

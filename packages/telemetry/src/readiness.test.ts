@@ -1,0 +1,78 @@
+import { afterEach, expect, test } from "vitest";
+import { Registry } from "prom-client";
+import { type OpsServer, startOpsServer } from "./ops-server.js";
+import { type Check, Readiness } from "./readiness.js";
+
+let now = 0;
+let ops: OpsServer | undefined;
+afterEach(async () => {
+  await ops?.close();
+  ops = undefined;
+});
+
+function readinessOf(checks: Record<string, Check>, timeoutMs = 2_000): Readiness {
+  return new Readiness({ checks, now: () => now, graceMs: 5_000, timeoutMs });
+}
+
+test("it is ready from when it serves until it is told to end", async () => {
+  const readiness = readinessOf({ database: () => undefined });
+  expect(await readiness.state()).toEqual({ ready: false, reason: "starting", checks: {} });
+  readiness.starting("waiting for the bus");
+  expect((await readiness.state()).reason).toBe("starting: waiting for the bus");
+  readiness.serving();
+  expect(await readiness.state()).toEqual({ ready: true, checks: { database: { ok: true } } });
+  readiness.stopping();
+  expect(await readiness.state()).toEqual({ ready: false, reason: "stopping", checks: {} });
+});
+
+test("a dependency that is gone for a moment does not count, one that stays away does, and one that is back does at once", async () => {
+  let problem: string | undefined;
+  const readiness = readinessOf({ database: () => problem, bus: () => undefined });
+  readiness.serving();
+  const ready = async (at: number, why?: string) => {
+    [now, problem] = [at, why];
+    return (await readiness.state()).ready;
+  };
+  const seen = [];
+  for (const [at, why] of [
+    [0],
+    [1, "away"],
+    [4_000, "away"],
+    [4_500],
+    [5_000, "away"],
+    [9_900, "away"],
+    [10_000, "away"],
+    [10_001],
+    [10_002, "away"],
+  ] as const)
+    seen.push(await ready(at, why));
+  expect(seen).toEqual([true, true, true, true, true, true, false, true, true]);
+  now = 20_000;
+  expect(await readiness.state()).toEqual({
+    ready: false,
+    reason: "away",
+    checks: { database: { ok: false, problem: "away", sinceMs: 9_998 }, bus: { ok: true } },
+  });
+});
+
+test("what was never there is missed at once; what throws or does not answer is away", async () => {
+  const readiness = readinessOf({ a: () => Promise.reject(new Error("broken")), b: () => new Promise(() => undefined) }, 20);
+  readiness.serving();
+  const { reason, checks } = await readiness.state();
+  expect([reason, checks.a?.problem, checks.b?.problem]).toEqual(["a: broken", "a: broken", "b has not answered for 20 ms"]);
+});
+
+test("both are told over HTTP", async () => {
+  const readiness = readinessOf({ database: () => undefined });
+  ops = await startOpsServer({ port: 0, metrics: new Registry(), readiness });
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${ops?.port}${path}`);
+    return [response.status, await response.text()] as const;
+  };
+  expect(await get("/healthz")).toEqual([200, "ok\n"]);
+  expect(await get("/readyz")).toEqual([503, "starting\n"]);
+  readiness.serving();
+  expect(await get("/readyz")).toEqual([200, "ok\n"]);
+  const [status, text] = await get("/readyz?verbose");
+  expect([status, JSON.parse(text)]).toEqual([200, { ready: true, checks: { database: { ok: true } } }]);
+});
