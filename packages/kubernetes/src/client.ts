@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from "undici";
 import { type Access, type AccessOptions, loadAccess } from "./access.js";
 import type { ApplyOptions, KubeApplier } from "./applier.js";
 import { KubeError } from "./errors.js";
-import { type KubeList, type KubeObject, type ResourceRef, resourcePath } from "./resources.js";
+import { type KubeList, type KubeObject, PODS, type ResourceRef, resourcePath } from "./resources.js";
 
 export interface ObjectName {
   readonly namespace?: string | undefined;
@@ -54,6 +54,18 @@ export interface WatchEvent<T> {
   readonly object: T;
 }
 
+export interface PodLogOptions extends ObjectName {
+  readonly namespace: string;
+  readonly container: string;
+  /** Stay until the container has ended. */
+  readonly follow: boolean;
+  /** Only lines written from this second on. */
+  readonly since?: Date | undefined;
+  /** Only the last so many lines. */
+  readonly tailLines?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
 export interface PatchOptions extends ObjectName {
   readonly body: object;
   /** Answer with the metadata of the new object alone. */
@@ -75,6 +87,8 @@ export interface KubeClient {
   delete(ref: ResourceRef, options: DeleteOptions): Promise<boolean>;
   /** Events from after the resourceVersion on, until the server or the signal ends the stream. */
   watch<T extends KubeObject>(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent<T>>;
+  /** The log of a container, each line with the time before it (RFC 3339 and a space). Parts end anywhere. */
+  podLog(options: PodLogOptions): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -240,6 +254,17 @@ class HttpKubeClient implements KubeClient, KubeApplier {
         if (text.trim() !== "") yield JSON.parse(text) as WatchEvent<T>;
       }
     }
+  }
+
+  async *podLog(options: PodLogOptions): AsyncGenerator<Uint8Array> {
+    const { namespace, name, container, follow, since, tailLines, signal } = options;
+    const query = new URLSearchParams({ container, follow: String(follow), timestamps: "true" });
+    if (since !== undefined) query.set("sinceTime", since.toISOString().replace(/\.\d+Z$/, "Z"));
+    if (tailLines !== undefined) query.set("tailLines", String(tailLines));
+    const path = `${resourcePath(PODS, namespace, name)}/log?${query}`;
+    // A program may be silent for as long as it likes.
+    const response = await this.#send(this.#watches, { method: "GET", path, accept: "*/*", bodyTimeoutMs: 0, signal });
+    for await (const chunk of response.body) yield chunk as Uint8Array;
   }
 
   async close(): Promise<void> {

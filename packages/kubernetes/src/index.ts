@@ -8,6 +8,7 @@ export {
   type ListOptions,
   type ObjectName,
   type PatchOptions,
+  type PodLogOptions,
   type WatchEvent,
   type WatchOptions,
 } from "./client.js";

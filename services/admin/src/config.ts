@@ -134,6 +134,8 @@ const settings = z.strictObject({
     .strictObject({
       /** Streams of one replica; one more is refused. */
       maxStreams: z.number().int().positive().default(20_000),
+      /** Beside them, streams of logs: each has a connection to a data plane. */
+      maxLogStreams: z.number().int().positive().default(500),
       /** A watched execution is looked at so often though nobody told of a change: who told may have been lost. */
       pollSeconds: z.number().positive().default(10),
       /** Clients hear something at least so often. */

@@ -62,7 +62,7 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
     implement(ScheduleService, scheduleRpcs(deps)),
     implement(ClusterService, clusterRpcs(deps)),
     implement(NotificationService, notificationRpcs(deps)),
-    implement(LiveService, liveRpcs(deps.live)),
+    implement(LiveService, liveRpcs(deps)),
     // Without sign-in their REST routes answer as those of a server without auth always have.
     ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),
   ];

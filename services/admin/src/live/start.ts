@@ -8,22 +8,27 @@ import { Feeds } from "./watch/feeds.js";
 export interface Live {
   readonly feeds: Feeds;
   readonly streams: Streams;
+  /** Those of logs: each has a connection of its own to a data plane. */
+  readonly logStreams: Streams;
   /** Ends all streams, so that their clients go on elsewhere, and takes no more. */
   close(): Promise<void>;
 }
 
 export function startLive(deps: Pick<AdminDeps, "db" | "bus" | "clock" | "logger" | "metrics" | "config">): Live {
-  const { maxStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
+  const { maxStreams, maxLogStreams, pollSeconds, heartbeatSeconds, lingerSeconds } = deps.config.live;
   const feeds = new Feeds(deps, { pollMs: pollSeconds * 1_000, heartbeatMs: heartbeatSeconds * 1_000, lingerMs: lingerSeconds * 1_000 });
   const streams = new Streams(maxStreams);
+  const logStreams = new Streams(maxLogStreams);
   const subscription = deps.bus.subscribeVolatile(EXECUTIONS_CHANGED, (_, data) => feeds.changed(readChanged(data)));
-  gauge(deps, { name: "flyte_admin_live_streams", help: "Streams that clients follow.", value: () => streams.size });
+  gauge(deps, { name: "flyte_admin_live_streams", help: "Streams that clients follow.", value: () => streams.size + logStreams.size });
   gauge(deps, { name: "flyte_admin_live_executions", help: "Executions that are watched, each once.", value: () => feeds.size });
   return {
     feeds,
     streams,
+    logStreams,
     close: async () => {
       streams.stop();
+      logStreams.stop();
       await subscription.close();
       feeds.close();
     },

@@ -33,10 +33,12 @@ export async function servePodLog(
   response.flushHeaders();
   const stamp = query.get("timestamps") === "true" ? new LineStamp(run, options.pods.now) : undefined;
   let sent = 0;
+  // What has no time yet waits for it: a line shows the same time whenever it is read.
+  const shownSize = () => (stamp !== undefined && readExit(run) === undefined ? (readTimes(run).at(-1)?.end ?? 0) : logSize(run));
   const drain = async () => {
     // A log that was cut starts again.
     if (logSize(run) < offset) offset = 0;
-    for (let size = logSize(run); offset < size && sent < limit && !response.destroyed; size = logSize(run)) {
+    for (let size = shownSize(); offset < size && sent < limit && !response.destroyed; size = shownSize()) {
       const bytes = readLog(run, offset, Math.min(CHUNK_BYTES, size - offset));
       const shown = stamp === undefined ? bytes : Buffer.from(stamp.apply(bytes, offset));
       offset += bytes.length;
@@ -113,9 +115,15 @@ function sinceTime(query: URLSearchParams, now: number): number | undefined {
   return time === null ? undefined : Date.parse(time);
 }
 
-/** Where the log had grown to when `time` came. */
+/** Where the first line begins that was not begun when `time` came. */
 function offsetAt(run: RunFolder, time: number): number {
-  return readTimes(run).findLast(({ at: seen }) => seen < time)?.end ?? 0;
+  const grown = readTimes(run).findLast(({ at: seen }) => seen < time)?.end ?? 0;
+  const size = logSize(run);
+  for (let from = grown - 1; grown > 0 && from < size; from += CHUNK_BYTES) {
+    const end = readLog(run, from, Math.min(CHUNK_BYTES, size - from)).indexOf(10);
+    if (end !== -1) return from + end + 1;
+  }
+  return grown === 0 ? 0 : size;
 }
 
 /** Puts the time before each line; a line may come in parts. */
@@ -137,7 +145,8 @@ class LineStamp {
     let next = 0;
     for (const line of bytes.toString("utf8").split(/(?<=\n)/)) {
       while (next < times.length && (times[next] as { end: number }).end <= place) next++;
-      if (this.#atLineStart) text += `${new Date(times[next]?.at ?? end ?? this.#now()).toISOString().replace("Z", "000000Z")} `;
+      if (this.#atLineStart)
+        text += `${new Date(Math.min(times[next]?.at ?? end ?? this.#now(), end ?? Number.POSITIVE_INFINITY)).toISOString().replace("Z", "000000Z")} `;
       text += line;
       this.#atLineStart = line.endsWith("\n");
       place += Buffer.byteLength(line);

@@ -437,6 +437,23 @@ describe("logs", () => {
     for (const line of (await log("follow", "?timestamps=true")).trimEnd().split("\n"))
       expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{9}Z \d$/);
   });
+
+  test("a line has one time, whenever it is read, and is whole where a second begins", async () => {
+    // Lines come in parts, over several seconds.
+    await run("times", { containers: [sh("for i in 1 2 3 4 5; do printf $i; sleep 0.35; echo -$i; done; printf end")] });
+    await until("times", inPhase("Running"));
+    const followed = await log("times", "?follow=true&timestamps=true");
+    expect(await log("times", "?timestamps=true")).toBe(followed);
+    expect(followed.replace(/^\S+ /gm, "")).toBe("1-1\n2-2\n3-3\n4-4\n5-5\nend");
+    const second = followed.split("\n").at(3)?.slice(0, 19) ?? "";
+    const rest = await log("times", `?timestamps=true&sinceTime=${second}Z`);
+    expect(rest).toBe(
+      followed
+        .split(/(?<=\n)/)
+        .filter((line) => line >= second)
+        .join(""),
+    );
+  });
 });
 
 test("events tell the story of a pod", async () => {

@@ -28,6 +28,10 @@ export class SimulatedCluster implements KubeClient {
 
   constructor(private readonly clock: () => ManualClock | undefined) {}
 
+  podLog(): never {
+    throw new Error("pods without processes write nothing");
+  }
+
   /** The only pod there is. */
   get pod(): Pod | undefined {
     return [...this.pods.values()][0];

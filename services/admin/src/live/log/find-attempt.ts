@@ -1,0 +1,52 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { isTerminalTaskEvent } from "@flyte-ts/domain";
+import type { Queryable } from "@flyte-ts/postgres";
+import { taskPhaseOf } from "../../event/phase-name.js";
+import type { NodeId } from "../../execution/identifier.js";
+
+/** A task attempt whose log is asked for. */
+export interface LoggedAttempt {
+  readonly cluster: string;
+  readonly attempt: number;
+  /** Name of its pod; undefined while nobody has told it. */
+  readonly pod: string | undefined;
+  readonly ended: boolean;
+}
+
+export interface WantedAttempt {
+  /** Undefined: the latest. */
+  readonly attempt: number | undefined;
+  /** Item of an array. */
+  readonly item: number | undefined;
+}
+
+/** The attempt of a node, or the item in it, as far as events have told; undefined while there is none. */
+export async function findAttempt(
+  db: Queryable,
+  { executionId, nodeId }: NodeId,
+  wanted: WantedAttempt,
+): Promise<LoggedAttempt | undefined> {
+  const { rows } = await db.query<{ id: bigint; cluster: string; retry_attempt: bigint; phase: string }>({
+    name: "find-logged-attempt",
+    text: `SELECT t.id, e.cluster, t.retry_attempt, t.phase FROM executions e JOIN task_executions t ON t.execution_id = e.id
+      WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND t.node_id = $4
+        AND ($5::bigint IS NULL OR t.retry_attempt = $5) ORDER BY t.retry_attempt DESC, t.id DESC LIMIT 1`,
+    values: [executionId.project, executionId.domain, executionId.name, nodeId, wanted.attempt ?? null],
+  });
+  const [task] = rows;
+  if (task === undefined) return undefined;
+  const events = await db.query<{ event: Uint8Array }>({
+    name: "find-logged-attempt-events",
+    text: "SELECT event FROM task_execution_events WHERE task_execution_id = $1 ORDER BY event_order",
+    values: [task.id],
+  });
+  const told = events.rows.flatMap(({ event }) => fromBinary(TaskExecutionEventSchema, event).metadata ?? []);
+  const resources = told.flatMap(({ externalResources }) => externalResources);
+  const items = resources.filter(({ index, externalId }) => index === wanted.item && externalId !== "");
+  // An item's attempts are counted apart from those of the array.
+  const item = items.toSorted((a, b) => b.retryAttempt - a.retryAttempt)[0];
+  const name = wanted.item === undefined ? told.findLast(({ generatedName }) => generatedName !== "")?.generatedName : item?.externalId;
+  const ended = isTerminalTaskEvent(taskPhaseOf(task.phase)) || (item !== undefined && isTerminalTaskEvent(item.phase));
+  return { cluster: task.cluster, attempt: Number(task.retry_attempt), pod: name, ended };
+}

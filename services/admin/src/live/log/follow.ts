@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { FollowLogRequest, FollowLogResponseSchema } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { isTransient, KubeError } from "@flyte-ts/kubernetes";
+import { Code, RpcError } from "@flyte-ts/rpc";
+import type { AdminDeps, Cluster } from "../../deps.js";
+import { checkNodeId, nodeIdText, type NodeId } from "../../execution/identifier.js";
+import { namespaceOf } from "../../execution/namespace.js";
+import { invalidArgument, notFound } from "../../invalid.js";
+import { clusterOf } from "../../launcher/launch.js";
+import type { OpenStream, Streams } from "../streams.js";
+import type { Feeds, Used } from "../watch/feeds.js";
+import { findAttempt, type LoggedAttempt } from "./find-attempt.js";
+import { type LogCursor, readLogCursor, writeLogCursor } from "./log-cursor.js";
+import { LineSplitter, type StampedLine, Untold } from "./log-lines.js";
+import { findPod, type LoggedPod } from "./pod.js";
+
+type Response = MessageInitShape<typeof FollowLogResponseSchema>;
+
+export interface FollowDeps extends Pick<AdminDeps, "db" | "clusters" | "config"> {
+  readonly feeds: Feeds;
+  readonly streams: Streams;
+}
+
+/** How often it is looked for a pod that is not there yet, or whose data plane is away, ms. */
+const AGAIN_MS = 1_000;
+/** So often in a row, when a data plane does not answer. */
+const TRIES = 5;
+
+/**
+ * Tells the log of a task attempt: what there is, and what is written until its container has ended.
+ *
+ * @throws RpcError NOT_FOUND when there is no log, or no more; UNAVAILABLE when this process stops or the data plane is away.
+ */
+export async function* followLog(deps: FollowDeps, request: FollowLogRequest, signal: AbortSignal): AsyncGenerator<Response> {
+  const { id } = request;
+  checkNodeId(id);
+  const cursor = readLogCursor(request.cursor);
+  if (request.cursor !== "" && cursor === undefined) throw invalidArgument("invalid value for cursor: it is not from a message before");
+  const stream = deps.streams.open(signal);
+  try {
+    const used = await deps.feeds.use(id.executionId);
+    try {
+      yield* new Following({ deps, request, id, stream }, cursor).tell(used);
+    } catch (error) {
+      // Whatever a request that was broken off says.
+      stream.check();
+      throw error;
+    } finally {
+      used.release();
+    }
+  } finally {
+    stream.close();
+  }
+}
+
+interface Asked {
+  readonly deps: FollowDeps;
+  readonly request: FollowLogRequest;
+  readonly id: NodeId;
+  readonly stream: OpenStream;
+}
+
+class Following {
+  readonly #asked: Asked;
+  readonly #cursor: LogCursor | undefined;
+  readonly #untold: Untold;
+  #anything = false;
+
+  constructor(asked: Asked, cursor: LogCursor | undefined) {
+    this.#asked = asked;
+    this.#cursor = cursor;
+    this.#untold = new Untold(cursor?.place);
+  }
+
+  async *tell(used: Used): AsyncGenerator<Response> {
+    const { deps, request, id } = this.#asked;
+    const attempt = await this.#attempt(used);
+    const cluster = clusterOf(deps.clusters, attempt.cluster);
+    if (cluster === undefined) throw new RpcError(Code.UNAVAILABLE, `the data plane of ${nodeIdText(id)} cannot be reached`);
+    const namespace = namespaceOf(deps.config.namespaceTemplate, id.executionId.project, id.executionId.domain);
+    for (;;) {
+      const pod = await this.#pod(cluster, { namespace, name: attempt.pod });
+      if (pod === undefined) {
+        if (this.#anything || request.noFollow || (await this.#hasEnded()))
+          throw notFound(`the log of ${nodeIdText(id)} is not there: its pod ${attempt.pod} is gone`);
+        await this.#pause();
+        continue;
+      }
+      const container = request.container || this.#cursor?.container || pod.primary;
+      if (!pod.containers.includes(container)) {
+        throw invalidArgument(`invalid value for container: pod ${attempt.pod} has ${pod.containers.join(", ")}`);
+      }
+      // Known before it is read: what was written until then is read with it.
+      const over = pod.isOver(container);
+      const place = { attempt: attempt.attempt, pod: attempt.pod, container };
+      yield* this.#read(cluster, { ...place, namespace, over });
+      if (over || request.noFollow) {
+        yield { cursor: this.#cursorAt(place), attempt: attempt.attempt, ended: over };
+        return;
+      }
+      await this.#pause();
+    }
+  }
+
+  /** Waits until there is an attempt with a pod. */
+  async #attempt(used: Used): Promise<LoggedAttempt & { readonly pod: string }> {
+    const { deps, request, id, stream } = this.#asked;
+    const cursor = this.#cursor;
+    const wanted = { attempt: cursor?.attempt ?? request.attempt, item: request.item };
+    for (;;) {
+      stream.check();
+      const found = await findAttempt(deps.db, id, wanted);
+      if (found?.pod !== undefined && (cursor === undefined || cursor.pod === found.pod)) return { ...found, pod: found.pod };
+      if (cursor !== undefined) throw invalidArgument("invalid value for cursor: it is of another attempt or item");
+      const over = found?.ended ?? used.isOver();
+      if (over || request.noFollow)
+        throw notFound(`${nodeIdText(id)} has no ${request.item === undefined ? "attempt" : "item"} with a log`);
+      if (used.failure !== undefined) throw used.failure;
+      await stream.wait(used.waiting);
+    }
+  }
+
+  async #hasEnded(): Promise<boolean> {
+    const { deps, request, id } = this.#asked;
+    const found = await findAttempt(deps.db, id, { attempt: this.#cursor?.attempt ?? request.attempt, item: request.item });
+    return found?.ended ?? true;
+  }
+
+  async #pod(cluster: Cluster, { namespace, name }: { readonly namespace: string; readonly name: string }): Promise<LoggedPod | undefined> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await findPod(cluster.kube, { namespace, name, execution: this.#asked.id.executionId.name });
+      } catch (error) {
+        if (!isTransient(error) || tries === TRIES) throw unavailable(error);
+        await this.#pause();
+      }
+    }
+  }
+
+  /** With only the last lines wanted: sets the place before the first of them, so that it can be found again. */
+  async #goToTail(
+    { kube }: Pick<Cluster, "kube">,
+    where: { readonly namespace: string; readonly name: string; readonly container: string },
+  ): Promise<void> {
+    const { tailLines } = this.#asked.request;
+    if (tailLines === undefined || this.#untold.place !== undefined) return;
+    const { signal } = this.#asked.stream;
+    const collect = async (part: { readonly tailLines?: number; readonly since?: Date }): Promise<StampedLine[]> => {
+      const splitter = new LineSplitter();
+      const lines: StampedLine[] = [];
+      for await (const bytes of kube.podLog({ ...where, ...part, follow: false, signal })) lines.push(...splitter.add(bytes));
+      return [...lines, ...splitter.end()];
+    };
+    const tail = await collect({ tailLines: Math.max(1, tailLines) });
+    const since = firstSecond(tail);
+    if (since !== undefined) this.#untold.startAt({ tail, after: tailLines === 0 }, await collect({ since }));
+  }
+
+  async *#read(
+    { kube }: Pick<Cluster, "kube">,
+    { namespace, pod, container, attempt, over }: { namespace: string; pod: string; container: string; attempt: number; over: boolean },
+  ): AsyncGenerator<Response> {
+    const { request, stream } = this.#asked;
+    const splitter = new LineSplitter();
+    const untold = this.#untold;
+    const tell = (lines: readonly StampedLine[]): Response | undefined => {
+      const news = untold.take(lines);
+      this.#anything ||= news.length > 0;
+      return news.length === 0 ? undefined : { cursor: this.#cursorAt({ attempt, pod, container }), lines: news, attempt };
+    };
+    try {
+      const follow = !over && !request.noFollow;
+      await this.#goToTail({ kube }, { namespace, name: pod, container });
+      untold.begin();
+      for await (const part of kube.podLog({
+        namespace,
+        name: pod,
+        container,
+        follow,
+        since: untold.since,
+        signal: stream.signal,
+      })) {
+        const message = tell(splitter.add(part));
+        if (message !== undefined) yield message;
+      }
+    } catch (error) {
+      stream.check();
+      // It has not begun to write (400), its pod has just gone (404), or its data plane is away: what becomes of it is seen by the pod.
+      if (!over && (isTransient(error) || (error instanceof KubeError && (error.status === 400 || error.status === 404)))) return;
+      throw unavailable(error);
+    }
+    // Without a line end it is not known to be complete before the container has ended.
+    const last = over ? tell(splitter.end()) : undefined;
+    if (last !== undefined) yield last;
+  }
+
+  #cursorAt(where: Omit<LogCursor, "place">): string {
+    return writeLogCursor({ ...where, place: this.#untold.place });
+  }
+
+  async #pause(): Promise<void> {
+    const { stream } = this.#asked;
+    await sleep(AGAIN_MS, undefined, { signal: stream.signal }).catch(() => stream.check());
+  }
+}
+
+/** The earliest second of these lines. */
+function firstSecond(lines: readonly StampedLine[]): Date | undefined {
+  const times = lines.map(({ time }) => Date.parse(time)).filter((time) => !Number.isNaN(time));
+  return times.length === 0 ? undefined : new Date(Math.floor(Math.min(...times) / 1000) * 1000);
+}
+
+function unavailable(error: unknown): unknown {
+  if (!(error instanceof KubeError)) return error;
+  if (error.status === 404 || error.status === 400) return notFound(`the log is not there: ${error.message}`);
+  return new RpcError(Code.UNAVAILABLE, "the data plane does not give the log, try again", { cause: error });
+}

@@ -1,0 +1,38 @@
+/**
+ * How far a log has been told. Logs are asked for by seconds, so a place is a second and how many lines that were
+ * written in it or later have been told. What was told has no later time than `newest`.
+ */
+export interface LogPlace {
+  readonly second: number;
+  readonly lines: number;
+  /** Nanoseconds since 1970. */
+  readonly newest: bigint;
+}
+
+/** A place in the log of one pod. */
+export interface LogCursor {
+  readonly attempt: number;
+  readonly pod: string;
+  readonly container: string;
+  /** Undefined before the first line. */
+  readonly place: LogPlace | undefined;
+}
+
+const VERSION = "1";
+
+export function writeLogCursor({ attempt, pod, container, place }: LogCursor): string {
+  const parts = [VERSION, attempt, pod, container, ...(place === undefined ? [] : [place.second, place.lines, place.newest])];
+  return Buffer.from(parts.join("/")).toString("base64url");
+}
+
+/** Undefined when the text is no cursor. */
+export function readLogCursor(text: string): LogCursor | undefined {
+  const parts = Buffer.from(text, "base64url").toString("latin1").split("/");
+  const [version, attempt = "", pod = "", container = "", second = "", lines = "", newest = ""] = parts;
+  const numbers = parts.length === 7 ? [attempt, second, lines, newest] : [attempt];
+  const named = [pod, container].every((name) => /^[a-z0-9.-]{1,253}$/.test(name));
+  if (version !== VERSION || (parts.length !== 4 && parts.length !== 7) || !named) return undefined;
+  if (!numbers.every((number) => /^[0-9]{1,19}$/.test(number))) return undefined;
+  const place = parts.length === 7 ? { second: Number(second), lines: Number(lines), newest: BigInt(newest) } : undefined;
+  return { attempt: Number(attempt), pod, container, place };
+}

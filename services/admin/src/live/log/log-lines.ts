@@ -1,0 +1,125 @@
+import type { LogPlace } from "./log-cursor.js";
+
+export interface StampedLine {
+  /** As the source writes it, RFC 3339; empty when the line has none. */
+  readonly time: string;
+  readonly text: string;
+}
+
+/** A line that never ends is cut here, bytes: it would be kept whole. */
+const MOST_BYTES = 256 * 1024;
+
+/** Puts the parts of a log together to lines. */
+export class LineSplitter {
+  #rest: Uint8Array[] = [];
+  #restBytes = 0;
+
+  /** The lines that are complete with this part. */
+  add(part: Uint8Array): StampedLine[] {
+    const lines: StampedLine[] = [];
+    let from = 0;
+    for (let end = part.indexOf(10); end !== -1; end = part.indexOf(10, from)) {
+      lines.push(this.#line(part.subarray(from, end)));
+      from = end + 1;
+    }
+    if (from < part.length) {
+      this.#rest.push(part.slice(from));
+      this.#restBytes += part.length - from;
+    }
+    if (this.#restBytes > MOST_BYTES) lines.push(this.#line(new Uint8Array()));
+    return lines;
+  }
+
+  /** What stands behind the last line end, when nothing follows. */
+  end(): StampedLine[] {
+    return this.#restBytes === 0 ? [] : [this.#line(new Uint8Array())];
+  }
+
+  #line(last: Uint8Array): StampedLine {
+    const text = Buffer.concat([...this.#rest, last])
+      .toString("utf8")
+      .replace(/\r$/, "");
+    [this.#rest, this.#restBytes] = [[], 0];
+    const match = /^(\d{4}-\d\d-\d\dT\S{9,}) /.exec(text);
+    return match?.[1] === undefined || nanosOf(match[1]) === undefined
+      ? { time: "", text }
+      : { time: match[1], text: text.slice(match[0].length) };
+  }
+}
+
+/** Nanoseconds since 1970; undefined when it is no time. */
+function nanosOf(time: string): bigint | undefined {
+  const ms = Date.parse(time);
+  if (Number.isNaN(ms)) return undefined;
+  const fraction = (/\.(\d{1,9})/.exec(time)?.[1] ?? "").padEnd(9, "0");
+  return BigInt(Math.floor(ms / 1000)) * SECOND + BigInt(fraction);
+}
+
+const SECOND = 1_000_000_000n;
+
+/**
+ * Tells the lines of a log that have not been told, however often it is read anew from the second of its place. Lines
+ * need not be in the order of their times: programs write to two streams at once.
+ */
+export class Untold {
+  #place: LogPlace | undefined;
+  #skip = 0;
+
+  constructor(place: LogPlace | undefined) {
+    this.#place = place;
+    this.begin();
+  }
+
+  get place(): LogPlace | undefined {
+    return this.#place;
+  }
+
+  /** From when the log is to be read. */
+  get since(): Date | undefined {
+    return this.#place && new Date(this.#place.second * 1000);
+  }
+
+  /** The log is read anew, from {@link since} on. */
+  begin(): void {
+    this.#skip = this.#place?.lines ?? 0;
+  }
+
+  /** Begins with `tail`, or `after` it: the last lines of `lines`, behind which more may have been written meanwhile. */
+  startAt({ tail, after }: { readonly tail: readonly StampedLine[]; readonly after: boolean }, lines: readonly StampedLine[]): void {
+    const same = (a: StampedLine | undefined, b: StampedLine) => a?.time === b.time && a.text === b.text;
+    const found = lines.findIndex((_, index) => tail.every((line, offset) => same(lines[index + offset], line)));
+    if (found === -1) return;
+    this.take(lines.slice(0, after ? found + tail.length : found));
+    const seconds = lines.flatMap(({ time }) => nanosOf(time) ?? []).map((at) => at / SECOND);
+    const first = seconds.reduce<bigint | undefined>((least, each) => (least === undefined || each < least ? each : least), undefined);
+    // Nothing stands before it in its second.
+    if (this.#place === undefined && first !== undefined) this.#place = { second: Number(first), lines: 0, newest: first * SECOND };
+  }
+
+  take(lines: readonly StampedLine[]): StampedLine[] {
+    return lines.filter((line) => this.#isNew(line));
+  }
+
+  #isNew({ time }: StampedLine): boolean {
+    const at = nanosOf(time);
+    if (at === undefined) return true;
+    const second = Number(at / SECOND);
+    const place = this.#place;
+    if (place !== undefined && this.#skip > 0) {
+      if (second < place.second) return false;
+      // Told lines are no later than the newest: when there are fewer of them now, the rest was thrown away.
+      if (at <= place.newest) {
+        this.#skip--;
+        return false;
+      }
+      this.#skip = 0;
+    }
+    if (place === undefined || second > place.second) {
+      this.#place = { second, lines: 1, newest: at };
+    } else {
+      const newest = at > place.newest ? at : place.newest;
+      this.#place = { second: place.second, lines: place.lines + (second === place.second ? 1 : 0), newest };
+    }
+    return true;
+  }
+}
