@@ -146,9 +146,9 @@ function denied({ subject }: Identity, what: string, why: string): RpcError {
   return new RpcError(Code.PERMISSION_DENIED, `${JSON.stringify(subject)} may not call ${what}: ${why}`);
 }
 
-function callerOf({ subject, claims }: Identity, held: readonly RoleBinding[]): Caller {
+function callerOf({ subject, issuer, groups, claims }: Identity, held: readonly RoleBinding[]): Caller {
   const all = held.some(({ project }) => project === ALL);
-  return { subject, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
+  return { subject, issuer, groups, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
 }
 
 /** The context with one more property: a copy would ask for all that is made only when somebody asks. */

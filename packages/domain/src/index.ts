@@ -40,6 +40,7 @@ export {
 } from "./name/derived.js";
 export { SHARDS, shardOf, rawOutputShard } from "./name/shard.js";
 export { scheduledExecutionName } from "./name/scheduled.js";
+export { triggeredExecutionName } from "./name/triggered.js";
 export { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./name/execution.js";
 export { dns1123Label, dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
 
@@ -117,6 +118,7 @@ export {
   structLiteral,
   unionLiteral,
 } from "./literal/build.js";
+export { atPointer, JsonLiteralError, literalFromJson, pointerSteps } from "./literal/from-json.js";
 export { literalsEqual } from "./literal/equal.js";
 export { literalFitsType } from "./literal/fits.js";
 export { literalTypeOf, primitiveSimpleType, scalarTypeOf } from "./literal/type-of.js";

@@ -8,6 +8,9 @@ export type Transport = "grpc" | "rest";
 export interface Caller {
   /** The `sub` of the token; of a service without one its client id. */
   readonly subject: string;
+  /** Who says so, as in `iss`. */
+  readonly issuer: string;
+  readonly groups: readonly string[];
   /** What the token says besides. It has been checked; its text never is in here. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** Projects of which the caller may see something; undefined: all. */

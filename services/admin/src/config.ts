@@ -14,6 +14,7 @@ import { z } from "zod";
 import { authSchema } from "./access/config-schema.js";
 import { clusterResourcesSchema } from "./cluster-resource/config-schema.js";
 import { clusterHealthSchema, clustersSchema, placementSchema } from "./cluster/config-schema.js";
+import { triggersSchema } from "./trigger/config-schema.js";
 import { notificationsSchema } from "./notification/config-schema.js";
 
 /** Kubernetes quantities by resource; an empty string or absence means: none. */
@@ -35,6 +36,7 @@ const settings = z.strictObject({
   tracing: tracingSettings,
   auth: authSchema.prefault({}),
   notifications: notificationsSchema,
+  triggers: triggersSchema,
   logLevel,
   server: z
     .strictObject({

@@ -35,6 +35,8 @@ export interface AdminDeps {
   readonly compileThread?: Pick<CompileThread, "compile">;
   /** Tells all replicas that something of these executions, by the numbers of their rows, was committed; it may be lost. */
   readonly changed?: (executionIds: readonly bigint[]) => void;
+  /** Variables of the environment that the configuration names for secrets. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** A number in [0, 1). */
   readonly random: () => number;
 }

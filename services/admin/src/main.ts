@@ -24,7 +24,8 @@ import { startUpkeep } from "./launcher/upkeep.js";
 import { publishChanged } from "./live/changed.js";
 import { startLive } from "./live/start.js";
 import { seedProjects } from "./project/rpc.js";
-import { adminServices, databaseTrouble } from "./server.js";
+import { adminRoutes, adminServices, databaseTrouble } from "./server.js";
+import { startTriggers } from "./trigger/start.js";
 import { CompileThread } from "./workflow/compiler/compile-thread.js";
 
 const config = serviceConfig(adminConfigSchema, "admin", process);
@@ -86,6 +87,7 @@ const deps: AdminDeps = {
   clock,
   changed: (executionIds) => publishChanged(bus, executionIds),
   random: Math.random,
+  env: process.env,
 };
 await seedProjects(deps);
 
@@ -95,8 +97,9 @@ const ingest = await startIngest(deps);
 const background = [
   ...(clusters.length === 0 ? [] : [await startLauncher(deps)]),
   startUpkeep(deps),
-  startTellingEnds({ ...deps, env: process.env }),
-  ...(config.clusterResources.templatePath === undefined ? [] : [startSync({ ...deps, env: process.env })]),
+  startTellingEnds(deps),
+  startTriggers(deps),
+  ...(config.clusterResources.templatePath === undefined ? [] : [startSync(deps)]),
 ];
 const servers: RpcServer[] = [];
 const access =
@@ -122,10 +125,10 @@ for (const port of new Set([grpcPort, httpPort])) {
     interceptors,
     maxMessageBytes,
     tls: tls && { ...tls, reloadMs: tls.reloadSeconds * 1000 },
+    httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
     ...(access && {
       admitHttp: access.admitHttp,
       admitBody: access.admitBody,
-      httpRoutes: access.httpRoutes,
       corsHeaders: ["authorization", config.auth.headerKey],
     }),
   });

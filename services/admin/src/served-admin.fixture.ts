@@ -16,7 +16,7 @@ import { adminConfigSchema } from "./config.js";
 import type { AdminDeps } from "./deps.js";
 import { type Live, startLive } from "./live/start.js";
 import { seedProjects } from "./project/rpc.js";
-import { adminServices } from "./server.js";
+import { adminRoutes, adminServices } from "./server.js";
 
 /** Admin's services on a free port, and a client of them. */
 export interface ServedAdmin {
@@ -43,6 +43,7 @@ export async function serveAdmin(
     metrics: new Metrics(),
     clock: () => new Date(),
     random: Math.random,
+    env: {},
     ...given,
   };
   await seedProjects(deps);
@@ -54,11 +55,11 @@ export async function serveAdmin(
   const server: RpcServer = createRpcServer({
     logger: deps.logger,
     services,
+    httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
     interceptors: [...interceptors, ...(access ? [access.interceptor] : [])],
     ...(access && {
       admitHttp: access.admitHttp,
       admitBody: access.admitBody,
-      httpRoutes: access.httpRoutes,
       corsHeaders: [deps.config.auth.headerKey, "authorization"],
     }),
   });

@@ -7,9 +7,10 @@ import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
-import { Code, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
+import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
 import type { Access } from "./access/start.js";
 import { agentRpcs } from "./agent/rpc.js";
 import { attributeRpcs } from "./attributes/rpc.js";
@@ -30,6 +31,9 @@ import { scheduleRpcs } from "./schedule/rpc.js";
 import { signalRpcs } from "./signal/rpc.js";
 import { taskRpcs } from "./task/rpc.js";
 import { taskExecutionRpcs } from "./task-execution/rpc.js";
+import { triggerRpcs } from "./trigger/rpc.js";
+import { createSecrets, type SecretOf } from "./trigger/secret.js";
+import { webhookRoute } from "./trigger/webhook-route.js";
 import { type Build, versionRpcs } from "./version/rpc.js";
 import { openWorkflowRequest } from "./workflow/open-request.js";
 import { workflowRpcs } from "./workflow/rpc.js";
@@ -63,9 +67,19 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
     implement(ClusterService, clusterRpcs(deps)),
     implement(NotificationService, notificationRpcs(deps)),
     implement(LiveService, liveRpcs(deps)),
+    implement(TriggerService, triggerRpcs({ ...deps, secretOf: secretsOf(deps) })),
     // Without sign-in their REST routes answer as those of a server without auth always have.
     ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),
   ];
+}
+
+/** What admin serves beside the calls, whoever asks. */
+export function adminRoutes(deps: AdminDeps): HttpRoute[] {
+  return [webhookRoute({ ...deps, secretOf: secretsOf(deps) })];
+}
+
+function secretsOf({ db, config, env }: AdminDeps): SecretOf {
+  return createSecrets({ db, key: config.triggers.webhooks.key, env });
 }
 
 /**

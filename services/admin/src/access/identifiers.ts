@@ -20,7 +20,19 @@ const NAMES = [
   "group",
 ];
 /** Fields whose messages hold such texts. */
-const HOLDERS = ["id", "executionId", "nodeExecutionId", "project", "attributes", "binding", "launchPlan", "spec", "holder", "workflowId"];
+const HOLDERS = [
+  "id",
+  "executionId",
+  "nodeExecutionId",
+  "project",
+  "attributes",
+  "binding",
+  "launchPlan",
+  "spec",
+  "holder",
+  "workflowId",
+  "trigger",
+];
 const LONGEST = 200;
 
 /** What a request names, for the audit log: its identifiers and nothing of what it carries. */

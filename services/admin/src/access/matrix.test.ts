@@ -49,6 +49,7 @@ const each = (expected: Expected, names: string): [string, Expected][] => names.
 
 const EXPECTED = new Map<string, Expected>([
   ...each(inScope(CONTRIBUTOR), "CreateTask CreateWorkflow CreateLaunchPlan UpdateLaunchPlan UpdateNamedEntity"),
+  ...each(inScope(CONTRIBUTOR), "CreateTrigger UpdateTrigger SetTriggerState DeleteTrigger RotateTriggerSecret"),
   ...each(inScope(RUNNER), "CreateExecution RelaunchExecution RecoverExecution UpdateExecution TerminateExecution"),
   ...each(inScope(RUNNER), "CreateUploadLocation GetOrCreateSignal SetSignal RetryDelivery"),
   ...each(inScope(VIEWER), "GetTask ListTaskIds ListTasks GetWorkflow ListWorkflowIds ListWorkflows GetLaunchPlan GetActiveLaunchPlan"),
@@ -59,6 +60,7 @@ const EXPECTED = new Map<string, Expected>([
     inScope(VIEWER),
     "GetTaskExecution GetTaskExecutionData ListTaskExecutions ListSignals ListNextRuns ListDeliveries WatchExecution FollowLog",
   ),
+  ...each(inScope(VIEWER), "GetTrigger ListTriggers ListFirings"),
   ...each(inScope(VIEWER), "CreateDownloadLocation CreateDownloadLink GetData GetProjectDomainAttributes GetWorkflowAttributes"),
   ...each(inScope(ENGINE), "CreateWorkflowEvent CreateNodeEvent CreateTaskEvent"),
   ...each(inScope(ADMIN), "UpdateProjectDomainAttributes DeleteProjectDomainAttributes UpdateWorkflowAttributes DeleteWorkflowAttributes"),

@@ -3,7 +3,9 @@ import type { AuditService, RoleBinding, RoleService, TokenService } from "@flyt
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import type { Trigger, TriggerId, TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
+import { needsOfFiring } from "../trigger/needs.js";
 import { at, everywhere, wholeProject } from "./scope.js";
 
 /** Who may read the audit log: an admin, where the request looks. */
@@ -53,3 +55,23 @@ export const liveRules: RulesOf<typeof LiveService> = {
 
 /** A subject has the same tokens in all projects. */
 export const tokenRules: RulesOf<typeof TokenService> = { revokeTokens: writes("admin", () => everywhere) };
+
+const ofTrigger = ({ id }: { id?: TriggerId }): Scope => at(id);
+
+/** Who makes a trigger must be able to do what it will do. */
+const asMade = writes(
+  "contributor",
+  ({ trigger }: { trigger?: Trigger }) => at(trigger?.id),
+  ({ trigger }) => (trigger === undefined ? [] : needsOfFiring(trigger)),
+);
+
+export const triggerRules: RulesOf<typeof TriggerService> = {
+  createTrigger: asMade,
+  updateTrigger: asMade,
+  setTriggerState: writes("contributor", ofTrigger),
+  deleteTrigger: writes("contributor", ofTrigger),
+  rotateTriggerSecret: writes("contributor", ofTrigger),
+  getTrigger: reads("viewer", ofTrigger),
+  listTriggers: reads("viewer", at),
+  listFirings: reads("viewer", at),
+};

@@ -7,9 +7,7 @@ import { notificationMetrics } from "../notification/metrics.js";
 import { createSend } from "../notification/send.js";
 import { tellEndsOnce } from "./tell-ends.js";
 
-export type EndedDeps = Pick<AdminDeps, "db" | "config" | "clock" | "random" | "logger" | "metrics"> & {
-  readonly env: Readonly<Record<string, string | undefined>>;
-};
+export type EndedDeps = Pick<AdminDeps, "db" | "config" | "clock" | "random" | "logger" | "metrics" | "env">;
 
 const ENDS_EVERY_MS = 500;
 const SEND_EVERY_MS = 500;

@@ -137,7 +137,7 @@ test("ends that no event tells: refused at once, and aborted without the engine"
   await endWithoutEngine(served.deps, { ...scope, name: "e-aborted" });
   expect(await tell()).toBe(1);
   // The engine's word comes in the end.
-  await expect(report("e-aborted", ABORTED)).rejects.toThrow("Invalid phase change");
+  await expect(report("e-aborted", ABORTED)).rejects.toThrow("already recorded");
   expect(await tell()).toBe(0);
 });
 

@@ -3,11 +3,13 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { NotificationsConfig } from "../notification/config-schema.js";
 import { insertDeliveries } from "../notification/delivery-store.js";
 import { planDeliveries } from "../notification/plan.js";
+import type { TriggersConfig } from "../trigger/config-schema.js";
+import { fireForEnds } from "../trigger/fire-for-ends.js";
 import { endedColumns, type EndedExecution, endedExecution, type EndedRow } from "./ended-execution.js";
 
 export interface TellEndsDeps {
   readonly db: Database;
-  readonly config: { readonly notifications: NotificationsConfig };
+  readonly config: { readonly notifications: NotificationsConfig; readonly triggers: Pick<TriggersConfig, "maxDepth"> };
   readonly logger: Logger;
 }
 
@@ -23,6 +25,7 @@ export async function tellEndsOnce({ db, config, logger }: TellEndsDeps, limit: 
       tx,
       ended.flatMap((execution) => planDeliveries(execution, config.notifications).map((delivery) => ({ execution, delivery }))),
     );
+    if (ended.length > 0) await fireForEnds(tx, ended, config.triggers);
     return rows.length;
   });
 }

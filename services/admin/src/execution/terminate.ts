@@ -27,7 +27,8 @@ export async function terminateExecution(
   abort: Abort,
 ): Promise<void> {
   try {
-    changed?.([await abortExecution(db, id, abort)]);
+    const rowId = await abortExecution(db, id, abort);
+    changed?.([rowId]);
   } catch (error) {
     const ended = error instanceof RpcError && error.code === Code.FAILED_PRECONDITION;
     if (!ended || !(await hasJustBeenAborted(db, id, abort))) throw error;

@@ -61,6 +61,19 @@ export async function findLaunchPlan(db: Queryable, id: Identifier): Promise<Sto
   return rows[0] && storedLaunchPlan(rows[0]);
 }
 
+/** The version that is active; undefined when there is none. */
+export async function findActiveLaunchPlan(
+  db: Queryable,
+  { project, domain, name }: { readonly project: string; readonly domain: string; readonly name: string },
+): Promise<StoredLaunchPlan | undefined> {
+  const { rows } = await db.query<LaunchPlanRow>({
+    name: "find-active-launch-plan",
+    text: `SELECT ${launchPlanColumnNames} FROM launch_plans WHERE project = $1 AND domain = $2 AND name = $3 AND state = 1`,
+    values: [project, domain, name],
+  });
+  return rows[0] && storedLaunchPlan(rows[0]);
+}
+
 export function storedLaunchPlan(row: LaunchPlanRow): StoredLaunchPlan {
   const closure = fromBinary(LaunchPlanClosureSchema, row.closure);
   const { project, domain, name, version } = row;

@@ -14,7 +14,7 @@ import { requireActiveProject } from "../project/require.js";
 import { findWorkflowHead } from "../workflow/find.js";
 import { activateLaunchPlan, deactivateLaunchPlan } from "./activate.js";
 import { createLaunchPlanInternal } from "./create.js";
-import { findLaunchPlan, launchPlanColumnNames, type LaunchPlanRow, storedLaunchPlan } from "./find.js";
+import { findActiveLaunchPlan, findLaunchPlan, launchPlanColumnNames, type LaunchPlanRow, storedLaunchPlan } from "./find.js";
 import { launchPlanEntity } from "./list-entity.js";
 
 /** Launch plans: register, get, list, activate. */
@@ -65,13 +65,9 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
 
     async getActiveLaunchPlan({ id }) {
       checkNamedEntity(id);
-      const { rows } = await db.query<LaunchPlanRow>({
-        name: "find-active-launch-plan",
-        text: `SELECT ${launchPlanColumnNames} FROM launch_plans WHERE project = $1 AND domain = $2 AND name = $3 AND state = 1`,
-        values: [id.project, id.domain, id.name],
-      });
-      if (rows[0] === undefined) throw notFound(`No active launch plan could be found: ${id.project}:${id.domain}:${id.name}`);
-      return storedLaunchPlan(rows[0]).launchPlan;
+      const stored = await findActiveLaunchPlan(db, id);
+      if (stored === undefined) throw notFound(`No active launch plan could be found: ${id.project}:${id.domain}:${id.name}`);
+      return stored.launchPlan;
     },
 
     listLaunchPlans: (request) => list(resourceListRequest("ListLaunchPlans", request)),

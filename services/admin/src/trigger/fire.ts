@@ -1,0 +1,165 @@
+import { create, fromBinary, type JsonValue } from "@bufbuild/protobuf";
+import { bindingsOf, isGranted, needText, type RoleBinding } from "@flyte-ts/auth";
+import { BlobTooLarge } from "@flyte-ts/blobstore";
+import { JsonLiteralError } from "@flyte-ts/domain";
+import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { Code, RpcError } from "@flyte-ts/rpc";
+import type { Counter } from "@flyte-ts/telemetry";
+import type { AdminDeps } from "../deps.js";
+import { createExecution, type CreateDeps } from "../execution/create.js";
+import { findExecutionId } from "../execution/find.js";
+import { findTarget } from "./find-target.js";
+import { endFiring, postponeFiring, takeFirings, type TakenFiring } from "./firing-store.js";
+import { type Cause, inputsOf } from "./inputs.js";
+import { needsOfFiring } from "./needs.js";
+import type { StoredTrigger } from "./stored-trigger.js";
+
+export type FireDeps = CreateDeps &
+  Pick<AdminDeps, "blobs"> & {
+    /** Who has which roles now; undefined where nobody is asked who they are. */
+    readonly bindings: (() => Promise<readonly RoleBinding[]>) | undefined;
+    readonly outcomes: Pick<Counter<"outcome">, "inc">;
+  };
+
+/** Nothing is started, and trying again would not help. */
+class FiringRefused extends Error {
+  override readonly name = "FiringRefused";
+}
+
+/** Longer than creating an execution takes. */
+const LEASE_MS = 60_000;
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 60_000;
+const MAX_ERROR_CHARACTERS = 4_000;
+const FINAL_CODES: readonly Code[] = [
+  Code.INVALID_ARGUMENT,
+  Code.NOT_FOUND,
+  Code.FAILED_PRECONDITION,
+  Code.PERMISSION_DENIED,
+  Code.OUT_OF_RANGE,
+  Code.UNIMPLEMENTED,
+];
+
+/** Carries out up to `limit` firings that are due; gives how many it took. Any number of replicas share the work. */
+export async function fireOnce(deps: FireDeps, limit: number): Promise<number> {
+  const taken = await takeFirings(deps.db, limit, LEASE_MS);
+  await Promise.all(taken.map((firing) => fire(deps, firing)));
+  return taken.length;
+}
+
+async function fire(deps: FireDeps, firing: TakenFiring): Promise<void> {
+  const { db, logger, outcomes } = deps;
+  const { trigger, execution } = firing;
+  const about = { trigger: textOf(trigger), execution: textOf(execution), attempts: firing.attempts };
+  try {
+    await start(deps, firing);
+    await endFiring(db, firing.id, { state: "started", reason: "" });
+    outcomes.inc({ outcome: "started" });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(firing.attempts - 1, 20), MAX_DELAY_MS) * (0.5 + deps.random() / 2);
+    const late = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
+    const final = isFinal(error);
+    outcomes.inc({ outcome: final || late ? "refused" : "failed" });
+    logger.warn({ ...about, error: reason }, final || late ? "trigger starts nothing" : "trigger cannot start an execution now");
+    // Should this fail too, the lease ends by itself.
+    await (final || late
+      ? endFiring(db, firing.id, { state: "refused", reason: final ? reason : `given up: ${reason}` })
+      : postponeFiring(db, firing.id, { delayMs, reason })
+    ).catch(() => undefined);
+  }
+}
+
+const textOf = ({ project, domain, name }: { readonly project: string; readonly domain: string; readonly name: string }): string =>
+  `${project}/${domain}/${name}`;
+
+function isFinal(error: unknown): boolean {
+  if (error instanceof RpcError) return FINAL_CODES.includes(error.code);
+  return error instanceof FiringRefused || error instanceof JsonLiteralError || error instanceof BlobTooLarge;
+}
+
+/** Starts what the trigger starts. Repeated it does no harm: the name is the same. */
+async function start(deps: FireDeps, firing: TakenFiring): Promise<void> {
+  const { trigger: stored, execution, source } = firing;
+  const { trigger, owner } = stored;
+  await requireRoles(deps, stored);
+  const { launchPlan } = trigger;
+  const target = launchPlan && (await findTarget(deps.db, launchPlan));
+  if (target === undefined) throw new FiringRefused(`launch plan ${launchPlan?.name} has no active version`);
+  const inputs = inputsOf(trigger.inputs, await causeOf(deps, firing), target.launchPlan.closure?.expectedInputs);
+  const request = create(ExecutionCreateRequestSchema, {
+    ...execution,
+    inputs,
+    spec: {
+      launchPlan: target.launchPlan.id,
+      metadata: {
+        mode: ExecutionMetadata_ExecutionMode.TRIGGER,
+        ...(source.kind === "execution" && {
+          referenceExecution: { project: source.project, domain: source.domain, name: source.name },
+        }),
+      },
+    },
+  });
+  try {
+    await createExecution(deps, request, { principal: owner.subject });
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.code !== Code.ALREADY_EXISTS) throw error;
+    // Either it was started before, or the launch plan lets no more run at once.
+    if ((await findExecutionId(deps.db, execution)) === undefined) throw new FiringRefused(error.message, { cause: error });
+  }
+}
+
+/** Roles may have been taken away since the trigger was made. */
+async function requireRoles({ bindings }: FireDeps, { trigger, owner }: StoredTrigger): Promise<void> {
+  if (bindings === undefined) return;
+  const held = bindingsOf(await bindings(), owner);
+  const lacking = needsOfFiring(trigger).find((need) => !isGranted(held, need));
+  if (lacking === undefined) return;
+  const who = owner.subject === "" ? "whoever made the trigger is not known" : `the trigger fires as ${JSON.stringify(owner.subject)}`;
+  throw new FiringRefused(`${who}: ${needText(lacking)}`);
+}
+
+async function causeOf(deps: FireDeps, { source, at, trigger }: TakenFiring): Promise<Cause> {
+  if (source.kind === "webhook") {
+    return { kind: "webhook", deliveryId: source.deliveryId, body: JSON.parse(Buffer.from(source.body).toString("utf8")) as JsonValue, at };
+  }
+  const { rows } = await deps.db.query<SourceRow>({
+    name: "find-firing-source",
+    text: "SELECT phase, error, outputs, output_uri, result FROM executions WHERE id = $1",
+    values: [source.rowId],
+  });
+  const [row] = rows;
+  if (row === undefined) throw new FiringRefused(`execution ${source.name} is gone`);
+  const wantsOutputs = Object.values(trigger.trigger.inputs).some((input) => input.source.case === "output");
+  const { project, domain, name } = source;
+  return {
+    kind: "execution",
+    project,
+    domain,
+    name,
+    phase: row.phase,
+    error: row.error === null ? "" : fromBinary(ExecutionErrorSchema, row.error).message.slice(0, MAX_ERROR_CHARACTERS),
+    outputs: wantsOutputs ? await outputsOf(deps, row) : create(LiteralMapSchema),
+    at,
+  };
+}
+
+interface SourceRow {
+  phase: string;
+  error: Uint8Array | null;
+  outputs: Uint8Array | null;
+  output_uri: string;
+  result: string | null;
+}
+
+async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri, result }: SourceRow): Promise<LiteralMap> {
+  if (result !== "outputs") return create(LiteralMapSchema);
+  if (outputs !== null) return fromBinary(LiteralMapSchema, outputs);
+  if (uri === "") return create(LiteralMapSchema);
+  const maxBytes = config.remoteData.maxSizeInBytes;
+  const content = await blobs.get(uri, maxBytes === 0 ? {} : { maxBytes });
+  if (content === undefined) throw new FiringRefused(`the outputs are not at ${uri}`);
+  return fromBinary(LiteralMapSchema, content);
+}

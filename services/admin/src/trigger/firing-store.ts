@@ -1,0 +1,105 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import { type StoredTrigger, storedTrigger, triggerColumns, type TriggerRow } from "./stored-trigger.js";
+
+/** A firing that this process has taken to carry out. */
+export interface TakenFiring {
+  readonly id: bigint;
+  readonly trigger: StoredTrigger;
+  readonly source:
+    | { readonly kind: "execution"; readonly rowId: bigint; readonly project: string; readonly domain: string; readonly name: string }
+    | { readonly kind: "webhook"; readonly deliveryId: string; readonly body: Uint8Array };
+  readonly at: Date;
+  /** What is started. */
+  readonly execution: { readonly project: string; readonly domain: string; readonly name: string };
+  /** How often it has been taken, this time included. */
+  readonly attempts: number;
+  /** Since when it is tried, ms. */
+  readonly ageMs: number;
+}
+
+interface Row extends TriggerRow {
+  firing_id: bigint;
+  source_execution_id: bigint | null;
+  source_project: string;
+  source_domain: string;
+  source_name: string;
+  delivery_id: string;
+  body: Uint8Array | null;
+  happened_at: Date;
+  execution_project: string;
+  execution_domain: string;
+  execution_name: string;
+  attempts: number;
+  age_ms: number;
+}
+
+/** Takes what is due, for so long that whoever took it has surely ended or died: then it is due again. */
+export async function takeFirings(db: Queryable, limit: number, leaseMs: number): Promise<readonly TakenFiring[]> {
+  const { rows } = await db.query<Row>({
+    name: "take-firings",
+    text: `WITH taken AS MATERIALIZED (
+        SELECT id FROM trigger_firings WHERE state = 'waiting' AND available_at <= now() ORDER BY available_at, id LIMIT $1
+        FOR UPDATE SKIP LOCKED
+      )
+      UPDATE trigger_firings f SET available_at = now() + $2 * interval '1 millisecond', attempts = f.attempts + 1
+      FROM taken, triggers t WHERE f.id = taken.id AND t.id = f.trigger_id
+      RETURNING ${triggerColumns}, f.id AS firing_id, f.source_execution_id, f.source_project, f.source_domain, f.source_name,
+        f.delivery_id, f.body, f.happened_at, f.execution_project, f.execution_domain, f.execution_name, f.attempts,
+        (extract(epoch FROM now() - f.created_at) * 1000)::float8 AS age_ms`,
+    values: [limit, leaseMs],
+  });
+  return rows.map((row) => ({
+    id: row.firing_id,
+    trigger: storedTrigger(row),
+    source:
+      row.source_execution_id === null
+        ? { kind: "webhook", deliveryId: row.delivery_id, body: row.body ?? new Uint8Array() }
+        : {
+            kind: "execution",
+            rowId: row.source_execution_id,
+            project: row.source_project,
+            domain: row.source_domain,
+            name: row.source_name,
+          },
+    at: row.happened_at,
+    execution: { project: row.execution_project, domain: row.execution_domain, name: row.execution_name },
+    attempts: row.attempts,
+    ageMs: row.age_ms,
+  }));
+}
+
+const reasonText = (reason: string): string => reason.toWellFormed().replaceAll("\0", "").slice(0, 1000);
+
+/** A webhook's body has done its work then. */
+export async function endFiring(
+  db: Queryable,
+  id: bigint,
+  { state, reason }: { state: "started" | "refused"; reason: string },
+): Promise<void> {
+  await db.query({
+    name: "end-firing",
+    text: "UPDATE trigger_firings SET state = $2, reason = $3, body = NULL, ended_at = now() WHERE id = $1 AND state = 'waiting'",
+    values: [id, state, reasonText(reason)],
+  });
+}
+
+/** It could not be carried out now and is due again later. */
+export async function postponeFiring(db: Queryable, id: bigint, { delayMs, reason }: { delayMs: number; reason: string }): Promise<void> {
+  await db.query({
+    name: "postpone-firing",
+    text: `UPDATE trigger_firings SET available_at = now() + $2 * interval '1 millisecond', reason = $3
+      WHERE id = $1 AND state = 'waiting'`,
+    values: [id, Math.round(delayMs), reasonText(reason)],
+  });
+}
+
+/** Removes what has been done for so long; gives how many rows. */
+export async function forgetFirings(db: Queryable, { keepDays, limit }: { keepDays: number; limit: number }): Promise<number> {
+  const { count } = await db.query({
+    name: "forget-firings",
+    text: `DELETE FROM trigger_firings WHERE id IN (
+        SELECT id FROM trigger_firings WHERE state <> 'waiting' AND ended_at <= now() - $1 * interval '1 day' LIMIT $2)`,
+    values: [keepDays, limit],
+  });
+  return count;
+}

@@ -1,0 +1,101 @@
+import {
+  atPointer,
+  floatLiteral,
+  integerLiteral,
+  JsonLiteralError,
+  datetimeLiteral,
+  literalFromJson,
+  literalMap,
+  stringLiteral,
+} from "@flyte-ts/domain";
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { ParameterMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type LiteralType, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { About, type InputSource } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import { atOutput } from "./output-path.js";
+
+/** What made a trigger fire. */
+export type Cause =
+  | {
+      readonly kind: "execution";
+      readonly project: string;
+      readonly domain: string;
+      readonly name: string;
+      readonly phase: string;
+      readonly error: string;
+      readonly outputs: LiteralMap;
+      readonly at: Date;
+    }
+  | { readonly kind: "webhook"; readonly deliveryId: string; readonly body: JsonValue; readonly at: Date };
+
+/** The inputs of what is started. @throws JsonLiteralError naming the input and what is wrong with it. */
+export function inputsOf(sources: Readonly<Record<string, InputSource>>, cause: Cause, expected: ParameterMap | undefined): LiteralMap {
+  const parameters = new Map(Object.entries(expected?.parameters ?? {}));
+  return literalMap(
+    Object.entries(sources).map(([name, source]) => {
+      try {
+        const type = parameters.get(name)?.var?.type;
+        // Launch plans change: the version that is active now may be another than the one that was looked at.
+        if (type === undefined) throw new JsonLiteralError("the launch plan has no such input");
+        return [name, inputOf(source, cause, type)];
+      } catch (error) {
+        if (!(error instanceof JsonLiteralError)) throw error;
+        throw new JsonLiteralError(`input ${name}: ${error.message}`, { cause: error });
+      }
+    }),
+  );
+}
+
+function inputOf({ source }: InputSource, cause: Cause, type: LiteralType): Literal {
+  switch (source.case) {
+    case "literal":
+      return source.value;
+    case "output":
+      if (cause.kind !== "execution") throw new JsonLiteralError("a webhook has no outputs");
+      return wholeNumber(atOutput(cause.outputs, source.value), type);
+    case "body":
+      if (cause.kind !== "webhook") throw new JsonLiteralError("the end of an execution has no body");
+      return literalFromJson(atPointer(cause.body, source.value), type, source.value);
+    case "about":
+      return aboutLiteral(source.value, cause);
+    case undefined:
+      throw new JsonLiteralError("nothing says where it comes from");
+  }
+}
+
+/** Numbers inside of structs are floats, whatever they were: where an integer is wanted a whole one is taken for it, and the other way round. */
+function wholeNumber(literal: Literal, { type }: LiteralType): Literal {
+  const scalar = literal.value.case === "scalar" ? literal.value.value.value : undefined;
+  const primitive = scalar?.case === "primitive" ? scalar.value.value : undefined;
+  if (type.case !== "simple" || primitive === undefined) return literal;
+  if (type.value === SimpleType.INTEGER && primitive.case === "floatValue" && Number.isSafeInteger(primitive.value)) {
+    return integerLiteral(primitive.value);
+  }
+  if (type.value === SimpleType.FLOAT && primitive.case === "integer") return floatLiteral(Number(primitive.value));
+  return literal;
+}
+
+function aboutLiteral(about: About, cause: Cause): Literal {
+  if (about === About.TIME) return datetimeLiteral(cause.at);
+  const text = cause.kind === "webhook" ? (about === About.DELIVERY_ID ? cause.deliveryId : undefined) : ofExecution(about, cause);
+  if (text === undefined) throw new JsonLiteralError(`${About[about] ?? about} is not known of what fired`);
+  return stringLiteral(text);
+}
+
+function ofExecution(about: About, cause: Extract<Cause, { kind: "execution" }>): string | undefined {
+  switch (about) {
+    case About.EXECUTION_NAME:
+      return cause.name;
+    case About.EXECUTION_PROJECT:
+      return cause.project;
+    case About.EXECUTION_DOMAIN:
+      return cause.domain;
+    case About.EXECUTION_PHASE:
+      return cause.phase;
+    case About.EXECUTION_ERROR:
+      return cause.error;
+    default:
+      return undefined;
+  }
+}

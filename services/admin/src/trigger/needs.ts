@@ -1,0 +1,23 @@
+import type { Need, Scope } from "@flyte-ts/auth";
+import type { Trigger } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+
+interface Named {
+  readonly project: string;
+  readonly domain: string;
+}
+
+const scopeOf = (named: Named | undefined, otherwise: Named | undefined): Scope => ({
+  kind: "project",
+  project: (named?.project || otherwise?.project) ?? "",
+  domain: (named?.domain || otherwise?.domain) ?? "",
+});
+
+/**
+ * What it takes to have this done: to start what the trigger starts, and to see what it waits for. It is asked of whoever makes a
+ * trigger, and of them again each time that it fires.
+ */
+export function needsOfFiring({ id, launchPlan, source }: Pick<Trigger, "id" | "launchPlan" | "source">): Need[] {
+  const needs: Need[] = [{ role: "runner", scope: scopeOf(launchPlan, id) }];
+  if (source.case === "execution") needs.push({ role: "viewer", scope: scopeOf(source.value, id) });
+  return needs;
+}

@@ -1,0 +1,42 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { isSignedBy, secretBytes, WEBHOOK_HEADERS } from "@flyte-ts/outbound";
+import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+
+/** Headers of a request; names in lower case. */
+export type HeaderOf = (name: string) => string | undefined;
+
+export interface Delivery {
+  readonly id: string;
+  readonly signature: string;
+  /** Seconds since 1970; undefined where the scheme has none. */
+  readonly timestamp: number | undefined;
+}
+
+const ID = /^[\x21-\x7e]{1,200}$/;
+const SHA256 = /^sha256=([0-9a-f]{64})$/;
+
+/** What a request says of itself in the headers of its scheme; undefined when something is missing or malformed. */
+export function deliveryOf(scheme: WebhookScheme, header: HeaderOf): Delivery | undefined {
+  const github = scheme === WebhookScheme.GITHUB;
+  const id = header(github ? "x-github-delivery" : WEBHOOK_HEADERS.id) ?? "";
+  const signature = header(github ? "x-hub-signature-256" : WEBHOOK_HEADERS.signature) ?? "";
+  if (!ID.test(id) || signature === "") return undefined;
+  if (github) return SHA256.test(signature) ? { id, signature, timestamp: undefined } : undefined;
+  const time = header(WEBHOOK_HEADERS.timestamp) ?? "";
+  return /^[0-9]{1,12}$/.test(time) ? { id, signature, timestamp: Number(time) } : undefined;
+}
+
+/** Whether a delivery was signed with one of the secrets. */
+export function isSigned({ id, signature, timestamp }: Delivery, body: Uint8Array, secrets: readonly string[]): boolean {
+  if (timestamp !== undefined) return isSignedBy({ id, timestamp, body }, signature, secrets.map(secretBytes));
+  const given = Buffer.from(SHA256.exec(signature)?.[1] ?? "", "hex");
+  return secrets.some((secret) => {
+    const right = createHmac("sha256", secret).update(body).digest();
+    return given.length === right.length && timingSafeEqual(given, right);
+  });
+}
+
+/** GitHub asks with a `ping` whether anybody is there, when a webhook is made. */
+export function isPing(scheme: WebhookScheme, header: HeaderOf): boolean {
+  return scheme === WebhookScheme.GITHUB && header("x-github-event") === "ping";
+}

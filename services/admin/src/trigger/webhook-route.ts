@@ -1,0 +1,172 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { triggeredExecutionName } from "@flyte-ts/domain";
+import { type Queryable, isUnavailable } from "@flyte-ts/postgres";
+import { Code, type HttpContext, type HttpRoute, readBody, toRpcError } from "@flyte-ts/rpc";
+import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import type { AdminDeps } from "../deps.js";
+import { jsonBody } from "./json-body.js";
+import type { SecretOf } from "./secret.js";
+import { type Delivery, deliveryOf, type HeaderOf, isPing, isSigned } from "./signed-webhook.js";
+import { findTrigger, type StoredTrigger, type TriggerName, WEBHOOK_PREFIX } from "./stored-trigger.js";
+
+export type WebhookDeps = Pick<AdminDeps, "db" | "config" | "clock" | "logger"> & { readonly secretOf: SecretOf };
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly retryAfterSeconds?: number;
+}
+
+const refused = (status: number, message: string): Answer => ({ status, body: { error: message } });
+/** Nobody learns from it which triggers there are. */
+const UNSIGNED = refused(401, "no such trigger, or not signed with its secret");
+
+/** Where webhooks arrive: anyone may post, and only what is signed counts. */
+export function webhookRoute(deps: WebhookDeps): HttpRoute {
+  return {
+    path: WEBHOOK_PREFIX,
+    open: true,
+    handle: async (request, response, context) => {
+      send(request, response, await answerTo(deps, request, context));
+    },
+  };
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, body, retryAfterSeconds }: Answer): void {
+  // What is left of a body that was not read would be taken for the next request.
+  if (!request.complete) response.setHeader("Connection", "close");
+  if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
+  response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
+
+async function answerTo(deps: WebhookDeps, request: IncomingMessage, { path }: HttpContext): Promise<Answer> {
+  if (request.method !== "POST") return refused(405, "webhooks are posted");
+  try {
+    const name = triggerNameIn(path);
+    const header: HeaderOf = (each) => request.headersDistinct[each]?.[0];
+    // Who signs nothing need not send a body.
+    if (name === undefined || !isSomehowSigned(header)) return UNSIGNED;
+    const body = await readBody(request, deps.config.triggers.webhooks.maxBodyBytes);
+    return await receive(deps, { name, header, body });
+  } catch (error) {
+    const { code, message } = toRpcError(error);
+    if (code === Code.RESOURCE_EXHAUSTED) return refused(413, message);
+    if (code === Code.CANCELLED) return refused(400, message);
+    deps.logger.warn({ path, error: String(error) }, "webhook cannot be taken now");
+    return refused(isUnavailable(error) ? 503 : 500, "try again later");
+  }
+}
+
+function triggerNameIn(path: string): TriggerName | undefined {
+  try {
+    const [project, domain, name, ...more] = path.slice(WEBHOOK_PREFIX.length).split("/").map(decodeURIComponent);
+    if (!project || !domain || !name || more.length > 0 || path.includes("%00")) return undefined;
+    return { project, domain, name };
+  } catch {
+    return undefined;
+  }
+}
+
+function isSomehowSigned(header: HeaderOf): boolean {
+  return [WebhookScheme.STANDARD, WebhookScheme.GITHUB].some((scheme) => deliveryOf(scheme, header) !== undefined);
+}
+
+interface Received {
+  readonly name: TriggerName;
+  readonly header: HeaderOf;
+  readonly body: Uint8Array;
+}
+
+async function receive(deps: WebhookDeps, { name, header, body }: Received): Promise<Answer> {
+  const { toleranceSeconds } = deps.config.triggers.webhooks;
+  const found = await findTrigger(deps.db, name);
+  const source = found?.trigger.source;
+  if (found === undefined || source?.case !== "webhook") return UNSIGNED;
+  const delivery = deliveryOf(source.value.scheme, header);
+  if (delivery === undefined || !isSigned(delivery, body, await secretsOf(deps, found))) return UNSIGNED;
+  const now = deps.clock().getTime() / 1000;
+  if (delivery.timestamp !== undefined && Math.abs(now - delivery.timestamp) > toleranceSeconds) {
+    return refused(401, `the webhook's time is more than ${toleranceSeconds} s from ours`);
+  }
+  if (isPing(source.value.scheme, header)) return { status: 200, body: { pong: true } };
+  if (!found.active) return refused(409, "the trigger is paused");
+  if (jsonBody(body) === undefined) return refused(400, "the body is not JSON");
+  return fireFor(deps, found, { delivery, body });
+}
+
+/** The secrets that count now. */
+async function secretsOf({ secretOf, clock }: WebhookDeps, trigger: StoredTrigger): Promise<string[]> {
+  const { secretGeneration, previousSecretUntil } = trigger;
+  const secrets = [await secretOf(trigger, secretGeneration)];
+  if (previousSecretUntil !== undefined && clock() < previousSecretUntil) secrets.push(await secretOf(trigger, secretGeneration - 1));
+  return secrets;
+}
+
+async function fireFor(
+  deps: WebhookDeps,
+  trigger: StoredTrigger,
+  { delivery, body }: { readonly delivery: Delivery; readonly body: Uint8Array },
+): Promise<Answer> {
+  const cause = `webhook ${delivery.id}`;
+  const launchPlan = trigger.trigger.launchPlan;
+  const started = {
+    project: launchPlan?.project ?? "",
+    domain: launchPlan?.domain ?? "",
+    name: triggeredExecutionName(String(trigger.rowId), cause),
+  };
+  const outcome = await insertFiring(deps, trigger, { cause, delivery, body, started });
+  switch (outcome) {
+    case "new":
+      return { status: 202, body: { started } };
+    case "known":
+      return { status: 200, body: { started, repeated: true } };
+    case "too-many":
+      return { ...refused(429, "too many webhooks for this trigger within a minute"), retryAfterSeconds: 60 };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+interface NewFiring {
+  readonly cause: string;
+  readonly delivery: Delivery;
+  readonly body: Uint8Array;
+  readonly started: TriggerName;
+}
+
+async function insertFiring(
+  { db, config, clock }: Pick<WebhookDeps, "db" | "config" | "clock">,
+  { rowId }: StoredTrigger,
+  { cause, delivery, body, started }: NewFiring,
+): Promise<"new" | "known" | "too-many"> {
+  const { count } = await db.query({
+    name: "insert-webhook-firing",
+    text: `INSERT INTO trigger_firings (trigger_id, cause, delivery_id, body, happened_at, execution_project, execution_domain,
+        execution_name, depth)
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1
+      WHERE (SELECT count(*) FROM trigger_firings WHERE trigger_id = $1 AND created_at > now() - interval '1 minute') < $9
+      ON CONFLICT DO NOTHING`,
+    values: [
+      rowId,
+      cause,
+      delivery.id,
+      body,
+      clock(),
+      started.project,
+      started.domain,
+      started.name,
+      config.triggers.webhooks.maxPerMinute,
+    ],
+  });
+  if (count === 1) return "new";
+  return (await isKnown(db, rowId, cause)) ? "known" : "too-many";
+}
+
+async function isKnown(db: Queryable, rowId: bigint, cause: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: "find-webhook-firing",
+    text: "SELECT 1 FROM trigger_firings WHERE trigger_id = $1 AND cause = $2",
+    values: [rowId, cause],
+  });
+  return rows.length > 0;
+}
