@@ -7,7 +7,12 @@ import { waitForEnd } from "./executions.js";
 import { registerShellWorkflow } from "./shell-tasks.js";
 import { type RunningStack, startStack } from "./stack-fixture.js";
 
-const operations = readFileSync(join(resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", ".."), "docs", "operations.md"), "utf8");
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+const operations = readFileSync(join(root, "docs", "operations.md"), "utf8");
+/** Dashboards and alerts. */
+const monitoring = ["alerts.yaml", "dashboards/flyte-executions.json", "dashboards/flyte-control-plane.json"].map((file) =>
+  readFileSync(join(root, "deploy", "kubernetes", "monitoring", file), "utf8"),
+);
 
 /** Only there with another configuration. */
 const ELSEWHERE = /^flyte_propeller_recorder_/;
@@ -18,16 +23,18 @@ const SERVICES = {
   scheduler: /^flyte_scheduler_/,
   "plugin-pod": /^flyte_plugin_/,
 } as const;
+/** Beside them, of services that have no table of their own. */
+const OTHERS = ["datacatalog"] as const;
 type Service = keyof typeof SERVICES;
 
 let stack: RunningStack;
 let client: FlyteClient;
-let ports: Record<Service, number>;
+let ports: Record<Service | (typeof OTHERS)[number], number>;
 
 beforeAll(async () => {
   stack = await startStack();
   client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
-  ports = (JSON.parse(readFileSync(join(stack.folder, "config", "ports.json"), "utf8")) as { ops: Record<Service, number> }).ops;
+  ports = (JSON.parse(readFileSync(join(stack.folder, "config", "ports.json"), "utf8")) as { ops: typeof ports }).ops;
 }, 300_000);
 afterAll(async () => {
   client.close();
@@ -51,7 +58,7 @@ async function scrapeAll(): Promise<Readonly<Record<Service, ReadonlyMap<string,
 }
 
 /** Names of metrics, with those that have no sample yet. */
-async function names(service: Service): Promise<readonly string[]> {
+async function names(service: keyof typeof ports): Promise<readonly string[]> {
   const text = await (await fetch(`http://127.0.0.1:${ports[service]}/metrics`)).text();
   return [...text.matchAll(/^# TYPE (\S+) /gm)].map((match) => match[1] as string);
 }
@@ -108,3 +115,20 @@ test("what is documented is there, what is there is documented, and it moves", a
   expect(after.propeller.get("flyte_propeller_free_workers")).toBeGreaterThan(0);
   expect(after.propeller.get("flyte_propeller_shards")).toBe(32);
 }, 150_000);
+
+test("whatever a dashboard or an alert looks at is exported", async () => {
+  const exported = new Set<string>();
+  for (const service of Object.keys({ ...SERVICES, ...Object.fromEntries(OTHERS.map((name) => [name, 0])) }) as (keyof typeof ports)[])
+    for (const name of await samplesOf(service)) exported.add(name);
+  const shown = new Set(monitoring.flatMap((text) => [...text.matchAll(/\bflyte_\w+/g)].map(([name]) => name)));
+  expect(shown.size).toBeGreaterThan(30);
+  expect([...shown].filter((name) => !exported.has(name))).toEqual([]);
+});
+
+/** Names of the samples that a service may have: a histogram's are three. */
+async function samplesOf(service: keyof typeof ports): Promise<readonly string[]> {
+  const text = await (await fetch(`http://127.0.0.1:${ports[service]}/metrics`)).text();
+  return [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, name = "", type]) =>
+    type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+  );
+}

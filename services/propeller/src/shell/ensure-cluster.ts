@@ -43,13 +43,16 @@ export async function ensureCluster({ client, logger, createCrd, namespace }: En
   });
 }
 
+/** Who may only read finds what was made for it; who may not even read, or finds nothing, makes it. */
 async function create(client: KubeClient, ref: ResourceRef, object: KubeObject): Promise<void> {
+  const found = await client.get(ref, { name: object.metadata.name, metadataOnly: true }).catch((error: unknown) => {
+    if (error instanceof KubeError && error.status === 403) return undefined;
+    throw error;
+  });
+  if (found !== undefined) return;
   try {
     await client.create(ref, object);
   } catch (error) {
-    // A namespace that was made for us, by somebody who does not let us make one.
-    const given =
-      error instanceof KubeError && error.status === 403 && (await client.get(ref, { name: object.metadata.name })) !== undefined;
-    if (!isAlreadyExists(error) && !given) throw error;
+    if (!isAlreadyExists(error)) throw error;
   }
 }

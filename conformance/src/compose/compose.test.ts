@@ -1,0 +1,123 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { integerLiteral } from "@flyte-ts/domain";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { examplesFolder, scope } from "../stack/example-runs.js";
+import { insist, waitForEnd } from "../stack/executions.js";
+import { COMPOSE_SERVICES, ComposeProject } from "./compose-project.js";
+
+/** How long a container is away. */
+const AWAY_MS = 30_000;
+const PATIENCE_MS = 600_000;
+
+// Needs a Docker engine with compose; see docs/deploy.md for machines that reach no registry.
+describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
+  let project: ComposeProject;
+  let client: FlyteClient;
+
+  beforeAll(async () => {
+    project = await ComposeProject.build("flyte-ts-e2e");
+    project.remove();
+    project.compose("up", "-d", "--wait");
+    client = createFlyteClient({ endpoint: `127.0.0.1:${project.api}` });
+    project.pyflyte(join(examplesFolder, "..", "..", "conformance", "python"), "register", "--version", "v1", "twenty.py");
+  }, 1_800_000);
+  afterAll(() => {
+    client?.close();
+    project?.remove();
+  }, 120_000);
+
+  const startTwenty = async (): Promise<string> => {
+    const launchPlan = { ...scope, resourceType: ResourceType.LAUNCH_PLAN, name: "twenty.twenty", version: "v1" };
+    const { id } = await client.admin.createExecution({
+      ...scope,
+      spec: { launchPlan, metadata: {} },
+      inputs: { literals: { n: integerLiteral(0) } },
+    });
+    return id?.name ?? "";
+  };
+  const succeededNodes = async (name: string): Promise<number> => {
+    const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: { ...scope, name }, limit: 100 }));
+    return nodeExecutions.filter(({ id, closure }) => /^n\d+$/.test(id?.nodeId ?? "") && closure?.phase === NodeExecution_Phase.SUCCEEDED)
+      .length;
+  };
+  const expectTwenty = async (name: string): Promise<void> => {
+    const { closure } = await waitForEnd(client, { ...scope, name }, PATIENCE_MS);
+    const error = closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
+    expect([WorkflowExecution_Phase[closure?.phase ?? 0], error]).toEqual(["SUCCEEDED", ""]);
+    expect(await succeededNodes(name)).toBe(20);
+    const { fullOutputs } = await insist(() => client.admin.getExecutionData({ id: { ...scope, name } }));
+    expect(fullOutputs?.literals.o0).toEqual(integerLiteral(20));
+  };
+
+  test("stock pyflyte runs the training workflow and waits for it", () => {
+    const words = ["--wait", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
+    expect(project.pyflyte(examplesFolder, "run", "--remote", ...words)).toMatch(/Execution \S+ has succeeded/);
+  }, 600_000);
+
+  test("containers may write to their volumes and to nothing else, and are nobody", () => {
+    const probe = `try { require("fs").writeFileSync("/x", ""); console.log("wrote"); } catch (error) { console.log(error.code, process.getuid()); }`;
+    for (const service of ["admin", "propeller", "plugin-pod", "cluster", "blobs"])
+      expect(project.compose("exec", "-T", service, "/usr/local/bin/node", "-e", probe).trim()).toBe("EROFS 65532");
+  });
+
+  test("three replicas of admin behind one address", async () => {
+    project.compose("up", "-d", "--wait", "--no-recreate", "--scale", "admin=3");
+    const replicas = project.compose("ps", "--format", "{{.Name}}", "admin").trim().split("\n");
+    expect(replicas).toHaveLength(3);
+    const count = '/call_seconds_count\\{method="ListProjects",code="OK"\\} (\\d+)/';
+    const read = `fetch("http://127.0.0.1:10254/metrics").then(r=>r.text()).then(t=>console.log(${count}.exec(t)?.[1] ?? 0))`;
+    const callsOf = (container: string) => {
+      const index = container.split("-").at(-1) ?? "";
+      return Number(project.compose("exec", "-T", "--index", index, "admin", "/usr/local/bin/node", "-e", read));
+    };
+    const leastCalls = async () => {
+      for (let call = 0; call < 15; call++) {
+        const fresh = createFlyteClient({ endpoint: `127.0.0.1:${project.api}` });
+        expect((await fresh.admin.listProjects({})).projects.map(({ id }) => id)).toContain("flytesnacks");
+        fresh.close();
+      }
+      return Math.min(...replicas.map(callsOf));
+    };
+    await expect.poll(leastCalls, { timeout: 60_000, interval: 500 }).toBeGreaterThan(0);
+    project.compose("up", "-d", "--wait", "--no-recreate", "--scale", "admin=1");
+  }, 600_000);
+
+  const only = process.env.E2E_DOCKER_KILL?.split(",");
+  test.each(COMPOSE_SERVICES.filter((service) => only?.includes(service) ?? true))(
+    "%s is killed and away for 30 s during a workflow of 20 tasks",
+    async (service) => {
+      await project.untilWell(PATIENCE_MS);
+      const name = await startTwenty();
+      await expect.poll(() => succeededNodes(name), { timeout: PATIENCE_MS, interval: 250 }).toBeGreaterThanOrEqual(3);
+      project.compose("kill", service);
+      await sleep(AWAY_MS);
+      project.compose("start", service);
+      await expectTwenty(name);
+    },
+    PATIENCE_MS * 3,
+  );
+
+  test(
+    "what has been is there after down and up",
+    async () => {
+      const list = async () =>
+        (await insist(() => client.admin.listExecutions({ id: scope, limit: 100 }))).executions.map(({ id, closure }) => [
+          id?.name,
+          closure?.phase,
+        ]);
+      const name = await startTwenty();
+      const before = await list();
+      project.compose("down", "--timeout", "30");
+      project.compose("up", "-d", "--wait");
+      const after = await list();
+      expect(after.map(([id]) => id)).toEqual(before.map(([id]) => id));
+      // What was under way goes on.
+      await expectTwenty(name);
+    },
+    PATIENCE_MS * 2,
+  );
+});

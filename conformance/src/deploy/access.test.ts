@@ -1,0 +1,89 @@
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { kubernetesUnavailable } from "@flyte-ts/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { insist, waitForEnd } from "../stack/executions.js";
+import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
+import { type RunningStack, startStack } from "../stack/stack-fixture.js";
+import { AuditedCluster } from "./audited-cluster.js";
+import { kubectlIsThere } from "./manifests.js";
+
+const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
+
+/** What is allowed and does not happen in the minute of this test, and when it does. */
+const RARE: Readonly<Record<string, string>> = {
+  "flytepropeller delete flyte.lyft.com/flyteworkflows": "a workflow ended some hours ago",
+  "flytepropeller patch events": "a note on a workflow is made a second time",
+  "flytepropeller update coordination.k8s.io/leases": "a shard is taken over from a replica that died",
+  "flyte-plugin-pod update coordination.k8s.io/leases": "the lead is taken over from a replica that died",
+  "flyte-plugin-pod update flyte.lyft.com/flyteworkflows/finalizers":
+    "never by itself: who names an owner must be allowed it, where clusters check that",
+  "flyte-plugin-pod get podtemplates": "a task names a pod template",
+  "flyte-plugin-pod get pods": "a pod is there already that is to be made",
+  "flyteadmin get flyte.lyft.com/flyteworkflows": "nothing was heard of an execution for long",
+};
+
+describe.skipIf(unavailable)("each service with the rights of its own account alone", () => {
+  let cluster: AuditedCluster;
+  let stack: RunningStack;
+  let client: FlyteClient;
+  const given: string[] = [];
+
+  beforeAll(async () => {
+    cluster = await AuditedCluster.start("single-cluster");
+    const settings = {
+      FLYTE_TS_ADMIN_CLUSTERS: JSON.stringify([{ name: "local", kubeconfig: cluster.kubeconfig, context: "flyteadmin" }]),
+      FLYTE_TS_PROPELLER_KUBERNETES__CONTEXT: "flytepropeller",
+      FLYTE_TS_PROPELLER_KUBERNETES__CREATE_CRD: "false",
+      FLYTE_TS_PROPELLER_GARBAGE_COLLECTOR__INTERVAL_MS: "1000",
+      FLYTE_TS_PLUGIN_POD_KUBERNETES__CONTEXT: "flyte-plugin-pod",
+      FLYTE_TS_PLUGIN_POD_LEAD__ENABLED: "true",
+    };
+    for (const [name, value] of Object.entries(settings)) {
+      process.env[name] = value;
+      given.push(name);
+    }
+    // The machine itself joins as a node; a kubelet's rights are not what is looked at here.
+    stack = await startStack(["--no-example", "--kubeconfig", cluster.kubeconfig, "--propellers", "2"]);
+    client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
+  }, 300_000);
+  afterAll(async () => {
+    for (const name of given) delete process.env[name];
+    client?.close();
+    await stack?.stop();
+    await cluster?.stop();
+  }, 60_000);
+
+  test("workflows succeed, fail, are tried again and terminated; nothing is refused, and no right is left over", async () => {
+    const phases: Record<string, string | undefined> = {};
+    const run = async (name: string, script: string, terminate = false) => {
+      const launchPlan = await registerShellWorkflow(client, name, [{ id: "n0", script, after: [], retries: 1 }]);
+      const id = { project: TARGET.project, domain: TARGET.domain, name: `x-${name}` };
+      await client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {} }, inputs: {} });
+      if (terminate) {
+        await expect
+          .poll(async () => (await insist(() => client.admin.getExecution({ id }))).closure?.phase)
+          .toBe(WorkflowExecution_Phase.RUNNING);
+        await expect
+          .poll(async () => cluster.requests().filter(({ verb, resource }) => verb === "create" && resource === "pods").length)
+          .toBeGreaterThan(2);
+        await client.admin.terminateExecution({ id, cause: "enough" });
+      }
+      phases[name] = WorkflowExecution_Phase[(await waitForEnd(client, id, 90_000)).closure?.phase ?? 0];
+    };
+    await run("good", "true");
+    await run("bad", "exit 1");
+    await run("long", "sleep 300", true);
+    expect(phases).toEqual({ good: "SUCCEEDED", bad: "FAILED", long: "ABORTED" });
+    await stack.stop();
+
+    const requests = cluster.requests();
+    expect(requests.filter(({ code }) => code === 401 || code === 403)).toEqual([]);
+    const line = ({ account, verb, resource }: { account: string; verb: string; resource: string }) => `${account} ${verb} ${resource}`;
+    const used = new Set(requests.map(line));
+    const allowed = cluster.allowed.map(line);
+    expect(Object.keys(RARE).filter((right) => !allowed.includes(right))).toEqual([]);
+    const unused = allowed.filter((right) => !used.has(right) && RARE[right] === undefined);
+    expect(unused).toEqual([]);
+  }, 240_000);
+});

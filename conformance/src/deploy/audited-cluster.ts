@@ -1,0 +1,126 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type KubernetesFixture, kubernetesFixture } from "@flyte-ts/testing";
+import { buildOverlay } from "./manifests.js";
+
+/** One request that a service account made. */
+export interface AuditedRequest {
+  /** Name of the service account. */
+  readonly account: string;
+  readonly verb: string;
+  /** `group/resource` or `resource`, with `/subresource`. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly code: number;
+}
+
+/** What a rule of a Role or ClusterRole allows an account: one line for each verb of each resource. */
+export interface AllowedVerb {
+  readonly account: string;
+  readonly verb: string;
+  readonly resource: string;
+}
+
+interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const KINDS = new Set([
+  "Namespace",
+  "ServiceAccount",
+  "ClusterRole",
+  "ClusterRoleBinding",
+  "Role",
+  "RoleBinding",
+  "CustomResourceDefinition",
+]);
+
+/**
+ * A real Kubernetes API that lets service accounts do what an overlay's manifests allow, and nothing else, and keeps a
+ * record of every request. Its kubeconfig has a context for each account of the overlay, by the account's name.
+ */
+export class AuditedCluster {
+  private constructor(
+    private readonly kubernetes: KubernetesFixture,
+    private readonly folder: string,
+    readonly kubeconfig: string,
+    readonly allowed: readonly AllowedVerb[],
+  ) {}
+
+  static async start(overlay: string): Promise<AuditedCluster> {
+    const folder = mkdtempSync(join(tmpdir(), "flyte-ts-audited-"));
+    const policy = join(folder, "policy.yaml");
+    writeFileSync(policy, "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{ level: Metadata }]\n");
+    const kubernetes = await kubernetesFixture({
+      controllers: true,
+      args: [
+        "--authorization-mode=RBAC",
+        // Some clusters let only those refer to an owner who may change it.
+        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+        `--audit-policy-file=${policy}`,
+        `--audit-log-path=${join(folder, "audit.log")}`,
+      ],
+    });
+    const { objects } = buildOverlay(overlay);
+    const needed = objects.filter(({ kind }) => KINDS.has(kind));
+    const kubectl = (args: readonly string[], input?: string) =>
+      execFileSync("kubectl", ["--kubeconfig", kubernetes.kubeconfig, ...args], { encoding: "utf8", input });
+    kubectl(["apply", "-f", "-"], needed.map((object) => JSON.stringify(object)).join("\n"));
+    const accounts = needed.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata.name);
+    const config = JSON.parse(readFileSync(kubernetes.kubeconfig, "utf8")) as { users: object[]; contexts: object[] };
+    for (const name of accounts) {
+      const token = kubectl(["-n", "flyte", "create", "token", name, "--duration=2h"]).trim();
+      config.users.push({ name, user: { token } });
+      config.contexts.push({ name, context: { cluster: "local", user: name } });
+    }
+    const kubeconfig = join(folder, "kubeconfig");
+    writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
+    const allowed = needed.flatMap(({ kind, metadata, rules }) =>
+      kind === "ClusterRole" || kind === "Role" ? allowedBy(metadata.name, rules as readonly PolicyRule[]) : [],
+    );
+    return new AuditedCluster(kubernetes, folder, kubeconfig, allowed);
+  }
+
+  requests(): readonly AuditedRequest[] {
+    return readFileSync(join(this.folder, "audit.log"), "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .flatMap((line) => {
+        const { user, verb, objectRef, responseStatus } = JSON.parse(line) as AuditEvent;
+        const account = /^system:serviceaccount:flyte:(.+)$/.exec(user.username)?.[1];
+        if (account === undefined || objectRef === undefined) return [];
+        const resource = [objectRef.apiGroup, objectRef.resource, objectRef.subresource].filter(Boolean).join("/");
+        return [{ account, verb, resource, namespace: objectRef.namespace ?? "", code: responseStatus?.code ?? 0 }];
+      });
+  }
+
+  async stop(): Promise<void> {
+    await this.kubernetes.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+interface AuditEvent {
+  readonly user: { readonly username: string };
+  readonly verb: string;
+  readonly objectRef?: {
+    readonly apiGroup?: string;
+    readonly resource: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+  };
+  readonly responseStatus?: { readonly code?: number };
+}
+
+/** Roles are named as their accounts. */
+function allowedBy(account: string, rules: readonly PolicyRule[]): AllowedVerb[] {
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => ({ account, verb, resource: group === "" ? resource : `${group}/${resource}` }))),
+    ),
+  );
+}
