@@ -2,7 +2,7 @@ import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { kubernetesUnavailable } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { insist, waitForEnd } from "../stack/executions.js";
+import { type ExecutionName, waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { AuditedCluster } from "./audited-cluster.js";
@@ -55,26 +55,21 @@ describe.skipIf(unavailable)("each service with the rights of its own account al
   }, 60_000);
 
   test("workflows succeed, fail, are tried again and terminated; nothing is refused, and no right is left over", async () => {
-    const phases: Record<string, string | undefined> = {};
-    const run = async (name: string, script: string, terminate = false) => {
+    const start = async (name: string, script: string) => {
       const launchPlan = await registerShellWorkflow(client, name, [{ id: "n0", script, after: [], retries: 1 }]);
       const id = { project: TARGET.project, domain: TARGET.domain, name: `x-${name}` };
       await client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {} }, inputs: {} });
-      if (terminate) {
-        await expect
-          .poll(async () => (await insist(() => client.admin.getExecution({ id }))).closure?.phase)
-          .toBe(WorkflowExecution_Phase.RUNNING);
-        await expect
-          .poll(async () => cluster.requests().filter(({ verb, resource }) => verb === "create" && resource === "pods").length)
-          .toBeGreaterThan(2);
-        await client.admin.terminateExecution({ id, cause: "enough" });
-      }
-      phases[name] = WorkflowExecution_Phase[(await waitForEnd(client, id, 90_000)).closure?.phase ?? 0];
+      return id;
     };
-    await run("good", "true");
-    await run("bad", "exit 1");
-    await run("long", "sleep 300", true);
-    expect(phases).toEqual({ good: "SUCCEEDED", bad: "FAILED", long: "ABORTED" });
+    const endOf = async (id: ExecutionName) => WorkflowExecution_Phase[(await waitForEnd(client, id, 90_000)).closure?.phase ?? 0];
+    const pods = () => cluster.requests().filter(({ verb, resource }) => verb === "create" && resource === "pods").length;
+    expect(await endOf(await start("good", "true"))).toBe("SUCCEEDED");
+    expect(await endOf(await start("bad", "exit 1"))).toBe("FAILED");
+    const before = pods();
+    const long = await start("long", "sleep 300");
+    await expect.poll(pods).toBeGreaterThan(before);
+    await client.admin.terminateExecution({ id: long, cause: "enough" });
+    expect(await endOf(long)).toBe("ABORTED");
     await stack.stop();
 
     const requests = cluster.requests();

@@ -41,7 +41,8 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
 
   test("monitoring passes a dry run with strict schemas", () => {
     const text = execFileSync("kubectl", ["kustomize", join(kubernetesFolder, "monitoring")], { encoding: "utf8" });
-    kubectl(["apply", "-n", "flyte", "--dry-run=server", "--validate=strict", "-f", "-"], text);
+    const answer = kubectl(["apply", "-n", "flyte", "--dry-run=server", "--validate=strict", "-f", "-"], text);
+    expect(answer.trim().split("\n")).toHaveLength(parseManifests(text).length);
   });
 
   test.each(overlays())("pods of overlay %s are let in where the policy is restricted", (overlay) => {
