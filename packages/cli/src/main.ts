@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { ConfigError } from "@flyte-ts/config";
+import { importCommand } from "./import/command.js";
 import { startCommand } from "./stack/command.js";
 
 const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE] [--s3 URL] [--bucket NAME] [--no-example] [--exit] [--config FILE]
@@ -8,11 +9,18 @@ const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--c
           cluster of local processes; then the training example. With --kubeconfig on
           another Kubernetes cluster; with --s3 on another S3 service, whose keys stand
           in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+
+       flyte-ts import --from HOST:PORT --to HOST:PORT [--projects A,B] [--domains A,B] [--executions] [--activate unscheduled|all|none]
+                       [--fromTokenFile FILE] [--toTokenFile FILE] [--concurrency N] [--report FILE]
+
+  import  brings what one Flyte admin holds to another: projects, attributes, tasks,
+          workflows, launch plans, descriptions and, if wanted, what has run
 `;
 
 async function main(argv: readonly string[]): Promise<number> {
   const [command, ...rest] = argv;
   if (command === "start" && !rest.includes("--help")) return startCommand(rest);
+  if (command === "import" && !rest.includes("--help")) return importCommand(rest);
   process.stdout.write(USAGE);
   return command === undefined || command === "help" || argv.includes("--help") ? 0 : 2;
 }

@@ -1,4 +1,5 @@
 import { loadConfig } from "@flyte-ts/config";
+import { booleanFlags } from "../boolean-flags.js";
 import { stackConfigSchema } from "./config.js";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
@@ -15,7 +16,7 @@ const EXAMPLE = ["run", "--remote", "example.py", "training_workflow", "--hyperp
  */
 export async function startCommand(argv: readonly string[]): Promise<number> {
   const progress = terminalProgress((text) => process.stdout.write(text), Date.now);
-  const config = loadConfig(stackConfigSchema, { service: "stack", argv: booleanFlags(argv), env: process.env });
+  const config = loadConfig(stackConfigSchema, { service: "stack", argv: booleanFlags(argv, ["exit", "example"]), env: process.env });
   const guard = startGuard();
   const interrupted = interruption();
   progress.line("flyte-ts: starting the local stack");
@@ -68,16 +69,6 @@ async function runExample(stack: Stack, { pyflyte, progress }: { pyflyte: Waitin
 function statusOf(outcome: boolean | string): number {
   if (outcome === "interrupted") return 130;
   return outcome === true ? 0 : 1;
-}
-
-/** `--exit` alone means `--exit true`. */
-function booleanFlags(argv: readonly string[]): string[] {
-  return argv.flatMap((word, index) => {
-    const bare = /^--(exit|example)$/.test(word) && !/^(true|false)$/.test(argv[index + 1] ?? "");
-    const negated = /^--no-(exit|example)$/.exec(word);
-    if (negated) return [`--${negated[1]}=false`];
-    return bare ? [`${word}=true`] : [word];
-  });
 }
 
 /** Resolves with the first signal; the second ends this process. */

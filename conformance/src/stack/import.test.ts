@@ -1,0 +1,188 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { toJson } from "@bufbuild/protobuf";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { LaunchPlanSchema, LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
+import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
+import { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
+import { WorkflowSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
+import { id, launchPlanRequest, scope, taskRequest, workflowRequest } from "./good-requests.js";
+
+const main = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "packages", "cli", "dist", "main.js");
+const folder = mkdtempSync(join(tmpdir(), "flyte-ts-import-"));
+
+let admins: readonly RunningAdmin[] = [];
+let from: FlyteClient;
+let to: FlyteClient;
+beforeAll(async () => {
+  admins = await Promise.all([startAdmin(), startAdmin()]);
+  [from, to] = admins.map(({ api }) => createFlyteClient({ endpoint: `127.0.0.1:${api}` })) as [FlyteClient, FlyteClient];
+  await fill();
+});
+afterAll(async () => {
+  from?.close();
+  to?.close();
+  for (const admin of admins) await admin.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const lp = (name: string, project = scope.project) => id(ResourceType.LAUNCH_PLAN, { name, project });
+const workflow = (name: string, project = scope.project) => id(ResourceType.WORKFLOW, { name, project });
+
+/** What an installation holds: among it a workflow of another project's task, and one that runs a launch plan. */
+async function fill(): Promise<void> {
+  const { admin } = from;
+  await admin.registerProject({ project: { id: "second", name: "Second", description: "of two", labels: { values: { team: "a" } } } });
+  await admin.registerProject({ project: { id: "old", name: "Old" } });
+  for (let index = 0; index < 120; index++) await admin.createTask(taskRequest(id(ResourceType.TASK, { name: `many${index}` })));
+  const described = { shortDescription: "short", longDescription: { content: { case: "value" as const, value: "long" } } };
+  const task = taskRequest(id(ResourceType.TASK));
+  await admin.createTask({ ...task, spec: { ...task.spec, description: described } });
+  await admin.createTask(taskRequest(id(ResourceType.TASK, { project: "old" })));
+  await admin.createWorkflow(workflowRequest(workflow("known"), { n0: [], n1: ["n0"] }));
+  for (const name of ["known", "on-schedule", "inactive"]) {
+    const request = { ...launchPlanRequest(lp("known")), id: lp(name) };
+    const schedule = { ScheduleExpression: { case: "cronSchedule" as const, value: { schedule: "0 3 * * *" } } };
+    const spec = { ...request.spec, entityMetadata: name === "on-schedule" ? { schedule } : {}, fixedInputs: undefined };
+    const fixed = name === "on-schedule" ? { defaultInputs: { parameters: {} }, fixedInputs: { literals: { a: INTEGER } } } : {};
+    await admin.createLaunchPlan({ id: lp(name), spec: { ...spec, ...fixed } });
+    if (name !== "inactive") await admin.updateLaunchPlan({ id: lp(name), state: LaunchPlanState.ACTIVE });
+  }
+  const inputs = [{ var: "a", binding: { value: { case: "promise" as const, value: { nodeId: "", var: "a" } } } }];
+  const nodes = [
+    {
+      id: "task",
+      metadata: { name: "task" },
+      inputs,
+      target: { case: "taskNode" as const, value: { reference: { case: "referenceId" as const, value: id(ResourceType.TASK) } } },
+    },
+    {
+      id: "plan",
+      metadata: { name: "plan" },
+      inputs,
+      upstreamNodeIds: ["task"],
+      target: { case: "workflowNode" as const, value: { reference: { case: "launchplanRef" as const, value: lp("known") } } },
+    },
+  ];
+  const plain = workflowRequest(workflow("of-others", "second"), {});
+  await admin.createWorkflow({ ...plain, spec: { template: { ...plain.spec.template, nodes } } });
+  await admin.updateNamedEntity({
+    resourceType: ResourceType.WORKFLOW,
+    id: { ...scope, name: "known" },
+    metadata: { description: "a name" },
+  });
+  const config = { target: { case: "workflowExecutionConfig" as const, value: { maxParallelism: 7 } } };
+  await admin.updateProjectDomainAttributes({ attributes: { ...scope, matchingAttributes: config } });
+  await admin.updateProjectAttributes({ attributes: { project: "second", matchingAttributes: config } });
+  await admin.updateWorkflowAttributes({ attributes: { ...scope, workflow: "known", matchingAttributes: config } });
+  await admin.updateProject({ id: "old", name: "Old", state: Project_ProjectState.ARCHIVED });
+}
+
+const INTEGER = {
+  value: {
+    case: "scalar" as const,
+    value: { value: { case: "primitive" as const, value: { value: { case: "integer" as const, value: 1n } } } },
+  },
+};
+
+interface Ran {
+  readonly status: number | null;
+  readonly out: string;
+  readonly counts: Readonly<Record<string, { imported: number; there: number; skipped: number }>>;
+  readonly skipped: readonly { kind: string; what: string; why: string }[];
+}
+
+/** Runs the command; with `breakOff` it is killed as soon as it has got so far. */
+function run(flags: readonly string[] = [], breakOff?: RegExp): Promise<Ran> {
+  const [source, target] = admins.map(({ api }) => `127.0.0.1:${api}`);
+  const report = join(folder, "report.json");
+  const child = spawn(process.execPath, [main, "import", "--from", source ?? "", "--to", target ?? "", "--report", report, ...flags]);
+  let out = "";
+  const keep = (chunk: Buffer) => {
+    out += chunk.toString();
+    if (breakOff?.test(out) === true) child.kill("SIGKILL");
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  return new Promise((done, fail) => {
+    child.once("error", fail);
+    child.once("close", (status) => {
+      const told =
+        status === 0 ? (JSON.parse(readFileSync(report, "utf8")) as Pick<Ran, "counts" | "skipped">) : { counts: {}, skipped: [] };
+      done({ status, out, ...told });
+    });
+  });
+}
+
+test("an import that is broken off and begun again brings everything, and says what it left out", async () => {
+  expect((await run([], /entities of second/)).status).toBe(null);
+  const { status, counts, skipped, out } = await run();
+  expect(status, out).toBe(0);
+  expect(counts.project).toEqual({ imported: 0, there: 3, skipped: 0 });
+  const whole = (kind: string) => (counts[kind]?.imported ?? 0) + (counts[kind]?.there ?? 0);
+  expect([whole("task"), whole("workflow"), whole("launch plan"), whole("attributes")]).toEqual([122, 2, 3, 3]);
+  expect(skipped).toEqual([
+    { kind: "activation", what: "flytesnacks/development/on-schedule/v1", why: expect.stringContaining("--activate all") as string },
+  ]);
+  expect(out).toMatch(/task +\d+ +\d+ +0/);
+}, 120_000);
+
+test("entities are the same on both sides", async () => {
+  const both = async <T>(ask: (client: FlyteClient) => Promise<T>) => [await ask(from), await ask(to)] as const;
+  const bare = ({ closure, ...rest }: { closure?: object } & object) => ({
+    ...rest,
+    closure: { ...closure, createdAt: "", updatedAt: "", state: "" },
+  });
+  for (const what of [id(ResourceType.TASK), id(ResourceType.TASK, { name: "many77" })]) {
+    const [source, target] = await both(async ({ admin }) => bare(toJson(TaskSchema, await admin.getTask({ id: what })) as object));
+    expect(target).toEqual(source);
+  }
+  for (const what of [workflow("known"), workflow("of-others", "second")]) {
+    const [source, target] = await both(async ({ admin }) => bare(toJson(WorkflowSchema, await admin.getWorkflow({ id: what })) as object));
+    expect(target).toEqual(source);
+  }
+  for (const name of ["known", "on-schedule", "inactive"]) {
+    const [source, target] = await both(async ({ admin }) =>
+      bare(toJson(LaunchPlanSchema, await admin.getLaunchPlan({ id: lp(name) })) as object),
+    );
+    expect(target).toEqual(source);
+  }
+  const named = await to.admin.getNamedEntity({ resourceType: ResourceType.WORKFLOW, id: { ...scope, name: "known" } });
+  expect(named.metadata?.description).toBe("a name");
+  expect((await to.admin.getDescriptionEntity({ id: id(ResourceType.TASK) })).shortDescription).toBe("short");
+  const { projects } = await to.admin.listProjects({ filters: "value_in(state,0;1)", sortBy: { key: "identifier", direction: 1 } });
+  expect(projects.map((project) => [project.id, project.description, project.labels?.values ?? {}, project.state])).toEqual([
+    ["flytesnacks", expect.anything(), {}, 0],
+    ["old", "", {}, 1],
+    ["second", "of two", { team: "a" }, 0],
+  ]);
+  const asked = { ...scope, workflow: "known", resourceType: MatchableResource.WORKFLOW_EXECUTION_CONFIG };
+  expect((await to.admin.getWorkflowAttributes(asked)).attributes?.matchingAttributes?.target.value).toMatchObject({ maxParallelism: 7 });
+});
+
+test("what was active is active, but for schedules, until they are wanted", async () => {
+  const active = async () =>
+    (await to.admin.listActiveLaunchPlans({ ...scope, limit: 10 })).launchPlans.map((each) => each.id?.name).sort();
+  expect(await active()).toEqual(["known"]);
+  expect((await run(["--activate", "all"])).skipped).toEqual([]);
+  expect(await active()).toEqual(["known", "on-schedule"]);
+});
+
+test("a part can be named, and what is not there is told", async () => {
+  const { counts, skipped } = await run(["--projects", "second,nosuch", "--domains", "development"]);
+  expect([counts.project, counts.workflow, counts.task]).toEqual([
+    { imported: 0, there: 1, skipped: 1 },
+    { imported: 0, there: 1, skipped: 0 },
+    undefined,
+  ]);
+  expect(skipped).toEqual([{ kind: "project", what: "nosuch", why: "the source has none of this name" }]);
+  const wrong = await run(["--form", "x"]);
+  expect([wrong.status, wrong.out]).toEqual([1, expect.stringContaining("did you mean from?")]);
+});

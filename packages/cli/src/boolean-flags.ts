@@ -1,0 +1,9 @@
+/** Flags that are true or false may stand alone, `--exit`, or be denied, `--no-example`. */
+export function booleanFlags(argv: readonly string[], names: readonly string[]): string[] {
+  return argv.flatMap((word, index) => {
+    const [, no, name = ""] = /^--(no-)?([a-zA-Z]+)$/.exec(word) ?? [];
+    if (!names.includes(name)) return [word];
+    if (no !== undefined) return [`--${name}=false`];
+    return /^(true|false)$/.test(argv[index + 1] ?? "") ? [word] : [`${word}=true`];
+  });
+}

@@ -1,0 +1,67 @@
+import { type Project, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
+import { Code } from "@flyte-ts/client";
+import { allOf, isCode, patiently, refusalOf } from "./calls.js";
+import type { Import } from "./run.js";
+
+/** A project of the source, with those of its domains that the target has and that are wanted. */
+export interface ImportedProject {
+  readonly project: Project;
+  readonly domains: readonly string[];
+}
+
+/** All states, for the list leaves out what is archived unless it is asked for. */
+const EVERY_STATE = `value_in(state,${Project_ProjectState.ACTIVE};${Project_ProjectState.ARCHIVED};${Project_ProjectState.SYSTEM_GENERATED};${Project_ProjectState.SYSTEM_ARCHIVED})`;
+
+export async function importProjects({ from, to, config, report, progress }: Import): Promise<ImportedProject[]> {
+  const there = new Set((await patiently(() => to.admin.getDomains({}))).domains.map(({ id }) => id));
+  const projects: ImportedProject[] = [];
+  const listed = allOf(
+    (page) => from.admin.listProjects({ ...page, filters: EVERY_STATE }),
+    (answer) => answer.projects,
+  );
+  for await (const project of listed) {
+    const { id, name, description, labels } = project;
+    if (config.projects !== undefined && !config.projects.includes(id)) continue;
+    progress(`project ${id}`);
+    try {
+      await patiently(() => to.admin.registerProject({ project: { id, name, description, ...(labels && { labels }) } }));
+      report.note("project", "imported");
+    } catch (error) {
+      if (!isCode(error, Code.ALREADY_EXISTS)) {
+        report.skip({ kind: "project", what: id, why: refusalOf(error) });
+        continue;
+      }
+      report.note("project", "there");
+      // An earlier import has archived it at its end.
+      if (project.state === Project_ProjectState.ARCHIVED) await setState(to, project, Project_ProjectState.ACTIVE);
+    }
+    const domains: string[] = [];
+    for (const { id: domain } of project.domains) {
+      if (config.domains !== undefined && !config.domains.includes(domain)) continue;
+      if (there.has(domain)) domains.push(domain);
+      else
+        report.skip({
+          kind: "domain",
+          what: `${id}/${domain}`,
+          why: "the target has no such domain: name it in `domains` of its configuration",
+        });
+    }
+    projects.push({ project, domains });
+  }
+  for (const wanted of config.projects ?? []) {
+    if (!projects.some(({ project }) => project.id === wanted))
+      report.skip({ kind: "project", what: wanted, why: "the source has none of this name" });
+  }
+  return projects;
+}
+
+/** Last of all: nothing can be registered in a project that is archived. */
+export async function archiveProjects({ to }: Import, projects: readonly ImportedProject[]): Promise<void> {
+  for (const { project } of projects) {
+    if (project.state === Project_ProjectState.ARCHIVED) await setState(to, project, Project_ProjectState.ARCHIVED);
+  }
+}
+
+async function setState(to: Import["to"], { id, name, description, labels }: Project, state: Project_ProjectState): Promise<void> {
+  await patiently(() => to.admin.updateProject({ id, name, description, ...(labels && { labels }), state }));
+}

@@ -1,0 +1,50 @@
+/** What became of one thing. */
+export type Outcome = "imported" | "there" | "skipped";
+
+export interface Skipped {
+  readonly kind: string;
+  /** `project/domain/name/version`, as far as it has them. */
+  readonly what: string;
+  readonly why: string;
+}
+
+/** What an import has done, by kind. */
+export class Report {
+  readonly #counts = new Map<string, Record<Outcome, number>>();
+  readonly skipped: Skipped[] = [];
+
+  note(kind: string, outcome: Exclude<Outcome, "skipped">): void {
+    this.#of(kind)[outcome]++;
+  }
+
+  skip(skipped: Skipped): void {
+    this.#of(skipped.kind).skipped++;
+    this.skipped.push(skipped);
+  }
+
+  count(kind: string): Readonly<Record<Outcome, number>> {
+    return { ...this.#of(kind) };
+  }
+
+  toJSON(): object {
+    return { counts: Object.fromEntries(this.#counts), skipped: this.skipped };
+  }
+
+  /** For people: a line for each kind, then what was left out and why. */
+  text(): string {
+    const rows = [["", "imported", "already there", "skipped"]];
+    for (const [kind, { imported, there, skipped }] of this.#counts) rows.push([kind, `${imported}`, `${there}`, `${skipped}`]);
+    const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+    const table = rows.map((row) =>
+      row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join("  "),
+    );
+    const left = this.skipped.map(({ kind, what, why }) => `skipped ${kind} ${what}: ${why}`);
+    return `${[...table, ...left].join("\n")}\n`;
+  }
+
+  #of(kind: string): Record<Outcome, number> {
+    const counts = this.#counts.get(kind) ?? { imported: 0, there: 0, skipped: 0 };
+    this.#counts.set(kind, counts);
+    return counts;
+  }
+}
