@@ -20,19 +20,40 @@ export interface AdminReplica {
   readonly api: number;
 }
 
-/** Several replicas of admin on one database, and one data plane without pods; everything that they stand on can fail. */
+/** A cluster with its own propeller and plugin service. */
+export interface DataPlane {
+  /** As admin's configuration has it. */
+  readonly name: string;
+  /** File with the cluster's own address, past the proxy. */
+  readonly kubeconfig: string;
+  /** Between all services and the cluster's API. */
+  readonly api: ApiProxy;
+}
+
+export interface ControlPlaneOptions {
+  /** Names of the data planes. Default: one without pods, whose tasks are echoes; where they are named, tasks are pods. */
+  readonly dataPlanes?: readonly string[];
+  /** Added to the configuration of each admin. */
+  readonly admin?: object;
+}
+
+/** Several replicas of admin on one database, and data planes; everything that they stand on can fail. */
 export interface ControlPlane {
   readonly admins: readonly AdminReplica[];
   readonly postgres: ServerFixture;
   readonly nats: ServerFixture;
   /** Between the replicas and the database. */
   readonly commits: CommitProxy;
-  /** Between all services and the data plane's API. */
+  /** Between all services and the first data plane's API. */
   readonly dataPlane: ApiProxy;
+  readonly dataPlanes: readonly DataPlane[];
   stop(): Promise<void>;
 }
 
-export async function startControlPlane(replicas: number): Promise<ControlPlane> {
+export async function startControlPlane(
+  replicas: number,
+  { dataPlanes: names = [], admin = {} }: ControlPlaneOptions = {},
+): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-control-plane-"));
   const stops: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const stop = async () => {
@@ -46,10 +67,18 @@ export async function startControlPlane(replicas: number): Promise<ControlPlane>
   try {
     const [postgres, nats] = await Promise.all([keep(postgresFixture({ durable: true })), keep(natsFixture())]);
     const commits = await keep(startCommitProxy(postgres.url));
-    const [clusterPort, blobPort, blobOps] = await Promise.all([freePort(), freePort(), freePort()]);
+    const [blobPort, blobOps] = await Promise.all([freePort(), freePort()]);
     const s3 = { endpoint: `http://127.0.0.1:${blobPort}`, region: "us-east-1", ...BLOB_KEY };
-    const clusterFolder = join(folder, "cluster");
-    await Promise.all([
+    const startCluster = async (name: string): Promise<DataPlane> => {
+      const [port, dataDir] = [await freePort(), join(folder, name)];
+      const config = { port, dataDir, podsOnStop: "kill" };
+      await keep(startService({ name: `local-cluster-${name}`, service: "local-cluster", folder, readyPort: port, config }));
+      const kubeconfig = join(dataDir, "kubeconfig");
+      const address = /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
+      return { name, kubeconfig, api: await keep(startApiProxy({ url: address })) };
+    };
+    const [dataPlanes] = await Promise.all([
+      Promise.all((names.length === 0 ? ["local"] : names).map(startCluster)),
       keep(
         startService({
           name: "local-blobstore",
@@ -59,18 +88,9 @@ export async function startControlPlane(replicas: number): Promise<ControlPlane>
           config: { ops: { port: blobOps }, port: blobPort, dataDir: join(folder, "blobs"), ...BLOB_KEY, buckets: ["my-s3-bucket"] },
         }),
       ),
-      keep(
-        startService({
-          name: "local-cluster",
-          service: "local-cluster",
-          folder,
-          readyPort: clusterPort,
-          config: { port: clusterPort, dataDir: clusterFolder },
-        }),
-      ),
     ]);
-    const address = /server: (\S+)/.exec(readFileSync(join(clusterFolder, "kubeconfig"), "utf8"))?.[1] ?? "";
-    const dataPlane = await keep(startApiProxy({ url: address }));
+    const [first] = dataPlanes;
+    if (first === undefined) throw new Error("a control plane without a data plane has nothing to do");
     const service = async (name: string, settings: { readonly service: string; readonly config: object }) => {
       const readyPort = await freePort();
       const config = { ops: { port: readyPort }, nats: { url: nats.url }, ...settings.config };
@@ -84,24 +104,31 @@ export async function startControlPlane(replicas: number): Promise<ControlPlane>
           server: { host: "127.0.0.1", grpcPort: api, httpPort: api },
           database: { url: commits.url },
           storage: { container: "s3://my-s3-bucket", s3 },
-          clusters: [{ name: "local", kubeconfig: dataPlane.kubeconfig }],
+          clusters: dataPlanes.map(({ name, api: { kubeconfig } }) => ({ name, kubeconfig })),
+          ...admin,
         };
         return { api, process: await service(`admin-${index}`, { service: "admin", config }) };
       }),
     );
-    await Promise.all([
-      service("propeller", {
-        service: "propeller",
-        config: {
-          kubernetes: { kubeconfig: dataPlane.kubeconfig },
-          admin: { endpoint: `127.0.0.1:${admins[0]?.api}` },
-          shards: { slot: "propeller", leaseMs: 60_000 },
-          storage: { s3 },
-        },
-      }),
-      service("plugin-echo", { service: "plugins/echo", config: {} }),
-    ]);
-    return { admins, postgres, nats, commits, dataPlane, stop };
+    const startDataPlane = async ({ name, api: { kubeconfig } }: DataPlane) => {
+      const own = names.length > 0;
+      const cluster = own ? name : "";
+      const propeller = {
+        cluster,
+        kubernetes: { kubeconfig },
+        admin: { endpoint: `127.0.0.1:${admins[0]?.api}` },
+        shards: { slot: "propeller", leaseMs: 60_000 },
+        storage: { s3 },
+      };
+      await Promise.all([
+        service(`propeller-${name}`, { service: "propeller", config: propeller }),
+        own
+          ? service(`plugin-pod-${name}`, { service: "plugins/pod", config: { cluster, kubernetes: { kubeconfig }, storage: { s3 } } })
+          : service(`plugin-echo-${name}`, { service: "plugins/echo", config: { cluster } }),
+      ]);
+    };
+    await Promise.all(dataPlanes.map(startDataPlane));
+    return { admins, postgres, nats, commits, dataPlane: first.api, dataPlanes, stop };
   } catch (error) {
     await stop();
     throw error;

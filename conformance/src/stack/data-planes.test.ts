@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { createKubeClient, type KubeClient, type KubeObject, PODS, RESOURCE_QUOTAS } from "@flyte-ts/kubernetes";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ControlPlane, startControlPlane } from "./control-plane.fixture.js";
+import { insist, waitForEnd } from "./executions.js";
+import { registerShellWorkflow } from "./shell-tasks.js";
+
+const scope = { project: "flytesnacks", domain: "development" };
+const NAMESPACE = "flytesnacks-development";
+const templates = mkdtempSync(join(tmpdir(), "flyte-ts-templates-"));
+
+let plane: ControlPlane;
+/** Of the two replicas of admin. */
+let clients: readonly FlyteClient[];
+/** The clusters themselves, past what fails. */
+let clusters: Readonly<Record<string, KubeClient>>;
+let workflow: Identifier;
+
+beforeAll(async () => {
+  const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "quota" }, spec: { hard: { "count/pods": "{{ pods }}" } } };
+  writeFileSync(join(templates, "quota.yaml"), JSON.stringify(quota));
+  plane = await startControlPlane(2, {
+    dataPlanes: ["east", "west"],
+    admin: {
+      placement: { labelClusterMap: { east: [{ id: "east" }], west: [{ id: "west" }] } },
+      clusterHealth: { intervalMs: 500 },
+      clusterResources: { templatePath: templates, templateData: { pods: { value: "500" } }, refreshIntervalSeconds: 1 },
+    },
+  });
+  clients = plane.admins.map(({ api }) => createFlyteClient({ endpoint: `127.0.0.1:${api}` }));
+  const opened = await Promise.all(
+    plane.dataPlanes.map(async ({ name, kubeconfig }) => [name, await createKubeClient({ kubeconfig })] as const),
+  );
+  clusters = Object.fromEntries(opened);
+  workflow = await registerShellWorkflow(admin(0), "placed", [
+    { id: "n0", script: "sleep 1", after: [] },
+    { id: "n1", script: "true", after: ["n0"] },
+  ]);
+}, 180_000);
+afterAll(async () => {
+  for (const client of clients ?? []) client.close();
+  await Promise.all(Object.values(clusters ?? {}).map((cluster) => cluster.close()));
+  await plane?.stop();
+  rmSync(templates, { recursive: true, force: true });
+}, 60_000);
+
+const admin = (index: number) => {
+  const client = clients[index];
+  if (client === undefined) throw new Error("no such replica");
+  return client;
+};
+const key = (name: string) => ({ ...scope, name });
+const run = (client: FlyteClient, name: string, label = "") =>
+  client.admin.createExecution({
+    ...scope,
+    name,
+    spec: { launchPlan: workflow, ...(label && { executionClusterLabel: { value: label } }) },
+  });
+const endOf = async (name: string) => {
+  const { closure, spec } = await waitForEnd(admin(1), key(name), 90_000);
+  const placed = spec?.metadata?.systemMetadata?.executionCluster ?? "";
+  return { phase: WorkflowExecution_Phase[closure?.phase ?? 0], cluster: placed };
+};
+/** How many pods of an execution there are in each cluster. */
+const podsOf = async (name: string) => {
+  const found = await Promise.all(
+    Object.entries(clusters).map(async ([cluster, client]) => {
+      const { items } = await client.list(PODS, { namespace: NAMESPACE, labelSelector: `execution-id=${name}` });
+      return [cluster, items.length] as const;
+    }),
+  );
+  return Object.fromEntries(found.filter(([, count]) => count > 0));
+};
+
+test("an execution runs in its cluster alone, by that cluster's own services", async () => {
+  await Promise.all(["east", "west"].flatMap((label) => [1, 2, 3].map((i) => run(admin(i % 2), `${label}${i}`, label))));
+  for (const label of ["east", "west"]) {
+    for (const i of [1, 2, 3]) {
+      expect(await endOf(`${label}${i}`)).toEqual({ phase: "SUCCEEDED", cluster: label });
+      expect(await podsOf(`${label}${i}`)).toEqual({ [label]: 2 });
+    }
+  }
+}, 120_000);
+
+test("while a cluster is down, new work goes to the other; what is in it goes on when it is back, though admin and the bus fail too", async () => {
+  const east = plane.dataPlanes[0]?.api;
+  const [lost] = plane.admins;
+  const before = Array.from({ length: 8 }, (_, i) => `before${i}`);
+  await Promise.all(before.map((name, i) => run(admin(i % 2), name, i < 4 ? "east" : "")));
+  await east?.set({ kind: "refused" });
+  await lost?.process.kill();
+  // Until the replica that is left knows it, executions may still be placed there, and are moved before they are launched.
+  const after = Array.from({ length: 8 }, (_, i) => `after${i}`);
+  await Promise.all(after.map((name) => run(admin(1), name)));
+  await run(admin(1), "waits", "east");
+  await plane.nats.restart();
+  for (const name of after) expect(await endOf(name)).toEqual({ phase: "SUCCEEDED", cluster: "west" });
+  await expect
+    .poll(
+      async () => {
+        const { closure } = await insist(() => admin(1).admin.getExecution({ id: key("waits") }));
+        return closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
+      },
+      { timeout: 30_000 },
+    )
+    .toMatch(/^data plane east is down since .*: its API does not answer$/);
+  const { clusters: told } = (await (await fetch(`http://127.0.0.1:${plane.admins[1]?.api}/api/v1/clusters`)).json()) as {
+    clusters: { name: string; state: string }[];
+  };
+  expect(told.map(({ name, state }) => `${name} ${state}`)).toEqual(["east open", "west closed"]);
+  await east?.set({ kind: "none" });
+  await lost?.process.restart();
+  expect(await endOf("waits")).toEqual({ phase: "SUCCEEDED", cluster: "east" });
+  for (const [i, name] of before.entries()) {
+    const { phase, cluster } = await endOf(name);
+    expect([name, phase]).toEqual([name, "SUCCEEDED"]);
+    if (i < 4) expect(cluster).toBe("east");
+    expect(Object.keys(await podsOf(name))).toEqual([cluster]);
+  }
+}, 240_000);
+
+test("what templates say is made in every cluster, and repaired where it was changed", async () => {
+  const object = { namespace: NAMESPACE, name: "quota" };
+  const hard = (cluster: KubeClient | undefined) =>
+    cluster?.get<KubeObject & { spec: { hard: object } }>(RESOURCE_QUOTAS, object).then((quota) => quota?.spec.hard);
+  for (const cluster of Object.values(clusters)) {
+    await expect.poll(() => hard(cluster), { timeout: 20_000 }).toEqual({ "count/pods": "500" });
+  }
+  await clusters["west"]?.mergePatch(RESOURCE_QUOTAS, { ...object, body: { spec: { hard: { "count/pods": "1", "requests.cpu": "9" } } } });
+  await expect.poll(() => hard(clusters["west"]), { timeout: 20_000 }).toEqual({ "count/pods": "500", "requests.cpu": "9" });
+}, 60_000);
