@@ -15,7 +15,7 @@ const monitoring = ["alerts.yaml", "dashboards/flyte-executions.json", "dashboar
 );
 
 /** Only there with another configuration. */
-const ELSEWHERE = /^flyte_propeller_recorder_/;
+const ELSEWHERE = /^flyte_propeller_recorder_|^flyte_admin_cluster_resources_/;
 /** Which of the documented ones belong to which service of the local stack. */
 const SERVICES = {
   propeller: /^flyte_propeller_/,
