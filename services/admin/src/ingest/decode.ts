@@ -16,10 +16,17 @@ import type { Item } from "./item.js";
  * @throws BadEvent, or the decoder's own error, when the message is none of ours.
  */
 export function decodeMessage(subject: string, data: Uint8Array, names: OffloadNames): Item | undefined {
-  if (eventOrigin(subject)?.kind === "task") {
-    const { event, outputs, partOfArray } = fromBinary(TaskEventSchema, data);
-    return partOfArray ? undefined : taskItem(event, outputs, names);
-  }
+  const origin = eventOrigin(subject);
+  const item = origin?.kind === "task" ? readTask(data, names) : readExecution(data, names);
+  return item && origin?.cluster !== undefined ? { ...item, cluster: origin.cluster } : item;
+}
+
+function readTask(data: Uint8Array, names: OffloadNames): Item | undefined {
+  const { event, outputs, partOfArray } = fromBinary(TaskEventSchema, data);
+  return partOfArray ? undefined : taskItem(event, outputs, names);
+}
+
+function readExecution(data: Uint8Array, names: OffloadNames): Item {
   const message = fromBinary(ExecutionEventSchema, data);
   switch (message.event.case) {
     case "workflow":

@@ -1,7 +1,7 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { EVENT_STREAM, executionEventSubject, executionRecordedFilter, taskEventSubject } from "@flyte-ts/domain";
+import { dataPlaneScope, EVENT_STREAM, executionEventSubject, executionRecordedFilter, taskEventSubject } from "@flyte-ts/domain";
 import { ExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import {
   NodeExecution_Phase as Node,
@@ -383,6 +383,21 @@ describe("from the bus", () => {
     await vi.waitFor(() => expect(heard.length).toBeGreaterThan(1), 30_000);
     await ingest.close();
     await listening.close();
+  });
+
+  test("a data plane tells of its own executions, and of no others", async () => {
+    const ingest = await startIngest({ db, bus, logger, config, metrics: new Metrics(), clock: () => new Date() });
+    const tell = (cluster: string, nodeId: string) =>
+      bus.publish(dataPlaneScope(cluster)?.subject(executionEventSubject(3)) ?? "", node(1, Node.RUNNING, { nodeId }));
+    await db.query({ text: "UPDATE executions SET cluster = 'east' WHERE id = $1", values: [rowId] });
+    await tell("west", "n1");
+    await tell("east", "n2");
+    await vi.waitFor(async () => expect((await recorded()).nodes).toMatchObject([{ node_id: "n2" }]), 30_000);
+    // It was moved, which what is known of it does not say.
+    await db.query({ text: "UPDATE executions SET cluster = 'west' WHERE id = $1", values: [rowId] });
+    await tell("west", "n3");
+    await vi.waitFor(async () => expect((await recorded()).nodes).toMatchObject([{ node_id: "n2" }, { node_id: "n3" }]), 30_000);
+    await ingest.close();
   });
 
   test("nothing is lost while the database is away", async () => {

@@ -2,8 +2,8 @@ import type { NodeFact, NoticeFact, TaskFact, WorkflowFact } from "../event/fact
 import type { ExecutionName } from "../execution/state.js";
 import type { TaskKey } from "../task-execution/store.js";
 
-/** One event from the bus, read and ready to be recorded. */
-export type Item =
+/** What an event tells. */
+type Told =
   | { readonly kind: "workflow"; readonly execution: ExecutionName; readonly fact: WorkflowFact; readonly order: bigint }
   | { readonly kind: "notice"; readonly execution: ExecutionName; readonly fact: NoticeFact; readonly order: bigint }
   | { readonly kind: "node"; readonly execution: ExecutionName; readonly nodeId: string; readonly fact: NodeFact; readonly order: bigint }
@@ -15,13 +15,20 @@ export type Item =
       readonly order: bigint;
     };
 
+/** One event from the bus, read and ready to be recorded. */
+export type Item = Told & {
+  /** The data plane that told it, where data planes have names on the bus. */
+  readonly cluster?: string | undefined;
+};
+
 /**
  * What became of it.
  * - `recorded`: it is in the database, now or before.
  * - `waits`: what it belongs to (the execution, the node) is not there yet.
  * - `unrecordable`: the database will never take it.
+ * - `foreign`: the execution was not given to the data plane that told it.
  */
-export type Outcome = "recorded" | "waits" | "unrecordable";
+export type Outcome = "recorded" | "waits" | "unrecordable" | "foreign";
 
 /** An item whose execution is known by number, with its place in the batch. */
 export interface Placed<T extends Item = Item> {

@@ -44,6 +44,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
     deps.db,
     items.map(({ execution }) => execution),
   );
+  const foreign = await deps.ids.elsewhere(deps.db, items);
   const workflows: OfKind<"workflow">[] = [];
   const nodes: OfKind<"node">[] = [];
   const tasks: OfKind<"task">[] = [];
@@ -51,6 +52,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
   for (const [index, item] of items.entries()) {
     const executionId = ids[index];
     if (executionId === undefined) outcomes[index] = "waits";
+    else if (foreign.has(index)) outcomes[index] = "foreign";
     else if (item.kind === "workflow") workflows.push({ index, executionId, item });
     else if (item.kind === "node") nodes.push({ index, executionId, item });
     else if (item.kind === "notice") notices.push({ index, executionId, item });

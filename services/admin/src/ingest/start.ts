@@ -72,7 +72,10 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       for (const { item } of read) metrics.lag.observe(lagOf(item, deps.clock()));
       for (const outcome of result.outcomes) metrics.events.inc({ outcome });
       for (const [index, { message, item }] of read.entries()) {
-        settle({ logger, patience }, { message, item, waits: result.outcomes[index] === "waits" });
+        const outcome = result.outcomes[index];
+        if (outcome === "foreign")
+          logger.warn({ ...describe(item), cluster: item.cluster }, "event dropped: its execution is in another data plane");
+        settle({ logger, patience }, { message, item, waits: outcome === "waits" });
       }
       await announceEnds(deps, result.ended);
     },
