@@ -15,12 +15,22 @@ const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--c
 
   import  brings what one Flyte admin holds to another: projects, attributes, tasks,
           workflows, launch plans, descriptions and, if wanted, what has run
+
+       flyte-ts doctor [--admin ADDRESS] [--database URL] [--nats URL] [--blobs s3://BUCKET] [--s3 URL] [--kubeconfig FILE] [--context NAME] [--inCluster]
+
+  doctor  looks at what is named: whether it answers, its version, its clock, and what
+          these credentials may do there; tells what to do
 `;
 
 async function main(argv: readonly string[]): Promise<number> {
   const [command, ...rest] = argv;
   if (command === "start" && !rest.includes("--help")) return startCommand(rest);
   if (command === "import" && !rest.includes("--help")) return importCommand(rest);
+  if (command === "doctor" && !rest.includes("--help")) {
+    // The clients of everything: only who asks for them loads them.
+    const { doctorCommand } = await import("./doctor/command.js");
+    return doctorCommand(rest, (text) => process.stdout.write(text));
+  }
   process.stdout.write(USAGE);
   return command === undefined || command === "help" || argv.includes("--help") ? 0 : 2;
 }

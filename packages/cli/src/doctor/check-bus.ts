@@ -1,0 +1,26 @@
+import { connectBus } from "@flyte-ts/messaging";
+import type { Logger } from "@flyte-ts/telemetry";
+import { type Finding, ill, reasonOf, well } from "./finding.js";
+
+const WHAT = "message bus";
+
+/** Whether the bus lets this process in, and whether JetStream is on. Changes nothing there. */
+export async function checkBus(url: string, { logger, patienceMs }: { logger: Logger; patienceMs: number }): Promise<readonly Finding[]> {
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error(`no answer within ${patienceMs / 1_000} s`)), patienceMs).unref();
+  });
+  try {
+    const bus = await Promise.race([connectBus({ url, name: "doctor", logger }), late]);
+    try {
+      // Of a consumer that nobody has: only JetStream can say so.
+      await Promise.race([bus.removeConsumer("FLYTE_TS_DOCTOR", "nobody"), late]);
+      return [well(WHAT, "takes connections, and JetStream is on")];
+    } finally {
+      await bus.close();
+    }
+  } catch (error) {
+    return [
+      ill(WHAT, reasonOf(error), "are address, user and password right, and does the server run with JetStream (-js, or `jetstream {}`)?"),
+    ];
+  }
+}

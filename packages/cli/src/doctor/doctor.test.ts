@@ -1,0 +1,110 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable, natsFixture, postgresFixture } from "@flyte-ts/testing";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { doctorCommand } from "./command.js";
+import { clockFinding } from "./finding.js";
+import { NEEDED_RIGHTS } from "./rights.js";
+
+async function doctor(...argv: string[]): Promise<{ status: number; text: string }> {
+  let text = "";
+  const status = await doctorCommand(argv, (part) => {
+    text += part;
+  });
+  return { status, text };
+}
+
+test("a database, a message bus and a blob store that are well", async () => {
+  const [postgres, nats] = await Promise.all([postgresFixture(), natsFixture()]);
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-doctor-"));
+  onTestFinished(async () => {
+    await Promise.all([postgres.stop(), nats.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { status, text } = await doctor("--database", postgres.url, "--nats", nats.url, "--blobs", `file://${folder}`);
+  expect(text).toMatch(/^ok {7}database: postgres on PostgreSQL 1\d$/m);
+  expect(text).toMatch(/^ok {7}database: clock/m);
+  expect(text).toContain("JetStream is on");
+  expect(text).toContain("can be written, read and deleted from");
+  expect(status).toBe(0);
+});
+
+test("what cannot be reached is told with what to do, and passwords are not shown", async () => {
+  const nobody = "127.0.0.1:1";
+  const services = ["--admin", nobody, "--database", `postgresql://u:secret@${nobody}/x`, "--nats", `nats://u:secret@${nobody}`];
+  const blobs = ["--blobs", "s3://bucket", "--s3", `http://${nobody}`];
+  const { status, text } = await doctor(...services, ...blobs, "--patience", "1");
+  expect(status).toBe(1);
+  for (const what of ["admin", "database", "message bus", "blob store"])
+    expect(text).toMatch(new RegExp(`^ill {6}${what}: .+\\n +→ .+$`, "m"));
+  expect(text).not.toContain("secret");
+});
+
+test("nothing named is an answer of its own", async () => {
+  expect(await doctor()).toEqual({ status: 2, text: expect.stringContaining("--admin") as string });
+});
+
+test("an address where something else listens", async () => {
+  const server = createServer((_, response) => void response.writeHead(404).end());
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void server.close());
+  const { status, text } = await doctor("--admin", `127.0.0.1:${(server.address() as AddressInfo).port}`, "--patience", "2");
+  expect([status, text.startsWith("ill")]).toEqual([1, true]);
+});
+
+test.each([
+  [1_900, 0, "well"],
+  [-2_400, 500, "well"],
+  [-2_600, 500, "warning"],
+  [60_000, 500, "warning"],
+])("a clock that differs by %i ms, known to %i ms, is %s", (difference, blur, verdict) => {
+  expect(clockFinding("x", difference, blur).verdict).toBe(verdict);
+});
+
+test("the rights are those of the manifests", () => {
+  const folder = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "..", "deploy", "kubernetes");
+  const roles = ["data-plane/access.yaml", "admin-in-cluster/access.yaml"]
+    .flatMap((file) => parseAllDocuments(readFileSync(join(folder, file), "utf8")))
+    .map((document) => document.toJS() as Role)
+    .filter(({ kind }) => kind === "Role" || kind === "ClusterRole");
+  const line = (name: string, own: boolean, right: string) => `${name} ${own ? "own " : ""}${right}`;
+  const given = roles.flatMap(({ kind, metadata, rules }) =>
+    rules.flatMap(({ apiGroups, resources, verbs }) =>
+      verbs.map((verb) => line(metadata.name, kind === "Role", `${apiGroups.join()} ${resources.join()} ${verb}`)),
+    ),
+  );
+  const needed = Object.entries(NEEDED_RIGHTS).flatMap(([service, rights]) =>
+    rights.flatMap(({ group, resource, verbs, own }) => verbs.map((verb) => line(service, own ?? false, `${group} ${resource} ${verb}`))),
+  );
+  expect(given.toSorted()).toEqual(needed.toSorted());
+});
+
+interface Role {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly rules: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+}
+
+describe.skipIf(await kubernetesUnavailable())("a data plane", () => {
+  let kubernetes: KubernetesFixture;
+  beforeAll(async () => {
+    kubernetes = await kubernetesFixture();
+  });
+  afterAll(() => kubernetes.stop());
+
+  test("without the resource definition", async () => {
+    const { status, text } = await doctor("--kubeconfig", kubernetes.kubeconfig);
+    expect(text).toMatch(/^ill {6}data plane: answers, and does not know FlyteWorkflows\n +→ kubectl apply/m);
+    for (const service of Object.keys(NEEDED_RIGHTS)) expect(text).toContain(`enough for ${service}\n`);
+    expect(status).toBe(1);
+  });
+});

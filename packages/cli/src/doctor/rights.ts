@@ -1,0 +1,37 @@
+/** A right of a service in a data plane, as roles name it. */
+export interface Right {
+  readonly group: string;
+  /** With `/subresource`. */
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  /** Needed in the services' own namespace alone. */
+  readonly own?: boolean;
+}
+
+const WORKFLOWS = { group: "flyte.lyft.com", resource: "flyteworkflows" };
+const LEASES = {
+  group: "coordination.k8s.io",
+  resource: "leases",
+  verbs: ["create", "delete", "list", "patch", "update", "watch"],
+  own: true,
+};
+
+/** What each service needs; `deploy/kubernetes` gives the same. */
+export const NEEDED_RIGHTS: Readonly<Record<"flyteadmin" | "flytepropeller" | "flyte-plugin-pod", readonly Right[]>> = {
+  flyteadmin: [
+    { ...WORKFLOWS, verbs: ["create", "delete", "get"] },
+    { group: "", resource: "namespaces", verbs: ["create"] },
+  ],
+  flytepropeller: [
+    { ...WORKFLOWS, verbs: ["delete", "get", "list", "patch", "watch"] },
+    { group: "", resource: "events", verbs: ["create", "patch"] },
+    LEASES,
+    { group: "", resource: "namespaces", verbs: ["get"], own: true },
+  ],
+  "flyte-plugin-pod": [
+    { group: "", resource: "pods", verbs: ["create", "delete", "get", "list", "watch"] },
+    { group: "", resource: "podtemplates", verbs: ["get"] },
+    { ...WORKFLOWS, resource: `${WORKFLOWS.resource}/finalizers`, verbs: ["update"] },
+    LEASES,
+  ],
+};
