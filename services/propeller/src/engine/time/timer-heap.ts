@@ -1,4 +1,4 @@
-import { Heap } from "../graph/heap.js";
+import { Heap } from "@flyte-ts/heap";
 
 interface Entry<T> {
   readonly at: number;

@@ -7,7 +7,7 @@ import type { Asked } from "../ask/asked.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../data/paths.js";
 import { ErrorBudget } from "../failure/error-budget.js";
-import { Heap } from "../graph/heap.js";
+import { Heap } from "@flyte-ts/heap";
 import { indexGraph, type GraphIndex } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { Hindrances } from "../notice/hindrances.js";

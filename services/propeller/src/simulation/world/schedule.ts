@@ -1,4 +1,4 @@
-import { Heap } from "../../engine/graph/heap.js";
+import { Heap } from "@flyte-ts/heap";
 
 interface Entry {
   readonly at: number;
