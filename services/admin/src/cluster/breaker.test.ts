@@ -6,10 +6,13 @@ const limits = { failures: 3, successes: 2 };
 
 /** One letter for each answer: `+` a success, `-` a failure. */
 function after(answers: string, from: Breaker = newBreaker(0, limits)): Breaker {
-  return [...answers].reduce(
-    (breaker, answer, index) => judge(breaker, limits, { failure: answer === "-" ? `no answer ${index}` : undefined, now: index + 1 }),
-    from,
-  );
+  return answers
+    .split("")
+    .reduce(
+      (breaker: Breaker, answer, index) =>
+        judge(breaker, limits, { failure: answer === "-" ? `no answer ${index}` : undefined, now: index + 1 }),
+      from,
+    );
 }
 
 test("it opens after failures in a row, and a success in between starts the count anew", () => {

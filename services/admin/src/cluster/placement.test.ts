@@ -148,7 +148,7 @@ describe("placement", () => {
     expect(west.length).toBeGreaterThan(0);
     for (const name of west) expect(await clusterOf(name ?? "")).toBe("west");
     const { executions } = await served.admin.listExecutions({ id: scope, limit: 100, filters: "eq(cluster,west)" });
-    expect(executions.map((execution) => execution.id?.name).toSorted()).toEqual(west.toSorted());
+    expect(new Set(executions.map((execution) => execution.id?.name))).toEqual(new Set(west));
   });
 
   test("by label: the request's, then that of the most specific attribute; an unknown one counts for nothing", async () => {
