@@ -16,6 +16,7 @@ const PARTS = {
   "api-faults": { files: ["conformance/src/stack/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
   "control-plane-faults": { files: ["conformance/src/stack/control-plane-faults.test.ts"], environment: { CONTROL_PLANE_FAULTS: "full" } },
   schedules: { files: ["services/scheduler/src/simulation"], environment: { SCHEDULE_SEEDS: "300", SCHEDULE_YEARS: "10" } },
+  retention: { files: ["services/admin/src/retention"], environment: { RETENTION_RUNS: "2000" } },
   lists: { files: ["services/admin/src/list/indexes.test.ts"], environment: { LISTS: "full" } },
   leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },
 };

@@ -11,6 +11,7 @@ import {
   tracingSettings,
 } from "@flyte-ts/config";
 import { z } from "zod";
+import { retentionSchema } from "./retention/config-schema.js";
 import { authSchema } from "./access/config-schema.js";
 import { clusterResourcesSchema } from "./cluster-resource/config-schema.js";
 import { clusterHealthSchema, clustersSchema, placementSchema } from "./cluster/config-schema.js";
@@ -157,6 +158,7 @@ const settings = z.strictObject({
       catchUp: z.enum(["all", "last", "none"]).default("last"),
     })
     .prefault({}),
+  retention: retentionSchema.prefault({}),
   abort: z
     .strictObject({
       /** How long an abort waits for the engine's word; then the execution is ABORTED without it, seconds. */

@@ -24,6 +24,7 @@ import { startUpkeep } from "./launcher/upkeep.js";
 import { publishChanged } from "./live/changed.js";
 import { startLive } from "./live/start.js";
 import { seedProjects } from "./project/rpc.js";
+import { startRetention } from "./retention/start.js";
 import { adminRoutes, adminServices, databaseTrouble } from "./server.js";
 import { startTriggers } from "./trigger/start.js";
 import { CompileThread } from "./workflow/compiler/compile-thread.js";
@@ -97,6 +98,7 @@ const ingest = await startIngest(deps);
 const background = [
   ...(clusters.length === 0 ? [] : [await startLauncher(deps)]),
   startUpkeep(deps),
+  startRetention(deps),
   startTellingEnds(deps),
   startTriggers(deps),
   ...(config.clusterResources.templatePath === undefined ? [] : [startSync(deps)]),

@@ -8,6 +8,7 @@ import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
 import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
@@ -27,6 +28,7 @@ import { namedEntityRpcs } from "./named-entity/rpc.js";
 import { nodeExecutionRpcs } from "./node-execution/rpc.js";
 import { notificationRpcs } from "./notification/rpc.js";
 import { projectRpcs } from "./project/rpc.js";
+import { retentionRpcs } from "./retention/rpc.js";
 import { scheduleRpcs } from "./schedule/rpc.js";
 import { signalRpcs } from "./signal/rpc.js";
 import { taskRpcs } from "./task/rpc.js";
@@ -66,6 +68,7 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
     implement(ScheduleService, scheduleRpcs(deps)),
     implement(ClusterService, clusterRpcs(deps)),
     implement(NotificationService, notificationRpcs(deps)),
+    implement(RetentionService, retentionRpcs(deps)),
     implement(LiveService, liveRpcs(deps)),
     implement(TriggerService, triggerRpcs({ ...deps, secretOf: secretsOf(deps) })),
     // Without sign-in their REST routes answer as those of a server without auth always have.

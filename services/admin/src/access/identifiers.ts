@@ -32,6 +32,7 @@ const HOLDERS = [
   "holder",
   "workflowId",
   "trigger",
+  "policy",
 ];
 const LONGEST = 200;
 

@@ -4,6 +4,7 @@ import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import type { Trigger, TriggerId, TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
+import type { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { needsOfFiring } from "../trigger/needs.js";
 import { at, everywhere, wholeProject } from "./scope.js";
@@ -74,4 +75,21 @@ export const triggerRules: RulesOf<typeof TriggerService> = {
   getTrigger: reads("viewer", ofTrigger),
   listTriggers: reads("viewer", at),
   listFirings: reads("viewer", at),
+};
+
+/** A project and domain, a whole project, or all: where a policy holds. */
+function whereKept({ project = "", domain = "" }: { readonly project?: string; readonly domain?: string } = {}): Scope {
+  if (project === "") return everywhere;
+  return domain === "" ? wholeProject(project) : { kind: "project", project, domain };
+}
+
+/** What is deleted cannot be had again: an admin says what is kept, and deletes. */
+export const retentionRules: RulesOf<typeof RetentionService> = {
+  setRetentionPolicy: writes("admin", ({ policy }) => whereKept(policy)),
+  deleteRetentionPolicy: writes("admin", whereKept),
+  getRetentionPolicy: reads("viewer", at),
+  listRetentionPolicies: reads("viewer", whereKept),
+  previewRetention: reads("viewer", at),
+  deleteExecution: writes("admin", ({ id }) => at(id)),
+  deleteExecutions: writes("admin", at),
 };

@@ -10,10 +10,21 @@ import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import type { AdminConfig } from "../config.js";
 import { adminRules } from "./admin-rules.js";
-import { auditRules, clusterRules, liveRules, notificationRules, roleRules, scheduleRules, tokenRules, triggerRules } from "./own-rules.js";
+import {
+  auditRules,
+  clusterRules,
+  liveRules,
+  notificationRules,
+  retentionRules,
+  roleRules,
+  scheduleRules,
+  tokenRules,
+  triggerRules,
+} from "./own-rules.js";
 import { agentRules, authMetadataRules, dataProxyRules, identityRules, signalRules } from "./service-rules.js";
 
 /** Who may make which call of admin. What is not in it is refused. */
@@ -31,6 +42,7 @@ export function accessRules(config: Pick<AdminConfig, "storage" | "dataProxy">):
     ...rulesFor(ScheduleService, scheduleRules),
     ...rulesFor(ClusterService, clusterRules),
     ...rulesFor(NotificationService, notificationRules),
+    ...rulesFor(RetentionService, retentionRules),
     ...rulesFor(LiveService, liveRules),
     ...rulesFor(TriggerService, triggerRules),
     ...platformRules,

@@ -13,12 +13,15 @@ import type { LaunchPlan } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import { Code, RpcError } from "@flyte-ts/rpc";
 import { resolveAll } from "../attributes/resolve.js";
 import type { AdminDeps } from "../deps.js";
 import { nanosOfDate } from "../event/time.js";
 import { missingEntity } from "../identifier/missing.js";
 import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
+import { isBeingDeleted } from "../retention/mark.js";
 import { resourcesOf } from "../task/resources.js";
 import { wakeParents } from "../wake/announce-ends.js";
 import { choosesClusters } from "../cluster/place.js";
@@ -26,7 +29,8 @@ import { chooseCluster, poolOf } from "./choose-cluster.js";
 import { type CheckedRequest, checkCreateRequest } from "./check-request.js";
 import { checkConcurrency, isLimited } from "./concurrency.js";
 import { inherit } from "./inherit.js";
-import { insertExecution } from "./insert.js";
+import { findExecutionId } from "./find.js";
+import { insertExecution, type NewExecution } from "./insert.js";
 import { encodeLaunchSettings } from "./launch-settings.js";
 import { mergeConfig } from "./merge-config.js";
 import { namespaceOf } from "./namespace.js";
@@ -62,6 +66,7 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
   if (!inputs.ok) throw invalidArgument(inputs.errors[0]?.message ?? "invalid inputs");
   const id = { project: request.project, domain: request.domain, name: request.name || randomExecutionName(deps.random) };
   const row = await prepare(deps, { id, checked, what, inputs: inputs.inputs, userInputs: request.inputs, caller });
+  await refuseWhatGoes(deps.db, row);
   const { id: limitedBy, spec } = launchPlan;
   const policy = spec?.concurrencyPolicy;
   if (what.launchPlanRowId === undefined || limitedBy === undefined || !isLimited(policy)) {
@@ -74,6 +79,16 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
   }
   if (row.failure !== undefined) await wakeParents(deps, [id]);
   return id;
+}
+
+/** Nothing begins below an execution that is being deleted, nor takes over what it has done. */
+async function refuseWhatGoes(db: Queryable, { parent, mode, sourceExecutionId }: NewExecution): Promise<void> {
+  const recovered = mode === ExecutionMetadata_ExecutionMode.RECOVERED ? sourceExecutionId : undefined;
+  for (const rowId of [parent?.executionId, recovered]) {
+    if (rowId !== undefined && (await isBeingDeleted(db, rowId))) {
+      throw new RpcError(Code.FAILED_PRECONDITION, "the execution that this one is to follow is being deleted");
+    }
+  }
 }
 
 /** Older clients put the inputs into the spec. */
@@ -157,12 +172,15 @@ async function prepare(
     maxParallelism: isTask ? spec.maxParallelism : config.maxParallelism,
     ...(spec.labels && { labels: { ...spec.labels, values: { ...project.labels?.values, ...spec.labels.values } } }),
   };
+  const recovers = stored.metadata?.mode === ExecutionMetadata_ExecutionMode.RECOVERED ? stored.metadata.referenceExecution : undefined;
+  const sourceExecutionId =
+    caller.sourceExecutionId ?? (recovers && (await findExecutionId(deps.db, recovers))) ?? inherited.sourceExecutionId;
   const settings = encodeLaunchSettings({
     workflow,
     config: { ...config, labels: { $typeName: "flyteidl.admin.Labels", values: labels } },
     resources: resourcesOf(attributes.resources, deps.config),
     pluginOverrides: attributes.plugins?.overrides ?? [],
-    recovers: stored.metadata?.mode === ExecutionMetadata_ExecutionMode.RECOVERED ? stored.metadata.referenceExecution : undefined,
+    recovers,
     placement: movable ? wish : undefined,
   });
   const base = [deps.config.storage.container, deps.config.storage.metadataPrefix, id.project, id.domain, id.name].join("/");
@@ -178,7 +196,7 @@ async function prepare(
     principal: inherited.metadata.principal,
     cluster,
     movable,
-    sourceExecutionId: caller.sourceExecutionId ?? inherited.sourceExecutionId,
+    sourceExecutionId,
     parent: inherited.parent,
     spec: toBinary(ExecutionSpecSchema, stored),
     inputs: toBinary(LiteralMapSchema, inputs),

@@ -1,0 +1,257 @@
+import type { AdminDeps } from "../deps.js";
+import type { ExecutionName } from "../execution/state.js";
+import { attemptFacts, treesInCache } from "./cache-use.js";
+import { type Member, refusal } from "./decide.js";
+import { deleteFolder, type FolderDeps } from "./delete-folder.js";
+import type { RetentionMetrics } from "./metrics.js";
+import { metadataFolders, rawOutputFolders, sameFolder } from "./places.js";
+import { readTrees } from "./tree.js";
+
+export interface CarryOutDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "clock" | "logger"> {
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly metrics: RetentionMetrics;
+}
+
+/** Who has taken a deletion keeps it for so long after it last did something. */
+const LEASE_MS = 120_000;
+const MOST_DELAY_MS = 3_600_000;
+/** Attempts whose events are read at once. */
+const ATTEMPTS = 200;
+/** Rows that one statement deletes. */
+const ROWS = 5_000;
+
+interface Taken extends ExecutionName {
+  readonly id: bigint;
+  readonly root: bigint;
+  readonly confirmed: boolean;
+  readonly keepsRawOutputs: boolean;
+  readonly byPolicy: boolean;
+  readonly requestedBy: string;
+  readonly attempts: number;
+  readonly rawOutputPrefix: string;
+}
+
+/** Takes deletions that are due and does them. Gives how many it took. Any number of replicas share the work. */
+export async function carryOut(deps: CarryOutDeps, limit: number): Promise<number> {
+  const taken = await take(deps, limit);
+  await Promise.all(
+    taken.map(async (one) => {
+      try {
+        if (one.confirmed) await deleteExecution(deps, one);
+        else await confirm(deps, one);
+      } catch (error) {
+        await failed(deps, one, error);
+      }
+    }),
+  );
+  return taken.length;
+}
+
+/** Roots come first: that their tree may go is looked at again before anything of it is touched. */
+async function take({ db, clock, config }: CarryOutDeps, limit: number): Promise<readonly Taken[]> {
+  const now = clock();
+  const { rows } = await db.query<{
+    id: bigint;
+    root_id: bigint;
+    confirmed: boolean;
+    keeps_raw_outputs: boolean;
+    by_policy: boolean;
+    requested_by: string;
+    attempts: number;
+    project: string;
+    domain: string;
+    name: string;
+    raw_output_prefix: string | null;
+  }>({
+    name: "take-deletions",
+    text: `WITH taken AS (
+        UPDATE execution_deletions SET available_at = $2, attempts = attempts + 1 WHERE execution_id IN (
+          SELECT execution_id FROM execution_deletions WHERE available_at <= $1 AND (confirmed OR execution_id = root_id)
+          ORDER BY available_at, execution_id LIMIT $3 FOR UPDATE SKIP LOCKED)
+        RETURNING *)
+      SELECT e.id, t.root_id, t.confirmed, t.keeps_raw_outputs, t.by_policy, t.requested_by, t.attempts, e.execution_project AS project,
+        e.execution_domain AS domain, e.execution_name AS name,
+        e.launch #>> '{config,rawOutputDataConfig,outputLocationPrefix}' AS raw_output_prefix
+      FROM taken t JOIN executions e ON e.id = t.execution_id`,
+    values: [now, new Date(now.getTime() + LEASE_MS), limit],
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    root: row.root_id,
+    confirmed: row.confirmed,
+    keepsRawOutputs: row.keeps_raw_outputs,
+    byPolicy: row.by_policy,
+    requestedBy: row.requested_by,
+    attempts: row.attempts,
+    project: row.project,
+    domain: row.domain,
+    name: row.name,
+    rawOutputPrefix: row.raw_output_prefix || config.storage.rawOutputPrefix,
+  }));
+}
+
+/** What came in between, as a child or a recovery that was accepted while the mark was set, is seen here. */
+async function confirm({ db, logger, metrics, clock }: CarryOutDeps, { root, ...one }: Taken): Promise<void> {
+  const [tree] = await readTrees(db, [root]);
+  if (tree === undefined) return;
+  const reason = refusal(root, tree.members satisfies readonly Member[]);
+  if (reason !== undefined) {
+    await db.query({
+      name: "withdraw-deletion",
+      text: "DELETE FROM execution_deletions WHERE root_id = $1 AND NOT confirmed",
+      values: [root],
+    });
+    logger.warn({ execution: nameOf(one), reason }, "deletion withdrawn");
+    metrics.withdrawn.inc();
+    return;
+  }
+  const ids = tree.members.map(({ id }) => id);
+  const cached = await treesInCache(db, new Map(ids.map((id) => [id, root])));
+  await db.query({
+    name: "confirm-deletion",
+    text: `INSERT INTO execution_deletions (execution_id, root_id, by_policy, requested_by, marked_at, available_at, confirmed, keeps_raw_outputs)
+      SELECT id, $2, $3, $4, $5, $5, true, $6 FROM unnest($1::bigint[]) AS m(id)
+      ON CONFLICT (execution_id) DO UPDATE
+        SET confirmed = true, keeps_raw_outputs = EXCLUDED.keeps_raw_outputs, available_at = EXCLUDED.available_at, attempts = 0`,
+    values: [ids, root, one.byPolicy, one.requestedBy, clock(), cached.has(root)],
+  });
+}
+
+/** Blobs first, then what belongs to the row, then the row: whatever breaks off, the rest can be found again. */
+async function deleteExecution(deps: CarryOutDeps, one: Taken): Promise<void> {
+  const { blobs, config, sleep, metrics, logger } = deps;
+  const folder: FolderDeps = {
+    blobs,
+    blobsPerSecond: config.retention.blobsPerSecond / config.retention.concurrency,
+    sleep,
+    onBatch: async (count) => {
+      metrics.blobs.inc(count);
+      await keepLease(deps, one.id);
+    },
+  };
+  let deleted = 0;
+  if (!(await isShared(deps, one))) {
+    for (const prefix of metadataFolders(blobs, config.storage, one)) {
+      if (prefix.endsWith("/")) deleted += await deleteFolder(folder, prefix);
+      else await blobs.delete(prefix);
+    }
+  }
+  if (!one.keepsRawOutputs && !(await isNamesake(deps, one))) {
+    for await (const prefix of rawFoldersOf(deps, one)) deleted += await deleteFolder(folder, prefix);
+  }
+  await deleteRows(deps, one, deleted);
+  metrics.executions.inc({ by: one.byPolicy ? "policy" : "request" });
+  logger.info({ execution: nameOf(one), blobs: deleted }, "execution deleted");
+}
+
+/** Whether another execution's metadata stands in the same folder: the last one takes it with it. */
+async function isShared({ db }: CarryOutDeps, one: Taken): Promise<boolean> {
+  const others = sameFolder(one);
+  const { count } = await db.query({
+    name: "executions-of-same-folder",
+    text: `SELECT 1 FROM unnest($1::text[], $2::text[], $3::text[]) AS o(project, domain, name)
+      JOIN executions e ON e.execution_project = o.project AND e.execution_domain = o.domain AND e.execution_name = o.name LIMIT 1`,
+    values: [others.map(({ project }) => project), others.map(({ domain }) => domain), others.map(({ name }) => name)],
+  });
+  return count > 0;
+}
+
+/** Whether one of the same name is somewhere else: folders of raw outputs are named by the execution's name alone. */
+async function isNamesake({ db }: CarryOutDeps, { id, name }: Taken): Promise<boolean> {
+  const { count } = await db.query({
+    name: "executions-of-same-name",
+    text: "SELECT 1 FROM executions WHERE execution_name = $1 AND id <> $2 LIMIT 1",
+    values: [name, id],
+  });
+  return count > 0;
+}
+
+async function* rawFoldersOf(deps: CarryOutDeps, { id, name, rawOutputPrefix }: Taken): AsyncGenerator<string> {
+  let after = 0n;
+  for (;;) {
+    const { rows } = await deps.db.query<{ id: bigint; node_id: string; retry_attempt: bigint }>({
+      name: "attempts-for-retention",
+      text: `SELECT id, node_id, retry_attempt FROM task_executions WHERE execution_id = $1 AND id > $2 ORDER BY id LIMIT ${ATTEMPTS}`,
+      values: [id, after],
+    });
+    const facts = await attemptFacts(
+      deps.db,
+      rows.map((row) => row.id),
+    );
+    for (const row of rows) {
+      const items = facts.get(row.id)?.items ?? [];
+      yield* rawOutputFolders(rawOutputPrefix, { execution: name, nodeId: row.node_id, attempt: Number(row.retry_attempt), items });
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+    await keepLease(deps, id);
+  }
+}
+
+async function deleteRows(deps: CarryOutDeps, one: Taken, blobs: number): Promise<void> {
+  const { db, clock } = deps;
+  const parts = [
+    `DELETE FROM task_execution_events WHERE (task_execution_id, event_order) IN (SELECT v.task_execution_id, v.event_order
+      FROM task_executions t JOIN task_execution_events v ON v.task_execution_id = t.id WHERE t.execution_id = $1 LIMIT ${ROWS})`,
+    `DELETE FROM task_executions WHERE id IN (SELECT id FROM task_executions WHERE execution_id = $1 LIMIT ${ROWS})`,
+    `DELETE FROM node_executions WHERE id IN (SELECT id FROM node_executions WHERE execution_id = $1 LIMIT ${ROWS})`,
+  ];
+  for (const text of parts) {
+    while ((await db.query({ text, values: [one.id] })).count === ROWS) await keepLease(deps, one.id);
+  }
+  const { project, domain, name } = one;
+  const now = clock();
+  await db.transaction(async (tx) => {
+    await tx.query({
+      text: "DELETE FROM signals WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3",
+      values: [project, domain, name],
+    });
+    // Messages that have not been sent yet are sent all the same.
+    await tx.query({
+      text: "DELETE FROM notification_deliveries WHERE project = $1 AND domain = $2 AND execution_name = $3 AND state <> 'waiting'",
+      values: [project, domain, name],
+    });
+    await tx.query({
+      text: "DELETE FROM task_execution_events WHERE task_execution_id IN (SELECT id FROM task_executions WHERE execution_id = $1)",
+      values: [one.id],
+    });
+    await tx.query({ text: "DELETE FROM task_executions WHERE execution_id = $1", values: [one.id] });
+    await tx.query({ text: "DELETE FROM node_executions WHERE execution_id = $1", values: [one.id] });
+    const { count } = await tx.query({ text: "DELETE FROM executions WHERE id = $1", values: [one.id] });
+    if (count === 0) return;
+    await tx.query({
+      text: `INSERT INTO audit_log (at, subject, client_id, method, project, domain, identifiers, request_id, peer, transport, ended_at, code, message)
+        VALUES ($1, $2, '', 'flytets.admin.v1.RetentionService/DeleteExecution', $3, $4, $5::jsonb, '', '', 'internal', $1, 'OK', $6)`,
+      values: [
+        now,
+        one.byPolicy ? "retention policy" : one.requestedBy,
+        project,
+        domain,
+        JSON.stringify({ id: { project, domain, name } }),
+        `deleted with ${blobs} blobs${one.keepsRawOutputs ? "; raw outputs stay for the cache" : ""}`,
+      ],
+    });
+  });
+}
+
+async function keepLease({ db, clock }: CarryOutDeps, id: bigint): Promise<void> {
+  await db.query({
+    name: "keep-deletion",
+    text: "UPDATE execution_deletions SET available_at = $2 WHERE execution_id = $1",
+    values: [id, new Date(clock().getTime() + LEASE_MS)],
+  });
+}
+
+async function failed({ db, clock, logger, metrics }: CarryOutDeps, one: Taken, error: unknown): Promise<void> {
+  const delayMs = Math.min(MOST_DELAY_MS, 5_000 * 2 ** Math.min(one.attempts, 12));
+  metrics.failures.inc();
+  logger.warn({ execution: nameOf(one), attempts: one.attempts, error: String(error) }, "execution cannot be deleted now");
+  await db.query({
+    name: "postpone-deletion",
+    text: "UPDATE execution_deletions SET available_at = $2, last_error = $3 WHERE execution_id = $1",
+    values: [one.id, new Date(clock().getTime() + delayMs), String(error).slice(0, 1_000).replaceAll("\0", "")],
+  });
+}
+
+const nameOf = ({ project, domain, name }: ExecutionName) => `${project}/${domain}/${name}`;

@@ -1,0 +1,81 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import { refusal } from "./decide.js";
+import { treesInCache } from "./cache-use.js";
+import { readTrees, type Tree, type TreeMember } from "./tree.js";
+
+/** A tree that may go. */
+export interface PlannedDeletion {
+  readonly root: TreeMember;
+  readonly launched: readonly TreeMember[];
+  readonly keepsRawOutputs: boolean;
+}
+
+export interface Kept {
+  readonly root: TreeMember;
+  readonly reason: string;
+}
+
+export interface Plan {
+  readonly deletions: readonly PlannedDeletion[];
+  readonly kept: readonly Kept[];
+}
+
+/** Which of the executions may go, each with those that it launched, and why the others must stay. */
+export async function planDeletions(db: Queryable, roots: readonly bigint[]): Promise<Plan> {
+  const trees = await readTrees(db, roots);
+  const going: Tree[] = [];
+  const kept: Kept[] = [];
+  for (const tree of trees) {
+    const root = rootOf(tree);
+    const reason = refusal(tree.root, tree.members);
+    if (reason === undefined) going.push(tree);
+    else kept.push({ root, reason });
+  }
+  const members = new Map(going.flatMap(({ root, members: own }) => own.map(({ id }) => [id, root] as const)));
+  const cached = await treesInCache(db, members);
+  return {
+    deletions: going.map((tree) => ({
+      root: rootOf(tree),
+      launched: tree.members.filter(({ id }) => id !== tree.root),
+      keepsRawOutputs: cached.has(tree.root),
+    })),
+    // They go with one that was asked for, too.
+    kept: kept.filter(({ root }) => !members.has(root.id)),
+  };
+}
+
+function rootOf({ root, members }: Tree): TreeMember {
+  const found = members.find(({ id }) => id === root);
+  if (found === undefined) throw new Error(`execution ${root} is not in its own tree`);
+  return found;
+}
+
+export interface Mark {
+  readonly at: Date;
+  readonly beginsAt: Date;
+  readonly byPolicy: boolean;
+  readonly requestedBy: string;
+}
+
+/** Notes that trees are to be deleted: nothing is launched or recovered from them any more. */
+export async function markDeletions(db: Queryable, deletions: readonly PlannedDeletion[], mark: Mark): Promise<void> {
+  const members = deletions.flatMap(({ root, launched }) => [root, ...launched].map(({ id }) => ({ id, root: root.id })));
+  if (members.length === 0) return;
+  await db.query({
+    name: "mark-deletions",
+    text: `INSERT INTO execution_deletions (execution_id, root_id, by_policy, requested_by, marked_at, available_at)
+      SELECT id, root, $3, $4, $5, $6 FROM unnest($1::bigint[], $2::bigint[]) AS m(id, root)
+      ON CONFLICT DO NOTHING`,
+    values: [members.map(({ id }) => id), members.map(({ root }) => root), mark.byPolicy, mark.requestedBy, mark.at, mark.beginsAt],
+  });
+}
+
+/** Whether an execution is being deleted. */
+export async function isBeingDeleted(db: Queryable, rowId: bigint): Promise<boolean> {
+  const { count } = await db.query({
+    name: "is-being-deleted",
+    text: "SELECT 1 FROM execution_deletions WHERE execution_id = $1",
+    values: [rowId],
+  });
+  return count > 0;
+}

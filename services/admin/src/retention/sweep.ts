@@ -1,0 +1,49 @@
+import type { AdminDeps } from "../deps.js";
+import { type After, dueExecutions, placesOf } from "./due.js";
+import { markDeletions, planDeletions } from "./mark.js";
+import type { RetentionMetrics } from "./metrics.js";
+
+type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "logger">;
+
+/** Executions that are looked at together. */
+const BATCH = 200;
+
+/** Marks what policies have kept for long enough, in all projects and domains. Gives how many trees it marked. */
+export async function sweep({ db, config, clock, logger }: Deps): Promise<number> {
+  let marked = 0;
+  for (const place of await placesOf(db)) {
+    let after: After | undefined;
+    for (;;) {
+      const now = clock();
+      const due = await dueExecutions(db, config.retention, { place, now, limit: BATCH, after });
+      const plan = await planDeletions(
+        db,
+        due.map(({ id }) => id),
+      );
+      const beginsAt = new Date(now.getTime() + config.retention.graceSeconds * 1_000);
+      await markDeletions(db, plan.deletions, { at: now, beginsAt, byPolicy: true, requestedBy: "" });
+      marked += plan.deletions.length;
+      after = due.at(-1)?.after;
+      if (due.length < BATCH) break;
+    }
+  }
+  if (marked > 0) logger.info({ executions: marked }, "executions are deleted by policy");
+  return marked;
+}
+
+/** Deletes entries of the audit log that are older than is wanted; `limit` of them. Gives how many. */
+export async function trimAuditLog(
+  { db, config, clock }: Deps,
+  metrics: Pick<RetentionMetrics, "auditEntries">,
+  limit: number,
+): Promise<number> {
+  const { auditLogDays } = config.retention;
+  if (auditLogDays === 0) return 0;
+  const { count } = await db.query({
+    name: "trim-audit-log",
+    text: `DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+    values: [new Date(clock().getTime() - auditLogDays * 86_400_000), limit],
+  });
+  metrics.auditEntries.inc(count);
+  return count;
+}
