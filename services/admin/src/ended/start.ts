@@ -1,18 +1,16 @@
 import type { AdminDeps } from "../deps.js";
 import { startRounds } from "../launcher/rounds.js";
 import type { Running } from "../launcher/start.js";
-import { deliverOnce } from "../notification/deliver.js";
 import { forgetDeliveries } from "../notification/delivery-store.js";
 import { notificationMetrics } from "../notification/metrics.js";
 import { createSend } from "../notification/send.js";
+import { startSender } from "../notification/sender.js";
 import { tellEndsOnce } from "./tell-ends.js";
 
 export type EndedDeps = Pick<AdminDeps, "db" | "config" | "clock" | "random" | "logger" | "metrics" | "env">;
 
 const ENDS_EVERY_MS = 500;
 const SEND_EVERY_MS = 500;
-/** A receiver that does not answer holds up one of them. */
-const SENDERS = 4;
 const FORGET_EVERY_MS = 600_000;
 
 /** Tells those whom ends of executions concern. Any number of replicas share the work. */
@@ -31,17 +29,7 @@ export function startTellingEnds(deps: EndedDeps): Running {
       },
       logger,
     ),
-    ...Array.from({ length: SENDERS }, () =>
-      startRounds(
-        {
-          everyMs: SEND_EVERY_MS,
-          batch: 16,
-          work: (limit) => deliverOnce({ db, config, send, random, logger, tries }, limit),
-          trouble: "notifications cannot be taken now",
-        },
-        logger,
-      ),
-    ),
+    startSender({ db, config, send, random, logger, tries }, { inFlight: 32, perLane: 8, pollMs: SEND_EVERY_MS }),
     startRounds(
       {
         everyMs: FORGET_EVERY_MS,

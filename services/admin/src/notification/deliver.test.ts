@@ -14,6 +14,7 @@ import { endedExecution, notification } from "./ended-execution.fixture.js";
 import { notificationMetrics } from "./metrics.js";
 import { planDeliveries } from "./plan.js";
 import { createSend } from "./send.js";
+import { startSender } from "./sender.js";
 
 const SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZg==";
 let database: AdminDatabase;
@@ -114,8 +115,13 @@ test("sent, and dead before it was recorded: sent again with the same id, once t
 
 test("replicas share the work: each message is sent once", async () => {
   await Promise.all(Array.from({ length: 40 }, (_, i) => owe(["webhook:ops"], `r${i}`)));
-  const taken = await Promise.all(Array.from({ length: 6 }, () => deliverOnce(depsWith(), 10)));
-  expect(taken.reduce((sum, each) => sum + each)).toBe(40);
+  let taken = 0;
+  // Replicas that look at the same moment see the same messages, and each is had by one of them.
+  for (let round = 0; round < 10 && taken < 40; round++) {
+    const each = await Promise.all(Array.from({ length: 6 }, () => deliverOnce(depsWith(), 10)));
+    taken += each.reduce((sum, one) => sum + one);
+  }
+  expect(taken).toBe(40);
   expect(new Set(receiver.posts.map(({ headers }) => headers["webhook-id"])).size).toBe(40);
   expect(receiver.posts).toHaveLength(40);
 });
@@ -219,4 +225,20 @@ test("pauses double up to the longest, and are spread", () => {
   expect(pauses(1)).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
   expect(pauses(0)).toEqual([2_500, 5_000, 10_000, 20_000, 30_000, 30_000]);
   expect(nextDelayMs({ config, attempts: 1, random: () => 0, asked: 1e9 })).toBe(60_000);
+});
+
+test("a receiver that does not answer holds up nobody else, and what is under way is waited for", async () => {
+  answer = "hang";
+  for (let i = 0; i < 12; i++) await owe(["webhook:ops"], `hangs${i}`);
+  const sender = startSender(depsWith({ timeoutSeconds: 2 }), { inFlight: 10, perLane: 8, pollMs: 20 });
+  await expect.poll(() => receiver.posts.length).toBe(8);
+  for (let i = 0; i < 6; i++) await owe(["ann@example.com"], `mailed${i}`);
+  await expect.poll(() => mails.mails.length).toBe(6);
+  expect(receiver.posts).toHaveLength(8);
+  await sender.close();
+  const states = (await list())
+    .filter(({ channel }) => channel === "webhook")
+    .map(({ lastError, attempts }) => `${attempts} ${lastError.split(" ").at(-3)}`);
+  expect(states.filter((each) => each.startsWith("1 within"))).toHaveLength(8);
+  expect(states.filter((each) => each.startsWith("0"))).toHaveLength(4);
 });

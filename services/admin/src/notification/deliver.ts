@@ -18,17 +18,21 @@ export interface DeliverDeps {
 /** A mail server is asked several times for one mail, a redirect is one more request: a try ends long before its lease does. */
 const TRIES_IN_LEASE = 10;
 
-/**
- * Sends up to `limit` messages that are due; gives how many it took. A message that was sent and whose row could not be written is
- * sent again: it has the same id.
- */
+export const leaseMsOf = ({ timeoutSeconds }: Pick<NotificationsConfig, "timeoutSeconds">): number =>
+  timeoutSeconds * 1000 * TRIES_IN_LEASE;
+
+/** Sends up to `limit` messages that are due, and ends when all were tried; gives how many it took. */
 export async function deliverOnce(deps: DeliverDeps, limit: number): Promise<number> {
-  const taken = await takeDeliveries(deps.db, limit, deps.config.timeoutSeconds * 1000 * TRIES_IN_LEASE);
+  const taken = await takeDeliveries(deps.db, { limit, leaseMs: leaseMsOf(deps.config) });
   await Promise.all(taken.map((delivery) => deliver(deps, delivery)));
   return taken.length;
 }
 
-async function deliver({ send, ...deps }: DeliverDeps, delivery: TakenDelivery): Promise<void> {
+/**
+ * Sends a message that was taken; it never fails. One that was sent and whose row could not be written is sent again: it has the
+ * same id.
+ */
+export async function deliver({ send, ...deps }: DeliverDeps, delivery: TakenDelivery): Promise<void> {
   const { db, logger } = deps;
   try {
     await send(delivery);

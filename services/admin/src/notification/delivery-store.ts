@@ -55,19 +55,45 @@ interface Row {
   tried_ms: number;
 }
 
-/** Takes what is due, for so long that whoever took it has surely ended or died: then it is due again. */
-export async function takeDeliveries(db: Queryable, limit: number, leaseMs: number): Promise<readonly TakenDelivery[]> {
+/** Messages of one lane go the same way: all mails by the mail server, others to their receiver. Who is slow holds up its own lane. */
+export function laneOf({ channel, target }: Pick<Delivery, "channel" | "target">): string {
+  return channel === "email" ? "email" : target;
+}
+
+export interface Take {
+  readonly limit: number;
+  readonly leaseMs: number;
+  /** Lanes of which none is to be taken, and most to take of any other. */
+  readonly full?: readonly string[];
+  readonly perLane?: number;
+}
+
+/**
+ * Takes what is due, for so long that whoever took it has surely ended or died: then it is due again. Of a lane with very many
+ * messages the first thousand are looked at, so that it may hide others for a moment.
+ */
+export async function takeDeliveries(
+  db: Queryable,
+  { limit, leaseMs, full = [], perLane = limit }: Take,
+): Promise<readonly TakenDelivery[]> {
   const { rows } = await db.query<Row>({
     name: "take-deliveries",
-    text: `WITH taken AS MATERIALIZED (
-        SELECT id FROM notification_deliveries WHERE state = 'waiting' AND available_at <= now()
+    text: `WITH due AS MATERIALIZED (
+        SELECT id, row_number() OVER (PARTITION BY lane ORDER BY available_at, id) AS place
+        FROM (
+          SELECT id, available_at, CASE channel WHEN 'email' THEN 'email' ELSE target END AS lane FROM notification_deliveries
+          WHERE state = 'waiting' AND available_at <= now() AND CASE channel WHEN 'email' THEN 'email' ELSE target END <> ALL ($3::text[])
+          ORDER BY available_at, id LIMIT 1000
+        ) first
+      ), taken AS MATERIALIZED (
+        SELECT id FROM notification_deliveries WHERE id IN (SELECT id FROM due WHERE place <= $4) AND state = 'waiting' AND available_at <= now()
         ORDER BY available_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
       )
       UPDATE notification_deliveries d SET available_at = now() + $2 * interval '1 millisecond', attempts = d.attempts + 1
       FROM taken WHERE d.id = taken.id
       RETURNING d.id, d.message_id, d.project, d.domain, d.execution_name, d.channel, d.target, d.content, d.attempts,
         (extract(epoch FROM now() - d.tried_since) * 1000)::float8 AS tried_ms`,
-    values: [limit, leaseMs],
+    values: [limit, leaseMs, full, perLane],
   });
   return rows.map((row) => ({
     id: row.id,
