@@ -8,6 +8,7 @@ import { fill, readRate } from "./rate/words.js";
 import { measureRate } from "./rate/measure-rate.js";
 import { startOwnStack } from "./own-stack.js";
 import { type Measurement, runShape } from "./run-shape.js";
+import { measureWatch } from "./watch/measure-watch.js";
 import { readWorks, type Work } from "./work.js";
 
 const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] SHAPE
@@ -20,6 +21,9 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
   get SECONDS [ROWS]                GetExecution without a pause: of the newest 100, or of so many filled ones
   list SECONDS                      ListExecutions, newest first; --limit 100, --filters …, --token OFFSET
   create SECONDS                    CreateExecution of a chain of 1, until all have begun
+       npm run bench -- --data DIR [--events] [--connections N] watch WATCHERS EXECUTIONS
+  watch WATCHERS EXECUTIONS         so many follow that many executions, by gRPC streams or (--events) server-sent events;
+                                    with --stack local instead of --data on a stack of its own
        npm run bench -- --data DIR fill ROWS
   fill ROWS                         so many executions that have ended, written to the stack's database
 prints one JSON line a run: seconds as admin reports them; with the folder of a local
@@ -45,6 +49,7 @@ const { values, positionals } = parseArgs({
     sleep: { type: "string", default: "1" },
     patience: { type: "string", default: "600" },
     data: { type: "string" },
+    events: { type: "boolean", default: false },
     callers: { type: "string", default: "16" },
     connections: { type: "string", default: "4" },
     limit: { type: "string", default: "100" },
@@ -64,6 +69,7 @@ process.exit(await run());
 
 function run(): Promise<number> {
   if (values.compare !== undefined) return compareWith(values.compare);
+  if (positionals[0] === "watch") return measureWatchers();
   if (values.stack !== undefined) return measureOwn(values.stack);
   if (positionals[0] === "fill") return fillDatabase();
   const rate = readRate(positionals, values);
@@ -76,6 +82,27 @@ async function measureRates(rate: NonNullable<ReturnType<typeof readRate>>): Pro
     failed += result.failed;
     print({ endpoint, ...result });
     if (++turn >= Number(values.repeat ?? 1)) return failed > 0 ? 1 : 0;
+  }
+}
+
+async function measureWatchers(): Promise<number> {
+  const [watchers, executions] = positionals.slice(1).map(Number);
+  const usable = [watchers, executions].every((number) => Number.isInteger(number) && Number(number) > 0);
+  if (!usable || positionals.length !== 3 || (data === undefined) === (values.stack !== "local")) refuse();
+  const own = data === undefined ? await startOwnStack(OWN_GROUND) : undefined;
+  try {
+    const result = await measureWatch({
+      ...where,
+      ...(own && { endpoint: own.endpoint }),
+      watchers: Number(watchers),
+      executions: Number(executions),
+      connections: values.events ? 0 : Number(values.connections),
+      memory: new StackMemory(own?.data ?? data ?? ""),
+    });
+    print(result);
+    return result.failed > 0 ? 1 : 0;
+  } finally {
+    await own?.stop();
   }
 }
 

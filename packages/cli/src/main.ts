@@ -20,6 +20,13 @@ const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--c
 
   doctor  looks at what is named: whether it answers, its version, its clock, and what
           these credentials may do there; tells what to do
+
+       flyte-ts watch [--endpoint HOST:PORT] PROJECT DOMAIN NAME
+       flyte-ts logs [--endpoint HOST:PORT] [--attempt N] [--item N] [--container NAME] [--tail N] [--no-follow] [--times] PROJECT DOMAIN NAME NODE
+
+  watch   what happens in an execution, until it ends
+  logs    the log of a node's task, while it is written and afterwards
+          both ask localhost:30080, or FLYTE_PLATFORM_URL, with the token in FLYTE_TS_TOKEN
 `;
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -31,6 +38,16 @@ async function main(argv: readonly string[]): Promise<number> {
     const { doctorCommand } = await import("./doctor/command.js");
     return doctorCommand(rest, (text) => process.stdout.write(text));
   }
+  const asks = command === "watch" || command === "logs";
+  if (asks && !rest.includes("--help")) {
+    // The client and all messages take 50 MiB: only who uses them loads them.
+    const write = (text: string): void => void process.stdout.write(text);
+    const status =
+      command === "watch"
+        ? await (await import("./live/watch-command.js")).watchCommand(rest, write)
+        : await (await import("./live/logs-command.js")).logsCommand(rest, write);
+    if (status !== 2) return status;
+  }
   process.stdout.write(USAGE);
   return command === undefined || command === "help" || argv.includes("--help") ? 0 : 2;
 }
@@ -39,7 +56,7 @@ main(process.argv.slice(2)).then(
   (status) => process.exit(status),
   (error: unknown) => {
     const known =
-      error instanceof ConfigError || (error instanceof Error && /^(Stack|ServerStart|PythonEnvironment)Error$/.test(error.name));
+      error instanceof ConfigError || (error instanceof Error && /^(Stack|ServerStart|PythonEnvironment|Rpc)Error$/.test(error.name));
     process.stderr.write(`flyte-ts: ${known ? (error as Error).message : error instanceof Error ? error.stack : String(error)}\n`);
     process.exit(1);
   },

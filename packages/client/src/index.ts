@@ -11,3 +11,4 @@ export {
   type ClientMethod,
   type ServiceClient,
 } from "@flyte-ts/rpc";
+export { type Resumable, type ResumeOptions, resumed } from "./resumed.js";

@@ -1,0 +1,51 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { WatchExecutionResponse } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+
+/** Turns what a watch tells into lines for people: one for each change that they would notice. */
+export class Changes {
+  readonly #shown = new Map<string, string>();
+  #phase = WorkflowExecution_Phase.UNDEFINED;
+
+  /** The last phase of the execution. */
+  get phase(): WorkflowExecution_Phase {
+    return this.#phase;
+  }
+
+  lines({ execution, nodes, tasks }: WatchExecutionResponse): string[] {
+    const lines: (string | undefined)[] = [];
+    for (const { node, parentNodeId } of nodes) {
+      const { closure } = node ?? {};
+      const error = closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
+      const place = `${node?.id?.nodeId ?? ""}${parentNodeId === "" ? "" : ` in ${parentNodeId}`}`;
+      lines.push(this.#line(place, { phase: NodeExecution_Phase[closure?.phase ?? 0], at: closure?.updatedAt, text: error }));
+    }
+    for (const { id, closure } of tasks) {
+      const place = `${id?.nodeExecutionId?.nodeId ?? ""} attempt ${id?.retryAttempt ?? 0}`;
+      lines.push(
+        this.#line(place, { phase: TaskExecution_Phase[closure?.phase ?? 0], at: closure?.updatedAt, text: closure?.reason ?? "" }),
+      );
+    }
+    // Last: who reads that it has ended has read of everything in it.
+    if (execution !== undefined) {
+      const { closure } = execution;
+      this.#phase = closure?.phase ?? this.#phase;
+      const result = closure?.outputResult;
+      const text = result?.case === "error" ? result.value.message : result?.case === "abortMetadata" ? result.value.cause : "";
+      lines.push(this.#line("execution", { phase: WorkflowExecution_Phase[this.#phase], at: closure?.updatedAt, text }));
+    }
+    return lines.filter((line) => line !== undefined);
+  }
+
+  #line(
+    place: string,
+    { phase = "", at, text }: { phase: string | undefined; at: Timestamp | undefined; text: string },
+  ): string | undefined {
+    const said = text.trim().split("\n").at(-1)?.trim() ?? "";
+    const shown = `${phase} ${said}`;
+    if (this.#shown.get(place) === shown) return undefined;
+    this.#shown.set(place, shown);
+    const time = at === undefined ? "" : timestampDate(at).toISOString().slice(11, 23);
+    return `${time}  ${place.padEnd(24)} ${phase.padEnd(10)} ${said}`.trimEnd();
+  }
+}

@@ -1,0 +1,34 @@
+import { createClient, resumed } from "@flyte-ts/client";
+import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { channelTo, readAsked } from "./target.js";
+
+const options = {
+  attempt: { type: "string" },
+  item: { type: "string" },
+  container: { type: "string", default: "" },
+  tail: { type: "string" },
+  "no-follow": { type: "boolean", default: false },
+  times: { type: "boolean", default: false },
+} as const;
+
+/** `flyte-ts logs PROJECT DOMAIN NAME NODE`: the log of a node's task, while it is written and afterwards. */
+export async function logsCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
+  const asked = readAsked(argv, { words: 4, options });
+  if (asked === undefined) return 2;
+  const [project = "", domain = "", name = "", nodeId = ""] = asked.words;
+  const { attempt, item, tail, container, times, endpoint, "no-follow": noFollow } = asked.values;
+  const numbers = { attempt, item, tailLines: tail };
+  if (Object.values(numbers).some((text) => text !== undefined && !/^\d{1,9}$/.test(text))) return 2;
+  const given = Object.fromEntries(Object.entries(numbers).flatMap(([key, text]) => (text === undefined ? [] : [[key, Number(text)]])));
+  const channel = channelTo(endpoint);
+  const live = createClient({ channel, service: LiveService });
+  const id = { nodeId, executionId: { project, domain, name } };
+  try {
+    for await (const { lines } of resumed((cursor) => live.followLog({ id, container, noFollow, ...given, cursor }))) {
+      for (const { time, text } of lines) write(times ? `${time} ${text}\n` : `${text}\n`);
+    }
+  } finally {
+    channel.close();
+  }
+  return 0;
+}

@@ -1,0 +1,28 @@
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { type Channel, openChannel } from "@flyte-ts/client";
+
+const connection = {
+  endpoint: { type: "string", default: process.env.FLYTE_PLATFORM_URL ?? "localhost:30080" },
+} as const satisfies ParseArgsOptionsConfig;
+
+/** Undefined when there are not so many words, or there is an unknown flag. */
+export function readAsked<Options extends ParseArgsOptionsConfig>(
+  argv: readonly string[],
+  { words, options }: { readonly words: number; readonly options: Options },
+) {
+  try {
+    const read = parseArgs({ args: [...argv], allowPositionals: true, options: { ...connection, ...options } });
+    return read.positionals.length === words ? { words: read.positionals, values: read.values } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A channel to the admin; its token, where callers are asked who they are, stands in FLYTE_TS_TOKEN. */
+export function channelTo(endpoint: string): Channel {
+  const token = process.env.FLYTE_TS_TOKEN;
+  return openChannel({
+    endpoint: endpoint.replace(/^dns:\/\/\//, ""),
+    ...(token !== undefined && { metadata: () => ({ authorization: `Bearer ${token}` }) }),
+  });
+}

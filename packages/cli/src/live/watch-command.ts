@@ -1,0 +1,23 @@
+import { createClient, resumed } from "@flyte-ts/client";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
+import { Changes } from "./changes.js";
+import { channelTo, readAsked } from "./target.js";
+
+/** `flyte-ts watch PROJECT DOMAIN NAME`: what happens in an execution, until it ends. Its outcome is the exit status. */
+export async function watchCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
+  const asked = readAsked(argv, { words: 3, options: {} });
+  if (asked === undefined) return 2;
+  const [project = "", domain = "", name = ""] = asked.words;
+  const channel = channelTo(asked.values.endpoint);
+  const live = createClient({ channel, service: LiveService });
+  const changes = new Changes();
+  try {
+    for await (const message of resumed((cursor) => live.watchExecution({ id: { project, domain, name }, cursor }))) {
+      for (const line of changes.lines(message)) write(`${line}\n`);
+    }
+  } finally {
+    channel.close();
+  }
+  return changes.phase === WorkflowExecution_Phase.SUCCEEDED ? 0 : 1;
+}
