@@ -1,11 +1,19 @@
+import { spawn } from "node:child_process";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { createPool, type Database } from "@flyte-ts/postgres";
 import { type Channel, codeName, createClient, openChannel, RpcError } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
+import { cutAnswers } from "./cut-answers.js";
 import { fillWorld, nameOf, type Sample, samples, SERVICES } from "./rpc-samples.js";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
 // Every call that changes something, sent four times at once by four clients: what it makes is made once.
 const READS = /^(Get|List)(?!OrCreate)|^CreateDownload|^UserInfo$/;
@@ -113,3 +121,48 @@ test.each(writes.map((method): [string, DescMethod] => [method.name, method]))("
   expect(together.made).toEqual(alone.made);
   expect([name, once && Object.keys(together.made).length === 0]).toEqual([name, false]);
 });
+
+test("what flytekit sends again, because the answer was lost, ends as if it had come", async () => {
+  const { bin } = await pythonEnvironment();
+  const proxy = await cutAnswers(admin.api);
+  const folder = join(root, "conformance", "python");
+  const executionId = { project: "flytesnacks", domain: "development", name: "broken-line" };
+  const integer = { type: { case: "simple" as const, value: SimpleType.INTEGER } };
+  await client.signals.getOrCreateSignal({ id: { signalId: "number", executionId }, type: integer });
+  const printed = await follow(join(bin, "python"), [join(folder, "repeats.py"), `127.0.0.1:${proxy.port}`, folder], proxy.cut);
+  const steps = JSON.parse(printed.trim().split("\n").at(-1) ?? "{}") as Record<string, string>;
+  expect(steps).toEqual(Object.fromEntries(Object.keys(steps).map((step) => [step, "OK"])));
+  expect([Object.keys(steps).length, proxy.cuts()]).toEqual([12, 12]);
+  const { rows } = await db.query<{ name: string }>({
+    text: "SELECT execution_name AS name FROM executions WHERE execution_name LIKE 'broken-%' ORDER BY 1",
+  });
+  expect(rows.map(({ name }) => name)).toEqual(["broken-line"]);
+  await proxy.stop();
+}, 180_000);
+
+/** Runs the script, which says which answer is to be lost and waits until that is arranged. @returns what it printed */
+function follow(program: string, args: readonly string[], cut: (nth: number) => void): Promise<string> {
+  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
+  const child = spawn(program, args, { env, stdio: ["pipe", "pipe", "pipe"] });
+  let printed = "";
+  let errors = "";
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    printed += `${line}\n`;
+    const nth = /^cut (\d+)$/.exec(line)?.[1];
+    if (nth === undefined) return;
+    cut(Number(nth));
+    child.stdin.write("\n");
+  });
+  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+  return new Promise((done, fail) => {
+    child.once("error", fail);
+    child.once("close", (code) => (code === 0 ? done(printed) : fail(new Error(`${printed}${errors}`))));
+  });
+}
+
+/** The stack's Python environment, with flytekit. */
+async function pythonEnvironment(): Promise<{ bin: string }> {
+  const module = pathToFileURL(join(root, "packages", "cli", "dist", "stack", "python-environment.js")).href;
+  const { ensurePythonEnvironment } = (await import(module)) as { ensurePythonEnvironment: (told: () => void) => Promise<{ bin: string }> };
+  return ensurePythonEnvironment(() => undefined);
+}

@@ -1,0 +1,82 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** Stands between a client and a gRPC server, and cuts connections when an answer is about to come: what was asked for has been done. */
+export interface AnswerCutter {
+  readonly port: number;
+  /** Of the answers from now on the n-th will not arrive, nor will anything else on its connection. */
+  cut(nth: number): void;
+  /** Answers that did not arrive. */
+  readonly cuts: () => number;
+  stop(): Promise<void>;
+}
+
+const FRAME_HEADER_BYTES = 9;
+const HEADERS = 1;
+
+export async function cutAnswers(target: number): Promise<AnswerCutter> {
+  const sockets = new Set<Socket>();
+  let until = 0;
+  let cuts = 0;
+  const listener = createServer((client) => {
+    const server = connect(target, "127.0.0.1");
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => other.destroy());
+      socket.on("close", () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    client.on("data", (chunk: Buffer) => server.write(chunk));
+    const begins = answerWatch();
+    server.on("data", (chunk: Buffer) => {
+      if (begins(chunk) && until > 0 && --until === 0) {
+        cuts += 1;
+        client.destroy();
+      } else client.write(chunk);
+    });
+  });
+  await new Promise<void>((done) => listener.listen(0, "127.0.0.1", done));
+  return {
+    port: (listener.address() as AddressInfo).port,
+    cut: (nth) => {
+      until = nth;
+    },
+    cuts: () => cuts,
+    stop: () =>
+      new Promise((done) => {
+        listener.close(() => done());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** Follows the frames of one connection (RFC 9113, 4.1) and tells in which chunk an answer begins: its headers are the first of their stream. */
+function answerWatch(): (chunk: Buffer) => boolean {
+  const begun = new Set<number>();
+  let header = Buffer.alloc(0);
+  let skip = 0;
+  return (chunk) => {
+    let found = false;
+    for (let at = 0; at < chunk.length; ) {
+      const skipped = Math.min(skip, chunk.length - at);
+      skip -= skipped;
+      at += skipped;
+      const wanted = chunk.subarray(at, at + FRAME_HEADER_BYTES - header.length);
+      header = Buffer.concat([header, wanted]);
+      at += wanted.length;
+      if (header.length < FRAME_HEADER_BYTES) break;
+      const stream = header.readUInt32BE(5) & 0x7fffffff;
+      if (header[3] === HEADERS && !begun.has(stream)) {
+        begun.add(stream);
+        found = true;
+      }
+      skip = header.readUIntBE(0, 3);
+      header = Buffer.alloc(0);
+    }
+    return found;
+  };
+}
