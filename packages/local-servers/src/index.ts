@@ -10,6 +10,7 @@ export {
   startControllerManager,
   startKubeApiserver,
 } from "./kube-apiserver.js";
+export { findFlytectl } from "./flytectl.js";
 export { findVersitygw, startVersitygw, type VersitygwOptions } from "./versitygw.js";
 export { type Guard, isGuard, startGuard } from "./guard.js";
 export { ServerStartError, type LocalServer } from "./server-process.js";

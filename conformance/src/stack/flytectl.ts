@@ -1,0 +1,12 @@
+import { findFlytectl } from "@flyte-ts/local-servers";
+
+/** Stock flytectl, or why there is none, in one line that is also printed. The first call on a machine builds it, which takes minutes. */
+export async function stockFlytectl(): Promise<{ readonly program: string; readonly missing?: string }> {
+  try {
+    return { program: await findFlytectl((what) => process.stderr.write(`building ${what} (once, a few minutes) …\n`)) };
+  } catch (error) {
+    const missing = (error as Error).message.replaceAll("\n", "; ");
+    process.stderr.write(`skipped, no flytectl: ${missing}\n`);
+    return { program: "", missing };
+  }
+}
