@@ -46,6 +46,7 @@ const TABLE = {
     "client",
     "config",
     "idl",
+    "auth",
     "local-servers",
     "workflow-crd",
     "kubernetes",

@@ -6,8 +6,6 @@ Prints one JSON object: the projects, or the error. What a person does in a brow
 import json
 import re
 import sys
-import threading
-import webbrowser
 from html import unescape
 
 import requests
@@ -26,15 +24,6 @@ def log_in(browser, page):
     return browser.post(page.url, data={"name": name, "password": secret})
 
 
-def in_browser(url):
-    def visit():
-        browser = requests.Session()
-        log_in(browser, browser.get(url))
-
-    threading.Thread(target=visit).start()
-    return True
-
-
 ask_for_code = token_client.get_device_code
 
 
@@ -48,9 +37,8 @@ def confirmed_code(*args, **kwargs):
     return device
 
 
-webbrowser.open_new_tab = in_browser
 token_client.get_device_code = confirmed_code
-modes = {"client": AuthType.CLIENTSECRET, "pkce": AuthType.PKCE, "device": AuthType.DEVICEFLOW}
+modes = {"client": AuthType.CLIENTSECRET, "device": AuthType.DEVICEFLOW}
 config = PlatformConfig(
     endpoint=endpoint,
     insecure=True,

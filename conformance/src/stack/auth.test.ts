@@ -10,7 +10,7 @@ import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
 import { executionRequest, id, launchPlanRequest, taskRequest, workflowRequest } from "./good-requests.js";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 
-// Stock flytekit signs in at an admin that asks callers who they are, in each of its ways.
+// Stock flytekit signs in at an admin that asks callers who they are. In a browser it does in sign-in.test.ts: it listens on one port.
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const PASSWORD = "correct horse battery";
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-sign-in-"));
@@ -47,7 +47,7 @@ function accounts(words: readonly string[], input = ""): string {
 const secretOf = (name: string) => readFileSync(join(secretsFolder, name), "utf8");
 
 /** What flytekit got. */
-function signIn(mode: "client" | "pkce" | "device", name: string, secret: string): Promise<{ projects?: string[]; error?: string }> {
+function signIn(mode: "client" | "device", name: string, secret: string): Promise<{ projects?: string[]; error?: string }> {
   const env = { ...process.env, PYTHON_KEYRING_BACKEND: "keyring.backends.null.Keyring" };
   const script = join(root, "conformance", "python", "sign_in.py");
   const child = spawn(python, [script, `127.0.0.1:${admin.api}`, mode, name, secret], { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -73,10 +73,6 @@ test("a service by its secret", async () => {
   await expect.poll(async () => (await signIn("client", "robot", robot)).projects, { timeout: 30_000 }).toEqual(["flytesnacks"]);
   expect((await signIn("client", "robot", "wrong")).error).toMatch(/401/);
 }, 120_000);
-
-test("a person in the browser, with PKCE", async () => {
-  expect(await signIn("pkce", "ann", PASSWORD)).toEqual({ projects: ["flytesnacks"] });
-}, 60_000);
 
 test("a person for a device", async () => {
   expect(await signIn("device", "ann", PASSWORD)).toEqual({ projects: ["flytesnacks"] });

@@ -6,6 +6,7 @@ import { repositoryRoot } from "./paths.js";
 import { type Progress, terminalProgress } from "./progress.js";
 import { loadPyflyte, type WaitingPyflyte } from "./pyflyte.js";
 import { startGuard } from "@flyte-ts/local-servers";
+import { FLYTEKIT, passwordFile } from "./sign-in.js";
 import { type Stack, startStack } from "./stack.js";
 
 const EXAMPLE = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
@@ -16,7 +17,11 @@ const EXAMPLE = ["run", "--remote", "example.py", "training_workflow", "--hyperp
  */
 export async function startCommand(argv: readonly string[]): Promise<number> {
   const progress = terminalProgress((text) => process.stdout.write(text), Date.now);
-  const config = loadConfig(stackConfigSchema, { service: "stack", argv: booleanFlags(argv, ["exit", "example"]), env: process.env });
+  const config = loadConfig(stackConfigSchema, {
+    service: "stack",
+    argv: booleanFlags(argv, ["exit", "example", "auth"]),
+    env: process.env,
+  });
   const guard = startGuard();
   const interrupted = interruption();
   progress.line("flyte-ts: starting the local stack");
@@ -84,12 +89,17 @@ function interruption(): Promise<"interrupted"> {
   });
 }
 
-function printAddresses({ endpoints, folders, cluster, blobs }: Stack, line: (text: string) => void): void {
+function printAddresses({ endpoints, folders, cluster, blobs, signIn }: Stack, line: (text: string) => void): void {
   line(`
 ready
   API (gRPC and REST)  localhost:${endpoints.api}     http://localhost:${endpoints.api}/api/v1/projects
   blob store (S3)      ${blobs.endpoint.replace("127.0.0.1", "localhost")}
   kubectl              export KUBECONFIG=${cluster.kubeconfig}
-  logs                 ${folders.logs}
+  logs                 ${folders.logs}${
+    signIn === undefined
+      ? ""
+      : `
+  sign-in              user admin, password in ${passwordFile(signIn)}; programs: client ${FLYTEKIT}, secret beside it`
+  }
   state                ${folders.root}     (remove the folder to start afresh)`);
 }

@@ -30,6 +30,8 @@ export const stackConfigSchema = z.strictObject({
   example: z.boolean().default(true),
   /** End after the example, with its outcome as exit status. */
   exit: z.boolean().default(false),
+  /** Ask callers who they are: admin issues the tokens, and user `admin` gets a password that is written to a file of the state. */
+  auth: z.boolean().default(false),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error"]).default("info"),
 });
 

@@ -1,12 +1,15 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
+import { flytekitEnv, type StackSignIn } from "./sign-in.js";
 
 /** What pyflyte needs to know of a stack, running or about to. */
 export interface PyflyteTarget {
   readonly pythonBin: string;
   /** Port of the API. */
   readonly api: number;
+  /** Undefined: nobody is asked who they are. */
+  readonly signIn?: StackSignIn | undefined;
 }
 
 /** Stock pyflyte in the folder of the examples, loaded and waiting. */
@@ -25,13 +28,13 @@ if sys.stdin.readline() == "run\\n":
 `;
 
 /** flytekit takes a second to load: the services start meanwhile. */
-export function loadPyflyte({ pythonBin, api }: PyflyteTarget, args: readonly string[]): WaitingPyflyte {
+export function loadPyflyte({ pythonBin, api, signIn }: PyflyteTarget, args: readonly string[]): WaitingPyflyte {
   const env = { ...process.env, PATH: `${pythonBin}:${process.env["PATH"] ?? ""}` };
   // flytekit finds a sandbox on its own; another port has to be named.
   const platform = { FLYTE_PLATFORM_URL: `localhost:${api}`, FLYTE_PLATFORM_INSECURE: "true" };
   const child = spawn(join(pythonBin, "python"), ["-c", PROGRAM, ...args], {
     cwd: join(repositoryRoot, "examples", "python"),
-    env: { ...env, ...(api === 30_080 ? {} : platform) },
+    env: { ...env, ...(api === 30_080 && signIn === undefined ? {} : platform), ...(signIn && flytekitEnv(signIn)) },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let text = "";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toJson } from "@bufbuild/protobuf";
+import { serviceMetadata } from "@flyte-ts/auth";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
@@ -7,6 +8,7 @@ import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyt
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type Progress, seconds } from "./progress.js";
+import { credentialsOf, FLYTEKIT } from "./sign-in.js";
 import type { Stack } from "./stack.js";
 
 const ENDED = new Set([
@@ -37,7 +39,9 @@ export async function followExample(stack: Stack, { progress, submitting, start 
     progress.line(`pyflyte printed no execution:\n${output}`);
     return false;
   }
-  const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.endpoints.api}` });
+  const endpoint = `127.0.0.1:${stack.endpoints.api}`;
+  const credentials = stack.signIn && { ...credentialsOf(stack.signIn, FLYTEKIT), scopes: ["all"] };
+  const client = createFlyteClient({ endpoint, ...serviceMetadata(endpoint, credentials, () => new Date()) });
   try {
     const id = { project: "flytesnacks", domain: "development", name };
     const execution = await waitForEnd(client, id, progress);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { StackBlobs } from "./blobs.js";
 import type { StackCluster } from "./cluster.js";
 import { repositoryRoot, type StackFolders } from "./paths.js";
+import { adminAuth, catalogAuth, credentialsOf, flytekitEnv, type StackSignIn } from "./sign-in.js";
 
 /** Where the parts of a running stack listen. */
 export interface Endpoints {
@@ -38,6 +39,8 @@ interface StackFacts {
   readonly logLevel: string;
   /** Replicas of propeller. */
   readonly propellers: number;
+  /** Undefined: nobody is asked. */
+  readonly signIn: StackSignIn | undefined;
 }
 
 /** Name of a replica of propeller, counted from 0. */
@@ -46,7 +49,8 @@ export function propellerName(index: number): string {
 }
 
 /** The configuration of every service of the local stack. Prefixes are those of Flyte's sandbox. */
-export function serviceConfigs({ endpoints, cluster, blobs, folders, pythonBin, logLevel, propellers }: StackFacts): ServiceConfig[] {
+export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
+  const { endpoints, cluster, blobs, folders, pythonBin, logLevel, propellers, signIn } = facts;
   const program = (folder: string, main = "main.js") => join(repositoryRoot, "services", folder, "dist", main);
   const ops = (name: string) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
   const { bucket, own: _, ...s3 } = blobs;
@@ -65,8 +69,13 @@ export function serviceConfigs({ endpoints, cluster, blobs, folders, pythonBin, 
       // Eager tasks start executions themselves.
       FLYTE_PLATFORM_URL: `127.0.0.1:${endpoints.api}`,
       FLYTE_PLATFORM_INSECURE: "true",
+      ...(signIn && flytekitEnv(signIn)),
     },
   };
+  const adminFor = (clientId: string) => ({
+    endpoint: `127.0.0.1:${endpoints.api}`,
+    ...(signIn && { auth: credentialsOf(signIn, clientId) }),
+  });
   return [
     ...(blobs.own
       ? [
@@ -113,6 +122,7 @@ export function serviceConfigs({ endpoints, cluster, blobs, folders, pythonBin, 
         clusters: [{ name: "local", kubeconfig: cluster.kubeconfig }],
         taskResources: { defaults: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "4", memory: "4Gi", gpu: "1" } },
         registration: { maxWorkflowNodes: 100_000 },
+        ...(signIn && { auth: adminAuth(signIn) }),
       },
     },
     {
@@ -124,6 +134,7 @@ export function serviceConfigs({ endpoints, cluster, blobs, folders, pythonBin, 
         server: { host: "127.0.0.1", grpcPort: endpoints.catalog },
         database: { url: new URL("/datacatalog", endpoints.databaseUrl).href },
         storage: { container: `s3://${bucket}`, s3 },
+        ...(signIn && { auth: catalogAuth(signIn) }),
       },
     },
     {
@@ -133,7 +144,7 @@ export function serviceConfigs({ endpoints, cluster, blobs, folders, pythonBin, 
         logLevel,
         ops: ops("scheduler"),
         database: { url: new URL("/scheduler", endpoints.databaseUrl).href },
-        admin: { endpoint: `127.0.0.1:${endpoints.api}` },
+        admin: adminFor("flytescheduler"),
       },
     },
     ...Array.from({ length: propellers }, (_, index) => ({
@@ -144,8 +155,11 @@ export function serviceConfigs({ endpoints, cluster, blobs, folders, pythonBin, 
         ops: ops(propellerName(index)),
         nats,
         kubernetes,
-        catalog: { endpoint: `127.0.0.1:${endpoints.catalog}` },
-        admin: { endpoint: `127.0.0.1:${endpoints.api}` },
+        catalog: {
+          endpoint: `127.0.0.1:${endpoints.catalog}`,
+          ...(signIn && { auth: { ...credentialsOf(signIn, "flytepropeller"), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
+        },
+        admin: adminFor("flytepropeller"),
         // People look at what has just run; a laptop need not keep a day of it.
         garbageCollector: { ttlMinutes: 120, intervalMs: 300_000 },
         // What one propeller must outlive is its own restart: it begins only when the one before is dead. For that

@@ -8,8 +8,10 @@ import { givenCluster, type StackCluster } from "./cluster.js";
 import type { StackConfig } from "./config.js";
 import { type StackFolders, stackFolders } from "./paths.js";
 import type { Progress } from "./progress.js";
+import type { PyflyteTarget } from "./pyflyte.js";
 import { ensurePythonEnvironment } from "./python-environment.js";
 import { type Endpoints, propellerName, serviceConfigs } from "./service-configs.js";
+import { makeAccounts, type StackSignIn } from "./sign-in.js";
 import { SupervisedService } from "./supervised-service.js";
 
 export interface Stack {
@@ -18,6 +20,8 @@ export interface Stack {
   readonly cluster: StackCluster;
   readonly blobs: StackBlobs;
   readonly pythonBin: string;
+  /** Undefined: nobody is asked who they are. */
+  readonly signIn: StackSignIn | undefined;
   /** Resolves with a description when a server of the stack ended and could not be brought back. */
   readonly failed: Promise<string>;
   stop(): Promise<void>;
@@ -37,7 +41,7 @@ interface StackParts {
   /** Ends what was started when this process has died. */
   readonly guard: Guard;
   /** Told before anything is started. */
-  readonly onPlanned?: (plan: { readonly pythonBin: string; readonly api: number }) => void;
+  readonly onPlanned?: (plan: PyflyteTarget) => void;
 }
 
 /** Starts servers and services in the order of their needs, in parallel where there is none, and keeps them running. */
@@ -56,7 +60,8 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
   };
   try {
     const python = await ensurePythonEnvironment((text) => progress.line(`  ${text} …`));
-    onPlanned?.({ pythonBin: python.bin, api: ports.api });
+    const signIn = config.auth ? { publicUrl: `http://localhost:${ports.api}`, secretsFolder: join(folders.root, "secrets") } : undefined;
+    onPlanned?.({ pythonBin: python.bin, api: ports.api, signIn });
     let failed: (how: string) => void = () => undefined;
     const failure = new Promise<string>((resolve) => {
       failed = resolve;
@@ -100,6 +105,7 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
       pythonBin: python.bin,
       logLevel: config.logLevel,
       propellers: config.propellers,
+      signIn,
     });
     const services = configs.map(({ name, program, config: content, readyPort }) => {
       const configFile = join(folders.config, `${name}.yaml`);
@@ -126,7 +132,10 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
         await Promise.all(group.map((service) => service.ready(READY_MS)));
       }
     });
-    return { folders, endpoints, cluster, blobs, pythonBin: python.bin, failed: failure, stop };
+    if (signIn !== undefined) {
+      await progress.step("accounts", () => makeAccounts(signIn, join(folders.config, "admin.yaml")));
+    }
+    return { folders, endpoints, cluster, blobs, pythonBin: python.bin, signIn, failed: failure, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import { createGuard, type Guard, requireRules, type VerifyToken } from "@flyte-ts/auth";
+import { createGuard, type Guard, requireRules, type Identity, type VerifyToken } from "@flyte-ts/auth";
 import { createVerifier, type Issuer, issuersFrom, type Provider } from "@flyte-ts/auth/tokens";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
@@ -63,6 +63,7 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
     tls: config.server.tls !== undefined,
     provider: first,
     verify,
+    stillGood: revocations.check,
     self,
     db,
     clock,
@@ -107,10 +108,23 @@ interface BrowserDeps extends Pick<AccessDeps, "db" | "clock" | "logger" | "self
   readonly tls: boolean;
   readonly provider: Pick<Provider, "metadata">;
   readonly verify: VerifyToken;
+  readonly stillGood: (identity: Identity) => Promise<void>;
 }
 
 /** Sign-in of browsers: undefined where no client is named for them. */
-function browserOf({ auth, audience, builtIn, tls, provider, verify, self, db, clock, logger }: BrowserDeps): BrowserOptions | undefined {
+function browserOf({
+  auth,
+  audience,
+  builtIn,
+  tls,
+  provider,
+  verify,
+  stillGood,
+  self,
+  db,
+  clock,
+  logger,
+}: BrowserDeps): BrowserOptions | undefined {
   const { browser: config } = auth;
   const clientId = builtIn ? BROWSER_CLIENT : config.clientId;
   if (clientId === undefined) return undefined;
@@ -129,6 +143,7 @@ function browserOf({ auth, audience, builtIn, tls, provider, verify, self, db, c
       },
     },
     verify,
+    stillGood,
     sessions: createSessionStore({ db, clock, sessionSeconds: config.sessionSeconds }),
     clock,
     logger,

@@ -19,10 +19,10 @@ let admin: ServedAdmin;
 beforeAll(async () => {
   database = await adminDatabase();
   const roles = [{ subject: "ann", role: "admin" }];
-  const auth = { mode: "required", publicUrl: SITE, builtIn: { accessTokenSeconds: LIFE }, roles };
+  const auth = { mode: "required", publicUrl: SITE, builtIn: { accessTokenSeconds: LIFE }, roles, rolesRefreshSeconds: 0.2 };
   admin = await serveAdmin({ db: database.db, config: adminConfigSchema.parse({ auth }) });
   await database.db.query({
-    text: "INSERT INTO issuer_users (name, password_hash, created_at) VALUES ('ann', $1, now())",
+    text: "INSERT INTO issuer_users (name, password_hash, created_at) VALUES ('ann', $1, now()), ('bob', $1, now())",
     values: [await hashPassword(PASSWORD)],
   });
 });
@@ -35,10 +35,10 @@ const base = () => `http://127.0.0.1:${admin.port}`;
 const cookieOf = (browser: Browser) => [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
 const me = (cookie: string, headers: Record<string, string> = {}) => fetch(`${base()}/me`, { headers: { cookie, ...headers } });
 
-async function signedIn(): Promise<Browser> {
+async function signedIn(name = "ann"): Promise<Browser> {
   const browser = browserOf({ site: SITE, base: base() });
   const asked = await browser.follow(`${SITE}/login?redirect_url=${encodeURIComponent("/console/select-project?a=b")}`);
-  const answer = await browser.post(asked.url, { name: "ann", password: PASSWORD });
+  const answer = await browser.post(asked.url, { name, password: PASSWORD });
   const end = await browser.follow(answer.headers.get("location") ?? "");
   expect(end.url).toBe(`${SITE}/console/select-project?a=b`);
   return browser;
@@ -72,6 +72,15 @@ test("when its token has ended it is signed in again without being asked, while 
   expect((await me(cookieOf(browser))).status).toBe(200);
   await database.db.query({ text: "DELETE FROM issuer_state WHERE kind = 'RefreshToken'" });
   await expect.poll(async () => (await me(cookieOf(browser))).status, { timeout: 10_000, interval: 200 }).toBe(401);
+  expect((await browser.get(`${SITE}/login`)).headers.get("location")).toContain("/oauth2/authorize?");
+});
+
+test("a session that was called back is nobody's, and its browser is asked to sign in again", async () => {
+  const browser = await signedIn("bob");
+  expect((await me(cookieOf(browser))).status).toBe(200);
+  const text = "INSERT INTO token_revocations (issuer, subject, not_before) VALUES ('', 'bob', $1)";
+  await database.db.query({ text, values: [new Date(Date.now() + 1_000)] });
+  await expect.poll(async () => (await me(cookieOf(browser))).status, { timeout: 30_000, interval: 200 }).toBe(401);
   expect((await browser.get(`${SITE}/login`)).headers.get("location")).toContain("/oauth2/authorize?");
 });
 

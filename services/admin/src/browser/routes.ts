@@ -18,6 +18,8 @@ export interface BrowserOptions {
   readonly client: BrowserClient;
   readonly verify: VerifyToken;
   readonly sessions: SessionStore;
+  /** Rejects when what was given to someone so far was called back. */
+  readonly stillGood: (identity: Identity) => Promise<void>;
   readonly clock: () => Date;
   readonly logger: Logger;
   /** Cookies of others that a logout takes away too. */
@@ -118,12 +120,14 @@ async function login(browser: BrowserOptions, request: IncomingMessage, { query,
 }
 
 /** Whether the browser is signed in, or can be again without asking its user. */
-async function goesOn({ sessions, client, verify, clock }: BrowserOptions, id: string | undefined): Promise<boolean> {
+async function goesOn({ sessions, client, verify, stillGood, clock }: BrowserOptions, id: string | undefined): Promise<boolean> {
   const session = id === undefined ? undefined : await sessions.find(id);
   if (id === undefined || session === undefined) return false;
-  if (clock().getTime() < session.identity.expiresAt) return true;
-  if (session.refreshToken === undefined) return false;
   try {
+    // A provider elsewhere would give a new token for the old refresh token.
+    await stillGood(session.identity);
+    if (clock().getTime() < session.identity.expiresAt) return true;
+    if (session.refreshToken === undefined) return false;
     const tokens = await exchange(client, { grant_type: "refresh_token", refresh_token: session.refreshToken });
     const identity = await verify(tokens.accessToken);
     if (identity.subject !== session.identity.subject) return false;

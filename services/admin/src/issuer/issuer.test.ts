@@ -134,6 +134,12 @@ test("a person signs in with PKCE, and gets new tokens for a refresh token, once
   });
 });
 
+test("a nonce without an ID token to hold it, as flytectl sends it, is no mistake", async () => {
+  const browser = browserOf({ site: SITE, base: baseUrl() });
+  const asked = await browser.follow(authorizeUrl(randomBytes(40).toString("base64url"), { nonce: "bm9uY2U" }));
+  expect(await asked.response.text()).toContain('name="password"');
+});
+
 test("a code is good once, and only for the address that was registered", async () => {
   const verifier = randomBytes(40).toString("base64url");
   const code = (await signIn(verifier)).searchParams.get("code") ?? "";

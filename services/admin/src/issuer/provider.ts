@@ -44,6 +44,7 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
     return secretMatches(this.clientSecret, given);
   };
   provider.use(async (ctx, next) => {
+    dropIdleNonce(ctx);
     await next();
     const { body } = ctx;
     // RFC 8628 lets an issuer leave it out; flytekit 1.16 fails without it.
@@ -56,6 +57,15 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
 
 function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Buffer.isBuffer(value);
+}
+
+/** flytectl sends a nonce and asks for no ID token, which alone would hold it: the library takes that for a mistake. */
+function dropIdleNonce(ctx: Pick<KoaContextWithOIDC, "query">): void {
+  const { nonce, scope, ...query } = ctx.query;
+  const wantsIdToken = String(scope ?? "")
+    .split(" ")
+    .includes("openid");
+  if (nonce !== undefined && !wantsIdToken) ctx.query = { ...query, ...(scope !== undefined && { scope }) };
 }
 
 function configurationOf({ issuer, keys, db, clock, accessTokenSeconds, refreshTokenSeconds }: ProviderOptions): Configuration {

@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { repositoryRoot } from "./paths.js";
+
+/** Sign-in of a local stack: admin issues the tokens itself, and every service has a secret of its own. */
+export interface StackSignIn {
+  /** Address of the API as clients see it: the issuer of the tokens. */
+  readonly publicUrl: string;
+  /** One file for each secret, readable by its owner alone. */
+  readonly secretsFolder: string;
+}
+
+/** The client that pyflyte uses here, and eager tasks. */
+export const FLYTEKIT = "flytekit";
+/** The person who may do everything. */
+const PERSON = "admin";
+
+export const passwordFile = ({ secretsFolder }: StackSignIn): string => join(secretsFolder, "admin-password");
+
+/** What a service that calls others has in its configuration. */
+export function credentialsOf({ secretsFolder }: StackSignIn, clientId: string): { clientId: string; clientSecretFile: string } {
+  return { clientId, clientSecretFile: join(secretsFolder, clientId) };
+}
+
+/** `auth` of admin. */
+export function adminAuth({ publicUrl, secretsFolder }: StackSignIn): object {
+  return {
+    mode: "required",
+    publicUrl,
+    builtIn: { secretsFolder },
+    roles: [
+      { subject: PERSON, role: "admin" },
+      { subject: FLYTEKIT, role: "contributor" },
+    ],
+  };
+}
+
+/** `auth` of the data catalog, which propeller alone calls. */
+export function catalogAuth({ publicUrl }: StackSignIn): object {
+  return { mode: "required", providers: [{ issuer: publicUrl, audience: [publicUrl] }] };
+}
+
+/** By which flytekit signs in with the secret of {@link FLYTEKIT}. */
+export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
+  const { clientId, clientSecretFile } = credentialsOf(signIn, FLYTEKIT);
+  return {
+    FLYTE_CREDENTIALS_AUTH_MODE: "client_credentials",
+    FLYTE_CREDENTIALS_CLIENT_ID: clientId,
+    FLYTE_CREDENTIALS_CLIENT_SECRET_LOCATION: clientSecretFile,
+  };
+}
+
+/** Makes the client and the person of the stack at its first start, with secrets that stand in their files alone. */
+export async function makeAccounts(signIn: StackSignIn, adminConfigFile: string): Promise<void> {
+  mkdirSync(signIn.secretsFolder, { recursive: true, mode: 0o700 });
+  const { clientSecretFile } = credentialsOf(signIn, FLYTEKIT);
+  if (!existsSync(clientSecretFile)) {
+    const secret = await accounts(["service", FLYTEKIT], { adminConfigFile });
+    writeFileSync(clientSecretFile, secret, { mode: 0o600 });
+  }
+  const file = passwordFile(signIn);
+  if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString("base64url"), { mode: 0o600 });
+  await accounts(["user", PERSON], { adminConfigFile, input: readFileSync(file, "utf8") });
+}
+
+interface Asked {
+  readonly adminConfigFile: string;
+  /** What is written to its standard input. */
+  readonly input?: string;
+}
+
+/** Runs admin's command for accounts. @returns what it shows. */
+function accounts(words: readonly string[], { adminConfigFile, input = "" }: Asked): Promise<string> {
+  const program = join(repositoryRoot, "services", "admin", "dist", "accounts", "main.js");
+  const child = spawn(process.execPath, [program, ...words, "--config", adminConfigFile], { stdio: ["pipe", "pipe", "pipe"] });
+  let shown = "";
+  let errors = "";
+  child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+  child.stdin.end(input);
+  return new Promise((done, fail) => {
+    child.once("error", fail);
+    child.once("close", (code) => (code === 0 ? done(shown.trim()) : fail(new Error(`accounts ${words.join(" ")}: ${errors || shown}`))));
+  });
+}
