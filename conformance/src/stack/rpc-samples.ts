@@ -66,6 +66,9 @@ export async function fillWorld({ admin, signals, dataProxy }: FlyteClient): Pro
   });
   const taskEvent = { taskId: id(ResourceType.TASK), parentNodeExecutionId: node, retryAttempt: 0, occurredAt };
   await admin.createTaskEvent({ event: { ...taskEvent, phase: Task.RUNNING } });
+  // Older engines told nodes that a task made as its children.
+  const childId = { executionId: WORLD, nodeId: "n0-child" };
+  await admin.createNodeEvent({ event: { id: childId, occurredAt, phase: Node.RUNNING, parentTaskMetadata: { id: taskExecution } } });
   await admin.createTaskEvent({ event: { ...taskEvent, phase: Task.SUCCEEDED, outputResult: outputs } });
   await admin.createNodeEvent({ event: { id: node, occurredAt, phase: Node.SUCCEEDED, deckUri: upload.nativeUrl, outputResult: outputs } });
   const { closure } = await admin.getWorkflow({ id: id(ResourceType.WORKFLOW) });
