@@ -15,6 +15,10 @@ const PARTS = {
   },
   "api-faults": { files: ["conformance/src/stack/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
   "control-plane-faults": { files: ["conformance/src/stack/control-plane-faults.test.ts"], environment: { CONTROL_PLANE_FAULTS: "full" } },
+  fuzz: {
+    files: ["conformance/src/stack/bad-input.test.ts", "packages/rpc/src/rest/gateway.fuzz.test.ts"],
+    environment: { FUZZ_SECONDS: "600", PROPERTY_SEED: String(Date.now() % 2 ** 31) },
+  },
   schedules: { files: ["services/scheduler/src/simulation"], environment: { SCHEDULE_SEEDS: "300", SCHEDULE_YEARS: "10" } },
   retention: { files: ["services/admin/src/retention"], environment: { RETENTION_RUNS: "2000" } },
   lists: { files: ["services/admin/src/list/indexes.test.ts"], environment: { LISTS: "full" } },

@@ -3,17 +3,21 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { toJson } from "@bufbuild/protobuf";
+import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { ExecutionSchema, ExecutionState, WorkflowExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { LaunchPlanSchema, LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { NodeExecutionGetDataResponseSchema, NodeExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import { TaskSchema } from "@flyte-ts/idl/flyteidl/admin/task_pb";
+import { TaskExecutionGetDataResponseSchema, TaskExecutionSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
 import { WorkflowSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
+import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAdmin, startAdmin } from "./admin-fixture.js";
-import { id, launchPlanRequest, scope, taskRequest, workflowRequest } from "./good-requests.js";
+import { executionRequest, id, launchPlanRequest, scope, taskRequest, workflowRequest } from "./good-requests.js";
 
 const main = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "packages", "cli", "dist", "main.js");
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-import-"));
@@ -84,6 +88,76 @@ async function fill(): Promise<void> {
   await admin.updateWorkflowAttributes({ attributes: { ...scope, workflow: "known", matchingAttributes: config } });
   await admin.updateProject({ id: "old", name: "Old", state: Project_ProjectState.ARCHIVED });
 }
+
+const executionId = (name: string) => ({ ...scope, name });
+const moment = (seconds: number) => ({ seconds: BigInt(1_700_000_000 + seconds), nanos: 5 });
+const values = (value: bigint) => ({
+  literals: {
+    a: {
+      value: {
+        case: "scalar" as const,
+        value: { value: { case: "primitive" as const, value: { value: { case: "integer" as const, value } } } },
+      },
+    },
+  },
+});
+
+/** What an engine tells of an execution of one node with two attempts and a node below it. */
+async function execute(name: string, phase: WorkflowExecution_Phase): Promise<void> {
+  const { admin } = from;
+  await admin.createExecution(executionRequest(name));
+  const id = executionId(name);
+  const workflowEvent = { executionId: id, producerId: "propeller" };
+  await admin.createWorkflowEvent({ event: { ...workflowEvent, phase: WorkflowExecution_Phase.RUNNING, occurredAt: moment(1) } });
+  const failed = { case: "error" as const, value: { code: "E", message: "it broke", kind: 1 } };
+  const result = phase === WorkflowExecution_Phase.SUCCEEDED ? { case: "outputData" as const, value: values(7n) } : failed;
+  for (const [nodeId, parent] of [
+    ["n0", ""],
+    ["n0-0-inner", "n0"],
+  ] as const) {
+    const node = {
+      id: { executionId: id, nodeId },
+      producerId: "propeller",
+      specNodeId: nodeId,
+      isParent: nodeId === "n0",
+      eventVersion: 1,
+      inputValue: { case: "inputData" as const, value: values(1n) },
+      ...(parent !== "" && { parentNodeMetadata: { nodeId: parent } }),
+    };
+    await admin.createNodeEvent({ event: { ...node, phase: NodeExecution_Phase.QUEUED, occurredAt: moment(2) } });
+    await admin.createNodeEvent({ event: { ...node, phase: NodeExecution_Phase.RUNNING, occurredAt: moment(3) } });
+    for (const retryAttempt of [0, 1]) {
+      const task = {
+        taskId: id0(),
+        parentNodeExecutionId: node.id,
+        retryAttempt,
+        producerId: "propeller",
+        taskType: "container",
+        eventVersion: 1,
+      };
+      await admin.createTaskEvent({ event: { ...task, phase: TaskExecution_Phase.RUNNING, occurredAt: moment(4 + retryAttempt) } });
+      const ends =
+        retryAttempt === 0
+          ? { phase: TaskExecution_Phase.FAILED, outputResult: failed }
+          : { phase: TaskExecution_Phase.SUCCEEDED, outputResult: { case: "outputData" as const, value: values(7n) } };
+      const logs = [{ name: "log", uri: `http://logs/${nodeId}/${retryAttempt}` }];
+      const reasons = [{ reason: "because", occurredAt: moment(6) }];
+      await admin.createTaskEvent({ event: { ...task, ...ends, occurredAt: moment(6 + retryAttempt), logs, reasons } });
+    }
+    await admin.createNodeEvent({
+      event: {
+        ...node,
+        phase: NodeExecution_Phase.SUCCEEDED,
+        occurredAt: moment(9),
+        outputResult: { case: "outputData", value: values(7n) },
+        deckUri: "s3://my-s3-bucket/deck.html",
+      },
+    });
+  }
+  await admin.createWorkflowEvent({ event: { ...workflowEvent, phase, occurredAt: moment(10), outputResult: result } });
+}
+
+const id0 = () => id(ResourceType.TASK);
 
 const INTEGER = {
   value: {
@@ -174,6 +248,63 @@ test("what was active is active, but for schedules, until they are wanted", asyn
   expect((await run(["--activate", "all"])).skipped).toEqual([]);
   expect(await active()).toEqual(["known", "on-schedule"]);
 });
+
+/** Of an answer what an import keeps: not when rows were written, and not where admin puts what it was told by value. */
+function kept<Schema extends DescMessage>(schema: Schema, message: MessageShape<Schema>): unknown {
+  const json = JSON.stringify(toJson(schema, message), (key, value: unknown) =>
+    /^(inputs|outputs|computedInputs|systemMetadata|occurredAt)$/.test(key) ? undefined : value,
+  );
+  return JSON.parse(json);
+}
+
+async function historyOf({ admin }: FlyteClient, name: string, parents: readonly string[] = ["", "n0"]): Promise<unknown[]> {
+  const id = executionId(name);
+  const seen: unknown[] = [
+    kept(ExecutionSchema, await admin.getExecution({ id })),
+    kept(WorkflowExecutionGetDataResponseSchema, await admin.getExecutionData({ id })),
+  ];
+  for (const uniqueParentId of parents) {
+    const { nodeExecutions } = await admin.listNodeExecutions({ workflowExecutionId: id, limit: 10, uniqueParentId });
+    for (const node of nodeExecutions) {
+      seen.push(
+        kept(NodeExecutionSchema, node),
+        kept(NodeExecutionGetDataResponseSchema, await admin.getNodeExecutionData({ id: node.id! })),
+      );
+      const { taskExecutions } = await admin.listTaskExecutions({ nodeExecutionId: node.id!, limit: 10 });
+      for (const task of taskExecutions)
+        seen.push(
+          kept(TaskExecutionSchema, task),
+          kept(TaskExecutionGetDataResponseSchema, await admin.getTaskExecutionData({ id: task.id! })),
+        );
+    }
+  }
+  return seen;
+}
+
+test("what has run and ended comes along when it is wanted, once, and starts nothing", async () => {
+  await execute("good", WorkflowExecution_Phase.SUCCEEDED);
+  await execute("bad", WorkflowExecution_Phase.FAILED);
+  await from.admin.updateExecution({ id: executionId("bad"), state: ExecutionState.EXECUTION_ARCHIVED });
+  await from.admin.createExecution(executionRequest("aborted"));
+  await from.admin.terminateExecution({ id: executionId("aborted"), cause: "enough" });
+  await from.admin.createWorkflowEvent({
+    event: { executionId: executionId("aborted"), phase: WorkflowExecution_Phase.ABORTED, occurredAt: moment(3), producerId: "propeller" },
+  });
+  await from.admin.createExecution(executionRequest("open"));
+  const { counts, skipped, out } = await run(["--executions"]);
+  expect(counts.execution, out).toEqual({ imported: 3, there: 0, skipped: 1 });
+  expect(skipped.filter(({ kind }) => kind === "execution")).toEqual([
+    { kind: "execution", what: "flytesnacks/development/open", why: "it has not ended: it does so where it began" },
+  ]);
+  for (const name of ["good", "bad"]) expect(await historyOf(to, name), name).toEqual(await historyOf(from, name));
+  expect(await historyOf(to, "aborted", [""])).toEqual(await historyOf(from, "aborted", [""]));
+  expect((await historyOf(to, "good")).length).toBe(2 + 2 * (2 + 2 * 2));
+  expect((await run(["--executions"])).counts.execution).toEqual({ imported: 0, there: 3, skipped: 1 });
+  // As if it had run here: it can be repeated, and is listed like others.
+  const { executions } = await to.admin.listExecutions({ id: scope, limit: 10, filters: "eq(phase,SUCCEEDED)" });
+  expect(executions.map((each) => each.id?.name)).toEqual(["good"]);
+  expect((await to.admin.relaunchExecution({ id: executionId("good"), name: "again" })).id?.name).toBe("again");
+}, 120_000);
 
 test("a part can be named, and what is not there is told", async () => {
   const { counts, skipped } = await run(["--projects", "second,nosuch", "--domains", "development"]);

@@ -92,6 +92,33 @@ const TEXTS = [
   "1h",
   "* * * * *",
 ];
+const FUNCTIONS = ["eq", "ne", "gt", "gte", "lt", "lte", "contains", "value_in", "value_not_in", "not_like", "constructor", "EQ", ""];
+const FIELDS = [
+  ..."name version project domain identifier state phase created_at updated_at started_at duration id description type".split(" "),
+  ..."execution_name execution_project execution_domain execution_created_at mode cluster user labels node_id retry_attempt".split(" "),
+  ..."schedule_type signal_id error_kind error_code abort_cause execution.phase execution_tag.key admin_tag.name workflow.name".split(" "),
+  ..."task.name launch_plan.name node_execution.node_id task_execution.phase entities.name named_entity_metadata.state nosuch a.b.c".split(
+    " ",
+  ),
+  "__proto__",
+  "",
+];
+const VALUES = [
+  "0",
+  "1",
+  "SUCCEEDED",
+  "FAILED",
+  "development",
+  "2026-01-01T00:00:00Z",
+  "9999-99-99",
+  "1.5",
+  "%",
+  "_",
+  "\\",
+  "1e400",
+  "3s",
+  "-1h",
+];
 const WHOLE = [0, 1, 2, 3, 7, 100, -1, 2 ** 31 - 1, -(2 ** 31)];
 const LONG = [0n, 1n, 5n, -1n, 1_700_000_000n, 253_402_300_799n, 253_402_300_800n, 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n)];
 const REAL = [0, 1.5, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e308];
@@ -117,7 +144,16 @@ class RandomMessage {
     const value = this.known[field];
     if (value !== undefined && this.random() < 0.85) return value;
     if (field === "limit" && this.random() < 0.7) return "10";
+    if (field === "filters" && this.random() < 0.8) return this.filters();
+    if (field === "sort_by.key" && this.random() < 0.7) return pick(this.random, FIELDS);
     return pick(this.random, TEXTS);
+  }
+
+  /** Terms as they are written, most of them with something wrong. */
+  private filters(): string {
+    const values = () => Array.from({ length: 1 + Math.floor(this.random() * 2) }, () => pick(this.random, [...TEXTS, ...VALUES]));
+    const term = () => `${pick(this.random, FUNCTIONS)}(${pick(this.random, FIELDS)},${values().join(";")})`;
+    return Array.from({ length: 1 + Math.floor(this.random() * 3) }, term).join(pick(this.random, ["+", "+", "+", "&", ""]));
   }
 
   bytes(schema: DescMessage, depth = 0): Uint8Array<ArrayBuffer> {

@@ -9,6 +9,7 @@ import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
+import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { CommitUnknown, isUnavailable, isUnstorableText } from "@flyte-ts/postgres";
 import { Code, type HttpRoute, implement, type Interceptor, RpcError, type ServedService, withoutImplementation } from "@flyte-ts/rpc";
@@ -21,6 +22,7 @@ import { dataProxyRpcs } from "./data-proxy/rpc.js";
 import { descriptionEntityRpcs } from "./description-entity/rpc.js";
 import { eventRpcs } from "./event/rpc.js";
 import { executionRpcs } from "./execution/rpc.js";
+import { historyRpcs } from "./history/rpc.js";
 import { launchPlanRpcs } from "./launch-plan/rpc.js";
 import { liveRpcs } from "./live/rpc.js";
 import type { Live } from "./live/start.js";
@@ -66,6 +68,7 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
     implement(SignalService, signalRpcs(deps)),
     implement(AgentMetadataService, agentRpcs(deps)),
     implement(ScheduleService, scheduleRpcs(deps)),
+    implement(HistoryService, historyRpcs(deps)),
     implement(ClusterService, clusterRpcs(deps)),
     implement(NotificationService, notificationRpcs(deps)),
     implement(RetentionService, retentionRpcs(deps)),

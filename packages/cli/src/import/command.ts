@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { type ChannelOptions, createClient, createFlyteClient, openChannel } from "@flyte-ts/client";
+import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { loadConfig } from "@flyte-ts/config";
 import { booleanFlags } from "../boolean-flags.js";
 import { importConfigSchema } from "./config.js";
@@ -10,28 +11,30 @@ const CONNECT_MS = 15_000;
 /** `flyte-ts import`: resolves to the exit status, which is 0 also where something was left out; the report says what. */
 export async function importCommand(argv: readonly string[]): Promise<number> {
   const config = loadConfig(importConfigSchema, { service: "import", argv: booleanFlags(argv, ["executions"]), env: process.env });
-  const from = connect(config.from, config.fromTokenFile);
-  const to = connect(config.to, config.toTokenFile);
+  const from = createFlyteClient(side(config.from, config.fromTokenFile));
+  const target = side(config.to, config.toTokenFile);
+  const to = createFlyteClient(target);
+  const channel = openChannel(target);
+  const history = createClient({ channel, service: HistoryService });
   try {
     await Promise.all([from.ready(CONNECT_MS), to.ready(CONNECT_MS)]);
-    const report = await runImport({ from, to, config, progress: (text) => process.stderr.write(`${text}\n`) });
+    const report = await runImport({ from, to, history, config, progress: (text) => process.stderr.write(`${text}\n`) });
     process.stdout.write(report.text());
     if (config.report !== undefined) writeFileSync(config.report, `${JSON.stringify(report, undefined, 2)}\n`);
     return 0;
   } finally {
     from.close();
     to.close();
+    channel.close();
   }
 }
 
-function connect(endpoint: string, tokenFile: string | undefined): FlyteClient {
-  if (tokenFile === undefined) return createFlyteClient({ endpoint });
-  return createFlyteClient({
-    endpoint,
-    metadata: () => {
-      const token = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
-      // Some read one of them, some the other.
-      return { authorization: token, "flyte-authorization": token };
-    },
-  });
+function side(endpoint: string, tokenFile: string | undefined): ChannelOptions {
+  if (tokenFile === undefined) return { endpoint };
+  const metadata = () => {
+    const token = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
+    // Some read one of them, some the other.
+    return { authorization: token, "flyte-authorization": token };
+  };
+  return { endpoint, metadata };
 }

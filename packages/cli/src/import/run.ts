@@ -1,4 +1,5 @@
-import type { FlyteClient } from "@flyte-ts/client";
+import type { FlyteClient, ServiceClient } from "@flyte-ts/client";
+import type { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { importAttributes } from "./attributes.js";
 import type { ImportConfig } from "./config.js";
 import { activateLaunchPlans, importEntities } from "./entities.js";
@@ -12,6 +13,8 @@ export interface Import {
   /** Only its published API is called. */
   readonly from: FlyteClient;
   readonly to: FlyteClient;
+  /** Of the target, for what has run. */
+  readonly history: ServiceClient<typeof HistoryService>;
   readonly config: Pick<ImportConfig, "projects" | "domains" | "executions" | "activate" | "concurrency">;
   readonly report: Report;
   /** Told of what has begun, for people. */

@@ -70,7 +70,10 @@ const EXPECTED = new Map<string, Expected>([
   ...each(inProject(PROJECT_ADMIN), "ListRetentionPolicies"),
   ...each(inProject(PROJECT_ADMIN), "UpdateProject UpdateProjectAttributes DeleteProjectAttributes"),
   ...each(inProject(VIEWER), "GetProject GetProjectAttributes"),
-  ...each(wherever(PLATFORM), "RegisterProject ListMatchableAttributes ListRoleBindings ListSchedules RevokeTokens ListClusters"),
+  ...each(
+    wherever(PLATFORM),
+    "RegisterProject ListMatchableAttributes ListRoleBindings ListSchedules RevokeTokens ListClusters ImportExecution",
+  ),
   ...each(wherever(VIEWER), "ListProjects GetDomains GetVersion GetAgent ListAgents ServerReflectionInfo"),
   ...each(wherever(ALL), "UserInfo"),
   ...each(open, "GetOAuth2Metadata GetPublicClientConfig Check Watch"),

@@ -1,5 +1,6 @@
 import { ALL, reads, type RulesOf, type Scope, writes } from "@flyte-ts/auth";
 import type { AuditService, RoleBinding, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
+import type { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import type { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification_pb";
 import type { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
@@ -35,6 +36,9 @@ export const roleRules: RulesOf<typeof RoleService> = {
   putRoleBinding: writes("admin", whereGiven),
   deleteRoleBinding: writes("admin", whereGiven),
 };
+
+/** What is imported names addresses whose content is then shown, and says who had it run: for those who may see and do everything. */
+export const historyRules: RulesOf<typeof HistoryService> = { importExecution: writes("admin", () => everywhere) };
 
 /** All schedules are for the scheduler, and for those who may see all projects. */
 export const scheduleRules: RulesOf<typeof ScheduleService> = {

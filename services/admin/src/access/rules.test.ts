@@ -10,6 +10,7 @@ import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { WorkflowCreateRequestSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { AuditService, RoleService, TokenService } from "@flyte-ts/idl/flytets/admin/v1/access_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
+import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import { expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
@@ -29,6 +30,7 @@ const services = [
   AuditService,
   RoleService,
   ScheduleService,
+  HistoryService,
   TokenService,
   ClusterService,
 ];

@@ -11,6 +11,7 @@ import { NotificationService } from "@flyte-ts/idl/flytets/admin/v1/notification
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { ClusterService } from "@flyte-ts/idl/flytets/admin/v1/cluster_pb";
 import { RetentionService } from "@flyte-ts/idl/flytets/admin/v1/retention_pb";
+import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import type { AdminConfig } from "../config.js";
 import { adminRules } from "./admin-rules.js";
@@ -20,6 +21,7 @@ import {
   liveRules,
   notificationRules,
   retentionRules,
+  historyRules,
   roleRules,
   scheduleRules,
   tokenRules,
@@ -40,6 +42,7 @@ export function accessRules(config: Pick<AdminConfig, "storage" | "dataProxy">):
     ...rulesFor(RoleService, roleRules),
     ...rulesFor(TokenService, tokenRules),
     ...rulesFor(ScheduleService, scheduleRules),
+    ...rulesFor(HistoryService, historyRules),
     ...rulesFor(ClusterService, clusterRules),
     ...rulesFor(NotificationService, notificationRules),
     ...rulesFor(RetentionService, retentionRules),

@@ -7,7 +7,6 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
-import { type ExecutionError, ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import {
   type NodeExecutionEvent,
@@ -17,7 +16,8 @@ import {
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ExecutionNotice } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { taskKey } from "../task-execution/task-key.js";
-import type { ErrorFact, NodeFact, NodeTargetFact, NoticeFact, TaskFact, WorkflowFact } from "./facts.js";
+import { errorFact } from "./error-fact.js";
+import type { NodeFact, NodeTargetFact, NoticeFact, TaskFact, WorkflowFact } from "./facts.js";
 import { isSet, isTime, nanosOf } from "./time.js";
 
 /** An event that cannot be recorded whenever it is tried again. */
@@ -158,14 +158,6 @@ function closureOf(targetMetadata: NodeExecutionClosure["targetMetadata"]): Uint
   const closure = create(NodeExecutionClosureSchema);
   closure.targetMetadata = targetMetadata;
   return toBinary(NodeExecutionClosureSchema, closure);
-}
-
-function errorFact(error: ExecutionError): ErrorFact {
-  return {
-    bytes: toBinary(ExecutionErrorSchema, error),
-    kind: ExecutionError_ErrorKind[error.kind] ?? String(error.kind),
-    code: text(error.code),
-  };
 }
 
 function encoded(values: LiteralMap | undefined): Uint8Array | undefined {

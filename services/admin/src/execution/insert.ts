@@ -29,6 +29,8 @@ export interface NewExecution {
   readonly closure: Uint8Array;
   readonly launchSettings: string;
   readonly acceptedAt: bigint;
+  /** It has run elsewhere: nothing is owed to a data plane, and nobody is told of its end. */
+  readonly imported?: boolean;
   /** Why it cannot run at all; it is then stored as failed and nothing is sent to a data plane. */
   readonly failure: ErrorFact | undefined;
   readonly labels: Readonly<Record<string, string>>;
@@ -78,9 +80,10 @@ export async function insertExecution(tx: Queryable, execution: NewExecution): P
     execution.workflowName,
     entries.map(([key]) => key),
     entries.map(([, value]) => value),
-    failure === undefined,
+    failure === undefined && execution.imported !== true,
     OUTBOX_CHANNEL,
     execution.movable,
+    execution.imported === true,
   ];
   const { rows } = await insert(tx, values);
   const id = rows[0]?.id;
@@ -108,7 +111,7 @@ async function insert(tx: Queryable, values: readonly unknown[]) {
       ), owed AS (
         INSERT INTO execution_outbox (execution_id, action, movable) SELECT id, 'launch', $33::boolean FROM made WHERE $31::boolean
       ), ended AS (
-        INSERT INTO execution_ends (execution_id) SELECT id FROM made WHERE NOT $31::boolean
+        INSERT INTO execution_ends (execution_id) SELECT id FROM made WHERE NOT $31::boolean AND NOT $34::boolean
       )
       SELECT id, (SELECT pg_notify($32, '') WHERE $31::boolean) FROM made`,
       values,

@@ -1,0 +1,13 @@
+import type { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
+import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { type HistoryDeps, importExecution } from "./import-execution.js";
+
+/** What has run elsewhere. */
+export function historyRpcs(deps: HistoryDeps): ServiceImplementation<typeof HistoryService> {
+  return {
+    async importExecution(request) {
+      await importExecution(deps, request);
+      return {};
+    },
+  };
+}
