@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { toJson } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type Identifier, IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitForEnd } from "./executions.js";
 import { registerShellWorkflow } from "./shell-tasks.js";
@@ -70,10 +73,17 @@ test("what is documented is there, what is there is documented, and it moves", a
   const before = await scrapeAll();
   const good = await registerShellWorkflow(client, "measured", [{ id: "n0", script: "sleep 3", after: [] }]);
   const bad = await registerShellWorkflow(client, "unmeasured", [{ id: "n0", script: "exit 1", after: [], retries: 1 }]);
+  // When the bad one ends, the good one is started once more, and a receiver that nobody knows is to be told.
+  await startAfterFailure(bad, good);
+  const recipients = {
+    type: { case: "slack" as const, value: { recipientsEmail: ["webhook:nobody"] } },
+    phases: [WorkflowExecution_Phase.FAILED],
+  };
+  const notificationOverrides = { case: "notifications" as const, value: { notifications: [recipients] } };
   const ids = [];
   for (const launchPlan of [good, bad]) {
     const id = { project: launchPlan.project, domain: launchPlan.domain, name: `m${ids.length}x${Date.now().toString(36)}` };
-    await client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {} }, inputs: {} });
+    await client.admin.createExecution({ ...id, spec: { launchPlan, metadata: {}, notificationOverrides }, inputs: {} });
     ids.push(id);
   }
   await expect
@@ -82,6 +92,10 @@ test("what is documented is there, what is there is documented, and it moves", a
   const level = await scrape("propeller");
   expect(sum(level, 'flyte_propeller_workflows{phase="Running"}')).toBeGreaterThan(0);
   for (const id of ids) await waitForEnd(client, id, 60_000);
+  const firings = async () => (await scrape("admin")).get('flyte_admin_trigger_firings_total{outcome="started"}');
+  await expect.poll(firings, { timeout: 20_000 }).toBe(1);
+  const givenUp = async () => (await scrape("admin")).get('flyte_admin_notification_tries_total{channel="webhook",outcome="given_up"}');
+  await expect.poll(givenUp, { timeout: 20_000 }).toBe(1);
 
   const after = await scrapeAll();
   const documented = [...operations.matchAll(/^\| `(flyte_\w+)`/gm)]
@@ -115,6 +129,14 @@ test("what is documented is there, what is there is documented, and it moves", a
   expect(after.propeller.get("flyte_propeller_free_workers")).toBeGreaterThan(0);
   expect(after.propeller.get("flyte_propeller_shards")).toBe(32);
 }, 150_000);
+
+async function startAfterFailure(source: Identifier, target: Identifier): Promise<void> {
+  const { project, domain } = source;
+  const execution = { launch_plan: source.name, phases: ["FAILED"] };
+  const trigger = { id: { project, domain, name: "again" }, launch_plan: toJson(IdentifierSchema, target), execution };
+  const response = await fetch(`http://127.0.0.1:${stack.api}/api/v1/triggers`, { method: "POST", body: JSON.stringify({ trigger }) });
+  expect(await response.text()).toContain("TRIGGER_STATE_ACTIVE");
+}
 
 test("whatever a dashboard or an alert looks at is exported", async () => {
   const exported = new Set<string>();
