@@ -53,16 +53,20 @@ export interface Attempt {
   readonly items: readonly { readonly index: number; readonly attempt: number }[];
 }
 
-/** Folders, with a slash at the end, of what an attempt and those of its items wrote by themselves. */
+/**
+ * Folders, with a slash at the end, of what an attempt and those of its items wrote by themselves. Where the prefix ends in a
+ * slash engines differ in whether another one follows.
+ */
 export function rawOutputFolders(prefix: string, { execution, nodeId, attempt, items }: Attempt): readonly string[] {
-  const folder = (node: string, of: number) => {
+  const prefixes = new Set([prefix, prefix.replace(/\/+$/, "")]);
+  const folders = (node: string, of: number) => {
     const uniqueId = taskUniqueId({ execution, nodeUniqueId: node, attempt: of });
-    return `${prefix.replace(/\/+$/, "")}/${rawOutputShard(uniqueId)}/${uniqueId}/`;
+    return [...prefixes].map((each) => `${each}/${rawOutputShard(uniqueId)}/${uniqueId}/`);
   };
   const parent = { uniqueId: nodeId, attempt };
   const ofItems = items.flatMap(({ index, attempt: last }) => {
     const node = nodeUniqueId({ parent, nodeId: `n${index}` });
-    return Array.from({ length: last + 1 }, (_, of) => folder(node, of));
+    return Array.from({ length: last + 1 }, (_, of) => folders(node, of)).flat();
   });
-  return [...new Set([folder(nodeId, attempt), ...ofItems])];
+  return [...new Set([...folders(nodeId, attempt), ...ofItems])];
 }
