@@ -37,13 +37,13 @@ export async function terminateExecution(
 
 /**
  * Whether the execution ended by this very request: clients send again what they got no answer to, and an execution may
- * end in between. After a minute it is another request.
+ * end in between. They do so at once (flytekit does); after 2 s it is another request, which Flyte refuses.
  */
 async function hasJustBeenAborted(db: Queryable, { project, domain, name }: ExecutionName, { cause, principal }: Abort): Promise<boolean> {
   const { rows } = await db.query({
     name: "find-repeated-abort",
     text: `SELECT 1 FROM executions WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3
-      AND phase = 'ABORTED' AND abort_cause = $4 AND abort_principal = $5 AND abort_requested_at > now() - interval '1 minute'`,
+      AND phase = 'ABORTED' AND abort_cause = $4 AND abort_principal = $5 AND abort_requested_at > now() - interval '2 seconds'`,
     values: [project, domain, name, cause.replaceAll("\0", ""), principal],
   });
   return rows.length > 0;
