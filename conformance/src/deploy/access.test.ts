@@ -21,6 +21,8 @@ const RARE: Readonly<Record<string, string>> = {
   "flyte-plugin-pod get podtemplates": "a task names a pod template",
   "flyte-plugin-pod get pods": "a pod is there already that is to be made",
   "flyteadmin get flyte.lyft.com/flyteworkflows": "nothing was heard of an execution for long",
+  "flyteadmin get pods": "a client follows a log",
+  "flyteadmin get pods/log": "a client follows a log",
 };
 
 describe.skipIf(unavailable)("each service with the rights of its own account alone", () => {
