@@ -6,6 +6,9 @@ import { freePort } from "@flyte-ts/local-servers";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
+/** The commit that images are said to be of. */
+export const REVISION = "0123456789abcdef0123456789abcdef01234567";
+
 /** Names of docker-compose.yml, those of containers that run all the time. */
 export const COMPOSE_SERVICES = [
   "postgres",
@@ -35,7 +38,12 @@ export class ComposeProject {
   /** Builds the images; where no registry is reachable, stand-ins for the public ones first (`E2E_STAND_INS=1`). */
   static async build(name: string): Promise<ComposeProject> {
     const [api, blobs, cluster] = [await freePort(), await freePort(), await freePort()];
-    const ports = { FLYTE_TS_PORT: String(api), FLYTE_TS_BLOB_PORT: String(blobs), FLYTE_TS_CLUSTER_PORT: String(cluster) };
+    const ports = {
+      FLYTE_TS_REVISION: REVISION,
+      FLYTE_TS_PORT: String(api),
+      FLYTE_TS_BLOB_PORT: String(blobs),
+      FLYTE_TS_CLUSTER_PORT: String(cluster),
+    };
     const project = new ComposeProject(name, api, { ...process.env, ...ports });
     if (process.env.E2E_STAND_INS === "1") {
       execFileSync("sh", [join(root, "deploy", "stand-ins", "engine.sh")], { stdio: "inherit" });
@@ -69,6 +77,20 @@ export class ComposeProject {
       if (unwell.length === 0) return;
       if (Date.now() > deadline) throw new Error(`not healthy: ${unwell.join(", ")}\n${this.compose("logs", "--tail", "20")}`);
     }
+  }
+
+  /** Exit statuses of the containers that have ended, by service. */
+  exitCodes(): Readonly<Record<string, number>> {
+    const lines = this.compose("ps", "-a", "--status", "exited", "--format", "{{.Service}} {{.ExitCode}}").trim().split("\n");
+    return Object.fromEntries(lines.map((line) => [line.split(" ")[0] ?? "", Number(line.split(" ")[1])]));
+  }
+
+  /** What the engine knows of an image of ours. */
+  image(name: string): { readonly Config: { readonly User: string; readonly Labels: Readonly<Record<string, string>> } } {
+    const [image] = JSON.parse(this.#docker("image", "inspect", `flyte-ts/${name}:${process.env.FLYTE_TS_VERSION ?? "dev"}`)) as [
+      ReturnType<ComposeProject["image"]>,
+    ];
+    return image;
   }
 
   /** Removes containers, networks and volumes. */

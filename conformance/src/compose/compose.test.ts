@@ -7,8 +7,10 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { examplesFolder, scope } from "../stack/example-runs.js";
 import { insist, waitForEnd } from "../stack/executions.js";
-import { COMPOSE_SERVICES, ComposeProject } from "./compose-project.js";
+import { COMPOSE_SERVICES, ComposeProject, REVISION } from "./compose-project.js";
 
+/** Services whose code is ours. */
+const OWN_SERVICES = COMPOSE_SERVICES.filter((service) => !["postgres", "nats", "api"].includes(service));
 /** How long a container is away. */
 const AWAY_MS = 30_000;
 const PATIENCE_MS = 600_000;
@@ -64,6 +66,28 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
       expect(project.compose("exec", "-T", service, "/usr/local/bin/node", "-e", probe).trim()).toBe("EROFS 65532");
   });
 
+  test("images say what they are and what is in them, and hold no shell", async () => {
+    const services = ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo", "local-blobstore"];
+    for (const name of services) {
+      const { User, Labels } = project.image(name).Config;
+      expect([User, Labels["org.opencontainers.image.version"], Labels["org.opencontainers.image.revision"]]).toEqual([
+        "65532:65532",
+        "dev",
+        REVISION,
+      ]);
+    }
+    const read = 'process.stdout.write(fs.readFileSync("/app/sbom.cdx.json", "utf8"))';
+    const bill = JSON.parse(project.compose("exec", "-T", "admin", "/usr/local/bin/node", "-e", read)) as {
+      bomFormat: string;
+      components: { name: string; version: string; hashes?: object[] }[];
+    };
+    expect(bill.bomFormat).toBe("CycloneDX");
+    expect(bill.components.find(({ name }) => name === "pg")).toMatchObject({ version: "8.23.1", hashes: [{ alg: "SHA-512" }] });
+    expect(bill.components.map(({ name }) => name)).not.toContain("typescript");
+    expect(() => project.compose("exec", "-T", "admin", "/bin/sh", "-c", "true")).toThrow(/no such file|not found/);
+    expect((await client.admin.getVersion({})).controlPlaneVersion).toMatchObject({ Version: "dev", Build: REVISION });
+  });
+
   test("three replicas of admin behind one address", async () => {
     project.compose("up", "-d", "--wait", "--no-recreate", "--scale", "admin=3");
     const replicas = project.compose("ps", "--format", "{{.Name}}", "admin").trim().split("\n");
@@ -111,7 +135,10 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
         ]);
       const name = await startTwenty();
       const before = await list();
-      project.compose("down", "--timeout", "30");
+      // Whoever is asked to end ends by itself, in order.
+      project.compose("stop", "--timeout", "30");
+      expect(project.exitCodes()).toMatchObject(Object.fromEntries(OWN_SERVICES.map((service) => [service, 0])));
+      project.compose("down");
       project.compose("up", "-d", "--wait");
       const after = await list();
       expect(after.map(([id]) => id)).toEqual(before.map(([id]) => id));

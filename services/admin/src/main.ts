@@ -108,7 +108,9 @@ const access =
   config.auth.mode === "required"
     ? await (await import("./access/start.js")).createAccess({ ...deps, self: () => ownAddress(servers) })
     : undefined;
-const services = adminServices({ ...deps, live }, { version: "0.1.0", revision: "unknown", time: new Date().toISOString() }, access);
+// Images know what they were built from.
+const { FLYTE_TS_BUILD_VERSION: version = "0.1.0", FLYTE_TS_BUILD_REVISION: revision = "unknown" } = process.env;
+const services = adminServices({ ...deps, live }, { version, revision, time: new Date().toISOString() }, access);
 const { tracing } = config;
 const traces = tracing.endpoint === undefined ? undefined : new OtlpExporter({ ...tracing, endpoint: tracing.endpoint, service: "admin" });
 const interceptors = [
