@@ -243,7 +243,7 @@ test("entities are the same on both sides", async () => {
 
 test("what was active is active, but for schedules, until they are wanted", async () => {
   const active = async () =>
-    (await to.admin.listActiveLaunchPlans({ ...scope, limit: 10 })).launchPlans.map((each) => each.id?.name).sort();
+    (await to.admin.listActiveLaunchPlans({ ...scope, limit: 10 })).launchPlans.map((each) => each.id?.name ?? "").sort();
   expect(await active()).toEqual(["known"]);
   expect((await run(["--activate", "all"])).skipped).toEqual([]);
   expect(await active()).toEqual(["known", "on-schedule"]);
