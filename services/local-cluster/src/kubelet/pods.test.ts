@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { createKubeClient } from "@flyte-ts/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestCluster, testCluster } from "../cluster.fixture.js";
+import { writeKubeconfig } from "../kubeconfig.js";
 import { at, type JsonObject, type KubeObject, listAt, textAt } from "../object/model.js";
 import { podFolder } from "./pod-folder.js";
 
@@ -436,6 +438,35 @@ describe("logs", () => {
     expect(await log("follow", "?limitBytes=3")).toBe("1\n2");
     for (const line of (await log("follow", "?timestamps=true")).trimEnd().split("\n"))
       expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{9}Z \d$/);
+  });
+
+  test("come through the client while they are written, and again from a second on", async () => {
+    const kubeconfig = join(k.folder, "client-kubeconfig");
+    writeKubeconfig(kubeconfig, { host: "127.0.0.1", port: k.cluster.port, token: undefined });
+    const client = await createKubeClient({ kubeconfig });
+    const read = async (more: { follow: boolean; since?: Date; tailLines?: number }) => {
+      let text = "";
+      const where = { namespace: "default", name: "client", container: "main", signal: AbortSignal.timeout(20_000) };
+      for await (const part of client.podLog({ ...where, ...more })) text += Buffer.from(part).toString();
+      return text;
+    };
+    try {
+      await run("client", { containers: [sh("for i in 1 2 3; do echo $i; sleep 0.4; done")] });
+      await until("client", inPhase("Running"));
+      const followed = await read({ follow: true });
+      expect(followed.replace(/^\S+ /gm, "")).toBe("1\n2\n3\n");
+      const last = followed.split("\n").at(2) ?? "";
+      expect(await read({ follow: false, tailLines: 1 })).toBe(`${last}\n`);
+      const since = new Date(`${last.slice(0, 19)}Z`);
+      expect(await read({ follow: false, since })).toBe(followed.slice(followed.indexOf(last.slice(0, 19))));
+      await expect(
+        client
+          .podLog({ namespace: "default", name: "nobody", container: "main", follow: false, signal: AbortSignal.timeout(5_000) })
+          .next(),
+      ).rejects.toMatchObject({ status: 404 });
+    } finally {
+      await client.close();
+    }
   });
 
   test("a line has one time, whenever it is read, and is whole where a second begins", async () => {
