@@ -30,7 +30,7 @@ test("a line for each change that people notice, the execution's last", () => {
   expect(lines(changes, { execution, nodes: [node(NodeExecution_Phase.RUNNING)], tasks: [task] })).toEqual([
     "10:00:00.250  n0 attempt 1             QUEUED     no room",
   ]);
-  expect(lines(changes, { nodes: [node(NodeExecution_Phase.FAILED, "Traceback\n  line 1\nValueError: no\n")] })).toEqual([
+  expect(lines(changes, { nodes: [node(NodeExecution_Phase.FAILED, "Traceback\n  line 1\nValueError: no\n.\n")] })).toEqual([
     "10:00:00.250  n0 in n1                 FAILED     ValueError: no",
   ]);
   expect(changes.phase).toBe(WorkflowExecution_Phase.RUNNING);

@@ -22,9 +22,8 @@ export class Changes {
     }
     for (const { id, closure } of tasks) {
       const place = `${id?.nodeExecutionId?.nodeId ?? ""} attempt ${id?.retryAttempt ?? 0}`;
-      lines.push(
-        this.#line(place, { phase: TaskExecution_Phase[closure?.phase ?? 0], at: closure?.updatedAt, text: closure?.reason ?? "" }),
-      );
+      const text = closure?.outputResult.case === "error" ? closure.outputResult.value.message : (closure?.reason ?? "");
+      lines.push(this.#line(place, { phase: TaskExecution_Phase[closure?.phase ?? 0], at: closure?.updatedAt, text }));
     }
     // Last: who reads that it has ended has read of everything in it.
     if (execution !== undefined) {
@@ -41,7 +40,12 @@ export class Changes {
     place: string,
     { phase = "", at, text }: { phase: string | undefined; at: Timestamp | undefined; text: string },
   ): string | undefined {
-    const said = text.trim().split("\n").at(-1)?.trim() ?? "";
+    // Errors end with what matters most, but for marks.
+    const said =
+      text
+        .split("\n")
+        .findLast((line) => /\w{2}/.test(line))
+        ?.trim() ?? "";
     const shown = `${phase} ${said}`;
     if (this.#shown.get(place) === shown) return undefined;
     this.#shown.set(place, shown);
