@@ -13,7 +13,7 @@ import { parseSnapshot, type Snapshot } from "./snapshot.js";
 // Every row of PostgreSQL names the transaction that wrote it (the system column xmin), and a snapshot tells of every
 // transaction whether it had been committed. Together they tell which rows changed between two moments: exactly, for
 // whatever writes them, and without a column or an index that writers would pay for. The tables are read by execution;
-// of 1,000 nodes that takes 1 ms, of 100,000 some 100 ms (docs/decisions/0025). Savepoints would break it: admin has none.
+// of 1,000 nodes that takes 1 ms, of 100,000 some 100 ms (docs/decisions/0027). Savepoints would break it: admin has none.
 
 /** The number of a row's writer with its epoch: xmin has the lower 32 bits alone, and no visible row's is above now's. */
 const xidOf = (table: string) => `(moment.xmax - ((moment.xmax - ${table}.xmin::text::bigint) & 4294967295))`;
