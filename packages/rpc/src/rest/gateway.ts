@@ -169,8 +169,9 @@ class Gateway {
     const answered = dispatch.one(asked, context);
     const answer = limit === undefined ? await answered : await withinDeadline(answered, { signal, closed });
     const message = decoded(answer);
+    const written = codec.write(route.method.output, message);
     response.writeHead(200, { ...route.served.answerHeaders?.(route.method, message), "Content-Type": codec.contentType });
-    response.end(codec.write(route.method.output, message));
+    response.end(written);
   }
 
   async #admits(route: HttpRoute, { request, response, path, codec }: Exchange & { path: string; codec: Codec }): Promise<boolean> {
