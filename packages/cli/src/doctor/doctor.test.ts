@@ -75,7 +75,7 @@ test("the rights are those of the manifests", () => {
   const line = (name: string, own: boolean, right: string) => `${name} ${own ? "own " : ""}${right}`;
   const given = roles.flatMap(({ kind, metadata, rules }) =>
     rules.flatMap(({ apiGroups, resources, verbs }) =>
-      verbs.map((verb) => line(metadata.name, kind === "Role", `${apiGroups.join()} ${resources.join()} ${verb}`)),
+      resources.flatMap((resource) => verbs.map((verb) => line(metadata.name, kind === "Role", `${apiGroups.join()} ${resource} ${verb}`))),
     ),
   );
   const needed = Object.entries(NEEDED_RIGHTS).flatMap(([service, rights]) =>

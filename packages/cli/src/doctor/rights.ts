@@ -21,6 +21,8 @@ export const NEEDED_RIGHTS: Readonly<Record<"flyteadmin" | "flytepropeller" | "f
   flyteadmin: [
     { ...WORKFLOWS, verbs: ["create", "delete", "get"] },
     { group: "", resource: "namespaces", verbs: ["create"] },
+    { group: "", resource: "pods", verbs: ["get"] },
+    { group: "", resource: "pods/log", verbs: ["get"] },
   ],
   flytepropeller: [
     { ...WORKFLOWS, verbs: ["delete", "get", "list", "patch", "watch"] },
