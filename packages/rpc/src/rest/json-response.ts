@@ -1,5 +1,4 @@
 import {
-  isMessage,
   ScalarType,
   toJson,
   type DescField,
@@ -9,7 +8,6 @@ import {
   type MessageShape,
   type Registry,
 } from "@bufbuild/protobuf";
-import { NullValue, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 
 export interface JsonResponseOptions {
   /** Names as in the .proto file instead of lowerCamelCase. */
@@ -40,22 +38,14 @@ export function writeJsonResponse<Desc extends DescMessage>(
   return json;
 }
 
-/** The same, with what JSON cannot say in free-form data (google.protobuf.Value) as it says it of doubles: `"NaN"`, `"Infinity"`; nothing as null. */
+/** The same, with numbers that JSON cannot say in free-form data (google.protobuf.Struct) as it says them of doubles: `"NaN"`, `"Infinity"`. */
 function speakable(value: unknown, freeForm: boolean): unknown {
   if (typeof value === "number") return freeForm && !Number.isFinite(value) ? String(value) : value;
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
   if (Array.isArray(value)) return value.map((each: unknown) => speakable(each, freeForm));
   const inside = !("$typeName" in value);
   const entries = Object.entries(value).map(([key, each]) => [key, speakable(each, inside)] as const);
-  const copy = Object.assign(Object.create(Object.getPrototypeOf(value) as object | null) as object, Object.fromEntries(entries));
-  return isMessage(copy, ValueSchema) ? speakableValue(copy) : copy;
-}
-
-function speakableValue(value: Value): Value {
-  const { kind } = value;
-  if (kind.case === undefined) return { ...value, kind: { case: "nullValue", value: NullValue.NULL_VALUE } };
-  if (kind.case !== "numberValue" || Number.isFinite(kind.value)) return value;
-  return { ...value, kind: { case: "stringValue", value: String(kind.value) } };
+  return Object.assign(Object.create(Object.getPrototypeOf(value) as object | null) as object, Object.fromEntries(entries));
 }
 
 /** Adds the nulls, in place, and writes 32-bit floats with no more digits than they have. */
