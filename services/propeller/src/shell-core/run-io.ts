@@ -62,12 +62,12 @@ export class RunIo {
 
   /** Whether `nextWrite` has one now (ms). */
   wantsWrite(now: number): boolean {
-    return this.#writing === undefined && this.run.revision > this.#durable && !this.#rests(now);
+    return this.#writing === undefined && this.#hasNews && !this.#rests(now);
   }
 
   /** The write to start now (ms), or undefined while one is in flight, nothing has changed, or what has may wait: see `writeAt`. */
   nextWrite(now: number): StatusWrite | undefined {
-    if (this.#writing !== undefined || this.#rests(now)) return undefined;
+    if (!this.wantsWrite(now)) return undefined;
     const { revision } = this.run;
     const patch = this.run.takePatch();
     if (patch === undefined) return undefined;
@@ -78,7 +78,11 @@ export class RunIo {
 
   /** When what has changed will be written, ms; undefined when that follows from something else. */
   get writeAt(): number | undefined {
-    return this.#writing === undefined && this.run.revision > this.#durable ? this.#rest.until : undefined;
+    return this.#writing === undefined && this.#hasNews ? this.#rest.until : undefined;
+  }
+
+  get #hasNews(): boolean {
+    return this.run.revision > this.#durable;
   }
 
   /** A clock that was set back makes no rest longer. */

@@ -137,10 +137,10 @@ export class Shard {
         if (type === "deleted") {
           this.#forget(key);
           this.#finished.delete(key);
-        } else if (type === "added" && this.#opened) {
-          this.#isNew.add(key);
-          queue.add(key);
-        } else if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) queue.add(key);
+          return;
+        }
+        if (type === "added" && this.#opened) this.#isNew.add(key);
+        if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) queue.add(key);
       },
     });
     await Promise.race([this.#informer.synced, this.#dropped]);
