@@ -1,1 +1,2 @@
+export { DueQueue } from "./due-queue.js";
 export { Heap } from "./heap.js";

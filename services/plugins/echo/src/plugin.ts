@@ -11,7 +11,7 @@ import {
   type TaskStatus,
 } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
-import { AlarmHeap } from "./alarm-heap.js";
+import { Alarms } from "./alarms.js";
 import { echoOutputs } from "./echo.js";
 import { encodeEndTime, endTime } from "./end-time.js";
 import { sleepDurationMs } from "./sleep-duration.js";
@@ -34,7 +34,7 @@ interface Sleeper {
 export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin {
   const sleepers = new Map<string, Sleeper>();
   let host: PluginHost | undefined;
-  const alarms = new AlarmHeap(clock, (key) => {
+  const alarms = new Alarms(clock, (key) => {
     const sleeper = sleepers.get(key);
     sleepers.delete(key);
     if (sleeper === undefined || host === undefined) return;

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { DueQueue } from "../due-queue.js";
+import { DueQueue } from "@flyte-ts/heap";
 
 interface Event {
   readonly run: () => void;

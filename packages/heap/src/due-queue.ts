@@ -1,4 +1,4 @@
-import { Heap } from "@flyte-ts/heap";
+import { Heap } from "./heap.js";
 
 interface Entry<T> {
   readonly at: number;
@@ -17,8 +17,9 @@ export class DueQueue<T> {
     this.#heap.push({ at, item });
   }
 
-  delete(item: T): void {
-    this.#at.delete(item);
+  /** Whether it was there. */
+  delete(item: T): boolean {
+    return this.#at.delete(item);
   }
 
   /** Time of the first item. */

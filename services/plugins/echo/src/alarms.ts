@@ -1,0 +1,49 @@
+import { DueQueue } from "@flyte-ts/heap";
+import type { Clock } from "@flyte-ts/task-plugin";
+
+/** Any number of alarms, by key, on one timer. */
+export class Alarms {
+  #queue = new DueQueue<string>();
+  #callOff: (() => void) | undefined;
+  /** ms since the epoch. */
+  #armedFor = Number.POSITIVE_INFINITY;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly ring: (key: string) => void,
+  ) {}
+
+  /** Sets the key's alarm to this time, ms since the epoch, instead of any earlier one. */
+  set(key: string, at: number): void {
+    this.#queue.set(key, at);
+    this.#arm();
+  }
+
+  /** Whether there was one. */
+  callOff(key: string): boolean {
+    return this.#queue.delete(key);
+  }
+
+  stop(): void {
+    this.#callOff?.();
+    this.#callOff = undefined;
+    this.#armedFor = Number.POSITIVE_INFINITY;
+    this.#queue = new DueQueue();
+  }
+
+  #arm(): void {
+    const first = this.#queue.first();
+    if (first === undefined || first >= this.#armedFor) return;
+    this.#callOff?.();
+    this.#armedFor = first;
+    this.#callOff = this.clock.after(Math.max(0, first - this.clock.now().getTime()), () => this.#due());
+  }
+
+  #due(): void {
+    this.#armedFor = Number.POSITIVE_INFINITY;
+    this.#callOff = undefined;
+    const now = this.clock.now().getTime();
+    for (let key = this.#queue.take(now); key !== undefined; key = this.#queue.take(now)) this.ring(key);
+    this.#arm();
+  }
+}
