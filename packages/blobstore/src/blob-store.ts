@@ -55,6 +55,10 @@ export interface BlobStore {
   get(uri: string, options?: GetOptions): Promise<Uint8Array | undefined>;
   /** Resolves when the blob is durable: `written`, or `exists` when ifNoneMatch left what was there. */
   put(uri: string, bytes: Uint8Array, options?: PutOptions): Promise<"written" | "exists">;
+  /** Writes the content to a file of this machine, piece by piece: for blobs of any size. False when there is no such blob. */
+  getFile(uri: string, path: string): Promise<boolean>;
+  /** Puts a file of this machine, piece by piece; nobody sees the blob before all of it is there. */
+  putFile(uri: string, path: string): Promise<void>;
   /** Undefined when there is no such blob. */
   head(uri: string): Promise<BlobHead | undefined>;
   /** A blob that is not there is no error. */

@@ -21,6 +21,14 @@ export function createBlobStore({ s3 = {} }: BlobStoreConfig): BlobStore {
       const address = parseBlob(uri);
       return address.scheme === "s3" ? buckets.put(address, bytes, options) : files.put(address, bytes, options);
     },
+    getFile: async (uri, path) => {
+      const address = parseBlob(uri);
+      return address.scheme === "s3" ? buckets.getFile(address, path) : files.getFile(address, path);
+    },
+    putFile: async (uri, path) => {
+      const address = parseBlob(uri);
+      await (address.scheme === "s3" ? buckets.putFile(address, path) : files.putFile(address, path));
+    },
     head: async (uri) => {
       const address = parseBlob(uri);
       return address.scheme === "s3" ? buckets.head(address) : files.head(address);

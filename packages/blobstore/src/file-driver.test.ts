@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -43,6 +43,19 @@ test("a blob over the limit is refused, one at the limit is read", async () => {
   await blobs.put(uri, bytes("12345"));
   await expect(blobs.get(uri, { maxBytes: 4 })).rejects.toThrow(BlobTooLarge);
   expect(text(await blobs.get(uri, { maxBytes: 5 }))).toBe("12345");
+});
+
+test("files go and come, and what is not there is told", async () => {
+  const root = folder();
+  const here = join(mkdtempSync(join(tmpdir(), "files-")), "one");
+  expect(await blobs.getFile(`${root}/d/x`, here)).toBe(false);
+  writeFileSync(here, "content");
+  await blobs.putFile(`${root}/d/x`, here);
+  expect(text(await blobs.get(`${root}/d/x`))).toBe("content");
+  expect(await blobs.getFile(`${root}/d/x`, `${here}.again`)).toBe(true);
+  expect(readFileSync(`${here}.again`, "utf8")).toBe("content");
+  expect(readdirSync(`${root.slice(7)}/d`)).toEqual(["x"]);
+  await expect(blobs.putFile(`${root}/d/y`, `${here}.missing`)).rejects.toThrow(BlobError);
 });
 
 test("a listing has the blobs under a prefix, which may end within a name, in the order of keys", async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { BlobAddress } from "./address.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions } from "./blob-store.js";
@@ -23,22 +23,34 @@ export class FileDriver {
   }
 
   async put(address: FileAddress, bytes: Uint8Array, { ifNoneMatch }: PutOptions): Promise<"written" | "exists"> {
-    return guard(address.uri, async () => {
-      const folder = dirname(address.path);
-      await mkdir(folder, { recursive: true });
-      const partial = join(folder, `${TEMPORARY}${randomUUID()}`);
-      try {
+    return guard(address.uri, () =>
+      throughPartial(address.path, async (partial) => {
         await writeDurably(partial, bytes);
-        if (ifNoneMatch === true) {
-          // A link fails where a rename would replace.
-          if (!(await linked(partial, address.path))) return "exists";
-        } else await rename(partial, address.path);
-      } finally {
-        await rm(partial, { force: true });
-      }
-      await syncFolder(folder);
-      return "written";
+        // A link fails where a rename would replace.
+        if (ifNoneMatch === true) return (await linked(partial, address.path)) ? "written" : "exists";
+        await rename(partial, address.path);
+        return "written";
+      }),
+    );
+  }
+
+  async getFile(address: FileAddress, path: string): Promise<boolean> {
+    return guard(address.uri, async () => {
+      const found = await stat(address.path).catch(absent);
+      if (found === undefined || !found.isFile()) return false;
+      await copyFile(address.path, path);
+      return true;
     });
+  }
+
+  async putFile(address: FileAddress, path: string): Promise<void> {
+    await guard(address.uri, () =>
+      throughPartial(address.path, async (partial) => {
+        await copyFile(path, partial);
+        await syncPath(partial);
+        await rename(partial, address.path);
+      }),
+    );
   }
 
   async head(address: FileAddress): Promise<BlobHead | undefined> {
@@ -108,9 +120,24 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Makes a rename durable. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, constants.O_RDONLY);
+/** Hands `write` a file beside `path` to write to first, and makes what it did with that durable. */
+async function throughPartial<T>(path: string, write: (partial: string) => Promise<T>): Promise<T> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true });
+  const partial = join(folder, `${TEMPORARY}${randomUUID()}`);
+  let result: T;
+  try {
+    result = await write(partial);
+  } finally {
+    await rm(partial, { force: true });
+  }
+  await syncPath(folder);
+  return result;
+}
+
+/** Makes a file durable, or what happened in a folder. */
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY);
   try {
     await handle.sync();
   } finally {

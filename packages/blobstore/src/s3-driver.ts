@@ -1,7 +1,11 @@
+import { createWriteStream } from "node:fs";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type * as Sdk from "@aws-sdk/client-s3";
 import type { BlobAddress } from "./address.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignPutOptions } from "./blob-store.js";
 import { BlobError, BlobTooLarge, BlobUnavailable } from "./errors.js";
+import { uploadFile } from "./s3-upload.js";
 
 type S3Address = Extract<BlobAddress, { scheme: "s3" }>;
 
@@ -67,6 +71,21 @@ export class S3Driver {
         throw error;
       }
     });
+  }
+
+  async getFile({ uri, bucket, key }: S3Address, path: string): Promise<boolean> {
+    const { sdk, client } = await this.#load();
+    return guard(uri, async () => {
+      const response = await found(client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key })));
+      if (response?.Body === undefined) return false;
+      await pipeline(response.Body as Readable, createWriteStream(path));
+      return true;
+    });
+  }
+
+  async putFile({ uri, bucket, key }: S3Address, path: string): Promise<void> {
+    const loaded = await this.#load();
+    await guard(uri, () => uploadFile(loaded, { Bucket: bucket, Key: key }, path));
   }
 
   async head({ uri, bucket, key }: S3Address): Promise<BlobHead | undefined> {
@@ -196,6 +215,12 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === "number" ? status : undefined;
 }
 
+const FILE_ERRORS: readonly unknown[] = ["ENOENT", "ENOTDIR", "EISDIR", "EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "EFBIG"];
+
+function isFileError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && FILE_ERRORS.includes(error.code);
+}
+
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : "";
 }
@@ -217,8 +242,8 @@ async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
     if (error instanceof BlobError) throw error;
     const status = statusOf(error);
     const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    // Without a status there was no answer: the connection failed or broke.
-    const passing = status === undefined || status >= 500 || [408, 409, 429].includes(status);
+    // Without a status there was no answer: the connection failed or broke, unless it was a file of this machine that did.
+    const passing = status === undefined ? !isFileError(error) : status >= 500 || [408, 409, 429].includes(status);
     if (passing && nameOf(error) !== "CredentialsProviderError") throw new BlobUnavailable(uri, reason, { cause: error });
     throw new BlobError(uri, reason, { cause: error });
   }

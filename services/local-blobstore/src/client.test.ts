@@ -1,4 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { BlobError, BlobTooLarge, BlobUnavailable, createBlobStore, type BlobStore } from "@flyte-ts/blobstore";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -59,6 +62,27 @@ test("a blob over the limit is refused, and the connection stays good", async ()
   await blobs.put("s3://bucket/large", randomBytes(2_000_000));
   for (let i = 0; i < 5; i++) await expect(blobs.get("s3://bucket/large", { maxBytes: 1_999_999 })).rejects.toThrow(BlobTooLarge);
   expect(await blobs.get("s3://bucket/large", { maxBytes: 2_000_000 })).toHaveLength(2_000_000);
+});
+
+test.each([0, 7, 8 * 1024 * 1024 + 1, 17 * 1024 * 1024 + 11])("a file of %i bytes goes and comes", async (size) => {
+  const folder = mkdtempSync(join(tmpdir(), "files-"));
+  const [from, to] = [join(folder, "from"), join(folder, "to")] as const;
+  const content = randomBytes(size);
+  writeFileSync(from, content);
+  expect(await blobs.getFile("s3://bucket/files/none", to)).toBe(false);
+  await blobs.putFile(`s3://bucket/files/${size}`, from);
+  expect(await blobs.getFile(`s3://bucket/files/${size}`, to)).toBe(true);
+  expect(readFileSync(to).equals(content)).toBe(true);
+  rmSync(folder, { recursive: true });
+});
+
+test("a file that cannot be read or written here is no trouble of the store", async () => {
+  const nowhere = join(tmpdir(), "no", "such", "folder", "file");
+  const putting = blobs.putFile("s3://bucket/files/from-nowhere", nowhere);
+  await expect(putting).rejects.toThrow(BlobError);
+  await expect(putting).rejects.not.toThrow(BlobUnavailable);
+  await blobs.put("s3://bucket/files/there", bytes("x"));
+  await expect(blobs.getFile("s3://bucket/files/there", nowhere)).rejects.not.toThrow(BlobUnavailable);
 });
 
 test("of many writers that must not replace, one writes", async () => {
