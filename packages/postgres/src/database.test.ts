@@ -47,6 +47,22 @@ test("replicas that migrate at once apply each file once; changed, misnamed and 
   expect((await db.query({ text: "SELECT to_regclass('c') AS c" })).rows).toEqual([{ c: null }]);
 });
 
+test("a build goes on where newer ones have added, and not where they took away what it uses", async () => {
+  const [first, second] = [{ "0001_a.sql": "CREATE TABLE a2 (id int);" }, { "0002_b.sql": "ALTER TABLE a2 ADD COLUMN b int;" }];
+  const third = { "0003_c.sql": "-- contract after 0002: nobody reads id since 0002\nALTER TABLE a2 DROP COLUMN id;" };
+  const name = `versions_${process.pid}`;
+  await db.query({ text: `CREATE DATABASE ${name}` });
+  const own = createPool({ url: server.url.replace(/\/[^/]*$/, `/${name}`), logger });
+  const build = (files: Record<string, string>) => own.migrate({ directory: migrations(files), logger });
+  await build(first);
+  await build({ ...first, ...second });
+  await build(first);
+  await build({ ...first, ...second, ...third });
+  await build({ ...first, ...second });
+  await expect(build(first)).rejects.toThrow("0003_c.sql took away what this build uses: run one that has migration 0002");
+  await own.close();
+});
+
 test("a transaction is all or nothing", async () => {
   await db.query({ text: "CREATE TABLE t (id int PRIMARY KEY)" });
   const twice = db.transaction(async (tx) => {

@@ -1,5 +1,6 @@
 export { createPool, CommitUnknown, type Database, type PoolOptions, type Query, type Queryable, type Result } from "./database.js";
 export { ensureDatabase } from "./ensure-database.js";
 export { databaseProblem, whenDatabaseIsThere } from "./wait-for-database.js";
+export { contractAfter } from "./contract-step.js";
 export { MigrationError, type MigrateOptions } from "./migrate.js";
 export { isTransactionConflict, isUnavailable, isUniqueViolation, isUnstorableText } from "./errors.js";

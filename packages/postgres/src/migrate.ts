@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import type { Logger } from "@flyte-ts/telemetry";
+import { contractAfter } from "./contract-step.js";
 
 export interface MigrateOptions {
   /** Folder of `NNNN_name.sql` files. */
@@ -19,6 +20,14 @@ interface Migration {
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
+  /** See `contractAfter`. */
+  readonly after: string | undefined;
+}
+
+interface Applied {
+  readonly name: string;
+  readonly checksum: string;
+  readonly contract_after: string | null;
 }
 
 /** Chosen once for this project: whoever migrates the same database waits on it. */
@@ -28,9 +37,12 @@ const LOCK = 7_031_990_416;
  * Applies the migrations that the database does not have yet, in order, each in a
  * transaction of its own with the row that records it. Replicas that start together
  * wait for each other. A file that was changed after it was applied is refused, for
- * two databases with the same migrations must have the same schema.
+ * two databases with the same migrations must have the same schema. What newer builds
+ * applied stays: their migrations only add, but for contract steps, which a build must
+ * be new enough for.
  *
- * @throws MigrationError when a file is misnamed, changed or older than the newest applied one.
+ * @throws MigrationError when a file is misnamed, changed or older than the newest applied one, or when this build is too old
+ * for the database.
  */
 export async function migrate(url: string, { directory, logger }: MigrateOptions): Promise<void> {
   const files = readMigrations(directory);
@@ -41,12 +53,15 @@ export async function migrate(url: string, { directory, logger }: MigrateOptions
     await client.query(
       "CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())",
     );
-    const { rows } = await client.query<{ name: string; checksum: string }>("SELECT name, checksum FROM schema_migrations ORDER BY name");
+    await client.query("ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS contract_after text");
+    const { rows } = await client.query<Applied>("SELECT name, checksum, contract_after FROM schema_migrations ORDER BY name");
+    refuseTooOld(files, rows);
     for (const file of pending(files, rows)) {
       await client.query("BEGIN");
       try {
         await client.query(file.sql);
-        await client.query("INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)", [file.name, file.checksum]);
+        const row = [file.name, file.checksum, file.after];
+        await client.query("INSERT INTO schema_migrations (name, checksum, contract_after) VALUES ($1, $2, $3)", row);
         await client.query("COMMIT");
       } catch (cause) {
         await client.query("ROLLBACK");
@@ -65,11 +80,21 @@ function readMigrations(directory: string): Migration[] {
     if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name)) throw new MigrationError(`migration ${name}: the name must be NNNN_words.sql`);
     if (name.slice(0, 4) === names[index + 1]?.slice(0, 4)) throw new MigrationError(`migration ${name}: its number is given twice`);
     const sql = readFileSync(join(directory, name), "utf8");
-    return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+    return { name, sql, checksum: createHash("sha256").update(sql).digest("hex"), after: contractAfter(sql) };
   });
 }
 
-function pending(files: readonly Migration[], applied: readonly { name: string; checksum: string }[]): Migration[] {
+/** A build that does not know what a contract step counts on would use what is gone. */
+function refuseTooOld(files: readonly Migration[], applied: readonly Applied[]): void {
+  const newest = files.at(-1)?.name ?? "";
+  const step = applied.find(({ contract_after: after }) => after !== null && newest.slice(0, 4) < after);
+  if (step !== undefined)
+    throw new MigrationError(
+      `migration ${step.name} took away what this build uses: run one that has migration ${step.contract_after}; this one ends at ${newest}`,
+    );
+}
+
+function pending(files: readonly Migration[], applied: readonly Applied[]): Migration[] {
   const known = new Map(applied.map((row) => [row.name, row.checksum]));
   const newest = applied.at(-1)?.name ?? "";
   return files.filter(({ name, checksum }) => {

@@ -1,5 +1,6 @@
 export { type ApiFault, type ApiProxy, type ApiProxyTarget, startApiProxy } from "./api-proxy.js";
 export { type CommitCut, type CommitProxy, startCommitProxy } from "./commit-proxy.js";
+export { contractions, type ContractionsOptions } from "./contractions.js";
 export { deployedSettings } from "./deployed-settings.js";
 export { kubernetesFixture, type KubernetesFixture, type KubernetesFixtureOptions, kubernetesUnavailable } from "./kubernetes.js";
 export { type MailServer, mailServer, type MailServerOptions, type ReceivedMail } from "./mail-server.js";

@@ -38,6 +38,7 @@ export {
 export { parseClosure, type ClosureModel } from "./parse/closure.js";
 export { closureWithoutNodes } from "./parse/open-closure.js";
 export { WorkflowFormatError } from "./parse/read.js";
+export { NewerStatusError } from "./parse/newer-status.js";
 
 // Messages as bytes
 export { messagesIn, rewriteField } from "./parse/encoded-fields.js";
@@ -59,6 +60,7 @@ export { SharedLists } from "./shared-lists.js";
 // Status
 export {
   SLICE_VERSION,
+  STATUS_VERSION,
   type ArrayNodeStatus,
   type CompactArrayJson,
   type ExecutionErrorJson,

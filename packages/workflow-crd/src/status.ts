@@ -20,6 +20,11 @@ export interface WorkflowStatus {
   defVersion?: number;
   /** Ours: count of events published so far, so that their order survives a restart. */
   eventSequence?: number;
+  /**
+   * Ours: the version of the status that who acts upon it must know at least. Left out where every build may: fields that one
+   * does not know it keeps. See docs/upgrades.md.
+   */
+  requires?: number;
   /** Ours: the id of the node whose failure made the workflow fail. */
   failedNode?: string;
   /** Ours: why the execution is being aborted. */
@@ -46,7 +51,10 @@ export interface SliceRoot {
   names: Record<string, string>;
 }
 
-/** Version of the root and of the slices; others are refused. */
+/** What this build knows of the status: see `requires`. Raised by the build before the one that writes it. */
+export const STATUS_VERSION = 1;
+
+/** Version of the root and of the slices; greater ones are left to newer builds, others refused. */
 export const SLICE_VERSION = 1;
 
 export interface NodeStatus {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Database } from "@flyte-ts/postgres";
-import { type MigratedDatabase, migratedDatabase, schemaSnapshot } from "@flyte-ts/testing";
+import { contractions, type MigratedDatabase, migratedDatabase, schemaSnapshot } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const directory = fileURLToPath(new URL("../migrations", import.meta.url));
@@ -12,6 +12,10 @@ beforeAll(async () => {
   ({ db } = database);
 });
 afterAll(() => database.stop());
+
+test("migrations only add, so that the build before goes on, or say from which build on they take away", () => {
+  expect(contractions(directory)).toEqual([]);
+});
 
 test("the migrations give the schema that is written down", async () => {
   const { schema, written, hint } = await schemaSnapshot(db, directory);

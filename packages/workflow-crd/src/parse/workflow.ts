@@ -11,6 +11,7 @@ import type { ExecutionOptions, ParsedWorkflow } from "../model.js";
 import { type ClosureForm, closureForm, parseGraphs } from "./closure.js";
 import { graphIn } from "./graph.js";
 import { openClosure } from "./open-closure.js";
+import { checkStatusVersion } from "./newer-status.js";
 import { parseOptions } from "./options.js";
 import { Field } from "./read.js";
 import { assembleSlices } from "../slice/assemble.js";
@@ -35,9 +36,14 @@ export interface FetchedParts {
   readonly slices?: readonly LoadedSlice[] | undefined;
 }
 
-/** @throws WorkflowFormatError when the value is no object or an address no text. */
+/**
+ * To be asked before all else.
+ * @throws WorkflowFormatError when the value is no object or an address no text, NewerStatusError when the resource is one for a
+ * newer build.
+ */
 export function referencesOf(json: unknown): WorkflowReferences {
   const root = new Field(json, "resource");
+  checkStatusVersion(root.at("status"));
   return {
     closure: root.at("workflowClosureReference").text() || undefined,
     inputs: root.at("offloadedInputs").text() || undefined,

@@ -1,4 +1,5 @@
 import { gunzipSync, gzipSync } from "node:zlib";
+import { checkVersion } from "../parse/newer-status.js";
 import { Field, type WorkflowFormatError } from "../parse/read.js";
 import { parseNodeStatus } from "../parse/status.js";
 import { SLICE_VERSION, type NodeStatus } from "../status.js";
@@ -28,12 +29,11 @@ export function encodeSlice(entries: readonly SliceEntry[]): Uint8Array {
 
 /**
  * @param key the slice's, for errors.
- * @throws WorkflowFormatError when the bytes are no slice.
+ * @throws WorkflowFormatError when the bytes are no slice, NewerStatusError when they are one of a newer build.
  */
 export function decodeSlice(bytes: Uint8Array, key: string): readonly SliceEntry[] {
   const root = sliceField(key, unpack(bytes, key));
-  const version = root.at("version").value;
-  if (version !== SLICE_VERSION) throw root.at("version").error(`must be ${SLICE_VERSION}, is ${JSON.stringify(version) ?? "not there"}`);
+  checkVersion(root.at("version"), SLICE_VERSION);
   return root
     .at("nodes")
     .items()

@@ -1,3 +1,4 @@
+import { checkVersion } from "../parse/newer-status.js";
 import type { Field } from "../parse/read.js";
 import { SLICE_VERSION } from "../status.js";
 
@@ -17,8 +18,7 @@ export function sliceReferences(status: Field): readonly SliceReference[] {
   if (status.absent) return [];
   const root = status.at("slices");
   if (root.absent) return [];
-  const version = root.at("version");
-  if (version.value !== SLICE_VERSION) throw version.error(`must be ${SLICE_VERSION}, is ${JSON.stringify(version.value) ?? "not there"}`);
+  checkVersion(root.at("version"), SLICE_VERSION);
   const prefix = root.at("prefix").string();
   root.at("generation").count();
   return root

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { NewerStatusError } from "../parse/newer-status.js";
 import { Field, WorkflowFormatError } from "../parse/read.js";
 import { assembleSlices } from "./assemble.js";
 import { decodeSlice, encodeSlice, type SliceEntry } from "./codec.js";
@@ -46,7 +47,7 @@ test("any bytes are decoded or refused by name, never otherwise", () => {
 test("a slice that was cut off is refused", () => {
   const bytes = encodeSlice([{ path: ["n0"], status: { phase: 5 } }]);
   expect(() => decodeSlice(bytes.subarray(0, -9), "s")).toThrow(WorkflowFormatError);
-  expect(() => decodeSlice(gzipSync('{"version":2,"nodes":[]}'), "s")).toThrow("status.slices.names.s.version: must be 1, is 2");
+  expect(() => decodeSlice(gzipSync('{"version":0,"nodes":[]}'), "s")).toThrow("status.slices.names.s.version: must be 1, is 0");
 });
 
 test("nodes come together below those that they stand under, in whatever slices they stand", () => {
@@ -76,5 +77,11 @@ test("the root names its slices", () => {
     { key: "2", name: "2.1.y", uri: "s3://b/e/status/2.1.y" },
   ]);
   expect(sliceReferences(new Field({ phase: 1 }, "status"))).toEqual([]);
-  expect(() => sliceReferences(new Field({ slices: { ...root, version: 2 } }, "status"))).toThrow("slices.version: must be 1, is 2");
+  expect(() => sliceReferences(new Field({ slices: { ...root, version: "1" } }, "status"))).toThrow('slices.version: must be 1, is "1"');
+});
+
+test("what a newer build wrote is told apart from what is broken", () => {
+  const root = { version: 2, prefix: "s3://b/e/status", generation: 3, names: {} };
+  expect(() => decodeSlice(gzipSync('{"version":2,"nodes":"of another form"}'), "s")).toThrow(NewerStatusError);
+  expect(() => sliceReferences(new Field({ slices: root }, "status"))).toThrow(NewerStatusError);
 });

@@ -6,7 +6,14 @@ import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1
 import { createKubeClient, type KubeClient, type KubeObject, NAMESPACES } from "@flyte-ts/kubernetes";
 import { createLogger } from "@flyte-ts/telemetry";
 import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
-import { API_VERSION, FLYTE_WORKFLOW_RESOURCE, KIND, type ParsedWorkflow, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import {
+  API_VERSION,
+  FLYTE_WORKFLOW_RESOURCE,
+  KIND,
+  NewerStatusError,
+  type ParsedWorkflow,
+  type WorkflowStatus,
+} from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { defaultEngineConfig } from "../engine/config.js";
 import { NO_PLUGINS_KNOWN } from "../engine/plugin/known.js";
@@ -138,5 +145,18 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     away.delete("later");
     await vi.waitFor(() => expect(requests).toContain("p-d/later n0 RUN"), PATIENCE);
     expect(reasons().slice(1)).toEqual([""]);
+  }, 120_000);
+
+  test("one whose status takes a newer build is left as it is, says so once, and goes on when it does not any more", async () => {
+    away.set("newer", new NewerStatusError("status.requires is 9"));
+    await begin("newer", pair, { phase: 1, requires: 9 });
+    const reasons = () => eventsOf("newer").map(({ event }) => (event.case === "notice" ? event.value.reason : event.case));
+    await vi.waitFor(() => expect(reasons()).toHaveLength(1), PATIENCE);
+    expect(reasons()[0]).toMatch(/^the execution waits for a newer version of propeller since \S+: status.requires is 9$/);
+    const found = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "newer" });
+    expect([found?.status, found?.metadata.generation]).toEqual([{ phase: 1, requires: 9 }, 1]);
+    away.delete("newer");
+    await vi.waitFor(() => expect(requests).toContain("p-d/newer n0 RUN"), PATIENCE);
+    expect(reasons().filter((reason) => reason === "")).toHaveLength(1);
   }, 120_000);
 });

@@ -35,7 +35,7 @@ export class WorkflowLoader {
 
   /**
    * @returns undefined when there is no such resource.
-   * @throws UnreadableWorkflow when it can never be read; other errors are worth another try.
+   * @throws UnreadableWorkflow when it can never be read, NewerStatusError when only a newer build can; other errors are worth another try.
    */
   async load(name: ObjectName): Promise<ParsedWorkflow | undefined> {
     const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, name);

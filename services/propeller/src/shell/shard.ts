@@ -72,6 +72,9 @@ export interface ReloadPause {
   readonly afterMs?: number | undefined;
 }
 
+/** A workflow that only a newer build can run is looked at again after so long. */
+const NEWER_AGAIN_MS = 10_000;
+
 /** Failures in a row after which a workflow's owner is told, some seconds: what was away for a moment is there again. */
 const PATIENCE = 6;
 
@@ -158,6 +161,8 @@ export class Shard {
   async drop(): Promise<void> {
     this.#stopped = true;
     this.#drop();
+    // Who is next finds out for itself what is in the way.
+    for (const key of this.#hindered) this.#takeBackNotice(key);
     for (const key of [...this.#runs.keys(), ...this.#early.keys()]) this.#forget(key);
     await Promise.race([Promise.all([...this.#writes, this.#informer?.stop()]), sleep(5_000, undefined, { ref: false })]);
   }
@@ -238,6 +243,9 @@ export class Shard {
         await this.#giveUp(key, { ...taken, ended: false, code: "BadWorkflowSpecification", message });
         return undefined;
       }
+      case "newer":
+        this.#leaveToNewer(key, taken.error);
+        return undefined;
       case "faulty":
         await this.#giveUp(key, { ...taken, code: "EngineFault", message: fault ?? "" });
         this.options.effects.perform(key, taken.aborts);
@@ -263,6 +271,16 @@ export class Shard {
         return active;
       }
     }
+  }
+
+  /** Nothing of it is touched: a newer build takes it up when it gains the shard. Meanwhile it is looked at from time to time. */
+  #leaveToNewer(key: string, error: string): void {
+    const { logger, queue, now, random } = this.options;
+    queue.addAt(key, now() + NEWER_AGAIN_MS * (0.5 + random() / 2));
+    if (this.#hindered.has(key)) return;
+    this.#hindered.add(key);
+    logger.warn({ workflow: key, error }, "workflow is left to a newer version");
+    this.#tell(key, `the execution waits for a newer version of propeller since ${new Date(now()).toISOString()}: ${error}`);
   }
 
   /** Ends a workflow that can never be run. Rejects when it is not any more what was read: then it is read again. */

@@ -5,7 +5,7 @@ import type { Effect } from "../engine/types.js";
 import { inEngine } from "../shell-core/engine-fault.js";
 import { RunIo } from "../shell-core/run-io.js";
 import { UnreadableWorkflow, type WorkflowLoader } from "./load-workflow.js";
-import type { ParsedWorkflow } from "@flyte-ts/workflow-crd";
+import { NewerStatusError, type ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import { objectName } from "./object-name.js";
 
 export interface TakeUpOptions {
@@ -16,12 +16,13 @@ export interface TakeUpOptions {
 
 /**
  * What came of reading a workflow. `gone`: there is no such resource; `unreadable`: nobody
- * can ever run what stood there in this version; `faulty`: the engine cannot.
+ * can ever run what stood there in this version; `newer`: only a newer build can; `faulty`: the engine cannot.
  */
 export type TakenUp =
   | { readonly kind: "run"; readonly io: RunIo }
   | { readonly kind: "gone" }
   | { readonly kind: "unreadable"; readonly error: string; readonly resourceVersion: string }
+  | { readonly kind: "newer"; readonly error: string }
   | {
       readonly kind: "faulty";
       readonly resourceVersion: string;
@@ -70,6 +71,7 @@ async function read(key: string, { loader }: TakeUpOptions, take: (workflow: Par
     const workflow = await loader.load(objectName(key));
     return workflow === undefined ? { kind: "gone" } : take(workflow);
   } catch (error) {
+    if (error instanceof NewerStatusError) return { kind: "newer", error: error.message };
     if (!(error instanceof UnreadableWorkflow)) throw error;
     return { kind: "unreadable", error: error.message, resourceVersion: error.resourceVersion };
   }

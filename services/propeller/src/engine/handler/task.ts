@@ -61,6 +61,9 @@ export function decideTaskEvent(told: TaskEvent, known: TaskNodeStatus | undefin
     case TaskExecution_Phase.INITIALIZING:
     case TaskExecution_Phase.WAITING_FOR_RESOURCES:
       return progress(told, known, now);
+    default:
+      // A phase that only newer builds know; what this one knows comes after it.
+      return { kind: "ignore" };
   }
 }
 
