@@ -44,8 +44,13 @@ interface Fix {
  * for another cluster: then the execution has to be read again.
  */
 export async function fixPlacement(db: Database, { entryId, executionId, cluster, before }: Fix): Promise<boolean> {
-  const text = "UPDATE execution_outbox SET movable = false WHERE id = $1 AND movable";
-  if (cluster === before) return (await db.query({ name: "fix-placement", text, values: [entryId] })).count === 1;
+  const text = `UPDATE execution_outbox SET movable = false WHERE id = $1 AND movable
+    RETURNING (SELECT cluster FROM executions WHERE id = execution_id) AS cluster`;
+  if (cluster === before) {
+    // What is final then is where it stands now, which may have changed since it was read.
+    const { rows } = await db.query<{ cluster: string }>({ name: "fix-placement", text, values: [entryId] });
+    return rows[0]?.cluster === before;
+  }
   return db.transaction(async (tx) => {
     if ((await tx.query({ name: "fix-placement", text, values: [entryId] })).count === 0) return false;
     const { rows } = await tx.query<{ spec: Uint8Array }>({

@@ -17,37 +17,42 @@ export interface LaunchableExecution extends ExecutionName {
   readonly settings: LaunchSettings;
 }
 
-interface Row {
-  execution_project: string;
-  execution_domain: string;
-  execution_name: string;
-  phase: string;
-  abort_forced: boolean;
-  cluster: string;
-  accepted_ns: bigint;
-  inputs: Uint8Array;
-  launch: JsonValue;
+/** An execution as the database tells it. */
+export interface LaunchableRow {
+  readonly execution_project: string;
+  readonly execution_domain: string;
+  readonly execution_name: string;
+  readonly phase: string;
+  readonly abort_forced: boolean;
+  readonly cluster: string;
+  readonly accepted_ns: bigint;
+  readonly inputs: Uint8Array;
+  readonly launch: JsonValue;
 }
 
+/** Columns of a LaunchableRow, of `executions e`. */
+export const LAUNCHABLE_COLUMNS =
+  "e.execution_project, e.execution_domain, e.execution_name, e.phase, e.abort_forced, e.cluster, e.accepted_ns, e.inputs, e.launch";
+
 export async function findLaunchable(db: Queryable, rowId: bigint): Promise<LaunchableExecution | undefined> {
-  const { rows } = await db.query<Row>({
+  const { rows } = await db.query<LaunchableRow>({
     name: "find-launchable",
-    text: `SELECT execution_project, execution_domain, execution_name, phase, abort_forced, cluster, accepted_ns, inputs, launch
-      FROM executions WHERE id = $1`,
+    text: `SELECT ${LAUNCHABLE_COLUMNS} FROM executions e WHERE e.id = $1`,
     values: [rowId],
   });
-  const [row] = rows;
-  return (
-    row && {
-      project: row.execution_project,
-      domain: row.execution_domain,
-      name: row.execution_name,
-      phase: workflowPhaseOf(row.phase),
-      abortForced: row.abort_forced,
-      cluster: row.cluster,
-      acceptedAt: new Date(Number(row.accepted_ns / 1_000_000n)),
-      inputs: fromBinary(LiteralMapSchema, row.inputs),
-      settings: decodeLaunchSettings(row.launch),
-    }
-  );
+  return rows[0] && readLaunchable(rows[0]);
+}
+
+export function readLaunchable(row: LaunchableRow): LaunchableExecution {
+  return {
+    project: row.execution_project,
+    domain: row.execution_domain,
+    name: row.execution_name,
+    phase: workflowPhaseOf(row.phase),
+    abortForced: row.abort_forced,
+    cluster: row.cluster,
+    acceptedAt: new Date(Number(row.accepted_ns / 1_000_000n)),
+    inputs: fromBinary(LiteralMapSchema, row.inputs),
+    settings: decodeLaunchSettings(row.launch),
+  };
 }

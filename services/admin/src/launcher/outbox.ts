@@ -1,4 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
+import { LAUNCHABLE_COLUMNS, type LaunchableRow } from "./execution.js";
 
 export interface OutboxEntry {
   readonly id: bigint;
@@ -8,14 +9,16 @@ export interface OutboxEntry {
   readonly attempts: number;
   /** Its cluster may still be another one: no request for the resource has gone out yet. */
   readonly movable: boolean;
+  /** As it was when the entry was taken. */
+  readonly row: LaunchableRow;
 }
 
-interface Row {
-  id: bigint;
-  execution_id: bigint;
-  action: "launch" | "abort";
-  attempts: number;
-  movable: boolean;
+interface Row extends LaunchableRow {
+  readonly id: bigint;
+  readonly execution_id: bigint;
+  readonly action: "launch" | "abort";
+  readonly attempts: number;
+  readonly movable: boolean;
 }
 
 /**
@@ -34,7 +37,8 @@ export async function takeEntries(db: Queryable, limit: number, leaseMs: number)
         ORDER BY available_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
       )
       UPDATE execution_outbox o SET available_at = now() + $2 * interval '1 millisecond', attempts = o.attempts + 1
-      FROM taken WHERE o.id = taken.id RETURNING o.id, o.execution_id, o.action, o.attempts, o.movable`,
+      FROM taken, executions e WHERE o.id = taken.id AND e.id = o.execution_id
+      RETURNING o.id, o.execution_id, o.action, o.attempts, o.movable, ${LAUNCHABLE_COLUMNS}`,
     values: [limit, leaseMs],
   });
   return rows.map((row) => ({
@@ -43,6 +47,7 @@ export async function takeEntries(db: Queryable, limit: number, leaseMs: number)
     action: row.action,
     attempts: row.attempts,
     movable: row.movable,
+    row,
   }));
 }
 
@@ -56,10 +61,31 @@ export async function extendEntries(db: Queryable, entries: readonly OutboxEntry
   });
 }
 
-/** The work is done. */
-export async function removeEntry(db: Queryable, id: bigint): Promise<void> {
-  await db.query({ name: "remove-outbox", text: "DELETE FROM execution_outbox WHERE id = $1", values: [id] });
+/** Removes entries whose work is done. Those that come while a statement is under way go together with the next. */
+export class EntryRemoval {
+  #ids: bigint[] = [];
+  #last: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+
+  constructor(private readonly db: Queryable) {}
+
+  remove(id: bigint): Promise<void> {
+    this.#ids.push(id);
+    this.#next ??= this.#last.then(() => this.#removeGathered());
+    return this.#next;
+  }
+
+  #removeGathered(): Promise<void> {
+    const values = [this.#ids];
+    this.#ids = [];
+    this.#next = undefined;
+    const removed = this.db.query({ name: "remove-outbox", text: "DELETE FROM execution_outbox WHERE id = ANY($1::bigint[])", values });
+    this.#last = removed.then(nothing, nothing);
+    return removed.then(nothing);
+  }
 }
+
+function nothing(): void {}
 
 export interface Postponed {
   readonly delayMs: number;

@@ -6,11 +6,11 @@ import { namespaceOf } from "../execution/namespace.js";
 import { OUTBOX_CHANNEL } from "../execution/insert.js";
 import { wakeParents } from "../wake/announce-ends.js";
 import { ClosureCache } from "./closure-cache.js";
-import { findLaunchable, type LaunchableExecution } from "./execution.js";
+import { findLaunchable, type LaunchableExecution, readLaunchable } from "./execution.js";
 import { endWithoutEngine } from "./force-abort.js";
 import { abort, clusterOf, launch, type LaunchDeps, TryLater } from "./launch.js";
 import { clearWaiting, noteWaiting } from "./notice.js";
-import { extendEntries, type OutboxEntry, postponeEntry, removeEntry, takeEntries } from "./outbox.js";
+import { EntryRemoval, extendEntries, type OutboxEntry, postponeEntry, takeEntries } from "./outbox.js";
 import { startRounds } from "./rounds.js";
 import { retryDelayMs } from "./verdict.js";
 
@@ -58,6 +58,7 @@ class ClusterDown extends TryLater {
 class Launcher {
   readonly #deps: LauncherDeps;
   readonly #launch: LaunchDeps;
+  readonly #done: EntryRemoval;
   readonly #working = new Map<Promise<void>, OutboxEntry>();
   #stopped = false;
   #woken = false;
@@ -67,6 +68,7 @@ class Launcher {
     this.#deps = deps;
     const { db, blobs, bus, config, clock, logger } = deps;
     this.#launch = { db, blobs, bus, config, clock, logger, closures: new ClosureCache(db), namespaces: new Set() };
+    this.#done = new EntryRemoval(db);
   }
 
   wake(): void {
@@ -119,7 +121,7 @@ class Launcher {
     try {
       await this.#act(entry);
       if (entry.action === "launch" && entry.attempts > 1) await clearWaiting(db, entry.executionId);
-      await removeEntry(db, entry.id);
+      await this.#done.remove(entry.id);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const delayMs = retryDelayMs(entry.attempts, random);
@@ -141,10 +143,10 @@ class Launcher {
   }
 
   async #act(entry: OutboxEntry): Promise<void> {
-    const { db, config } = this.#deps;
+    const { config } = this.#deps;
     const { action } = entry;
-    const found = await findLaunchable(db, entry.executionId);
-    const execution = found && action === "launch" && entry.movable ? await this.#place(entry, found) : found;
+    const found = readLaunchable(entry.row);
+    const execution = action === "launch" && entry.movable ? await this.#place(entry, found) : found;
     if (execution === undefined) return;
     switch (action) {
       case "launch":
