@@ -1,6 +1,7 @@
 import { Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminDeps } from "../deps.js";
+import { storableText } from "../storable-text.js";
 
 /** What became of one object of a template. */
 export interface ResourceOutcome {
@@ -102,7 +103,7 @@ export async function recordSync(db: Queryable, due: DueSync, { resources, reaso
       due.domain,
       due.cluster,
       failed ? "failed" : "synced",
-      reason.replaceAll("\0", ""),
+      storableText(reason),
       JSON.stringify(resources).replaceAll("\\u0000", ""),
       due.revision,
       againMs,

@@ -9,6 +9,7 @@ import { alreadyEnded } from "../event/refuse.js";
 import { changeExecution } from "./change.js";
 import { OUTBOX_CHANNEL } from "./insert.js";
 import type { ExecutionName } from "./state.js";
+import { storableText } from "../storable-text.js";
 
 interface Abort {
   readonly cause: string;
@@ -44,7 +45,7 @@ async function hasJustBeenAborted(db: Queryable, { project, domain, name }: Exec
     name: "find-repeated-abort",
     text: `SELECT 1 FROM executions WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3
       AND phase = 'ABORTED' AND abort_cause = $4 AND abort_principal = $5 AND abort_requested_at > now() - interval '2 seconds'`,
-    values: [project, domain, name, cause.replaceAll("\0", ""), principal],
+    values: [project, domain, name, storableText(cause), principal],
   });
   return rows.length > 0;
 }
@@ -58,7 +59,7 @@ async function abortExecution(db: Database, id: ExecutionName, { cause, principa
       return {
         ...state,
         phase: WorkflowExecution_Phase.ABORTING,
-        result: { kind: "abort", cause: cause.replaceAll("\0", ""), principal },
+        result: { kind: "abort", cause: storableText(cause), principal },
         resultOrder: ABORT_ORDER,
       };
     },
