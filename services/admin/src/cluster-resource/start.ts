@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { Counter, type Metrics } from "@flyte-ts/telemetry";
 import { resolveAttributes } from "../attributes/resolve.js";
+import { startRounds } from "../background/rounds.js";
+import { type Running, together } from "../background/running.js";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
-import { startRounds } from "../launcher/rounds.js";
-import type { Running } from "../launcher/start.js";
 import type { Template } from "./render.js";
 import { type DueSync, ensureSyncs, recordSync, type ResourceOutcome, takeDue } from "./store.js";
 import { syncResources, SyncTrouble } from "./sync.js";
@@ -54,7 +54,7 @@ export function startSync(deps: SyncDeps): Running {
       logger,
     ),
   ];
-  return { close: async () => void (await Promise.all(rounds.map((each) => each.close()))) };
+  return together(rounds);
 }
 
 /** Looks at what is due once; gives how much that was. */

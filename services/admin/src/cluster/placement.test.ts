@@ -8,13 +8,14 @@ import type { Bus } from "@flyte-ts/messaging";
 import { Code } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Running } from "../background/running.js";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { OUTBOX_CHANNEL } from "../execution/insert.js";
 import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";
 import { hastenEntries } from "../launcher/outbox.js";
-import { type Running, startLauncher } from "../launcher/start.js";
+import { startLauncher } from "../launcher/start.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { watchClusters, type WatchedHealth } from "./health.js";
 

@@ -1,10 +1,12 @@
+import { forgetDone } from "../background/lease.js";
+import { startRounds } from "../background/rounds.js";
+import { type Running, together } from "../background/running.js";
+import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
-import { startRounds } from "../launcher/rounds.js";
-import type { Running } from "../launcher/start.js";
-import { forgetDeliveries } from "../notification/delivery-store.js";
+import { deliveryWork } from "../notification/deliver.js";
+import { DELIVERIES } from "../notification/delivery-store.js";
 import { notificationMetrics } from "../notification/metrics.js";
 import { createSend } from "../notification/send.js";
-import { startSender } from "../notification/sender.js";
 import { tellEndsOnce } from "./tell-ends.js";
 
 export type EndedDeps = Pick<AdminDeps, "db" | "config" | "clock" | "random" | "logger" | "metrics" | "env">;
@@ -19,26 +21,35 @@ export function startTellingEnds(deps: EndedDeps): Running {
   const { notifications: config } = deps.config;
   const { tries } = notificationMetrics(deps.metrics, db);
   const send = createSend({ config, env, clock });
+  const sender = startWorker(
+    { db, logger },
+    deliveryWork({ db, config, send, random, logger, tries }, { inFlight: 32, perLane: 8, pollMs: SEND_EVERY_MS }),
+  );
+  const tell = async (limit: number): Promise<number> => {
+    const ends = await tellEndsOnce(deps, limit);
+    if (ends > 0) sender.wake();
+    return ends;
+  };
   const parts = [
     startRounds(
       {
         everyMs: ENDS_EVERY_MS,
         batch: 200,
-        work: (limit) => tellEndsOnce(deps, limit),
+        work: tell,
         trouble: "ends of executions cannot be told now",
       },
       logger,
     ),
-    startSender({ db, config, send, random, logger, tries }, { inFlight: 32, perLane: 8, pollMs: SEND_EVERY_MS }),
+    sender,
     startRounds(
       {
         everyMs: FORGET_EVERY_MS,
         batch: 5_000,
-        work: (limit) => forgetDeliveries(db, { keepDays: config.keepDays, limit }),
+        work: (limit) => forgetDone(db, DELIVERIES, { keepDays: config.keepDays, limit }),
         trouble: "old notifications cannot be removed now",
       },
       logger,
     ),
   ];
-  return { close: async () => void (await Promise.all(parts.map((part) => part.close()))) };
+  return together(parts);
 }

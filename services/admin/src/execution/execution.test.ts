@@ -15,11 +15,12 @@ import type { Database } from "@flyte-ts/postgres";
 import { Code, type RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Running } from "../background/running.js";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";
 import { repairOnce } from "../launcher/repair.js";
-import { type Running, startLauncher } from "../launcher/start.js";
+import { startLauncher } from "../launcher/start.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "./registered.fixture.js";
 

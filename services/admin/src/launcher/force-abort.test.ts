@@ -8,13 +8,14 @@ import type { Database } from "@flyte-ts/postgres";
 import type { ServiceClient } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import type { Running } from "../background/running.js";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { forceAborts } from "./force-abort.js";
 import { MemoryKube } from "./memory-kube.fixture.js";
-import { type Running, startLauncher } from "./start.js";
+import { startLauncher } from "./start.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const config = adminConfigSchema.parse({});

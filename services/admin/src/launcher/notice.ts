@@ -1,5 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { nanosOfDate } from "../event/time.js";
+import { reasonText } from "../storable-text.js";
 
 /** Says what keeps an execution from being launched; its engine, once it has begun, says for itself what is in the way. */
 export async function noteWaiting(db: Queryable, executionId: bigint, { reason, now }: { reason: string; now: Date }): Promise<void> {
@@ -7,7 +8,7 @@ export async function noteWaiting(db: Queryable, executionId: bigint, { reason, 
     name: "note-waiting-launch",
     text: `UPDATE executions SET notice = $2, notice_ns = CASE WHEN notice = '' THEN $3 ELSE notice_ns END
       WHERE id = $1 AND notice_order < 0 AND notice <> $2 AND phase IN ('UNDEFINED', 'QUEUED')`,
-    values: [executionId, reason.replaceAll("\0", "").slice(0, 1_000), nanosOfDate(now)],
+    values: [executionId, reasonText(reason), nanosOfDate(now)],
   });
 }
 

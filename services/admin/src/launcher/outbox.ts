@@ -1,12 +1,13 @@
 import type { Queryable } from "@flyte-ts/postgres";
+import type { TakenRow, WorkTable } from "../background/lease.js";
+import { reasonText } from "../storable-text.js";
 import { LAUNCHABLE_COLUMNS, type LaunchableRow } from "./execution.js";
 
-export interface OutboxEntry {
-  readonly id: bigint;
+export const OUTBOX: WorkTable = { name: "execution_outbox", key: "id", reason: "last_error" };
+
+export interface OutboxEntry extends TakenRow {
   readonly executionId: bigint;
   readonly action: "launch" | "abort";
-  /** How often it has been taken, this time included. */
-  readonly attempts: number;
   /** Its cluster may still be another one: no request for the resource has gone out yet. */
   readonly movable: boolean;
   /** As it was when the entry was taken. */
@@ -22,8 +23,8 @@ interface Row extends LaunchableRow {
 }
 
 /**
- * Takes what is due, for so long: whoever works longer on it says so (`extendEntries`), and what was taken by one that
- * died, or never heard that it had it, is due again. An abort is not due while the launch of the same execution is.
+ * Takes what is due, for so long: what was taken by one that died, or never heard that it had it, is due again. An abort is
+ * not due while the launch of the same execution is.
  */
 export async function takeEntries(db: Queryable, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
   const { rows } = await db.query<Row>({
@@ -49,16 +50,6 @@ export async function takeEntries(db: Queryable, limit: number, leaseMs: number)
     movable: row.movable,
     row,
   }));
-}
-
-/** Keeps what is still being worked on from falling due. What others have taken in the meantime is theirs. */
-export async function extendEntries(db: Queryable, entries: readonly OutboxEntry[], leaseMs: number): Promise<void> {
-  await db.query({
-    name: "extend-outbox",
-    text: `UPDATE execution_outbox o SET available_at = now() + $3 * interval '1 millisecond'
-      FROM unnest($1::bigint[], $2::int[]) AS held (id, attempts) WHERE o.id = held.id AND o.attempts = held.attempts`,
-    values: [entries.map(({ id }) => id), entries.map(({ attempts }) => attempts), leaseMs],
-  });
 }
 
 /** Removes entries whose work is done. Those that come while a statement is under way go together with the next. */
@@ -100,7 +91,7 @@ export async function postponeEntry(db: Queryable, { id, attempts }: OutboxEntry
     name: "postpone-outbox",
     text: `UPDATE execution_outbox SET available_at = now() + $3 * interval '1 millisecond', last_error = $4, movable = movable OR $5
       WHERE id = $1 AND attempts = $2`,
-    values: [id, attempts, Math.round(delayMs), reason.slice(0, 1000).replaceAll("\0", ""), movable],
+    values: [id, attempts, Math.round(delayMs), reasonText(reason), movable],
   });
 }
 

@@ -1,4 +1,7 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
+import type { Running } from "../background/running.js";
+import { startWorker } from "../background/worker.js";
 import { decidePlacement, fixPlacement } from "../cluster/fix-placement.js";
 import { ClusterTrouble, failureOf } from "../cluster/health.js";
 import type { AdminDeps, Cluster } from "../deps.js";
@@ -10,22 +13,15 @@ import { findLaunchable, type LaunchableExecution, readLaunchable } from "./exec
 import { endWithoutEngine } from "./force-abort.js";
 import { abort, clusterOf, launch, type LaunchDeps, TryLater } from "./launch.js";
 import { clearWaiting, noteWaiting } from "./notice.js";
-import { EntryRemoval, extendEntries, type OutboxEntry, postponeEntry, takeEntries } from "./outbox.js";
-import { startRounds } from "./rounds.js";
-import { retryDelayMs } from "./verdict.js";
+import { EntryRemoval, OUTBOX, type OutboxEntry, postponeEntry, takeEntries } from "./outbox.js";
 
 export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
-
-export interface Running {
-  /** Takes no more work and waits for what is under way. */
-  close(): Promise<void>;
-}
 
 /** Requests to data planes at once. */
 const IN_FLIGHT = 32;
 /** After so long without a word from whoever took an entry, others take it. */
 const LEASE_MS = 15_000;
-const EXTEND_MS = 5_000;
+const RETRIES: RetryDelays = { firstMs: 500, longestMs: 30_000 };
 /** From this try on users are told what a launch waits for. */
 const TOLD_FROM = 3;
 /** How long an entry that nobody was told of may lie. */
@@ -34,16 +30,20 @@ const POLL_MS = 1_000;
 /** Carries out what the outbox holds until it is closed. Any number of replicas share the work. */
 export async function startLauncher(deps: LauncherDeps): Promise<Running> {
   const launcher = new Launcher(deps);
-  const listening = await deps.db.listen(OUTBOX_CHANNEL, () => launcher.wake());
-  const running = launcher.run();
-  const work = () => launcher.extend();
-  const extending = startRounds({ everyMs: EXTEND_MS, batch: 1, work, trouble: "outbox entries in hand cannot be extended" }, deps.logger);
+  const worker = startWorker(deps, {
+    table: OUTBOX,
+    leaseMs: LEASE_MS,
+    inFlight: IN_FLIGHT,
+    pollMs: POLL_MS,
+    take: (limit) => takeEntries(deps.db, limit, LEASE_MS),
+    carryOut: (entry: OutboxEntry) => launcher.carryOut(entry),
+    trouble: "outbox cannot be read",
+  });
+  const listening = await deps.db.listen(OUTBOX_CHANNEL, () => worker.wake());
   return {
     close: async () => {
       await listening.close();
-      launcher.stop();
-      await running;
-      await extending.close();
+      await worker.close();
     },
   };
 }
@@ -59,10 +59,6 @@ class Launcher {
   readonly #deps: LauncherDeps;
   readonly #launch: LaunchDeps;
   readonly #done: EntryRemoval;
-  readonly #working = new Map<Promise<void>, OutboxEntry>();
-  #stopped = false;
-  #woken = false;
-  #wake: () => void = () => undefined;
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
@@ -71,52 +67,7 @@ class Launcher {
     this.#done = new EntryRemoval(db);
   }
 
-  wake(): void {
-    this.#woken = true;
-    this.#wake();
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    this.wake();
-  }
-
-  async run(): Promise<void> {
-    while (!this.#stopped) {
-      this.#woken = false;
-      const free = IN_FLIGHT - this.#working.size;
-      const entries = free > 0 ? await this.#take(free) : [];
-      for (const entry of entries) this.#start(entry);
-      // Every turn waits for something: the database or a reason to go on.
-      if (entries.length < free || free <= 0) await this.#pause();
-    }
-    await Promise.all(this.#working.keys());
-  }
-
-  /** Gives 0: there is nothing that it leaves for another call. */
-  async extend(): Promise<number> {
-    if (this.#working.size > 0) await extendEntries(this.#deps.db, [...this.#working.values()], LEASE_MS);
-    return 0;
-  }
-
-  async #take(limit: number): Promise<readonly OutboxEntry[]> {
-    try {
-      return await takeEntries(this.#deps.db, limit, LEASE_MS);
-    } catch (error) {
-      this.#deps.logger.warn({ error: String(error) }, "outbox cannot be read");
-      return [];
-    }
-  }
-
-  #start(entry: OutboxEntry): void {
-    const work = this.#carryOut(entry).finally(() => {
-      this.#working.delete(work);
-      this.wake();
-    });
-    this.#working.set(work, entry);
-  }
-
-  async #carryOut(entry: OutboxEntry): Promise<void> {
+  async carryOut(entry: OutboxEntry): Promise<void> {
     const { db, logger, random } = this.#deps;
     try {
       await this.#act(entry);
@@ -124,7 +75,7 @@ class Launcher {
       await this.#done.remove(entry.id);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const delayMs = retryDelayMs(entry.attempts, random);
+      const delayMs = retryDelayMs(RETRIES, entry.attempts, random);
       const fields = { executionRow: String(entry.executionId), action: entry.action, attempts: entry.attempts, delayMs, error: reason };
       if (error instanceof TryLater) logger.warn(fields, "data plane does not take the execution now");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");
@@ -196,16 +147,5 @@ class Launcher {
       if (error instanceof ClusterTrouble) throw new ClusterDown(error.message);
       throw error;
     }
-  }
-
-  async #pause(): Promise<void> {
-    if (this.#woken || this.#stopped) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, POLL_MS);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -1,9 +1,9 @@
+import { startRounds } from "../background/rounds.js";
+import { type Running, together } from "../background/running.js";
 import type { AdminDeps } from "../deps.js";
 import { settleOnce } from "../settle/settle.js";
 import { forceAborts } from "./force-abort.js";
 import { repairOnce } from "./repair.js";
-import { startRounds } from "./rounds.js";
-import type { Running } from "./start.js";
 
 /** An execution is compared with its resource when nothing was heard of it for so long, and then as often. */
 const QUIET_MS = 60_000;
@@ -44,5 +44,5 @@ export function startUpkeep(deps: AdminDeps): Running {
     };
     parts.push(startRounds(repair, logger));
   }
-  return { close: async () => void (await Promise.all(parts.map((part) => part.close()))) };
+  return together(parts);
 }

@@ -1,6 +1,6 @@
 import { KubeError } from "@flyte-ts/kubernetes";
 import { expect, test } from "vitest";
-import { judgeRefusal, retryDelayMs } from "./verdict.js";
+import { judgeRefusal } from "./verdict.js";
 
 const answer = (status: number, reason = "", message = "") => new KubeError(message, { status, reason });
 
@@ -20,10 +20,4 @@ test.each([
   ["anything else", new Error("boom"), "later"],
 ] as const)("%s", (_, error, verdict) => {
   expect(judgeRefusal(error)).toBe(verdict);
-});
-
-test("delays double up to a limit and are spread", () => {
-  expect([1, 2, 3].map((attempts) => retryDelayMs(attempts, () => 1))).toEqual([500, 1000, 2000]);
-  expect(retryDelayMs(1, () => 0)).toBe(250);
-  expect(retryDelayMs(1000, () => 1)).toBe(30_000);
 });

@@ -19,12 +19,3 @@ export function judgeRefusal(error: unknown): LaunchVerdict {
   if (error.status === 403 && error.message.includes("being terminated")) return "later";
   return REFUSALS.includes(error.status) ? "refused" : "later";
 }
-
-const BASE_MS = 250;
-const MAX_MS = 30_000;
-
-/** Delay before the next attempt: doubling, and spread so that executions that wait for one cluster do not come back together. */
-export function retryDelayMs(attempts: number, random: () => number): number {
-  const full = Math.min(BASE_MS * 2 ** Math.min(attempts, 20), MAX_MS);
-  return full * (0.5 + random() / 2);
-}

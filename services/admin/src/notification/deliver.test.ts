@@ -5,16 +5,18 @@ import { Code, createClient, type ServiceClient } from "@flyte-ts/rpc";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { type MailServer, mailServer, type PostAnswer, type WebhookReceiver, webhookReceiver } from "@flyte-ts/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { forgetDone } from "../background/lease.js";
+import { startWorker } from "../background/worker.js";
+import { workOnce } from "../background/work-once.fixture.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { notificationsSchema } from "./config-schema.js";
-import { type DeliverDeps, deliverOnce, nextDelayMs } from "./deliver.js";
-import { forgetDeliveries, insertDeliveries } from "./delivery-store.js";
+import { type DeliverDeps, deliveryWork, nextDelayMs } from "./deliver.js";
+import { DELIVERIES, insertDeliveries } from "./delivery-store.js";
 import { endedExecution, notification } from "./ended-execution.fixture.js";
 import { notificationMetrics } from "./metrics.js";
 import { planDeliveries } from "./plan.js";
 import { createSend } from "./send.js";
-import { startSender } from "./sender.js";
 
 const SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZg==";
 let database: AdminDatabase;
@@ -60,6 +62,8 @@ function depsWith(given: object = {}, changes: Partial<DeliverDeps> = {}): Deliv
   const send = createSend({ config, env, clock: () => new Date() });
   return { db, config, send, random: () => 0.5, logger: createLogger({ service: "test", level: "silent" }), ...registered, ...changes };
 }
+const deliverOnce = (deps: DeliverDeps, limit: number) =>
+  workOnce(deliveryWork(deps, { inFlight: limit, perLane: limit, pollMs: 0 }), limit);
 async function owe(recipients: string[], name = "x", type: "email" | "slack" = "slack"): Promise<void> {
   const execution = endedExecution({ name, notifications: [notification(type, recipients)] });
   const { config } = depsWith();
@@ -214,7 +218,7 @@ test("what is done is forgotten after its time, what waits is not", async () => 
   await db.query({
     text: "UPDATE notification_deliveries SET ended_at = ended_at - interval '31 days', created_at = now() - interval '31 days'",
   });
-  expect(await forgetDeliveries(db, { keepDays: 30, limit: 10 })).toBe(1);
+  expect(await forgetDone(db, DELIVERIES, { keepDays: 30, limit: 10 })).toBe(1);
   expect((await list()).map(({ execution }) => execution?.name)).toEqual(["waits"]);
 });
 
@@ -230,7 +234,8 @@ test("pauses double up to the longest, and are spread", () => {
 test("a receiver that does not answer holds up nobody else, and what is under way is waited for", async () => {
   answer = "hang";
   for (let i = 0; i < 12; i++) await owe(["webhook:ops"], `hangs${i}`);
-  const sender = startSender(depsWith({ timeoutSeconds: 2 }), { inFlight: 10, perLane: 8, pollMs: 20 });
+  const deps = depsWith({ timeoutSeconds: 2 });
+  const sender = startWorker(deps, deliveryWork(deps, { inFlight: 10, perLane: 8, pollMs: 20 }));
   await expect.poll(() => receiver.posts.length).toBe(8);
   for (let i = 0; i < 6; i++) await owe(["ann@example.com"], `mailed${i}`);
   await expect.poll(() => mails.mails.length).toBe(6);

@@ -1,13 +1,16 @@
 import type { Database, Queryable } from "@flyte-ts/postgres";
 import { SendLater, SendRefused } from "@flyte-ts/outbound";
 import type { Counter, Logger } from "@flyte-ts/telemetry";
+import { postpone } from "../background/lease.js";
+import { retryDelayMs } from "../background/retry-delay.js";
+import type { Work } from "../background/worker.js";
 import type { NotificationsConfig } from "./config-schema.js";
-import { giveUpDelivery, markSent, postponeDelivery, takeDeliveries, type TakenDelivery } from "./delivery-store.js";
+import { DELIVERIES, giveUpDelivery, laneOf, markSent, takeDeliveries, type TakenDelivery } from "./delivery-store.js";
 import type { Send } from "./send.js";
 
 export interface DeliverDeps {
   readonly db: Database;
-  readonly config: Pick<NotificationsConfig, "firstDelaySeconds" | "maxDelaySeconds" | "giveUpAfterSeconds" | "timeoutSeconds">;
+  readonly config: Pick<NotificationsConfig, "firstDelaySeconds" | "maxDelaySeconds" | "giveUpAfterSeconds">;
   readonly send: Send;
   readonly random: () => number;
   readonly logger: Logger;
@@ -15,24 +18,35 @@ export interface DeliverDeps {
   readonly tries: Pick<Counter<"channel" | "outcome">, "inc">;
 }
 
-/** A mail server is asked several times for one mail, a redirect is one more request: a try ends long before its lease does. */
-const TRIES_IN_LEASE = 10;
+/** After so long without a word from whoever took a message, others send it. */
+const LEASE_MS = 60_000;
 
-export const leaseMsOf = ({ timeoutSeconds }: Pick<NotificationsConfig, "timeoutSeconds">): number =>
-  timeoutSeconds * 1000 * TRIES_IN_LEASE;
+export interface DeliveryLimits {
+  /** Messages that are sent at once, in all and in one lane. */
+  readonly inFlight: number;
+  readonly perLane: number;
+  /** How often it is looked for messages that are due. */
+  readonly pollMs: number;
+}
 
-/** Sends up to `limit` messages that are due, and ends when all were tried; gives how many it took. */
-export async function deliverOnce(deps: DeliverDeps, limit: number): Promise<number> {
-  const taken = await takeDeliveries(deps.db, { limit, leaseMs: leaseMsOf(deps.config) });
-  await Promise.all(taken.map((delivery) => deliver(deps, delivery)));
-  return taken.length;
+/** Sends what is due. A receiver that does not answer holds up its own lane. */
+export function deliveryWork(deps: DeliverDeps, { perLane, ...limits }: DeliveryLimits): Work<TakenDelivery> {
+  return {
+    ...limits,
+    table: DELIVERIES,
+    leaseMs: LEASE_MS,
+    // A lane is filled again when it is empty: what is under way in it tells how fast it is.
+    take: (limit, inHand) => takeDeliveries(deps.db, { limit, leaseMs: LEASE_MS, full: [...new Set(inHand.map(laneOf))], perLane }),
+    carryOut: (delivery) => deliver(deps, delivery),
+    trouble: "notifications cannot be taken now",
+  };
 }
 
 /**
  * Sends a message that was taken; it never fails. One that was sent and whose row could not be written is sent again: it has the
  * same id.
  */
-export async function deliver({ send, ...deps }: DeliverDeps, delivery: TakenDelivery): Promise<void> {
+async function deliver({ send, ...deps }: DeliverDeps, delivery: TakenDelivery): Promise<void> {
   const { db, logger } = deps;
   try {
     await send(delivery);
@@ -60,7 +74,7 @@ async function failed(deps: Omit<DeliverDeps, "send">, delivery: TakenDelivery, 
   if (final) logger.error(fields, "notification given up");
   else logger.warn({ ...fields, delayMs }, "notification cannot be sent now");
   await recorded({ logger, delivery }, () =>
-    final ? giveUpDelivery(db, delivery.id, reason) : postponeDelivery(db, delivery.id, { delayMs, reason }),
+    final ? giveUpDelivery(db, delivery.id, reason) : postpone(db, DELIVERIES, { row: delivery, delayMs, reason }),
   );
 }
 
@@ -90,8 +104,8 @@ interface Delay {
 
 /** Doubling, spread by half, and not before the receiver wants it. */
 export function nextDelayMs({ config, attempts, random, asked = 0 }: Delay): number {
-  const full = Math.min(config.firstDelaySeconds * 2 ** Math.min(attempts - 1, 30), config.maxDelaySeconds) * 1000;
-  return Math.max(full * (0.5 + random() / 2), Math.min(asked, config.maxDelaySeconds * 1000));
+  const longestMs = config.maxDelaySeconds * 1000;
+  return Math.max(retryDelayMs({ firstMs: config.firstDelaySeconds * 1000, longestMs }, attempts, random), Math.min(asked, longestMs));
 }
 
 /** What waits to be sent. */

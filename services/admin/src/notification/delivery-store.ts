@@ -1,16 +1,17 @@
 import type { Queryable } from "@flyte-ts/postgres";
+import type { TakenRow, WorkTable } from "../background/lease.js";
 import type { EndedExecution } from "../ended/ended-execution.js";
 import { workflowPhaseName } from "../event/phase-name.js";
+import { reasonText, storableText } from "../storable-text.js";
 import type { Channel, Delivery } from "./plan.js";
 
+export const DELIVERIES: WorkTable = { name: "notification_deliveries", key: "id", reason: "last_error" };
+
 /** A delivery that this process has taken to send. */
-export interface TakenDelivery extends Delivery {
-  readonly id: bigint;
+export interface TakenDelivery extends Delivery, TakenRow {
   readonly project: string;
   readonly domain: string;
   readonly executionName: string;
-  /** How often it has been taken, this time included. */
-  readonly attempts: number;
   /** For how long it has been tried, ms. */
   readonly triedMs: number;
 }
@@ -21,7 +22,7 @@ export async function insertDeliveries(
   planned: readonly { readonly execution: EndedExecution; readonly delivery: Delivery }[],
 ): Promise<void> {
   if (planned.length === 0) return;
-  const column = (value: (each: (typeof planned)[number]) => string): string[] => planned.map((each) => storable(value(each)));
+  const column = (value: (each: (typeof planned)[number]) => string): string[] => planned.map((each) => storableText(value(each)));
   await tx.query({
     name: "insert-deliveries",
     text: `INSERT INTO notification_deliveries (message_id, project, domain, execution_name, phase, channel, target, content)
@@ -39,8 +40,6 @@ export async function insertDeliveries(
     ],
   });
 }
-
-const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "");
 
 interface Row {
   id: bigint;
@@ -117,33 +116,10 @@ export async function markSent(db: Queryable, id: bigint): Promise<void> {
   });
 }
 
-const reasonText = (reason: string): string => storable(reason).slice(0, 1000);
-
-/** It could not be sent now and is due again later. */
-export async function postponeDelivery(db: Queryable, id: bigint, { delayMs, reason }: { delayMs: number; reason: string }): Promise<void> {
-  await db.query({
-    name: "postpone-delivery",
-    text: `UPDATE notification_deliveries SET available_at = now() + $2 * interval '1 millisecond', last_error = $3
-      WHERE id = $1 AND state = 'waiting'`,
-    values: [id, Math.round(delayMs), reasonText(reason)],
-  });
-}
-
 export async function giveUpDelivery(db: Queryable, id: bigint, reason: string): Promise<void> {
   await db.query({
     name: "give-up-delivery",
     text: "UPDATE notification_deliveries SET state = 'given_up', ended_at = now(), last_error = $2 WHERE id = $1 AND state = 'waiting'",
     values: [id, reasonText(reason)],
   });
-}
-
-/** Removes what has been done for so long; gives how many rows. */
-export async function forgetDeliveries(db: Queryable, { keepDays, limit }: { keepDays: number; limit: number }): Promise<number> {
-  const { count } = await db.query({
-    name: "forget-deliveries",
-    text: `DELETE FROM notification_deliveries WHERE id IN (
-        SELECT id FROM notification_deliveries WHERE state <> 'waiting' AND ended_at <= now() - $1 * interval '1 day' LIMIT $2)`,
-    values: [keepDays, limit],
-  });
-  return count;
 }

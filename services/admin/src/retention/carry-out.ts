@@ -1,3 +1,6 @@
+import { postpone, type TakenRow, type WorkTable } from "../background/lease.js";
+import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
+import type { Work } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import type { ExecutionName } from "../execution/state.js";
 import { attemptFacts, treesInCache } from "./cache-use.js";
@@ -7,44 +10,48 @@ import type { RetentionMetrics } from "./metrics.js";
 import { metadataFolders, rawOutputFolders, sameFolder } from "./places.js";
 import { readTrees } from "./tree.js";
 
-export interface CarryOutDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "clock" | "logger"> {
+export interface CarryOutDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "clock" | "random" | "logger"> {
   readonly sleep: (ms: number) => Promise<void>;
   readonly metrics: RetentionMetrics;
 }
 
-/** Who has taken a deletion keeps it for so long after it last did something. */
+const DELETIONS: WorkTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };
+/** After so long without a word from whoever took a deletion, others go on with it. */
 const LEASE_MS = 120_000;
-const MOST_DELAY_MS = 3_600_000;
+const RETRIES: RetryDelays = { firstMs: 10_000, longestMs: 3_600_000 };
 /** Attempts whose events are read at once. */
 const ATTEMPTS = 200;
 /** Rows that one statement deletes. */
 const ROWS = 5_000;
 
-interface Taken extends ExecutionName {
-  readonly id: bigint;
+/** The row's number is that of the execution. */
+interface Taken extends ExecutionName, TakenRow {
   readonly root: bigint;
   readonly confirmed: boolean;
   readonly keepsRawOutputs: boolean;
   readonly byPolicy: boolean;
   readonly requestedBy: string;
-  readonly attempts: number;
   readonly rawOutputPrefix: string;
 }
 
-/** Takes deletions that are due and does them. Gives how many it took. Any number of replicas share the work. */
-export async function carryOut(deps: CarryOutDeps, limit: number): Promise<number> {
-  const taken = await take(deps, limit);
-  await Promise.all(
-    taken.map(async (one) => {
+/** Does the deletions that are due. */
+export function deletionWork(deps: CarryOutDeps): Work<Taken> {
+  return {
+    table: DELETIONS,
+    leaseMs: LEASE_MS,
+    inFlight: deps.config.retention.concurrency,
+    pollMs: 2_000,
+    take: (limit) => take(deps, limit),
+    carryOut: async (one) => {
       try {
         if (one.confirmed) await deleteExecution(deps, one);
         else await confirm(deps, one);
       } catch (error) {
         await failed(deps, one, error);
       }
-    }),
-  );
-  return taken.length;
+    },
+    trouble: "executions cannot be deleted now",
+  };
 }
 
 /** Roots come first: that their tree may go is looked at again before anything of it is touched. */
@@ -124,10 +131,7 @@ async function deleteExecution(deps: CarryOutDeps, one: Taken): Promise<void> {
     blobs,
     blobsPerSecond: config.retention.blobsPerSecond / config.retention.concurrency,
     sleep,
-    onBatch: async (count) => {
-      metrics.blobs.inc(count);
-      await keepLease(deps, one.id);
-    },
+    onBatch: (count) => metrics.blobs.inc(count),
   };
   let deleted = 0;
   if (!(await isShared(deps, one))) {
@@ -185,7 +189,6 @@ async function* rawFoldersOf(deps: CarryOutDeps, { id, name, rawOutputPrefix }: 
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last.id;
-    await keepLease(deps, id);
   }
 }
 
@@ -198,7 +201,7 @@ async function deleteRows(deps: CarryOutDeps, one: Taken, blobs: number): Promis
     `DELETE FROM node_executions WHERE id IN (SELECT id FROM node_executions WHERE execution_id = $1 LIMIT ${ROWS})`,
   ];
   for (const text of parts) {
-    while ((await db.query({ text, values: [one.id] })).count === ROWS) await keepLease(deps, one.id);
+    while ((await db.query({ text, values: [one.id] })).count === ROWS);
   }
   const { project, domain, name } = one;
   const now = clock();
@@ -235,23 +238,11 @@ async function deleteRows(deps: CarryOutDeps, one: Taken, blobs: number): Promis
   });
 }
 
-async function keepLease({ db, clock }: CarryOutDeps, id: bigint): Promise<void> {
-  await db.query({
-    name: "keep-deletion",
-    text: "UPDATE execution_deletions SET available_at = $2 WHERE execution_id = $1",
-    values: [id, new Date(clock().getTime() + LEASE_MS)],
-  });
-}
-
-async function failed({ db, clock, logger, metrics }: CarryOutDeps, one: Taken, error: unknown): Promise<void> {
-  const delayMs = Math.min(MOST_DELAY_MS, 5_000 * 2 ** Math.min(one.attempts, 12));
+async function failed({ db, clock, random, logger, metrics }: CarryOutDeps, one: Taken, error: unknown): Promise<void> {
+  const delayMs = retryDelayMs(RETRIES, one.attempts, random);
   metrics.failures.inc();
   logger.warn({ execution: nameOf(one), attempts: one.attempts, error: String(error) }, "execution cannot be deleted now");
-  await db.query({
-    name: "postpone-deletion",
-    text: "UPDATE execution_deletions SET available_at = $2, last_error = $3 WHERE execution_id = $1",
-    values: [one.id, new Date(clock().getTime() + delayMs), String(error).slice(0, 1_000).replaceAll("\0", "")],
-  });
+  await postpone(db, DELETIONS, { row: one, delayMs, reason: String(error), now: clock() });
 }
 
 const nameOf = ({ project, domain, name }: ExecutionName) => `${project}/${domain}/${name}`;

@@ -50,6 +50,7 @@ export class KeptExecutions {
       clock: () => this.now,
       logger: createLogger({ service: "test", level: "silent" }),
       metrics: (this.#carry ??= retentionMetrics(this.#metrics, this.db)),
+      random: () => 1,
       sleep: async () => undefined,
       ...changes,
     };

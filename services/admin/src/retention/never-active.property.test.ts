@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { workOnce } from "../background/work-once.fixture.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { carryOut } from "./carry-out.js";
+import { deletionWork } from "./carry-out.js";
 import { type Member, refusal } from "./decide.js";
 import { KeptExecutions } from "./kept-executions.fixture.js";
 import { markDeletions, planDeletions } from "./mark.js";
@@ -71,7 +72,7 @@ async function place(drawns: readonly Drawn[]): Promise<readonly Placed[]> {
 async function finish(): Promise<void> {
   for (let done = 0; done === 0; ) {
     kept.now = new Date(kept.now.getTime() + 61_000);
-    const taken = await Promise.all([1, 2, 3].map(() => carryOut(kept.deps(), 2)));
+    const taken = await Promise.all([1, 2, 3].map(() => workOnce(deletionWork(kept.deps()), 2)));
     done = Math.max(...taken) === 0 ? 1 : 0;
   }
 }

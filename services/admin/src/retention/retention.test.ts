@@ -7,9 +7,10 @@ import { ExternalResourceInfoSchema, TaskExecutionMetadataSchema } from "@flyte-
 import { toBinary } from "@bufbuild/protobuf";
 import { Metrics } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { workOnce } from "../background/work-once.fixture.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { carryOut } from "./carry-out.js";
+import { deletionWork } from "./carry-out.js";
 import { KeptExecutions, type Made } from "./kept-executions.fixture.js";
 import { retentionMetrics } from "./metrics.js";
 import { rawOutputFolders } from "./places.js";
@@ -40,7 +41,7 @@ const later = (seconds: number) => {
 /** Until nothing is left to do. */
 async function finish(): Promise<void> {
   later(61);
-  while ((await carryOut(kept.deps(), 10)) > 0);
+  while ((await workOnce(deletionWork(kept.deps()), 10)) > 0);
 }
 
 test("an execution goes with its rows and blobs, those that it launched go with it, and nothing else does", async () => {
@@ -58,7 +59,7 @@ test("an execution goes with its rows and blobs, those that it launched go with 
   expect(beginsAt?.seconds).toBe(BigInt(kept.now.getTime() / 1_000 + 60));
   // Before its time nothing is touched.
   later(59);
-  expect(await carryOut(kept.deps(), 10)).toBe(0);
+  expect(await workOnce(deletionWork(kept.deps()), 10)).toBe(0);
   await finish();
 
   expect(await kept.rows()).toEqual([other]);
@@ -229,7 +230,7 @@ test("who dies anywhere leaves nothing behind that is not found again", async ()
       },
       blobs: { ...kept.blobs, delete: live((uri: string) => kept.blobs.delete(uri)) },
     });
-    for (let round = 0; round < 4; round++) await carryOut(dying, 10).catch(() => undefined);
+    for (let round = 0; round < 4; round++) await workOnce(deletionWork(dying), 10).catch(() => undefined);
     // What it had asked for is done all the same.
     await Promise.allSettled(calls);
     const survived = left > 0;

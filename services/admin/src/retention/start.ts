@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { startRounds } from "../background/rounds.js";
+import { type Running, together } from "../background/running.js";
+import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
-import { startRounds } from "../launcher/rounds.js";
-import type { Running } from "../launcher/start.js";
-import { carryOut } from "./carry-out.js";
+import { deletionWork } from "./carry-out.js";
 import { retentionMetrics } from "./metrics.js";
 import { sweep, trimAuditLog } from "./sweep.js";
 
-const LOOK_EVERY_MS = 2_000;
 const TRIM_EVERY_MS = 60_000;
 
 /** Applies retention policies and does the deletions that are due. Any number of replicas share the work. */
 export function startRetention(deps: AdminDeps): Running {
   const { config, logger } = deps;
   const metrics = retentionMetrics(deps.metrics, deps.db);
-  const { sweepSeconds, concurrency } = config.retention;
+  const { sweepSeconds } = config.retention;
   const parts = [
     startRounds(
       {
@@ -25,15 +25,7 @@ export function startRetention(deps: AdminDeps): Running {
       },
       logger,
     ),
-    startRounds(
-      {
-        everyMs: LOOK_EVERY_MS,
-        batch: concurrency,
-        work: (limit) => carryOut({ ...deps, metrics, sleep: (ms) => sleep(ms) }, limit),
-        trouble: "executions cannot be deleted now",
-      },
-      logger,
-    ),
+    startWorker(deps, deletionWork({ ...deps, metrics, sleep: (ms) => sleep(ms) })),
     startRounds(
       {
         everyMs: TRIM_EVERY_MS,
@@ -44,5 +36,5 @@ export function startRetention(deps: AdminDeps): Running {
       logger,
     ),
   ];
-  return { close: async () => void (await Promise.all(parts.map((part) => part.close()))) };
+  return together(parts);
 }

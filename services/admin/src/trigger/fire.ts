@@ -7,11 +7,14 @@ import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
+import { postpone } from "../background/lease.js";
+import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
+import type { Work } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import { createExecution, type CreateDeps } from "../execution/create.js";
 import { findExecutionId } from "../execution/find.js";
 import { findTarget } from "./find-target.js";
-import { endFiring, postponeFiring, takeFirings, type TakenFiring } from "./firing-store.js";
+import { endFiring, FIRINGS, takeFirings, type TakenFiring } from "./firing-store.js";
 import { type Cause, inputsOf } from "./inputs.js";
 import { needsOfFiring } from "./needs.js";
 import type { StoredTrigger } from "./stored-trigger.js";
@@ -28,10 +31,9 @@ class FiringRefused extends Error {
   override readonly name = "FiringRefused";
 }
 
-/** Longer than creating an execution takes. */
+/** After so long without a word from whoever took a firing, others carry it out. */
 const LEASE_MS = 60_000;
-const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 60_000;
+const RETRIES: RetryDelays = { firstMs: 500, longestMs: 60_000 };
 const MAX_ERROR_CHARACTERS = 4_000;
 const FINAL_CODES: readonly Code[] = [
   Code.INVALID_ARGUMENT,
@@ -42,11 +44,17 @@ const FINAL_CODES: readonly Code[] = [
   Code.UNIMPLEMENTED,
 ];
 
-/** Carries out up to `limit` firings that are due; gives how many it took. Any number of replicas share the work. */
-export async function fireOnce(deps: FireDeps, limit: number): Promise<number> {
-  const taken = await takeFirings(deps.db, limit, LEASE_MS);
-  await Promise.all(taken.map((firing) => fire(deps, firing)));
-  return taken.length;
+/** Carries out the firings that are due. */
+export function firingWork(deps: FireDeps): Work<TakenFiring> {
+  return {
+    table: FIRINGS,
+    leaseMs: LEASE_MS,
+    inFlight: 16,
+    pollMs: 500,
+    take: (limit) => takeFirings(deps.db, limit, LEASE_MS),
+    carryOut: (firing) => fire(deps, firing),
+    trouble: "firings of triggers cannot be taken now",
+  };
 }
 
 async function fire(deps: FireDeps, firing: TakenFiring): Promise<void> {
@@ -59,16 +67,13 @@ async function fire(deps: FireDeps, firing: TakenFiring): Promise<void> {
     outcomes.inc({ outcome: "started" });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(firing.attempts - 1, 20), MAX_DELAY_MS) * (0.5 + deps.random() / 2);
+    const delayMs = retryDelayMs(RETRIES, firing.attempts, deps.random);
     const late = firing.ageMs + delayMs > deps.config.triggers.giveUpAfterSeconds * 1000;
     const final = isFinal(error);
     outcomes.inc({ outcome: final || late ? "refused" : "failed" });
     logger.warn({ ...about, error: reason }, final || late ? "trigger starts nothing" : "trigger cannot start an execution now");
-    // Should this fail too, the lease ends by itself.
-    await (final || late
-      ? endFiring(db, firing.id, { state: "refused", reason: final ? reason : `given up: ${reason}` })
-      : postponeFiring(db, firing.id, { delayMs, reason })
-    ).catch(() => undefined);
+    if (final || late) await endFiring(db, firing.id, { state: "refused", reason: final ? reason : `given up: ${reason}` });
+    else await postpone(db, FIRINGS, { row: firing, delayMs, reason });
   }
 }
 

@@ -1,9 +1,12 @@
 import type { Queryable } from "@flyte-ts/postgres";
+import type { TakenRow, WorkTable } from "../background/lease.js";
+import { reasonText } from "../storable-text.js";
 import { type StoredTrigger, storedTrigger, triggerColumns, type TriggerRow } from "./stored-trigger.js";
 
+export const FIRINGS: WorkTable = { name: "trigger_firings", key: "id", reason: "reason" };
+
 /** A firing that this process has taken to carry out. */
-export interface TakenFiring {
-  readonly id: bigint;
+export interface TakenFiring extends TakenRow {
   readonly trigger: StoredTrigger;
   readonly source:
     | { readonly kind: "execution"; readonly rowId: bigint; readonly project: string; readonly domain: string; readonly name: string }
@@ -11,8 +14,6 @@ export interface TakenFiring {
   readonly at: Date;
   /** What is started. */
   readonly execution: { readonly project: string; readonly domain: string; readonly name: string };
-  /** How often it has been taken, this time included. */
-  readonly attempts: number;
   /** Since when it is tried, ms. */
   readonly ageMs: number;
 }
@@ -68,8 +69,6 @@ export async function takeFirings(db: Queryable, limit: number, leaseMs: number)
   }));
 }
 
-const reasonText = (reason: string): string => reason.toWellFormed().replaceAll("\0", "").slice(0, 1000);
-
 /** A webhook's body has done its work then. */
 export async function endFiring(
   db: Queryable,
@@ -81,25 +80,4 @@ export async function endFiring(
     text: "UPDATE trigger_firings SET state = $2, reason = $3, body = NULL, ended_at = now() WHERE id = $1 AND state = 'waiting'",
     values: [id, state, reasonText(reason)],
   });
-}
-
-/** It could not be carried out now and is due again later. */
-export async function postponeFiring(db: Queryable, id: bigint, { delayMs, reason }: { delayMs: number; reason: string }): Promise<void> {
-  await db.query({
-    name: "postpone-firing",
-    text: `UPDATE trigger_firings SET available_at = now() + $2 * interval '1 millisecond', reason = $3
-      WHERE id = $1 AND state = 'waiting'`,
-    values: [id, Math.round(delayMs), reasonText(reason)],
-  });
-}
-
-/** Removes what has been done for so long; gives how many rows. */
-export async function forgetFirings(db: Queryable, { keepDays, limit }: { keepDays: number; limit: number }): Promise<number> {
-  const { count } = await db.query({
-    name: "forget-firings",
-    text: `DELETE FROM trigger_firings WHERE id IN (
-        SELECT id FROM trigger_firings WHERE state <> 'waiting' AND ended_at <= now() - $1 * interval '1 day' LIMIT $2)`,
-    values: [keepDays, limit],
-  });
-  return count;
 }

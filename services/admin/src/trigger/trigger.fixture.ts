@@ -6,13 +6,14 @@ import type { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TriggerService } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { Bus } from "@flyte-ts/messaging";
 import { createClient, type ServiceClient } from "@flyte-ts/rpc";
+import { workOnce } from "../background/work-once.fixture.js";
 import type { AdminConfig } from "../config.js";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { tellEndsOnce } from "../ended/tell-ends.js";
 import { id, integer, registerWorkflow, scope } from "../execution/registered.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { type FireDeps, fireOnce } from "./fire.js";
+import { type FireDeps, firingWork } from "./fire.js";
 
 export interface TriggerWorld {
   readonly database: AdminDatabase;
@@ -61,7 +62,7 @@ export async function triggerWorld(config: Partial<AdminConfig> = {}, clock: () 
     },
     settle: async (changes = {}) => {
       await tellEndsOnce(served.deps, 100);
-      await fireOnce({ ...fireDeps, ...changes }, 100);
+      await workOnce(firingWork({ ...fireDeps, ...changes }), 100);
     },
     fired: async (name = "") => {
       const { rows } = await database.db.query<{ text: string }>({

@@ -1,5 +1,5 @@
 import type { Logger } from "@flyte-ts/telemetry";
-import type { Running } from "./start.js";
+import type { Running } from "./running.js";
 
 /** Work that is done again and again. */
 export interface Rounds {
