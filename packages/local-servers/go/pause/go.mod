@@ -1,0 +1,3 @@
+module flyte-ts/local-servers/pause
+
+go 1.24.0

@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { freePort } from "./free-port.js";
+import type { Guard } from "./guard.js";
+import { findKubernetesProgram } from "./kubernetes-program.js";
+import { type LocalServer, startServerProcess } from "./server-process.js";
+
+/** What a cluster's controllers do that the services rely on: deleting what a deleted owner or namespace leaves, counting quotas. */
+const NEEDED_CONTROLLERS = [
+  "garbage-collector-controller",
+  "namespace-controller",
+  "serviceaccount-controller",
+  "resourcequota-controller",
+];
+
+export interface ControllerManagerOptions {
+  readonly kubeconfig: string;
+  /** Folder of the API server: it holds the key that signs service accounts' tokens. */
+  readonly dataDir: string;
+  /** Default: those that the services rely on where there are no nodes. */
+  readonly controllers?: readonly string[];
+  /** Further flags. */
+  readonly args?: readonly string[];
+  readonly onBuild?: (what: string) => void;
+  /** Ends the server when this process has died. Default: it stays. */
+  readonly guard?: Guard | undefined;
+}
+
+export function findControllerManager(onBuild?: (what: string) => void): Promise<string> {
+  return findKubernetesProgram("kube-controller-manager", onBuild);
+}
+
+export async function startControllerManager(options: ControllerManagerOptions): Promise<LocalServer> {
+  const { kubeconfig, dataDir, controllers = NEEDED_CONTROLLERS, args = [], onBuild, guard } = options;
+  const command = await findControllerManager(onBuild);
+  const port = await freePort();
+  return startServerProcess({
+    name: "kube-controller-manager",
+    command,
+    args: [
+      `--kubeconfig=${kubeconfig}`,
+      `--controllers=${controllers.join(",")}`,
+      `--service-account-private-key-file=${join(dataDir, "service-accounts.key")}`,
+      "--leader-elect=false",
+      "--bind-address=127.0.0.1",
+      `--secure-port=${port}`,
+      `--cert-dir=${join(dataDir, "controllers")}`,
+      ...args,
+    ],
+    url: `https://127.0.0.1:${port}`,
+    port,
+    stopSignal: "SIGTERM",
+    guard,
+    patienceMs: 60_000,
+  });
+}

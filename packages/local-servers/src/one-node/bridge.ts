@@ -1,0 +1,48 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { command } from "./command.js";
+
+/** The network of a node's pods: one bridge, on which this machine has the first address. Nothing leads out of it. */
+export interface PodNetwork {
+  /** Of this machine, as pods see it. */
+  readonly address: string;
+  /** Where the container runtime finds the network's configuration. */
+  readonly folder: string;
+}
+
+const BRIDGE = "flyte-ts0";
+const ADDRESS = "10.213.0.1";
+const SUBNET = "10.213.0.0/16";
+
+/** Makes the bridge before the first pod, for services and the kubelet to listen there. */
+export async function makeBridge(folder: string): Promise<PodNetwork> {
+  await removeBridge();
+  await command("ip", ["link", "add", BRIDGE, "type", "bridge"]);
+  await command("ip", ["address", "add", `${ADDRESS}/16`, "dev", BRIDGE]);
+  await command("ip", ["link", "set", BRIDGE, "up"]);
+  mkdirSync(folder, { recursive: true });
+  const network = {
+    cniVersion: "1.0.0",
+    name: "flyte-ts",
+    plugins: [
+      {
+        type: "bridge",
+        bridge: BRIDGE,
+        isGateway: true,
+        ipMasq: false,
+        ipam: {
+          type: "host-local",
+          dataDir: join(folder, "addresses"),
+          ranges: [[{ subnet: SUBNET, gateway: ADDRESS }]],
+          routes: [{ dst: "0.0.0.0/0" }],
+        },
+      },
+    ],
+  };
+  writeFileSync(join(folder, "10-flyte-ts.conflist"), JSON.stringify(network, null, 2));
+  return { address: ADDRESS, folder };
+}
+
+export async function removeBridge(): Promise<void> {
+  await command("ip", ["link", "delete", BRIDGE]).catch(() => undefined);
+}

@@ -1,0 +1,41 @@
+import { cpSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findGoProgram } from "../go-program.js";
+import { type Containerd, PAUSE_IMAGE } from "./containerd.js";
+import { fullName, type ImageSpec, writeOciArchive } from "./oci-archive.js";
+
+type Tell = (what: string) => void;
+
+/** The image of the process that holds a pod's namespaces, from a program of our own. */
+export async function pauseImage(folder: string, onSlow: Tell): Promise<ImageSpec> {
+  const program = await findGoProgram(
+    { name: "flyte-ts-pause", version: "1", module: "pause", package: ".", variable: "FLYTE_TS_PAUSE" },
+    onSlow,
+  );
+  mkdirSync(folder, { recursive: true });
+  cpSync(program, join(folder, "pause"));
+  return { names: [PAUSE_IMAGE], root: folder, entrypoint: ["/pause"] };
+}
+
+/**
+ * Gives containerd the images that it does not have. A root folder that was changed since is imported again: it is known by the name of
+ * the folder and when that was last changed.
+ */
+export async function importImages(containerd: Containerd, images: readonly ImageSpec[], onSlow: Tell): Promise<void> {
+  const there = await containerd.ctr("images", "list");
+  for (const image of images) {
+    const version = `flyte-ts/root=${Math.floor(statSync(image.root).mtimeMs)}`;
+    const has = (name: string) => there.split("\n").some((line) => line.startsWith(`${fullName(name)} `) && line.includes(version));
+    if (image.names.every(has)) continue;
+    onSlow(`image ${image.names[0]}`);
+    const file = join(tmpdir(), `flyte-ts-image-${process.pid}.tar`);
+    try {
+      await writeOciArchive(file, image);
+      await containerd.ctr("images", "import", file);
+      for (const name of image.names) await containerd.ctr("images", "label", fullName(name), version);
+    } finally {
+      rmSync(file, { force: true });
+    }
+  }
+}
