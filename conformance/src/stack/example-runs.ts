@@ -29,7 +29,7 @@ export interface LaunchOptions {
   readonly overwriteCache?: boolean;
 }
 
-/** A local stack with all Python examples registered by stock pyflyte, as version v1. */
+/** A stack with all Python examples registered by stock pyflyte, as version v1. */
 export class ExampleRuns {
   private constructor(
     readonly stack: RunningStack,
@@ -37,9 +37,9 @@ export class ExampleRuns {
     private readonly elsewhere: string,
   ) {}
 
-  static async start(): Promise<ExampleRuns> {
-    const stack = await startStack();
-    const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
+  static async start(starting = startStack()): Promise<ExampleRuns> {
+    const stack = await starting;
+    const client = createFlyteClient({ endpoint: `${stack.host}:${stack.api}` });
     const runs = new ExampleRuns(stack, client, mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-")));
     runs.pyflyte("register", "--version", "v1", examplesFolder);
     return runs;

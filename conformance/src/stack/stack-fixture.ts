@@ -11,6 +11,8 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 /** A whole local stack, started as a person starts it, on free ports and in a folder of its own. */
 export interface RunningStack {
   readonly folder: string;
+  /** Address of API and blob store. */
+  readonly host: string;
   readonly api: number;
   readonly blobs: number;
   readonly kubeconfig: string;
@@ -76,16 +78,13 @@ export async function startStack(flags: readonly string[] = ["--no-example"]): P
     await sleep(50);
   }
   const ports = JSON.parse(readFileSync(join(folder, "config", "ports.json"), "utf8")) as { api: number; blobs: number };
-  const podPath =
-    /podPath:\s*\n\s*- (.+)/.exec(
-      readFileSync(join(folder, "config", `${flags.includes("--kubeconfig") ? "node-runner" : "local-cluster"}.yaml`), "utf8"),
-    )?.[1] ?? "";
   return {
     folder,
+    host: flags[flags.indexOf("--host") + 1 || flags.length] ?? "127.0.0.1",
     api: ports.api,
     blobs: ports.blobs,
     kubeconfig: join(folder, "kubeconfig"),
-    pythonBin: podPath.trim(),
+    pythonBin: readFileSync(join(folder, "config", "python-bin"), "utf8"),
     pids: (part) =>
       processesOf(folder)
         .filter(({ command }) => isPart(command, part, folder))
@@ -112,7 +111,7 @@ export function runPython(
   const env = {
     ...process.env,
     PATH: `${stack.pythonBin}:${process.env.PATH}`,
-    FLYTE_PLATFORM_URL: `localhost:${stack.api}`,
+    FLYTE_PLATFORM_URL: `${stack.host.replace("127.0.0.1", "localhost")}:${stack.api}`,
     FLYTE_PLATFORM_INSECURE: "true",
   };
   return execFileSync(join(stack.pythonBin, program), args, { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });

@@ -3,11 +3,12 @@ import { ConfigError } from "@flyte-ts/config";
 import { importCommand } from "./import/command.js";
 import { startCommand } from "./stack/command.js";
 
-const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE] [--s3 URL] [--bucket NAME] [--no-example] [--exit] [--config FILE]
+const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE [--host ADDRESS]] [--s3 URL] [--bucket NAME] [--no-example] [--exit] [--config FILE]
 
   start   runs the local stack: PostgreSQL, NATS, a blob store, the services and a
           cluster of local processes; then the training example. With --kubeconfig on
-          another Kubernetes cluster; with --s3 on another S3 service, whose keys stand
+          another Kubernetes cluster, whose own nodes run the pods when --host names an
+          address of this machine that they reach; with --s3 on another S3 service, whose keys stand
           in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
 
        flyte-ts import --from HOST:PORT --to HOST:PORT [--projects A,B] [--domains A,B] [--executions] [--activate unscheduled|all|none]

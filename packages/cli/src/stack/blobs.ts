@@ -14,10 +14,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** How long the service may take to answer at the start. */
 const PATIENCE_MS = 5_000;
 
-/** Keys of Flyte's sandbox: a stock client without configuration uses the same. They open a store of the loopback address alone. */
-export function ownBlobs(port: number, bucket: string): StackBlobs {
+/** Keys of Flyte's sandbox: a stock client without configuration uses the same. They open a store of this machine alone. */
+export function ownBlobs(host: string, port: number, bucket: string): StackBlobs {
   const keys = { accessKeyId: "minio", secretAccessKey: "miniostorage" };
-  return { endpoint: `http://127.0.0.1:${port}`, region: "us-east-1", ...keys, bucket, own: true };
+  return { endpoint: `http://${host}:${port}`, region: "us-east-1", ...keys, bucket, own: true };
 }
 
 /**

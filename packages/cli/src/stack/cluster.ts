@@ -7,8 +7,10 @@ export interface StackCluster {
   readonly kubeconfig: string;
   /** Address of the API. */
   readonly url: string;
-  /** Whether the stack runs it itself; else it only makes this machine a node of it. */
+  /** Whether the stack runs it itself. */
   readonly own: boolean;
+  /** Whether it has nodes; else this machine is made one. */
+  readonly hasNodes: boolean;
 }
 
 interface Kubeconfig {
@@ -18,12 +20,12 @@ interface Kubeconfig {
 }
 
 /** @throws Error when the file is not there or its current context names no cluster */
-export function givenCluster(file: string): StackCluster {
+export function givenCluster(file: string, hasNodes: boolean): StackCluster {
   const kubeconfig = resolve(file);
   if (!existsSync(kubeconfig)) throw new Error(`kubeconfig ${file}: there is no such file`);
   const config = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
   const context = config.contexts?.find(({ name }) => name === config["current-context"])?.context;
   const server = config.clusters?.find(({ name }) => name === context?.cluster)?.cluster.server;
   if (server === undefined) throw new Error(`kubeconfig ${file}: the current context names no cluster`);
-  return { kubeconfig, url: server.replace(/\/+$/, ""), own: false };
+  return { kubeconfig, url: server.replace(/\/+$/, ""), own: false, hasNodes };
 }

@@ -90,9 +90,10 @@ function interruption(): Promise<"interrupted"> {
 }
 
 function printAddresses({ endpoints, folders, cluster, blobs, signIn }: Stack, line: (text: string) => void): void {
+  const host = endpoints.host.replace("127.0.0.1", "localhost");
   line(`
 ready
-  API (gRPC and REST)  localhost:${endpoints.api}     http://localhost:${endpoints.api}/api/v1/projects
+  API (gRPC and REST)  ${host}:${endpoints.api}     http://${host}:${endpoints.api}/api/v1/projects
   blob store (S3)      ${blobs.endpoint.replace("127.0.0.1", "localhost")}
   kubectl              export KUBECONFIG=${cluster.kubeconfig}
   logs                 ${folders.logs}${

@@ -12,8 +12,13 @@ export const stackConfigSchema = z.strictObject({
   blobPort: port.default(30_002),
   /** Kubernetes API of the local cluster; 0 takes a free port and keeps it. */
   clusterPort: port.default(0),
-  /** Use this Kubernetes cluster in place of the local one. It should have no nodes of its own: this machine becomes its node. */
+  /** Use this Kubernetes cluster in place of the local one. Without `host` it should have no nodes: this machine becomes its node. */
   kubeconfig: z.string().optional(),
+  /**
+   * Address of this machine by which pods on the nodes of that cluster reach it: the API and the blob store listen there, and no task
+   * runs as a process here. Without `auth` whoever reaches that address may do everything.
+   */
+  host: z.union([z.ipv4(), z.ipv6()], { error: "the host is an IP address of this machine" }).optional(),
   /**
    * Address of an S3 service to use in place of the local blob store; its keys are those of the usual variables
    * `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.

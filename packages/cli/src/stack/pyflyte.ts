@@ -6,7 +6,8 @@ import { flytekitEnv, type StackSignIn } from "./sign-in.js";
 /** What pyflyte needs to know of a stack, running or about to. */
 export interface PyflyteTarget {
   readonly pythonBin: string;
-  /** Port of the API. */
+  /** Address and port of the API. */
+  readonly host: string;
   readonly api: number;
   /** Undefined: nobody is asked who they are. */
   readonly signIn?: StackSignIn | undefined;
@@ -28,13 +29,17 @@ if sys.stdin.readline() == "run\\n":
 `;
 
 /** flytekit takes a second to load: the services start meanwhile. */
-export function loadPyflyte({ pythonBin, api, signIn }: PyflyteTarget, args: readonly string[]): WaitingPyflyte {
+export function loadPyflyte({ pythonBin, host, api, signIn }: PyflyteTarget, args: readonly string[]): WaitingPyflyte {
   const env = { ...process.env, PATH: `${pythonBin}:${process.env["PATH"] ?? ""}` };
   // flytekit finds a sandbox on its own; another port has to be named.
-  const platform = { FLYTE_PLATFORM_URL: `localhost:${api}`, FLYTE_PLATFORM_INSECURE: "true" };
+  const platform = { FLYTE_PLATFORM_URL: `${host.replace("127.0.0.1", "localhost")}:${api}`, FLYTE_PLATFORM_INSECURE: "true" };
   const child = spawn(join(pythonBin, "python"), ["-c", PROGRAM, ...args], {
     cwd: join(repositoryRoot, "examples", "python"),
-    env: { ...env, ...(api === 30_080 && signIn === undefined ? {} : platform), ...(signIn && flytekitEnv(signIn)) },
+    env: {
+      ...env,
+      ...(host === "127.0.0.1" && api === 30_080 && signIn === undefined ? {} : platform),
+      ...(signIn && flytekitEnv(signIn)),
+    },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let text = "";

@@ -39,7 +39,7 @@ export async function followExample(stack: Stack, { progress, submitting, start 
     progress.line(`pyflyte printed no execution:\n${output}`);
     return false;
   }
-  const endpoint = `127.0.0.1:${stack.endpoints.api}`;
+  const endpoint = `${stack.endpoints.host}:${stack.endpoints.api}`;
   const credentials = stack.signIn && { ...credentialsOf(stack.signIn, FLYTEKIT), scopes: ["all"] };
   const client = createFlyteClient({ endpoint, ...serviceMetadata(endpoint, credentials, () => new Date()) });
   try {

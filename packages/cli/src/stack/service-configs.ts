@@ -6,6 +6,8 @@ import { adminAuth, catalogAuth, credentialsOf, flytekitEnv, type StackSignIn } 
 
 /** Where the parts of a running stack listen. */
 export interface Endpoints {
+  /** Address of the API and the blob store. */
+  readonly host: string;
   readonly api: number;
   /** Of the local blob store; nobody listens there when another is used. */
   readonly blobs: number;
@@ -50,30 +52,24 @@ export function propellerName(index: number): string {
 
 /** The configuration of every service of the local stack. Prefixes are those of Flyte's sandbox. */
 export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
-  const { endpoints, cluster, blobs, folders, pythonBin, logLevel, propellers, signIn } = facts;
-  const program = (folder: string, main = "main.js") => join(repositoryRoot, "services", folder, "dist", main);
-  const ops = (name: string) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
+  const { endpoints, cluster, blobs, folders, logLevel, propellers, signIn } = facts;
+  const ops = opsOf(facts);
   const { bucket, own: _, ...s3 } = blobs;
   // Without a dashboard: the log as the cluster's API shows it, readable in a browser of this machine.
   const podLog = `${cluster.url}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
   const nats = { url: endpoints.natsUrl };
   const kubernetes = { kubeconfig: cluster.kubeconfig };
-  const pods = {
-    podPath: [pythonBin],
-    // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
-    podsOnStop: "kill",
-    podEnv: {
-      FLYTE_AWS_ENDPOINT: s3.endpoint,
-      FLYTE_AWS_ACCESS_KEY_ID: s3.accessKeyId,
-      FLYTE_AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
-      // Eager tasks start executions themselves.
-      FLYTE_PLATFORM_URL: `127.0.0.1:${endpoints.api}`,
-      FLYTE_PLATFORM_INSECURE: "true",
-      ...(signIn && flytekitEnv(signIn)),
-    },
+  const podEnv = {
+    FLYTE_AWS_ENDPOINT: s3.endpoint,
+    FLYTE_AWS_ACCESS_KEY_ID: s3.accessKeyId,
+    FLYTE_AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    // Eager tasks start executions themselves.
+    FLYTE_PLATFORM_URL: `${endpoints.host}:${endpoints.api}`,
+    FLYTE_PLATFORM_INSECURE: "true",
+    ...(signIn && flytekitEnv(signIn)),
   };
   const adminFor = (clientId: string) => ({
-    endpoint: `127.0.0.1:${endpoints.api}`,
+    endpoint: `${endpoints.host}:${endpoints.api}`,
     ...(signIn && { auth: credentialsOf(signIn, clientId) }),
   });
   return [
@@ -86,6 +82,7 @@ export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
             config: {
               logLevel,
               ops: ops("local-blobstore"),
+              host: endpoints.host,
               port: endpoints.blobs,
               dataDir: folders.blobs,
               accessKeyId: s3.accessKeyId,
@@ -95,27 +92,20 @@ export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
           },
         ]
       : []),
-    cluster.own
-      ? {
-          name: "local-cluster",
-          program: program("local-cluster"),
-          ground: true,
-          readyPort: endpoints.cluster,
-          config: { logLevel, port: endpoints.cluster, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods },
-        }
-      : {
-          name: "node-runner",
-          program: program("local-cluster", "node-runner/main.js"),
-          ground: true,
-          config: { logLevel, ops: ops("node-runner"), kubernetes, dataDir: folders.cluster, ...pods },
-        },
+    ...(cluster.hasNodes ? [] : [nodeService(facts, podEnv)]),
     {
       name: "admin",
       program: program("admin"),
       config: {
         logLevel,
         ops: ops("admin"),
-        server: { host: "127.0.0.1", grpcPort: endpoints.api, httpPort: endpoints.api },
+        server: {
+          host: endpoints.host,
+          grpcPort: endpoints.api,
+          httpPort: endpoints.api,
+          // Who starts a stack for a cluster's pods without sign-in opens it to them.
+          ...(cluster.hasNodes && signIn === undefined ? { openToNetwork: true } : {}),
+        },
         database: { url: endpoints.databaseUrl },
         nats,
         storage: { container: `s3://${bucket}`, s3 },
@@ -178,8 +168,33 @@ export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
         kubernetes,
         storage: { s3 },
         logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
+        // Where this machine is the node it gives its pods these itself.
+        ...(cluster.hasNodes ? { pods: { environment: { env: podEnv } } } : {}),
       },
     },
     { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats } },
   ];
+}
+
+/** What makes this machine the node: the small cluster, or a runner of another cluster's pods. */
+function nodeService(facts: StackFacts, podEnv: Readonly<Record<string, string>>): ServiceConfig {
+  const { endpoints, cluster, folders, pythonBin, logLevel } = facts;
+  // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
+  const pods = { podPath: [pythonBin], podsOnStop: "kill", podEnv };
+  if (cluster.own) {
+    const config = { logLevel, port: endpoints.cluster, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods };
+    return { name: "local-cluster", program: program("local-cluster"), ground: true, readyPort: endpoints.cluster, config };
+  }
+  const kubernetes = { kubeconfig: cluster.kubeconfig };
+  const config = { logLevel, ops: opsOf(facts)("node-runner"), kubernetes, dataDir: folders.cluster, ...pods };
+  return { name: "node-runner", program: program("local-cluster", "node-runner/main.js"), ground: true, config };
+}
+
+function program(folder: string, main = "main.js"): string {
+  return join(repositoryRoot, "services", folder, "dist", main);
+}
+
+/** Health and metrics are for this machine alone. */
+function opsOf({ endpoints }: StackFacts): (name: string) => { host: string; port: number } {
+  return (name) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
 }

@@ -49,7 +49,10 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
   const folders = stackFolders(config.data ?? ".flyte-ts");
   for (const folder of [folders.root, folders.config, folders.logs, folders.blobs, folders.cluster]) mkdirSync(folder, { recursive: true });
   await claim(folders, guard);
-  const given = config.kubeconfig === undefined ? undefined : givenCluster(config.kubeconfig);
+  const { kubeconfig, host = "127.0.0.1" } = config;
+  if (config.host !== undefined && kubeconfig === undefined)
+    throw new StackError("--host is for the nodes of another cluster: name it with --kubeconfig");
+  const given = kubeconfig === undefined ? undefined : givenCluster(kubeconfig, config.host !== undefined);
   const givenStore = config.s3 === undefined ? undefined : givenBlobs(config.s3, config.bucket, process.env);
   if (givenStore !== undefined) await checkBlobs(givenStore);
   const ports = await choosePorts(config, folders);
@@ -60,8 +63,11 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
   };
   try {
     const python = await ensurePythonEnvironment((text) => progress.line(`  ${text} …`));
-    const signIn = config.auth ? { publicUrl: `http://localhost:${ports.api}`, secretsFolder: join(folders.root, "secrets") } : undefined;
-    onPlanned?.({ pythonBin: python.bin, api: ports.api, signIn });
+    const signIn = config.auth
+      ? { publicUrl: `http://${config.host ?? "localhost"}:${ports.api}`, secretsFolder: join(folders.root, "secrets") }
+      : undefined;
+    writeFileSync(join(folders.config, "python-bin"), python.bin);
+    onPlanned?.({ pythonBin: python.bin, host, api: ports.api, signIn });
     let failed: (how: string) => void = () => undefined;
     const failure = new Promise<string>((resolve) => {
       failed = resolve;
@@ -86,6 +92,7 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
       ]),
     );
     const endpoints: Endpoints = {
+      host,
       api: ports.api,
       blobs: ports.blobs,
       cluster: ports.cluster,
@@ -94,9 +101,9 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
       databaseUrl: postgres.url,
       natsUrl: nats.url,
     };
-    const own: StackCluster = { kubeconfig: folders.kubeconfig, url: `http://127.0.0.1:${ports.cluster}`, own: true };
+    const own: StackCluster = { kubeconfig: folders.kubeconfig, url: `http://127.0.0.1:${ports.cluster}`, own: true, hasNodes: false };
     const cluster = given ?? own;
-    const blobs = givenStore ?? ownBlobs(ports.blobs, config.bucket);
+    const blobs = givenStore ?? ownBlobs(host, ports.blobs, config.bucket);
     const configs = serviceConfigs({
       endpoints,
       cluster,

@@ -12,7 +12,7 @@ import { command } from "./command.js";
 import { startContainerd } from "./containerd.js";
 import { removeContainers, removePods } from "./containers.js";
 import { importImages, pauseImage } from "./images.js";
-import { type KubeletOptions, makeClientCertificate, startKubelet } from "./kubelet.js";
+import { makeClientCertificate, startKubelet } from "./kubelet.js";
 import type { ImageSpec } from "./oci-archive.js";
 import { missingForNode, networkPlugins } from "./requirements.js";
 import { startScheduler } from "./scheduler.js";
@@ -24,7 +24,6 @@ export interface OneNodeOptions {
   readonly images: readonly ImageSpec[];
   /** Further settings of KubeletConfiguration. */
   readonly kubelet?: object;
-  readonly kubeletEnvironment?: Readonly<Record<string, string>>;
   /** Further flags. */
   readonly args?: { readonly apiserver?: readonly string[]; readonly controllers?: readonly string[] };
   /** Told when something slow is done: programs built, images imported. */
@@ -40,9 +39,6 @@ export interface OneNodeCluster {
   readonly address: string;
   /** Name of the node. */
   readonly node: string;
-  /** Stops the kubelet, as a node that lost its power; containers go on. */
-  stopKubelet(): Promise<void>;
-  startKubelet(): Promise<void>;
   /** Ends all pods, then all servers. */
   stop(): Promise<void>;
 }
@@ -88,7 +84,7 @@ export async function startOneNodeCluster(options: OneNodeOptions): Promise<OneN
       }),
     );
     await removeContainers(containerd);
-    await importImages(containerd, [await pauseImage(file("pause"), onSlow), ...options.images], onSlow);
+    await importImages(containerd, [await pauseImage(onSlow), ...options.images], onSlow);
     const etcd = await keep(startEtcd({ dataDir: file("etcd"), durable: false, guard, onBuild: onSlow }));
     const client = await makeClientCertificate(file("certificates"));
     const dataDir = file("kubernetes");
@@ -119,31 +115,26 @@ export async function startOneNodeCluster(options: OneNodeOptions): Promise<OneN
       }),
     );
     await keep(startScheduler({ kubeconfig, certificates: file("scheduler"), onBuild: onSlow, guard }));
-    const settings: KubeletOptions = {
-      node: NODE,
-      address: network.address,
-      kubeconfig,
-      folder: file("kubelet"),
-      socket: containerd.socket,
-      client,
-      settings: options.kubelet ?? {},
-      environment: options.kubeletEnvironment ?? {},
-      logFile: file("kubelet.log"),
-      onBuild: onSlow,
-      guard,
-    };
-    let kubelet = await startKubelet(settings);
-    stops.push(() => kubelet.stop());
+    await keep(
+      startKubelet({
+        node: NODE,
+        address: network.address,
+        kubeconfig,
+        folder: file("kubelet"),
+        socket: containerd.socket,
+        client,
+        settings: options.kubelet ?? {},
+        logFile: file("kubelet.log"),
+        onBuild: onSlow,
+        guard,
+      }),
+    );
     stops.push(() => removePods(kubeconfig, containerd));
     await nodeReady(kubeconfig);
     return {
       kubeconfig,
       address: network.address,
       node: NODE,
-      stopKubelet: () => kubelet.kill(),
-      startKubelet: async () => {
-        kubelet = await startKubelet(settings);
-      },
       stop,
     };
   } catch (error) {

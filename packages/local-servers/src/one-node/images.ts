@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cacheFolder } from "../cache-folder.js";
 import { findGoProgram } from "../go-program.js";
 import { type Containerd, PAUSE_IMAGE } from "./containerd.js";
 import { fullName, type ImageSpec, writeOciArchive } from "./oci-archive.js";
@@ -8,13 +9,14 @@ import { fullName, type ImageSpec, writeOciArchive } from "./oci-archive.js";
 type Tell = (what: string) => void;
 
 /** The image of the process that holds a pod's namespaces, from a program of our own. */
-export async function pauseImage(folder: string, onSlow: Tell): Promise<ImageSpec> {
+export async function pauseImage(onSlow: Tell): Promise<ImageSpec> {
   const program = await findGoProgram(
     { name: "flyte-ts-pause", version: "1", module: "pause", package: ".", variable: "FLYTE_TS_PAUSE" },
     onSlow,
   );
+  const folder = join(cacheFolder(), "one-node", "pause");
   mkdirSync(folder, { recursive: true });
-  cpSync(program, join(folder, "pause"));
+  if (!existsSync(join(folder, "pause"))) cpSync(program, join(folder, "pause"));
   return { names: [PAUSE_IMAGE], root: folder, entrypoint: ["/pause"] };
 }
 

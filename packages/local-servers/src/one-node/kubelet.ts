@@ -21,7 +21,6 @@ export interface KubeletOptions {
   readonly client: ClientCertificate;
   /** Further settings of KubeletConfiguration. */
   readonly settings?: object;
-  readonly environment?: Readonly<Record<string, string>>;
   readonly logFile: string;
   readonly onBuild?: ((what: string) => void) | undefined;
   readonly guard?: Guard | undefined;
@@ -43,7 +42,7 @@ export async function makeClientCertificate(folder: string): Promise<ClientCerti
 }
 
 export async function startKubelet(options: KubeletOptions): Promise<LocalServer> {
-  const { node, address, folder, kubeconfig, logFile, environment = {}, guard } = options;
+  const { node, address, folder, kubeconfig, logFile, guard } = options;
   const program = await findKubernetesProgram("kubelet", options.onBuild);
   mkdirSync(folder, { recursive: true });
   const port = await freePort();
@@ -61,7 +60,7 @@ export async function startKubelet(options: KubeletOptions): Promise<LocalServer
       `--node-ip=${address}`,
       "--v=2",
     ],
-    options: { ...logTo(logFile), env: { ...process.env, ...environment } },
+    options: logTo(logFile),
     url: `http://127.0.0.1:${port}`,
     port,
     stopSignal: "SIGTERM",

@@ -1,0 +1,56 @@
+// `node deploy/one-node/run.mjs [--data DIR]`: a real Kubernetes cluster of one node on this machine until Ctrl-C. Needs root.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ensureBuilt, ensureInstalled, root } from "../../scripts/prepare.mjs";
+
+const { values } = parseArgs({
+  options: {
+    // State, logs of the node, and the kubeconfig; by default a folder that goes with the cluster.
+    data: { type: "string" },
+    // Further settings of KubeletConfiguration, JSON.
+    kubelet: { type: "string", default: "{}" },
+    // Further flags, each with its dashes.
+    apiserver: { type: "string", multiple: true, default: [] },
+    controllers: { type: "string", multiple: true, default: [] },
+  },
+});
+
+ensureInstalled();
+ensureBuilt();
+execFileSync(join(import.meta.dirname, "install.sh"), { stdio: "inherit" });
+const { startGuard, startOneNodeCluster } = await import("@flyte-ts/local-servers");
+const folder = values.data ?? mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));
+const cluster = await startOneNodeCluster({
+  folder,
+  images: [flytekit()],
+  kubelet: JSON.parse(values.kubelet),
+  args: { apiserver: values.apiserver, controllers: values.controllers },
+  guard: startGuard(),
+  onSlow: (what) => process.stdout.write(`  ${what} (once) …\n`),
+});
+process.stdout.write(`
+ready
+  kubectl    export KUBECONFIG=${cluster.kubeconfig}
+  flyte-ts   npm start -- --kubeconfig ${cluster.kubeconfig} --host ${cluster.address}
+`);
+let ending = false;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, end);
+
+async function end() {
+  if (ending) process.exit(130);
+  ending = true;
+  await cluster.stop();
+  if (values.data === undefined) rmSync(folder, { recursive: true, force: true });
+  process.exit(0);
+}
+
+/** Under the name that flytekit gives tasks of this version by default. */
+function flytekit() {
+  const made = execFileSync(join(import.meta.dirname, "flytekit-root.sh"), { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  const version = /^flytekit==(.+)$/m.exec(readFileSync(join(root, "examples", "python", "requirements.txt"), "utf8"))[1];
+  const path = "PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  return { names: [`cr.flyte.org/flyteorg/flytekit:py3.11-${version}`], root: made.trim(), env: [path, "LANG=C.UTF-8"] };
+}
