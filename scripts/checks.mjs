@@ -11,6 +11,7 @@ const CHECKS = [
   ["names and exports", ...script("check-names.mjs")],
   ["IDL", "buf", ["lint", "idl"]],
   ["generated code is current", ...script("generate.mjs", "--check")],
+  ["the Helm chart is current", ...script("chart.mjs", "--check")],
 ];
 
 /** Runs every check, prints a line for each, and returns the verdicts. */

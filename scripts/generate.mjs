@@ -3,10 +3,11 @@
 //   node scripts/generate.mjs           writes the generated files
 //   node scripts/generate.mjs --check   writes to a temporary folder and fails, naming each file that differs
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { differences } from "./drift.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const idl = join(root, "idl");
@@ -53,25 +54,4 @@ function generate(out) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** One line for each file that is missing, extra or different in `actual`. */
-function differences(expected, actual) {
-  const wanted = files(expected);
-  const found = files(actual);
-  const lines = [];
-  for (const path of [...new Set([...wanted, ...found])].sort((a, b) => (a < b ? -1 : 1))) {
-    if (!found.has(path)) lines.push(`  missing    ${path}`);
-    else if (!wanted.has(path)) lines.push(`  extra      ${path}`);
-    else if (!readFileSync(join(expected, path)).equals(readFileSync(join(actual, path)))) lines.push(`  different  ${path}`);
-  }
-  return lines;
-}
-
-function files(folder) {
-  if (!existsSync(folder)) return new Set();
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return new Set(
-    entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name))),
-  );
 }

@@ -26,7 +26,7 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
   beforeAll(async () => {
     kubernetes = await kubernetesFixture();
     // What a dry run refers to must be there: the namespace, with its policy, and kinds of others.
-    kubectl(["apply", "-f", join(kubernetesFolder, "overlays", "single-cluster", "namespace.yaml")]);
+    kubectl(["apply", "-f", join(kubernetesFolder, "namespace", "namespace.yaml")]);
     kubectl(["apply", "-f", "-"], foreignKinds());
     kubectl(["wait", "--for=condition=Established", "--timeout=30s", "customresourcedefinitions", "--all"]);
   });

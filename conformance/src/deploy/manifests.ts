@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
 
@@ -24,9 +25,33 @@ export function overlays(): string[] {
   return readdirSync(join(kubernetesFolder, "overlays")).toSorted();
 }
 
+/** Folders of `deploy/kubernetes` that are put on an overlay, as a site's own copy of it would name them. */
+export interface Additions {
+  readonly components?: readonly string[];
+  readonly resources?: readonly string[];
+}
+
 /** What `kubectl apply -k` would send. */
-export function buildOverlay(name: string): { readonly text: string; readonly objects: readonly Manifest[] } {
-  const text = execFileSync("kubectl", ["kustomize", join(kubernetesFolder, "overlays", name)], { encoding: "utf8" });
+export function buildOverlay(name: string, { components = [], resources = [] }: Additions = {}): Built {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-overlay-"));
+  try {
+    const at = (path: string) => relative(folder, join(kubernetesFolder, path));
+    const kustomization = { resources: [`overlays/${name}`, ...resources].map(at), components: components.map(at), namespace: "flyte" };
+    // JSON is YAML.
+    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
+    return build(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export interface Built {
+  readonly text: string;
+  readonly objects: readonly Manifest[];
+}
+
+function build(folder: string): Built {
+  const text = execFileSync("kubectl", ["kustomize", folder], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
   return { text, objects: parseManifests(text) };
 }
 

@@ -7,6 +7,7 @@ export { type OneNodeCluster, type OneNodeOptions, startOneNodeCluster } from ".
 export { type ImageSpec } from "./one-node/oci-archive.js";
 export { missingForNode } from "./one-node/requirements.js";
 export { findFlytectl } from "./flytectl.js";
+export { findHelm } from "./helm.js";
 export { findVersitygw, startVersitygw, type VersitygwOptions } from "./versitygw.js";
 export { type Guard, isGuard, startGuard } from "./guard.js";
 export { ServerStartError, type LocalServer } from "./server-process.js";

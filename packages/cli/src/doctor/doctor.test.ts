@@ -68,7 +68,7 @@ test.each([
 
 test("the rights are those of the manifests", () => {
   const folder = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "..", "deploy", "kubernetes");
-  const roles = ["data-plane/access.yaml", "admin-in-cluster/access.yaml"]
+  const roles = ["data-plane/access.yaml", "admin-access/access.yaml", "cluster-resources/access/access.yaml"]
     .flatMap((file) => parseAllDocuments(readFileSync(join(folder, file), "utf8")))
     .map((document) => document.toJS() as Role)
     .filter(({ kind }) => kind === "Role" || kind === "ClusterRole");

@@ -17,13 +17,21 @@ const LEASES = {
 };
 
 /** What each service needs; `deploy/kubernetes` gives the same. */
-export const NEEDED_RIGHTS: Readonly<Record<"flyteadmin" | "flytepropeller" | "flyte-plugin-pod", readonly Right[]>> = {
+export const NEEDED_RIGHTS: Readonly<
+  Record<"flyteadmin" | "flyteadmin-cluster-resources" | "flytepropeller" | "flyte-plugin-pod", readonly Right[]>
+> = {
   flyteadmin: [
     { ...WORKFLOWS, verbs: ["create", "delete", "get"] },
     { group: "", resource: "namespaces", verbs: ["create"] },
     { group: "", resource: "pods", verbs: ["get"] },
     { group: "", resource: "pods/log", verbs: ["get"] },
   ],
+  // Besides, where it makes namespaces, quotas and accounts from templates.
+  "flyteadmin-cluster-resources": ["namespaces", "resourcequotas", "limitranges", "serviceaccounts"].map((resource) => ({
+    group: "",
+    resource,
+    verbs: ["create", "get", "patch"],
+  })),
   flytepropeller: [
     { ...WORKFLOWS, verbs: ["delete", "get", "list", "patch", "watch"] },
     { group: "", resource: "events", verbs: ["create", "patch"] },

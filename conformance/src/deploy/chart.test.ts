@@ -1,0 +1,132 @@
+import { parse } from "yaml";
+import { describe, expect, test } from "vitest";
+import { chart, overlayArguments } from "./chart.js";
+import { buildOverlay, kubectlIsThere, type Manifest, overlays } from "./manifests.js";
+
+const helm = await chart();
+
+describe.skipIf(helm === undefined)("the Helm chart", () => {
+  const template = (...args: readonly string[]) => {
+    if (helm === undefined) throw new Error("no Helm");
+    return helm.template(args);
+  };
+
+  test.skipIf(!kubectlIsThere()).each(overlays())("with the values of overlay %s, is that overlay, object by object", (overlay) => {
+    const expected = comparable(buildOverlay(overlay).objects);
+    expect(comparable(template(...overlayArguments(overlay)).objects)).toEqual(expected);
+  });
+
+  test.skipIf(!kubectlIsThere())("with every component, is kustomize with every component", () => {
+    const components = ["cluster-resources/templates", "cluster-resources/access"];
+    const expected = comparable(buildOverlay("single-cluster", { components, resources: ["monitoring"] }).objects);
+    const given = template(...overlayArguments("single-cluster"), "--set", "parts.clusterResources=true,parts.monitoring=true");
+    expect(comparable(given.objects)).toEqual(expected);
+    expect(Object.keys(expected)).toEqual(expect.arrayContaining(["PrometheusRule flyte/flyte-ts", "ConfigMap flyte/flyte-templates"]));
+  });
+
+  test("goes into any namespace", () => {
+    const { text } = template("--namespace", "other", "--set", "parts.monitoring=true,parts.clusterResources=true,parts.namespace=true");
+    expect(text).not.toMatch(/namespace: "?flyte"?$/m);
+    const role = (kind: string) =>
+      template("--namespace", "other").objects.find((each) => each.kind === kind && each.metadata.name === "flytepropeller");
+    expect(role("Role")).toMatchObject({
+      rules: expect.arrayContaining([expect.objectContaining({ resourceNames: ["other"] })]) as unknown,
+    });
+    expect(role("ClusterRoleBinding")).toMatchObject({ subjects: [{ namespace: "other" }] });
+  });
+
+  test("gives what its values say a place", () => {
+    const settings = [
+      "image.tag=1.2.3,image.pullPolicy=Always,image.pullSecrets[0].name=registry,secrets.bus=my-bus",
+      "propeller.replicas=5,propeller.image=elsewhere/p:1,propeller.nodeSelector.pool=system,propeller.podLabels.team=a",
+      "propeller.env[0].name=AWS_REGION,propeller.env[0].value=eu-1,propeller.settings.cluster=east",
+      "propeller.tolerations[0].key=system,propeller.priorityClassName=high,propeller.podAnnotations.note=b",
+      "admin.autoscaling.minReplicas=3,admin.accountAnnotations.role=arn,admin.resources.limits.cpu=2",
+    ];
+    const { text, objects } = template(...settings.flatMap((each) => ["--set", each]));
+    const of = (kind: string, name: string) => objects.find((each) => each.kind === kind && each.metadata.name === name);
+    const pod = {
+      imagePullSecrets: [{ name: "registry" }],
+      nodeSelector: { pool: "system" },
+      tolerations: [{ key: "system" }],
+      priorityClassName: "high",
+    };
+    const propeller = of("StatefulSet", "flytepropeller") as Manifest & {
+      spec: { template: { spec: { containers: [{ env: unknown }] } } };
+    };
+    expect(propeller).toMatchObject({
+      spec: {
+        replicas: 5,
+        template: {
+          metadata: { labels: { team: "a" }, annotations: { note: "b" } },
+          spec: { ...pod, containers: [{ image: "elsewhere/p:1", imagePullPolicy: "Always" }] },
+        },
+      },
+    });
+    expect(propeller.spec.template.spec.containers[0].env).toEqual(
+      expect.arrayContaining([
+        { name: "AWS_REGION", value: "eu-1" },
+        { name: "FLYTE_TS_PROPELLER_NATS__URL", valueFrom: { secretKeyRef: { name: "my-bus", key: "url" } } },
+      ]),
+    );
+    expect(of("ConfigMap", "flyte-site")).toMatchObject({ data: { "propeller.yaml": "cluster: east\n" } });
+    expect(of("HorizontalPodAutoscaler", "flyteadmin")).toMatchObject({ spec: { minReplicas: 3 } });
+    expect(of("ServiceAccount", "flyteadmin")).toMatchObject({ metadata: { annotations: { role: "arn" } } });
+    const admin = { image: "registry.example.com/flyte-ts/admin:1.2.3", resources: { limits: { cpu: 2 } } };
+    expect(of("Deployment", "flyteadmin")).toMatchObject({ spec: { template: { spec: { containers: [admin] } } } });
+    expect(text).not.toContain("flyte-bus");
+  });
+
+  test.each([
+    ["a key that is none", "propeler.replicas=2", /propeler/],
+    ["a key of a service that is none", "propeller.replica=2", /replica/],
+    ["a value of another type", "propeller.replicas=two", /replicas/],
+    ["an account for an admin elsewhere, beside admin", "parts.adminAccount=true", /parts\.adminAccount: /],
+    ["an admin in the cluster, and no control plane", "parts.controlPlane=false", /parts\.adminInCluster: /],
+  ])("refuses %s", (_, setting, message) => {
+    expect(() => template("--set", setting)).toThrow(message);
+  });
+
+  test("makes new pods when settings change", () => {
+    const sums = (setting: string) =>
+      template("--set", setting).objects.flatMap(({ kind, spec }) =>
+        kind === "Deployment" ? [(spec as { template: { metadata: { annotations: object } } }).template.metadata.annotations] : [],
+      );
+    const [one, other] = [sums("admin.settings.logLevel=info"), sums("admin.settings.logLevel=debug")];
+    expect(one.filter((each, at) => JSON.stringify(each) !== JSON.stringify(other[at]))).toHaveLength(1);
+  });
+});
+
+/**
+ * Objects by their names, without what the two ways say differently by design: kustomize puts a sum of a ConfigMap's content into its
+ * name, the chart one of the settings into pods; comments and the order of keys in settings are those of a file.
+ */
+function comparable(objects: readonly Manifest[]): Readonly<Record<string, unknown>> {
+  const sums = objects.filter(({ kind }) => kind === "ConfigMap").map(({ metadata }) => metadata.name);
+  const plain = sums.reduce(
+    (text, name) => text.replaceAll(`"${name}"`, `"${name.replace(/-[2-9bcdfghkmt]{10}$/, "")}"`),
+    JSON.stringify(objects),
+  );
+  const named = (JSON.parse(plain) as Manifest[]).map((object) => {
+    const { kind, metadata } = object;
+    return [`${kind} ${metadata.namespace ?? ""}/${metadata.name}`, kind === "ConfigMap" ? parsed(object) : withoutSum(object)] as const;
+  });
+  expect(new Set(named.map(([name]) => name)).size).toBe(named.length);
+  return Object.fromEntries(named);
+}
+
+function parsed(object: Manifest): unknown {
+  const data = Object.entries(object["data"] as Record<string, string>).map(([file, text]) => {
+    const isSettings = file.endsWith(".yaml") && object.metadata.name !== "flyte-templates";
+    return [file, isSettings ? (parse(text) as unknown) : text] as const;
+  });
+  return { ...object, data: Object.fromEntries(data) };
+}
+
+function withoutSum(object: Manifest): unknown {
+  return JSON.parse(JSON.stringify(object), (key, value: unknown) => {
+    if (key !== "annotations") return value;
+    const { "checksum/settings": _, ...others } = value as Record<string, string>;
+    return Object.keys(others).length === 0 ? undefined : others;
+  }) as unknown;
+}

@@ -1,0 +1,75 @@
+// What of deploy/kubernetes the chart holds, and the value that turns each folder on.
+
+/** Folder of a kustomization → its value under `parts`, and what it is for. */
+export const BASES = {
+  "control-plane": { part: "controlPlane", about: "Admin, data catalog and scheduler.", file: "control-plane" },
+  "data-plane": { part: "dataPlane", about: "The resource definition, propeller and the plugin services.", file: "data-plane" },
+  network: {
+    part: "networkPolicies",
+    about: "Nobody reaches a pod, and none reaches out, but for what the policies name.",
+    file: "network",
+  },
+  monitoring: {
+    part: "monitoring",
+    about: "ServiceMonitor, alerts and Grafana dashboards, where the Prometheus operator is.",
+    file: "monitoring",
+  },
+  namespace: {
+    part: "namespace",
+    about:
+      "The namespace itself, with its Pod Security level. Not with `helm install`, which needs the namespace before: for `helm template`.",
+    file: "namespace",
+  },
+};
+
+const part = (name) => `.Values.parts.${name}`;
+
+/**
+ * Folder of a component → the bases that it is put on here, its value, and the condition under which it counts. An overlay that has
+ * it turns the value on.
+ */
+export const COMPONENTS = {
+  "admin-in-cluster": {
+    on: ["control-plane", "data-plane"],
+    part: "adminInCluster",
+    about: "Admin uses the cluster that it runs in as a data plane.",
+    file: "admin-access",
+  },
+  "admin-account": {
+    on: ["data-plane"],
+    part: "adminAccount",
+    about: "In a data plane whose admin is elsewhere: the account that it uses, and a token for its kubeconfig.",
+    file: "admin-account",
+  },
+  kubeconfigs: {
+    on: ["control-plane"],
+    part: "kubeconfigs",
+    about: "Admin gets the kubeconfigs of data planes elsewhere, from the Secret of `secrets.dataPlanes`.",
+    file: "kubeconfigs",
+  },
+  "sign-in": {
+    on: ["control-plane", "data-plane"],
+    part: "signIn",
+    about: "Propeller and scheduler get the secrets of their own clients, from the Secret of `secrets.engine`.",
+    file: "sign-in",
+  },
+  "cluster-resources/templates": {
+    on: ["control-plane"],
+    part: "clusterResources",
+    about: "Admin makes in its data planes what `clusterResources.templates` say, and may do so.",
+    condition: `and ${part("clusterResources")} ${part("controlPlane")}`,
+    file: "cluster-resources",
+  },
+  "cluster-resources/access": {
+    on: ["data-plane"],
+    part: "clusterResources",
+    // Where admin's account works with this cluster.
+    condition: `and ${part("clusterResources")} (or ${part("adminInCluster")} ${part("adminAccount")})`,
+    file: "cluster-resources",
+  },
+};
+
+/** The condition under which what a folder makes is there. */
+export function conditionOf({ part: name, condition }) {
+  return condition ?? part(name);
+}

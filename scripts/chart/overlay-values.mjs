@@ -1,0 +1,50 @@
+// The values that make of the chart what an overlay makes of deploy/kubernetes.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { BASES, COMPONENTS } from "./composition.mjs";
+import { manifests, overlay } from "./kustomize.mjs";
+import { SERVICES } from "./services.mjs";
+
+/** Left to `helm template`, for an installation comes into a namespace that is there. */
+const NOT_OF_RELEASES = new Set(["namespace"]);
+
+export function overlayNames() {
+  return readdirSync(join(manifests, "overlays")).toSorted();
+}
+
+/** @returns the text of a values file */
+export function overlayValues(name) {
+  const { resources, components = [], images } = overlay(name);
+  const folders = new Set([...resources, ...components].map((path) => path.replace(/^(\.\.\/)+/, "")));
+  for (const folder of folders)
+    if (!(folder in BASES) && !(folder in COMPONENTS)) throw new Error(`${name}: the chart does not know ${folder}`);
+  const parts = Object.fromEntries(
+    Object.entries({ ...BASES, ...COMPONENTS })
+      .filter(([folder]) => !NOT_OF_RELEASES.has(folder))
+      .map(([folder, { part }]) => [part, folders.has(folder)]),
+  );
+  return [
+    `# As deploy/kubernetes/overlays/${name}. Made from it by \`npm run generate\`.\n`,
+    stringify({ parts, image: imageOf(name, images) }),
+    ...Object.entries(SERVICES).flatMap(([container, { values }]) => settingsOf(name, `${container}.yaml`, values)),
+  ].join("");
+}
+
+function imageOf(name, images) {
+  const places = new Set(
+    images.map(({ name: image, newName, newTag }) => `${newName.replace(new RegExp(`/${image.split("/")[1]}$`), "")} ${newTag}`),
+  );
+  if (places.size !== 1) throw new Error(`${name}: images of several registries or tags`);
+  const [registry, tag] = [...places][0].split(" ");
+  return { registry, tag };
+}
+
+/** With the comments of the site's file. */
+function settingsOf(overlayName, file, values) {
+  const path = join(manifests, "overlays", overlayName, "site", file);
+  if (!existsSync(path)) return [];
+  const text = readFileSync(path, "utf8");
+  if (text.trim() === "{}") return [];
+  return [`${values}:\n  settings:\n`, text.trimEnd().replaceAll(/^(?=.)/gm, "    "), "\n"];
+}

@@ -1,0 +1,69 @@
+// Puts values in the places of what sites choose.
+import { NAMESPACE } from "./kustomize.mjs";
+import { SECRETS, SERVICES } from "./services.mjs";
+import { Block, OptionalBlock, Scalar, Spread, When } from "./tree.mjs";
+
+const RELEASE_NAMESPACE = new Scalar(".Release.Namespace | quote");
+
+/** Changes an object; what components have added is seen too. */
+export function parametrize(object) {
+  const { kind, metadata } = object;
+  if (metadata.namespace !== undefined) metadata.namespace = RELEASE_NAMESPACE;
+  if (kind === "Namespace") metadata.name = RELEASE_NAMESPACE;
+  for (const subject of object.subjects ?? []) if (subject.namespace === NAMESPACE) subject.namespace = RELEASE_NAMESPACE;
+  for (const rule of object.rules ?? []) {
+    if (rule.resources?.includes("namespaces") && rule.resourceNames !== undefined) {
+      rule.resourceNames = rule.resourceNames.map((name) => (name === NAMESPACE ? RELEASE_NAMESPACE : name));
+    }
+  }
+  if (kind === "Deployment" || kind === "StatefulSet") workload(object);
+  if (kind === "HorizontalPodAutoscaler") {
+    object.spec.minReplicas = new Scalar(".Values.admin.autoscaling.minReplicas");
+    object.spec.maxReplicas = new Scalar(".Values.admin.autoscaling.maxReplicas");
+  }
+  if (kind === "ServiceAccount") {
+    const service = Object.values(SERVICES).find(({ account }) => account === metadata.name);
+    metadata.annotations = new OptionalBlock(`.Values.${service.values}.accountAnnotations`);
+  }
+  if (kind === "ConfigMap" && metadata.name === "flyte-templates") object.data = new Block(".Values.clusterResources.templates");
+  secretNames(object);
+}
+
+function workload({ spec }) {
+  const { template } = spec;
+  const pod = template.spec;
+  if (pod.initContainers !== undefined || pod.containers.length !== 1) throw new Error("the chart knows pods of one container");
+  const [container] = pod.containers;
+  const service = SERVICES[container.name];
+  const values = `.Values.${service.values}`;
+  if (spec.replicas !== undefined) spec.replicas = new Scalar(`${values}.replicas`);
+  template.metadata.labels.more = new Spread(`${values}.podLabels`);
+  template.metadata.annotations = {
+    // Other settings make other pods.
+    "checksum/settings": new Scalar(`list ${values}.settings .Chart.Version | toJson | sha256sum | quote`),
+    more: new Spread(`${values}.podAnnotations`),
+  };
+  for (const [field, from] of [
+    ["imagePullSecrets", ".Values.image.pullSecrets"],
+    ["nodeSelector", `${values}.nodeSelector`],
+    ["tolerations", `${values}.tolerations`],
+    ["affinity", `${values}.affinity`],
+  ])
+    pod[field] = new OptionalBlock(from);
+  pod.priorityClassName = new When(`${values}.priorityClassName`, new Scalar(`${values}.priorityClassName | quote`));
+  container.image = new Scalar(`include "flyte-ts.image" (list . ${JSON.stringify(container.name)} ${values}.image) | quote`);
+  container.imagePullPolicy = new When(".Values.image.pullPolicy", new Scalar(".Values.image.pullPolicy"));
+  container.resources = new Block(`${values}.resources`);
+  container.env.push(new Spread(`${values}.env`));
+}
+
+/** Wherever a Secret is referred to. */
+function secretNames(value) {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    const name = key === "secretKeyRef" ? inner.name : key === "secret" ? inner.secretName : undefined;
+    const known = name === undefined ? undefined : SECRETS[name];
+    if (known === undefined) secretNames(inner);
+    else inner[key === "secret" ? "secretName" : "name"] = new Scalar(`.Values.secrets.${known.values} | quote`);
+  }
+}

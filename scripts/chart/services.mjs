@@ -1,0 +1,25 @@
+// The services: container in the manifests → their name in the values, and their file in the site's settings.
+
+export const SERVICES = {
+  admin: { values: "admin", part: "controlPlane", account: "flyteadmin" },
+  datacatalog: { values: "datacatalog", part: "controlPlane", account: "datacatalog" },
+  scheduler: { values: "scheduler", part: "controlPlane", account: "flytescheduler" },
+  propeller: { values: "propeller", part: "dataPlane", account: "flytepropeller" },
+  "plugin-pod": { values: "pluginPod", part: "dataPlane", account: "flyte-plugin-pod" },
+  "plugin-echo": { values: "pluginEcho", part: "dataPlane", account: "flyte-plugin-echo" },
+};
+
+/** Name of a Secret in the manifests → its name in the values. */
+export const SECRETS = {
+  "flyte-database": {
+    values: "database",
+    about: "Keys admin, datacatalog and scheduler: addresses of PostgreSQL databases. Control plane.",
+  },
+  "flyte-bus": { values: "bus", about: "Key url: the address of NATS." },
+  "flyte-blobs": {
+    values: "blobs",
+    about: "Keys access-key-id and secret-access-key; it may be absent where pods have credentials of their own.",
+  },
+  "flyte-engine": { values: "engine", about: "Keys propeller and scheduler: the clients' secrets. With `parts.signIn`." },
+  "flyte-data-planes": { values: "dataPlanes", about: "A kubeconfig for each name in admin's `clusters`. With `parts.kubeconfigs`." },
+};

@@ -1,0 +1,24 @@
+// What generated files differ from those that are committed.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+
+/** One line for each file that is missing, extra or different in the folder `actual`. */
+export function differences(expected, actual) {
+  const wanted = files(expected);
+  const found = files(actual);
+  const lines = [];
+  for (const path of [...new Set([...wanted, ...found])].sort((a, b) => (a < b ? -1 : 1))) {
+    if (!found.has(path)) lines.push(`  missing    ${path}`);
+    else if (!wanted.has(path)) lines.push(`  extra      ${path}`);
+    else if (!readFileSync(join(expected, path)).equals(readFileSync(join(actual, path)))) lines.push(`  different  ${path}`);
+  }
+  return lines;
+}
+
+function files(folder) {
+  if (!existsSync(folder)) return new Set();
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return new Set(
+    entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name))),
+  );
+}
