@@ -1,0 +1,62 @@
+/** Ports at which what a setting names may be, by what policies leave open. */
+export type AddressPorts = Readonly<Record<string, readonly number[]>>;
+
+const DATABASE: AddressPorts = { "database.url": [5432] };
+const BUS: AddressPorts = { "nats.url": [4222] };
+const BLOBS: AddressPorts = { "storage.s3.endpoint": [443, 9000] };
+const KUBERNETES: AddressPorts = { "kubernetes.kubeconfig": [443, 6443], "kubernetes.endpoint": [443, 6443] };
+const PROVIDERS: AddressPorts = { "auth.providers.*.issuer": [443], "auth.providers.*.metadataUrl": [443] };
+
+/**
+ * Every setting of a service that is an address to which it connects. Beside names (port 53), it reaches those, and nothing else outside
+ * of flyte-ts; what flyte-ts itself has in the same cluster is reached by its Services' names.
+ */
+export const ADDRESSES: Readonly<Record<string, AddressPorts>> = {
+  admin: {
+    ...DATABASE,
+    ...BUS,
+    ...BLOBS,
+    ...PROVIDERS,
+    "clusters.*.kubeconfig": [443, 6443],
+    "clusters.*.endpoint": [443, 6443],
+    "tracing.endpoint": [4318],
+    "notifications.emailer.smtp.host": [465, 587],
+    "notifications.webhooks.*.url": [443],
+    "notifications.webhooks.*.urlFrom.file": [443],
+    "notifications.webhooks.*.urlFrom.env": [443],
+    "agents.endpoints.*": [8000],
+  },
+  datacatalog: { ...DATABASE, ...BLOBS, ...PROVIDERS },
+  scheduler: { ...DATABASE, "admin.endpoint": [], "admin.auth.tokenEndpoint": [443] },
+  propeller: {
+    ...BUS,
+    ...BLOBS,
+    ...KUBERNETES,
+    "admin.endpoint": [443, 81, 8089],
+    "admin.auth.tokenEndpoint": [443],
+    "catalog.endpoint": [443, 89, 8089],
+    "catalog.auth.tokenEndpoint": [443],
+    "events.grpc.endpoint": [443, 81, 8089],
+    "events.grpc.auth.tokenEndpoint": [443],
+    "tracing.endpoint": [4318],
+  },
+  "plugin-pod": { ...BUS, ...BLOBS, ...KUBERNETES },
+  "plugin-echo": BUS,
+};
+
+/** Settings that are called like addresses and are none to connect to: where a service itself listens, and what it tells clients. */
+export const NOT_CONNECTED_TO: ReadonlySet<string> = new Set([
+  "ops.host",
+  "server.host",
+  "auth.publicUrl",
+  "auth.roles.*.issuer",
+  "storage.s3.publicEndpoint",
+  "logLinks.*.uris.*",
+]);
+
+/** Whether the name of a setting says that it is an address. */
+export function isAddress(path: string): boolean {
+  return /(?:^|\.)(?:[a-zA-Z]*(?:url|Url|urlFrom|uris|host|[eE]ndpoint|endpoints|issuer|address|server)|kubeconfig)(?:\.\*|\.file|\.env)?$/.test(
+    path,
+  );
+}

@@ -1,0 +1,110 @@
+// What NetworkPolicies allow, by the rules of Kubernetes: pods that no policy selects take and make every connection; of those that
+// some do, only what one of these allows. Both ends must allow it.
+
+export interface Selector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
+}
+
+interface Peer {
+  readonly podSelector?: Selector;
+  readonly namespaceSelector?: Selector;
+}
+
+interface PolicyPort {
+  readonly port: number | string;
+  readonly protocol: string;
+}
+
+interface Rule {
+  readonly ports?: readonly PolicyPort[];
+  readonly from?: readonly Peer[];
+  readonly to?: readonly Peer[];
+}
+
+/** A NetworkPolicy. */
+export interface Policy {
+  readonly metadata: { readonly namespace?: string };
+  readonly spec: {
+    readonly podSelector: Selector;
+    readonly policyTypes: readonly ("Ingress" | "Egress")[];
+    readonly ingress?: readonly Rule[];
+    readonly egress?: readonly Rule[];
+  };
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** One end of a connection: a pod, or what is in no cluster. */
+export type End =
+  | {
+      readonly namespace: string;
+      readonly namespaceLabels: Labels;
+      readonly labels: Labels;
+      /** Number by name. */
+      readonly ports: Readonly<Record<string, number>>;
+    }
+  | "elsewhere";
+
+export interface Connection {
+  readonly from: End;
+  readonly to: End;
+  /** As the pod has it, not as a Service. */
+  readonly port: number;
+  readonly protocol: "TCP" | "UDP";
+}
+
+/** @throws Error when a policy says something that is not known here. */
+export function allows(policies: readonly Policy[], connection: Connection): boolean {
+  return allowsOne(policies, connection, "Egress") && allowsOne(policies, connection, "Ingress");
+}
+
+function allowsOne(policies: readonly Policy[], { from, to, port, protocol }: Connection, type: "Ingress" | "Egress"): boolean {
+  const [own, other] = type === "Egress" ? [from, to] : [to, from];
+  if (own === "elsewhere") return true;
+  const about = policies.filter(
+    ({ metadata, spec }) =>
+      metadata.namespace === own.namespace && spec.policyTypes.includes(type) && matches(spec.podSelector, own.labels),
+  );
+  if (about.length === 0) return true;
+  return about.some(({ metadata, spec }) => {
+    const rules = (type === "Egress" ? spec.egress : spec.ingress) ?? [];
+    return rules.some((rule) => {
+      const peers = type === "Egress" ? rule.to : rule.from;
+      const isPeer = peers === undefined || peers.some((peer) => matchesPeer(peer, other, metadata.namespace));
+      return isPeer && (rule.ports === undefined || rule.ports.some((each) => matchesPort(each, { to, port, protocol })));
+    });
+  });
+}
+
+function matchesPeer(peer: Peer, end: End, namespace: string | undefined): boolean {
+  known(peer, ["podSelector", "namespaceSelector"]);
+  if (end === "elsewhere") return false;
+  const inNamespace =
+    peer.namespaceSelector === undefined ? end.namespace === namespace : matches(peer.namespaceSelector, end.namespaceLabels);
+  return inNamespace && (peer.podSelector === undefined || matches(peer.podSelector, end.labels));
+}
+
+function matchesPort(rule: PolicyPort, { to, port, protocol }: Pick<Connection, "to" | "port" | "protocol">): boolean {
+  known(rule, ["port", "protocol"]);
+  const number = typeof rule.port === "number" ? rule.port : to === "elsewhere" ? undefined : to.ports[rule.port];
+  return number === port && rule.protocol === protocol;
+}
+
+export function matches(selector: Selector, labels: Labels): boolean {
+  known(selector, ["matchLabels", "matchExpressions"]);
+  const wanted = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  return (
+    wanted &&
+    (selector.matchExpressions ?? []).every(({ key, operator, values }) => {
+      if (operator !== "In") throw new Error(`operator ${operator} of a selector is not known here`);
+      const value = labels[key];
+      return value !== undefined && (values ?? []).includes(value);
+    })
+  );
+}
+
+function known(object: object, fields: readonly string[]): void {
+  const strange = Object.keys(object).find((field) => !fields.includes(field));
+  if (strange !== undefined) throw new Error(`field ${strange} of a policy is not known here`);
+}
