@@ -33,11 +33,14 @@ test("schedules have a time zone that exists", () => {
 test("with sign-in any address may be served, and what sign-in needs must be there", () => {
   const parse = (auth: object) => adminConfigSchema.safeParse({ server: { host: "0.0.0.0" }, auth: { mode: "required", ...auth } });
   const providers = [{ issuer: "https://idp.test" }];
-  expect(parse({ providers, publicUrl: "https://flyte.test" }).success).toBe(true);
+  for (const publicUrl of ["https://flyte.test", "https://flyte.test/"]) {
+    expect(parse({ providers, publicUrl }).data?.auth.publicUrl).toBe("https://flyte.test");
+  }
   expect(parse({ publicUrl: "https://flyte.test" }).error?.issues[0]).toMatchObject({ path: ["auth", "providers"] });
   expect(parse({ providers }).error?.issues[0]).toMatchObject({ path: ["auth", "publicUrl"] });
   for (const publicUrl of [
     "https://flyte.test/flyte",
+    "https://flyte.test//",
     "https://flyte.test/?a",
     "ftp://flyte.test",
     "https://a:b@flyte.test",

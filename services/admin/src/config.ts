@@ -12,7 +12,7 @@ import {
 } from "@flyte-ts/config";
 import { z } from "zod";
 import { retentionSchema } from "./retention/config-schema.js";
-import { authSchema } from "./access/config-schema.js";
+import { authSchema, isOrigin } from "./access/config-schema.js";
 import { clusterResourcesSchema } from "./cluster-resource/config-schema.js";
 import { clusterHealthSchema, clustersSchema, placementSchema } from "./cluster/config-schema.js";
 import { triggersSchema } from "./trigger/config-schema.js";
@@ -25,12 +25,6 @@ const resources = z.strictObject({
   ephemeralStorage: z.string().default(""),
   gpu: z.string().default(""),
 });
-
-const isOrigin = (text: string) => {
-  if (!URL.canParse(text)) return false;
-  const { protocol, origin, href } = new URL(text);
-  return /^https?:$/.test(protocol) && href === `${origin}/`;
-};
 
 const settings = z.strictObject({
   /** Spans of calls, over OTLP/HTTP: those about an execution belong to its trace. */

@@ -13,9 +13,8 @@ interface Row {
 
 /** Services of the built-in issuer carry executions out; who else does what is said in so many words. */
 export function configuredBindings({ roles, builtIn, publicUrl }: Pick<AuthConfig, "roles" | "builtIn" | "publicUrl">): RoleBinding[] {
-  const issuer = publicUrl?.replace(/\/+$/, "");
   const services = (builtIn?.services ?? []).map(
-    (name): RoleBinding => ({ kind: "subject", name, issuer, role: "engine", project: ALL, domain: ALL }),
+    (name): RoleBinding => ({ kind: "subject", name, issuer: publicUrl, role: "engine", project: ALL, domain: ALL }),
   );
   return [...services, ...bindingsFrom(roles)];
 }

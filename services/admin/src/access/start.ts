@@ -43,14 +43,14 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
     auth.builtIn === undefined
       ? undefined
       : await startIssuer({ db, clock, logger, publicUrl, config: auth.builtIn, publicClient: auth.publicClient });
-  const audience = publicUrl.replace(/\/+$/, "");
-  const elsewhere = issuersFrom(auth.providers, { audience: [publicUrl, audience], clock });
+  // Who names this admin with a slash at the end means the same.
+  const elsewhere = issuersFrom(auth.providers, { audience: [publicUrl, `${publicUrl}/`], clock });
   const first = builtIn ?? elsewhere[0]?.provider;
   if (first === undefined) throw new Error("auth.builtIn or auth.providers must be given");
   const own: Issuer[] =
     builtIn === undefined
       ? []
-      : [{ issuer: audience, audience: [audience], keys: builtIn.keys, requiredScopes: [], groupsClaim: "groups" }];
+      : [{ issuer: publicUrl, audience: [publicUrl], keys: builtIn.keys, requiredScopes: [], groupsClaim: "groups" }];
   const issuers = [...own, ...elsewhere.map(({ issuer }) => issuer)];
   const bindings = createBindings({ db, auth, clock, logger });
   const revocations = createRevocations({ db, clock, logger, refreshSeconds: auth.rolesRefreshSeconds });
@@ -58,7 +58,7 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
   const verify = createVerifier({ issuers, clock });
   const browser = browserOf({
     auth,
-    audience,
+    publicUrl,
     builtIn: builtIn !== undefined,
     tls: config.server.tls !== undefined,
     provider: first,
@@ -102,7 +102,7 @@ function idTokenVerifier({ issuers, clientId, clock }: { issuers: readonly Issue
 
 interface BrowserDeps extends Pick<AccessDeps, "db" | "clock" | "logger" | "self"> {
   readonly auth: AuthConfig;
-  readonly audience: string;
+  readonly publicUrl: string;
   readonly builtIn: boolean;
   /** Admin's own port takes TLS only. */
   readonly tls: boolean;
@@ -114,7 +114,7 @@ interface BrowserDeps extends Pick<AccessDeps, "db" | "clock" | "logger" | "self
 /** Sign-in of browsers: undefined where no client is named for them. */
 function browserOf({
   auth,
-  audience,
+  publicUrl,
   builtIn,
   tls,
   provider,
@@ -131,7 +131,7 @@ function browserOf({
   const { clientSecretFile: file } = config;
   return {
     config,
-    publicUrl: audience,
+    publicUrl,
     provider,
     client: {
       clientId,
@@ -139,7 +139,7 @@ function browserOf({
       tokenEndpoint: async () => {
         const { token_endpoint: endpoint } = await provider.metadata();
         // Over TLS the certificate speaks for the public name alone.
-        return builtIn && !tls ? endpoint.replace(audience, urlOf(self())) : endpoint;
+        return builtIn && !tls ? endpoint.replace(publicUrl, urlOf(self())) : endpoint;
       },
     },
     verify,

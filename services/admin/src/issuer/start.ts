@@ -33,8 +33,7 @@ const FLYTECTL_REDIRECTS = ["http://localhost:53593/callback", "http://localhost
 
 /** The issuer that admin brings along. Its keys, users, clients and state are in PostgreSQL, so that any replica serves any request. */
 export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
-  const { db, clock, logger, config } = deps;
-  const issuer = deps.publicUrl.replace(/\/+$/, "");
+  const { db, clock, logger, config, publicUrl: issuer } = deps;
   const { clientId, redirectUri } = deps.publicClient;
   await putPublicClient(db, { clientId, redirectUris: [...new Set([redirectUri, ...FLYTECTL_REDIRECTS])] }, clock);
   await putPublicClient(db, { clientId: BROWSER_CLIENT, redirectUris: [`${issuer}/callback`] }, clock);
