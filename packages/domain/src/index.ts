@@ -34,7 +34,6 @@ export {
   taskGeneratedName,
   childExecutionName,
   arrayElementName,
-  arrayElementNodeId,
   type AttemptName,
   type ParentNode,
 } from "./name/derived.js";
@@ -68,7 +67,6 @@ export {
   executionRecordedSubject,
   executionRecordedFilter,
   wakeSubject,
-  wakeFilter,
   type StreamDefinition,
 } from "./subject/subject.js";
 export { allEventFilters, dataPlaneScope, type DataPlaneScope, eventOrigin, type EventOrigin } from "./subject/data-plane.js";

@@ -46,11 +46,6 @@ export function arrayElementName({ attempt, index, retry }: { attempt: AttemptNa
   return `${taskUniqueId(attempt)}-n${index}-${retry}`;
 }
 
-/** Id of an array node's element in its own little graph. */
-export function arrayElementNodeId(nodeId: string, index: number): string {
-  return `${nodeId}-n${index}`;
-}
-
 /** Name of the execution that a launch-plan node starts: at most 20 characters, so that names of its pods stay whole. */
 export function childExecutionName({ execution, nodeUniqueId, attempt }: AttemptName): string {
   return fixedLengthUniqueId([execution, nodeUniqueId, String(attempt)], 20, "fnv64a");

@@ -64,6 +64,3 @@ export const executionRecordedFilter = "flyte.recorded.*";
 export function wakeSubject(shard: number): string {
   return `flyte.wake.${shard}`;
 }
-
-/** Every shard's subject of wakeSubject. */
-export const wakeFilter = "flyte.wake.*";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { SHARDS, shardOf } from "@flyte-ts/domain";
+import { shardOf } from "@flyte-ts/domain";
 import { type KubeClient, WorkerPool, WorkQueue } from "@flyte-ts/kubernetes";
 import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -193,9 +193,6 @@ export class Controller {
     return this.#shards.get(shardOfKey(key));
   }
 }
-
-/** Every shard that there is. */
-export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 function shardOfKey(key: string): number {
   return shardOf(objectName(key).name);

@@ -121,16 +121,6 @@ export class Feeds {
     this.#soon();
   }
 
-  /** All may have changed: what was told meanwhile may be lost. */
-  allChanged(): void {
-    this.changed(this.#byId.keys());
-  }
-
-  /** Wakes every watcher. */
-  wakeAll(): void {
-    for (const { waiting } of this.#byId.values()) waiting.wake();
-  }
-
   close(): void {
     clearTimeout(this.#timer?.timeout);
     clearInterval(this.#ticker);
