@@ -2,10 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Emit } from "../dispatch.js";
 import { drained } from "../drained.js";
-import { Encoded } from "../encoded.js";
 import { toRpcError } from "../rpc-error.js";
-import { answerText } from "./answer-text.js";
-import type { Codec } from "./codec.js";
+import { answerText, onceForAll } from "./answer-text.js";
 import type { StreamOptions } from "./json-lines.js";
 
 export const EVENT_STREAM = "text/event-stream";
@@ -27,16 +25,13 @@ export function withLastEventId(input: DescMessage, message: Message, request: I
   return id !== undefined && id !== "" && hasCursor(input) ? ({ ...message, [CURSOR]: id } as Message) : message;
 }
 
-/** Names an Encoded by its cursor without its text being decoded for each stream. */
-const frames = new WeakMap<Encoded, Map<Codec, string>>();
-
 /**
  * Server-sent events (HTML standard, 9.2): a message of the stream is an event without a name, its `cursor` the event's
  * id. `end` tells that the stream is complete and `failed` (google.rpc.Status) that it is not: EventSource connects
  * again by itself unless it is closed. A stream that is complete and had nothing to say answers 204, at which it stops.
  */
 export async function sendEvents(options: StreamOptions, run: (emit: Emit) => Promise<void>): Promise<void> {
-  const { response, codec, stallMs } = options;
+  const { response, codec, output, stallMs } = options;
   const begin = (): void => {
     if (response.headersSent || response.destroyed) return;
     response.writeHead(200, { "Content-Type": EVENT_STREAM, "Cache-Control": "no-cache", "X-Accel-Buffering": "no" });
@@ -55,7 +50,7 @@ export async function sendEvents(options: StreamOptions, run: (emit: Emit) => Pr
   };
   try {
     await run(async (message, signal) => {
-      if (!write(frameOf(options, message))) await drained(response, { signal, stallMs });
+      if (!write(frameOf(codec, output, message))) await drained(response, { signal, stallMs });
     });
     if (response.headersSent) write("event: end\ndata: {}\n\n");
     else response.writeHead(204);
@@ -69,21 +64,12 @@ export async function sendEvents(options: StreamOptions, run: (emit: Emit) => Pr
   endSoon(response, stallMs);
 }
 
-function frameOf({ codec, output }: StreamOptions, message: Message | Encoded): string {
-  if (!(message instanceof Encoded)) return frame(codec, output, message);
-  let byCodec = frames.get(message);
-  if (byCodec === undefined) frames.set(message, (byCodec = new Map()));
-  let text = byCodec.get(codec);
-  if (text === undefined) byCodec.set(codec, (text = frame(codec, output, message)));
-  return text;
-}
-
-function frame(codec: Codec, output: DescMessage, message: Message | Encoded): string {
+const frameOf = onceForAll((codec, output, message) => {
   const data = answerText(codec, output, message);
   if (!hasCursor(output)) return `data: ${data}\n\n`;
   const { [CURSOR]: cursor = "" } = JSON.parse(data) as { [CURSOR]?: string };
   return `id: ${cursor}\ndata: ${data}\n\n`;
-}
+});
 
 function hasCursor(message: DescMessage): boolean {
   return message.fields.some((field) => field.name === CURSOR && field.fieldKind === "scalar");

@@ -4,7 +4,7 @@ import { drained } from "../drained.js";
 import { toRpcError } from "../rpc-error.js";
 import type { Emit } from "../dispatch.js";
 import type { Codec } from "./codec.js";
-import { answerText } from "./answer-text.js";
+import { answerText, onceForAll } from "./answer-text.js";
 
 export interface StreamOptions {
   readonly response: ServerResponse;
@@ -13,6 +13,8 @@ export interface StreamOptions {
   /** How long a client may take nothing. */
   readonly stallMs: number;
 }
+
+const textOf = onceForAll(answerText);
 
 /** One JSON object a line: `{"result": …}`, and `{"error": …}` when the stream fails after its start. */
 export async function sendJsonLines(
@@ -28,7 +30,7 @@ export async function sendJsonLines(
   };
   try {
     await run(async (message, signal) => {
-      if (!line("result", answerText(codec, output, message))) await drained(response, { signal, stallMs });
+      if (!line("result", textOf(codec, output, message))) await drained(response, { signal, stallMs });
     });
   } catch (thrown) {
     if (!response.headersSent) throw thrown;
