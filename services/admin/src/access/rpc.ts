@@ -13,6 +13,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
+import { newestFirst, olderToken } from "../page.js";
 import { configuredBindings, loadBindings } from "./bindings.js";
 import type { AuthConfig } from "./config-schema.js";
 import type { Revocations } from "./revocations.js";
@@ -34,19 +35,14 @@ interface Entry {
   message: string;
 }
 
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000;
-
 /** Reads the audit log, newest first; a token is the number of the last entry that was shown. */
 export function auditRpcs({ db }: { readonly db: Queryable }): ServiceImplementation<typeof AuditService> {
   return {
     async listAuditEntries({ project, domain, subject, limit, token }) {
       if (project === "" && domain !== "") throw missingArgument("project");
-      if (limit < 0 || limit > MAX_LIMIT) throw invalidArgument(`invalid value for limit: it must be between 0 and ${MAX_LIMIT}`);
-      if (!/^[0-9]{0,18}$/.test(token)) throw invalidArgument("invalid value for token: it is not from an answer before");
-      const rowLimit = limit === 0 ? DEFAULT_LIMIT : limit;
+      const page = newestFirst({ limit, token });
       const where = ["($1::bigint IS NULL OR id < $1)"];
-      const values: unknown[] = [token === "" ? null : token, rowLimit];
+      const values: unknown[] = [page.before, page.limit];
       for (const [column, value] of Object.entries({ project, domain, subject })) {
         if (value === "") continue;
         checkText(value, column);
@@ -57,8 +53,7 @@ export function auditRpcs({ db }: { readonly db: Queryable }): ServiceImplementa
         text: `SELECT * FROM audit_log WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT $2`,
         values,
       });
-      const last = rows.length === rowLimit ? rows.at(-1) : undefined;
-      return { entries: rows.map(entryOf), token: last === undefined ? "" : String(last.id) };
+      return { entries: rows.map(entryOf), token: olderToken(rows, page) };
     },
   };
 }

@@ -5,10 +5,8 @@ import { listSyncs } from "../cluster-resource/store.js";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import { invalidArgument } from "../invalid.js";
+import { rowLimit } from "../page.js";
 import { clusterStatus } from "./status.js";
-
-const DEFAULT_LIMIT = 100;
-const MOST = 1_000;
 
 /** The data planes, and what is made in them for projects. */
 export function clusterRpcs({
@@ -26,9 +24,8 @@ export function clusterRpcs({
     }),
 
     async listClusterResources({ project, domain, cluster, limit: asked, token }) {
-      if (asked < 0 || asked > MOST) throw invalidArgument(`invalid value for limit: at most ${MOST}, found ${asked}`);
+      const limit = rowLimit(asked);
       if (!/^\d{0,9}$/.test(token)) throw invalidArgument("invalid value for token: it must be as the answer before gave it");
-      const limit = asked || DEFAULT_LIMIT;
       const offset = Number(token);
       const syncs = await listSyncs(db, { project, domain, cluster, limit, offset });
       return {

@@ -10,6 +10,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, notFound } from "../invalid.js";
+import { newestFirst, olderToken } from "../page.js";
 
 interface Row {
   id: bigint;
@@ -29,15 +30,14 @@ interface Row {
 }
 
 const STATES = { waiting: DeliveryState.WAITING, sent: DeliveryState.SENT, given_up: DeliveryState.GIVEN_UP } as const;
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000;
 
 /** Messages about ends of executions: shown, and tried again. */
 export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImplementation<typeof NotificationService> {
   return {
     async listDeliveries(request) {
-      const limit = checkList(request);
-      const { project, domain, executionName, token } = request;
+      checkList(request);
+      const { project, domain, executionName } = request;
+      const page = newestFirst(request);
       const state = Object.entries(STATES).find(([, value]) => value === request.state)?.[0];
       const { rows } = await db.query<Row>({
         text: `SELECT id, message_id, project, domain, execution_name, phase, channel, target, state, attempts, last_error, created_at,
@@ -46,10 +46,9 @@ export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImp
           WHERE project = $1 AND domain = $2 AND ($3 = '' OR execution_name = $3) AND ($4::text IS NULL OR state = $4)
             AND ($5::bigint IS NULL OR id < $5)
           ORDER BY id DESC LIMIT $6`,
-        values: [project, domain, executionName, state, token === "" ? null : token, limit],
+        values: [project, domain, executionName, state, page.before, page.limit],
       });
-      const last = rows.length === limit ? rows.at(-1) : undefined;
-      return { deliveries: rows.map(deliveryOf), token: last === undefined ? "" : String(last.id) };
+      return { deliveries: rows.map(deliveryOf), token: olderToken(rows, page) };
     },
 
     async retryDelivery({ project, domain, messageId }) {
@@ -71,15 +70,12 @@ export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImp
   };
 }
 
-/** Gives the limit. @throws RpcError INVALID_ARGUMENT. */
-function checkList({ project, domain, executionName, limit, state, token }: ListDeliveriesRequest): number {
+/** @throws RpcError INVALID_ARGUMENT. */
+function checkList({ project, domain, executionName, state }: ListDeliveriesRequest): void {
   checkText(project, "project");
   checkText(domain, "domain");
   if (executionName !== "") checkText(executionName, "execution_name");
   if (DeliveryState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is none`);
-  if (limit > MAX_LIMIT) throw invalidArgument(`invalid value for limit: at most ${MAX_LIMIT}, found ${limit}`);
-  if (!/^[0-9]{0,18}$/.test(token)) throw invalidArgument("invalid value for token: it is not from an answer before");
-  return limit || DEFAULT_LIMIT;
 }
 
 function deliveryOf(row: Row): MessageInitShape<typeof DeliverySchema> {

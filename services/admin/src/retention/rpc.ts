@@ -18,13 +18,11 @@ import type { ExecutionName } from "../execution/state.js";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
 import { selectPage } from "../list/plan.js";
+import { rowLimit } from "../page.js";
 import { requireProject } from "../project/require.js";
 import { type After, dueExecutions } from "./due.js";
 import { type Kept, markDeletions, planDeletions, type PlannedDeletion } from "./mark.js";
 import { dropPolicy, listPolicies, type Policy, policiesFor, policyThatHolds, type PolicyScope, setPolicy } from "./policy.js";
-
-const MOST = 1_000;
-const USUAL = 100;
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
 
@@ -72,7 +70,7 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
     async previewRetention({ project, domain, limit }) {
       checkText(project, "project");
       checkText(domain, "domain");
-      const most = limitOf(limit);
+      const most = rowLimit(limit);
       const deletions: PlannedDeletion[] = [];
       const kept: Kept[] = [];
       let after: After | undefined;
@@ -109,7 +107,7 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
       checkText(project, "project");
       checkText(domain, "domain");
       checkText(filters, "filters");
-      const most = limitOf(limit);
+      const most = rowLimit(limit);
       const plan = await planExecutions(db, {
         rpc: "DeleteExecutions",
         filters,
@@ -126,11 +124,6 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
       return { deletions: deletions.map(deletionMessage), kept: kept.map(keptMessage), more: rows.length > most };
     },
   };
-}
-
-function limitOf(limit: number): number {
-  if (limit > MOST) throw invalidArgument(`invalid value for limit: at most ${MOST}, found ${limit}`);
-  return limit || USUAL;
 }
 
 const scopeOf = ({ project, domain, workflow }: PolicyScope): PolicyScope => ({ project, domain, workflow });

@@ -5,11 +5,11 @@ import type { AdminDeps } from "../deps.js";
 import { isTime } from "../event/time.js";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
+import { rowLimit } from "../page.js";
 import { findActiveSchedules, scheduleRevision } from "./active-schedules.js";
 import { nextRuns } from "./next-runs.js";
 
 const DEFAULT_RUNS = 10;
-const MOST_RUNS = 1000;
 
 /** Schedules in force: for the service that carries them out, and when they run next, for people. */
 export function scheduleRpcs({
@@ -30,12 +30,12 @@ export function scheduleRpcs({
       checkText(domain, "domain");
       if (name !== "") checkText(name, "name");
       if (after !== undefined && !isTime(after)) throw invalidArgument("invalid value for after: it must be a time of the years 1 to 9999");
-      if (limit > MOST_RUNS) throw invalidArgument(`invalid value for limit: at most ${MOST_RUNS}, found ${limit}`);
+      const most = rowLimit(limit, DEFAULT_RUNS);
       const schedules = await findActiveSchedules(db, config, { project, domain, ...(name !== "" && { name }) });
       const runs = nextRuns(schedules, {
         zone: config.schedules.timeZone,
         after: (after === undefined ? clock() : timestampDate(after)).getTime(),
-        limit: limit || DEFAULT_RUNS,
+        limit: most,
       });
       return { runs };
     },

@@ -11,6 +11,7 @@ import {
 import { workflowPhaseName } from "../event/phase-name.js";
 import { checkText } from "../identifier/check.js";
 import { alreadyExists, invalidArgument, notFound } from "../invalid.js";
+import { newestFirst, olderToken, rowLimit } from "../page.js";
 import type { CallContext, ServiceImplementation } from "@flyte-ts/rpc";
 import { type CheckDeps, checkTrigger, checkTriggerId } from "./check.js";
 import type { SecretOf } from "./secret.js";
@@ -26,8 +27,6 @@ import {
 
 export type TriggerDeps = CheckDeps & { readonly secretOf: SecretOf; readonly clock: () => Date };
 
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000;
 const PREVIOUS_SECRET_MS = 86_400_000;
 
 /** Triggers: made, changed, paused, shown; and what they did. */
@@ -85,13 +84,14 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
     },
 
     async listTriggers({ project, domain, limit, token }) {
-      const rowLimit = checkPage({ project, domain, limit });
+      checkPlace({ project, domain });
+      const most = rowLimit(limit);
       if (token.includes("\0")) throw invalidArgument("invalid value for token: it is not from an answer before");
       const { rows } = await db.query<TriggerRow>({
         text: `SELECT ${triggerColumns} FROM triggers t WHERE t.project = $1 AND t.domain = $2 AND t.name > $3 ORDER BY t.name LIMIT $4`,
-        values: [project, domain, token, rowLimit],
+        values: [project, domain, token, most],
       });
-      return { triggers: rows.map((row) => storedTrigger(row).trigger), token: rows.length === rowLimit ? (rows.at(-1)?.name ?? "") : "" };
+      return { triggers: rows.map((row) => storedTrigger(row).trigger), token: rows.length === most ? (rows.at(-1)?.name ?? "") : "" };
     },
 
     async rotateTriggerSecret({ id }) {
@@ -109,19 +109,19 @@ export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof Tri
     },
 
     async listFirings({ project, domain, name, state, limit, token }) {
-      const rowLimit = checkPage({ project, domain, limit });
+      checkPlace({ project, domain });
       if (name !== "") checkText(name, "name");
       if (FiringState[state] === undefined) throw invalidArgument(`invalid value for state: ${state} is none`);
-      if (!/^[0-9]{0,18}$/.test(token)) throw invalidArgument("invalid value for token: it is not from an answer before");
+      const page = newestFirst({ limit, token });
       const wanted = Object.entries(STATES).find(([, value]) => value === state)?.[0];
       const { rows } = await db.query<FiringRow>({
         text: `SELECT f.*, t.project, t.domain, t.name FROM trigger_firings f JOIN triggers t ON t.id = f.trigger_id
           WHERE t.project = $1 AND t.domain = $2 AND ($3 = '' OR t.name = $3) AND ($4::text IS NULL OR f.state = $4)
             AND ($5::bigint IS NULL OR f.id < $5)
           ORDER BY f.id DESC LIMIT $6`,
-        values: [project, domain, name, wanted, token === "" ? null : token, rowLimit],
+        values: [project, domain, name, wanted, page.before, page.limit],
       });
-      return { firings: rows.map(firingOf), token: rows.length === rowLimit ? String(rows.at(-1)?.id ?? "") : "" };
+      return { firings: rows.map(firingOf), token: olderToken(rows, page) };
     },
   };
 }
@@ -174,12 +174,10 @@ async function requireTrigger(db: CheckDeps["db"], id: TriggerName): Promise<Sto
 const textOf = ({ project, domain, name }: TriggerName): string => `${project}/${domain}/${name}`;
 const missingTrigger = (id: TriggerName) => notFound(`there is no trigger ${textOf(id)}`);
 
-/** Gives the limit. @throws RpcError INVALID_ARGUMENT. */
-function checkPage({ project, domain, limit }: { readonly project: string; readonly domain: string; readonly limit: number }): number {
+/** @throws RpcError INVALID_ARGUMENT. */
+function checkPlace({ project, domain }: { readonly project: string; readonly domain: string }): void {
   checkText(project, "project");
   checkText(domain, "domain");
-  if (limit > MAX_LIMIT) throw invalidArgument(`invalid value for limit: at most ${MAX_LIMIT}, found ${limit}`);
-  return limit || DEFAULT_LIMIT;
 }
 
 interface FiringRow extends TriggerName {
