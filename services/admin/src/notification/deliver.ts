@@ -1,4 +1,4 @@
-import type { Database, Queryable } from "@flyte-ts/postgres";
+import type { Database } from "@flyte-ts/postgres";
 import { SendLater, SendRefused } from "@flyte-ts/outbound";
 import type { Counter, Logger } from "@flyte-ts/telemetry";
 import { postpone } from "../background/lease.js";
@@ -106,14 +106,4 @@ interface Delay {
 export function nextDelayMs({ config, attempts, random, asked = 0 }: Delay): number {
   const longestMs = config.maxDelaySeconds * 1000;
   return Math.max(retryDelayMs({ firstMs: config.firstDelaySeconds * 1000, longestMs }, attempts, random), Math.min(asked, longestMs));
-}
-
-/** What waits to be sent. */
-export async function readWaiting(db: Queryable): Promise<ReadonlyMap<string, { readonly entries: number; readonly age: number }>> {
-  const { rows } = await db.query<{ channel: string; entries: number; age: number }>({
-    name: "waiting-deliveries",
-    text: `SELECT channel, count(*)::int AS entries, extract(epoch FROM now() - min(created_at))::float8 AS age
-      FROM notification_deliveries WHERE state = 'waiting' GROUP BY channel`,
-  });
-  return new Map(rows.map((row) => [row.channel, row]));
 }

@@ -1,32 +1,19 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
-import { readWaiting } from "./deliver.js";
+import { Counter, type Metrics } from "@flyte-ts/telemetry";
+import { waitingMetrics } from "../background/waiting-metrics.js";
 
-const CHANNELS = ["email", "slack", "webhook"] as const;
-
-/** What is told of notifications; what waits is read when Prometheus asks. */
+/** What is told of notifications. */
 export function notificationMetrics(registry: Metrics, db: Queryable): { readonly tries: Counter<"channel" | "outcome"> } {
-  // Without the database, whose own probe tells that it is away, nothing is known to wait.
-  const waiting = () => readWaiting(db).catch(() => undefined);
-  new Gauge({
-    name: "flyte_admin_notifications_waiting",
-    help: "Notifications that have not been sent, by channel.",
-    labelNames: ["channel"],
-    registers: [registry],
-    async collect() {
-      const found = await waiting();
-      for (const channel of CHANNELS) this.set({ channel }, found?.get(channel)?.entries ?? 0);
+  waitingMetrics(registry, db, {
+    query: {
+      name: "waiting-deliveries",
+      text: `SELECT channel AS kind, count(*)::int AS entries, extract(epoch FROM now() - min(created_at))::float8 AS age
+        FROM notification_deliveries WHERE state = 'waiting' GROUP BY channel`,
     },
-  });
-  new Gauge({
-    name: "flyte_admin_notifications_age_seconds",
-    help: "How long the oldest of them has waited, by channel.",
-    labelNames: ["channel"],
-    registers: [registry],
-    async collect() {
-      const found = await waiting();
-      for (const channel of CHANNELS) this.set({ channel }, found?.get(channel)?.age ?? 0);
-    },
+    label: "channel",
+    kinds: ["email", "slack", "webhook"],
+    entries: { name: "flyte_admin_notifications_waiting", help: "Notifications that have not been sent, by channel." },
+    age: { name: "flyte_admin_notifications_age_seconds", help: "How long the oldest of them has waited, by channel." },
   });
   return {
     tries: new Counter({
