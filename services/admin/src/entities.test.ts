@@ -136,6 +136,9 @@ describe("registering", () => {
     const kept = await admin.getDescriptionEntity({ id });
     expect(kept.longDescription?.content.value).toBe("long");
     const { descriptionEntities } = await admin.listDescriptionEntities({ resourceType: id.resourceType, id, limit: 5 });
+    const untyped = await admin.listDescriptionEntities({ id, limit: 5 });
+    expect(untyped.descriptionEntities).toEqual(descriptionEntities);
+    expect(await admin.getDescriptionEntity({ id: { ...id, resourceType: ResourceType.UNSPECIFIED } })).toEqual(kept);
     expect(descriptionEntities).toEqual([kept]);
   });
 

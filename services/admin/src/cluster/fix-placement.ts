@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import type { Database } from "@flyte-ts/postgres";
+import type { Database, Queryable } from "@flyte-ts/postgres";
 import type { AdminDeps } from "../deps.js";
 import type { PlacementConfig } from "./config-schema.js";
 import { candidatesFor, pickCluster, type PlacedCluster, type PlacementWish } from "./place.js";
@@ -53,17 +53,22 @@ export async function fixPlacement(db: Database, { entryId, executionId, cluster
   }
   return db.transaction(async (tx) => {
     if ((await tx.query({ name: "fix-placement", text, values: [entryId] })).count === 0) return false;
-    const { rows } = await tx.query<{ spec: Uint8Array }>({
-      name: "read-spec-to-move",
-      text: "SELECT spec FROM executions WHERE id = $1 FOR UPDATE",
-      values: [executionId],
-    });
-    await tx.query({
-      name: "move-execution",
-      text: "UPDATE executions SET cluster = $2, spec = $3 WHERE id = $1",
-      values: [executionId, cluster, withCluster(rows[0]?.spec ?? new Uint8Array(), cluster)],
-    });
+    await moveExecution(tx, executionId, cluster);
     return true;
+  });
+}
+
+/** Says that an execution is in that cluster. Call it in a transaction. */
+export async function moveExecution(tx: Queryable, executionId: bigint, cluster: string): Promise<void> {
+  const { rows } = await tx.query<{ spec: Uint8Array }>({
+    name: "read-spec-to-move",
+    text: "SELECT spec FROM executions WHERE id = $1 FOR UPDATE",
+    values: [executionId],
+  });
+  await tx.query({
+    name: "move-execution",
+    text: "UPDATE executions SET cluster = $2, spec = $3 WHERE id = $1",
+    values: [executionId, cluster, withCluster(rows[0]?.spec ?? new Uint8Array(), cluster)],
   });
 }
 

@@ -29,16 +29,16 @@ function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): EntityD
   };
 }
 
-/** What authors wrote about tasks and workflows. */
+/** What authors wrote about tasks and workflows; of any kind where the request names none. */
 export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImplementation<typeof AdminService> {
   return {
     async getDescriptionEntity({ id }) {
       checkIdentifier(id);
-      if (id.resourceType === ResourceType.UNSPECIFIED) throw invalidArgument("invalid value for resource_type: it must be given");
       const { rows } = await db.query<{ entity: Uint8Array }>({
         name: "find-description",
         text: `SELECT entity FROM description_entities
-          WHERE resource_type = $1 AND project = $2 AND domain = $3 AND name = $4 AND version = $5`,
+          WHERE ($1::int = 0 OR resource_type = $1) AND project = $2 AND domain = $3 AND name = $4 AND version = $5
+          ORDER BY resource_type LIMIT 1`,
         values: [id.resourceType, id.project, id.domain, id.name, id.version],
       });
       if (rows[0] === undefined) throw notFound(`no description of ${identifierText(id)}`);
@@ -54,7 +54,12 @@ export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImp
         limit,
         token,
         sortBy,
-        equal: { resource_type: resourceType, project: id.project, domain: id.domain, name: id.name },
+        equal: {
+          ...(resourceType === ResourceType.UNSPECIFIED ? {} : { resource_type: resourceType }),
+          project: id.project,
+          domain: id.domain,
+          name: id.name,
+        },
       });
       const { rows } = await db.query<{ entity: Uint8Array }>(selectPage(entity, plan, "entity"));
       return {
@@ -67,6 +72,7 @@ export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImp
 
 function described(type: ResourceType): "task" | "workflow" | "launch_plan" {
   switch (type) {
+    case ResourceType.UNSPECIFIED:
     case ResourceType.TASK:
       return "task";
     case ResourceType.WORKFLOW:

@@ -1,7 +1,9 @@
 import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
+import { moveExecution } from "../cluster/fix-placement.js";
 import { changeExecution, TooManyConflicts } from "../execution/change.js";
 import {
   checkTaskId,
@@ -26,7 +28,7 @@ import { offloadNames } from "./offload-names.js";
 import { nodePhaseName, taskPhaseName, workflowPhaseName } from "./phase-name.js";
 import { nextOrder, replacesEnd } from "./progress.js";
 import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "./read.js";
-import { alreadyEnded, checkProducer, reading } from "./refuse.js";
+import { alreadyEnded, checkProducer, namesCluster, reading } from "./refuse.js";
 import { foldTask } from "./task-state.js";
 import { judgeNode, judgeTask, judgeWorkflow } from "./transition.js";
 import { foldWorkflow, nextWorkflowOrder } from "./workflow-state.js";
@@ -50,7 +52,7 @@ export async function recordWorkflowEvent(
       const verdict = judgeWorkflow(state.phase, event.phase);
       if (verdict === "repeated")
         throw alreadyExists(`This phase ${to} was already recorded for workflow execution ${executionIdText(id)}`);
-      checkProducer(event.producerId, cluster);
+      if (!claims(event, cluster)) checkProducer(event.producerId, cluster);
       if (verdict === "ended")
         throw alreadyEnded(`Invalid phase change from ${from} to ${to} for workflow execution ${executionIdText(id)}`, from);
       if (verdict === "backward") {
@@ -59,10 +61,27 @@ export async function recordWorkflowEvent(
       const fact = reading(() => readWorkflowEvent(event, {}, offloadNames(deps.config)));
       return foldWorkflow(state, fact, nextWorkflowOrder(state));
     },
+    ...(isAnnouncement(event) && {
+      also: async (tx, { rowId, cluster }) => {
+        if (claims(event, cluster)) await moveExecution(tx, rowId, event.producerId);
+      },
+    }),
   });
   deps.changed?.([before.rowId]);
   if (isTerminalWorkflowEvent(after.phase)) await announceEnds(deps, [{ execution: id, phase: after.phase }]);
   else await noteSignsOfLife(deps.db, [before.rowId]);
+}
+
+/**
+ * An engine that has a name says with QUEUED that it has an execution: where admin knows only one cluster, and so chose none, that is
+ * where the execution is from then on.
+ */
+function claims(event: WorkflowExecutionEvent, cluster: string): boolean {
+  return cluster === "" && isAnnouncement(event);
+}
+
+function isAnnouncement({ phase, producerId }: WorkflowExecutionEvent): boolean {
+  return phase === WorkflowExecution_Phase.QUEUED && namesCluster(producerId);
 }
 
 /** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */

@@ -20,9 +20,14 @@ export function alreadyEnded(message: string, currentPhase: string): RpcError {
 /** The id that propeller sends unless it is configured otherwise; it stands for whatever cluster the execution is in. */
 const DEFAULT_PRODUCER = "propeller";
 
+/** Whether an event names a cluster as the one that it comes from. */
+export function namesCluster(producer: string): boolean {
+  return producer !== "" && producer !== DEFAULT_PRODUCER;
+}
+
 /** @throws RpcError FAILED_PRECONDITION when the event comes from another cluster than the execution was sent to. */
 export function checkProducer(producer: string, cluster: string): void {
-  if (producer === "" || producer === DEFAULT_PRODUCER || producer === cluster) return;
+  if (!namesCluster(producer) || producer === cluster) return;
   const message = create(EventFailureReasonSchema, {
     reason: { case: "incompatibleCluster", value: create(EventErrorIncompatibleClusterSchema, { cluster: producer }) },
   });

@@ -102,6 +102,42 @@ test("events for what does not exist are refused", async () => {
   expect(await codes([node(Node.RUNNING), task(Task.RUNNING)])).toEqual([Code.NOT_FOUND, Code.NOT_FOUND]);
 });
 
+test("an engine that has a name says with QUEUED where the execution is; others are refused from then on", async () => {
+  const report = (phase: Workflow, producerId: string) =>
+    admin.createWorkflowEvent({ event: { executionId: executionId(), phase, occurredAt: at, producerId } });
+  expect(await codes([report(Workflow.RUNNING, "east")])).toEqual([Code.FAILED_PRECONDITION]);
+  await report(Workflow.QUEUED, "east");
+  expect(await codes([report(Workflow.QUEUED, "west")])).toEqual([Code.FAILED_PRECONDITION]);
+  expect(await codes([report(Workflow.RUNNING, "west"), node(Node.RUNNING, { producerId: "west" })])).toEqual([
+    Code.FAILED_PRECONDITION,
+    Code.FAILED_PRECONDITION,
+  ]);
+  await report(Workflow.RUNNING, "east");
+  const { rows } = await db.query<{ cluster: string }>({
+    text: "SELECT cluster FROM executions WHERE execution_project = 'p' AND execution_domain = 'd' AND execution_name = $1",
+    values: [name],
+  });
+  expect(rows).toEqual([{ cluster: "east" }]);
+});
+
+test("what an attempt ran is a task; reads may leave that out", async () => {
+  await node(Node.RUNNING);
+  const unspecified = { ...taskId, resourceType: ResourceType.UNSPECIFIED };
+  expect(await codes([task(Task.RUNNING, { taskId: unspecified })])).toEqual([Code.INVALID_ARGUMENT]);
+  await task(Task.RUNNING);
+  const { id } = await admin.getTaskExecution({ id: { taskId: unspecified, nodeExecutionId: nodeId() } });
+  expect(id?.taskId?.resourceType).toBe(ResourceType.TASK);
+});
+
+test("an organisation in a request is no part of what is answered", async () => {
+  await node(Node.RUNNING);
+  await task(Task.RUNNING);
+  const asked = { nodeId: "n0", executionId: { ...executionId(), org: "o" } };
+  expect((await admin.getNodeExecution({ id: asked })).id?.executionId?.org).toBe("");
+  const { taskExecutions } = await admin.listTaskExecutions({ nodeExecutionId: asked, limit: 1 });
+  expect(taskExecutions.map(({ id }) => id?.nodeExecutionId?.executionId?.org)).toEqual([""]);
+});
+
 test("values inside events are kept and served by flyte:// addresses", async () => {
   await node(Node.RUNNING, { inputValue: { case: "inputData", value: values } });
   await node(Node.SUCCEEDED, { outputResult: { case: "outputData", value: values } });

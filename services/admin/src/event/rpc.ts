@@ -1,8 +1,9 @@
 import { create } from "@bufbuild/protobuf";
-import { TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { ResourceType, TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkExecutionId, checkNodeId, checkTaskId } from "../execution/identifier.js";
+import { checkIdentifier } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
 import { type EventDeps, recordNodeEvent, recordTaskEvent, recordWorkflowEvent } from "./record-one.js";
 import { checkOutputSize } from "./refuse.js";
@@ -38,6 +39,7 @@ export function eventRpcs(deps: EventDeps): Methods {
         ...(nodeExecutionId && { nodeExecutionId }),
       });
       checkTaskId(id);
+      checkIdentifier(id.taskId, ResourceType.TASK);
       await recordTaskEvent(deps, id, event);
       return {};
     },

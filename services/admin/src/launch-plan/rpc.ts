@@ -41,7 +41,7 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
       return {};
     },
 
-    /** Whatever resource type the id has: flytectl leaves it out. */
+    /** flytectl leaves the resource type out; of one that is to become active any has always been taken. */
     async updateLaunchPlan({ id, state }) {
       checkIdentifier(id);
       switch (state) {
@@ -49,6 +49,7 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
           await activateLaunchPlan(deps, id);
           return {};
         case LaunchPlanState.INACTIVE:
+          checkReadIdentifier(id, ResourceType.LAUNCH_PLAN);
           await deactivateLaunchPlan(deps, id);
           return {};
         default:

@@ -147,7 +147,8 @@ export async function abort(
   await wakeParents(deps, [execution]);
 }
 
-/** The data plane of an execution: by name, or the only one. */
+/** The data plane of an execution: by name, or the only one. One that has no name here has any: its engine may have told it. */
 export function clusterOf(clusters: readonly Cluster[], name: string): Cluster | undefined {
-  return clusters.find((cluster) => cluster.name === name) ?? (name === "" ? clusters[0] : undefined);
+  const [only] = clusters;
+  return clusters.find((cluster) => cluster.name === name) ?? (name === "" || only?.name === "" ? only : undefined);
 }

@@ -8,11 +8,13 @@ import {
   ResourceType,
   TaskExecutionIdentifierSchema,
   type WorkflowExecutionIdentifier,
+  WorkflowExecutionIdentifierSchema,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminDeps } from "../deps.js";
 import { findExecution } from "../execution/find.js";
 import { executionNotFound } from "../execution/identifier.js";
+import type { ExecutionName } from "../execution/state.js";
 import { readDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
 import { findWorkflowClosure } from "../workflow/find.js";
 import type { MeasuredExecution, MeasuredNode, MeasuredTask, Times } from "./measured.js";
@@ -26,8 +28,9 @@ export type GatherDeps = Pick<AdminDeps, "db" | "blobs" | "logger">;
  *
  * @throws RpcError NOT_FOUND.
  */
-export async function gatherExecution(deps: GatherDeps, id: WorkflowExecutionIdentifier, depth: number): Promise<MeasuredExecution> {
-  const row = await findExecution(deps.db, id);
+export async function gatherExecution(deps: GatherDeps, asked: ExecutionName, depth: number): Promise<MeasuredExecution> {
+  const row = await findExecution(deps.db, asked);
+  const id = create(WorkflowExecutionIdentifierSchema, { project: asked.project, domain: asked.domain, name: asked.name });
   const execution = {
     id,
     createdAt: row.accepted_ns,

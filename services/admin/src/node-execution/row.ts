@@ -7,10 +7,11 @@ import {
   NodeExecutionSchema,
 } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { ExecutionErrorSchema, NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { NodeExecutionIdentifierSchema, type WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { NodeExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { cutText } from "@flyte-ts/rpc";
 import { nodePhaseOf } from "../event/phase-name.js";
 import { setTimes } from "../event/progress-columns.js";
+import type { ExecutionName } from "../execution/state.js";
 import { unreportedEnd } from "../settle/unreported-end.js";
 
 /** What clients see of a node, as the table has it. */
@@ -68,14 +69,14 @@ export const listedNodeColumns = nodeColumns.replace(
 );
 
 export interface NodeOptions {
-  readonly executionId: WorkflowExecutionIdentifier;
+  readonly executionId: ExecutionName;
   /** Longest error message, bytes; absent: whole. */
   readonly errorBytes?: number;
 }
 
-export function nodeExecutionOf(row: NodeRow, { executionId, errorBytes }: NodeOptions): NodeExecution {
+export function nodeExecutionOf(row: NodeRow, { executionId: { project, domain, name }, errorBytes }: NodeOptions): NodeExecution {
   return create(NodeExecutionSchema, {
-    id: create(NodeExecutionIdentifierSchema, { nodeId: row.node_id, executionId }),
+    id: create(NodeExecutionIdentifierSchema, { nodeId: row.node_id, executionId: { project, domain, name } }),
     inputUri: row.input_uri,
     closure: closureOf(row, errorBytes),
     metadata: create(NodeExecutionMetaDataSchema, {

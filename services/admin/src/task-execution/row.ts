@@ -10,13 +10,13 @@ import {
   NodeExecutionIdentifierSchema,
   ResourceType,
   TaskExecutionIdentifierSchema,
-  type WorkflowExecutionIdentifier,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { taskPhaseOf } from "../event/phase-name.js";
 import { setTimes } from "../event/progress-columns.js";
+import type { ExecutionName } from "../execution/state.js";
 import { unreportedEnd } from "../settle/unreported-end.js";
 import { assembleClosure } from "./closure.js";
 import { taskKey } from "./task-key.js";
@@ -63,11 +63,7 @@ export const taskColumns = [
   .join(", ");
 
 /** Rows with their histories, as clients see them. All rows are of one execution. */
-export async function taskExecutionsOf(
-  db: Queryable,
-  executionId: WorkflowExecutionIdentifier,
-  rows: readonly TaskRow[],
-): Promise<TaskExecution[]> {
+export async function taskExecutionsOf(db: Queryable, executionId: ExecutionName, rows: readonly TaskRow[]): Promise<TaskExecution[]> {
   if (rows.length === 0) return [];
   const [events, parents] = await Promise.all([loadEvents(db, rows), loadParents(db, rows)]);
   return rows.map((row) => {
@@ -78,7 +74,7 @@ export async function taskExecutionsOf(
 }
 
 export interface TaskHistory {
-  readonly executionId: WorkflowExecutionIdentifier;
+  readonly executionId: ExecutionName;
   /** event.TaskExecutionEvent, encoded, in their order. */
   readonly events: readonly Uint8Array[];
   /** Whether nodes run in the attempt. */
@@ -87,7 +83,8 @@ export interface TaskHistory {
 
 /** One row with its history, as clients see it. */
 export function taskExecutionOf(row: TaskRow, { executionId, events, isParent }: TaskHistory): TaskExecution {
-  const nodeExecutionId = create(NodeExecutionIdentifierSchema, { nodeId: row.node_id, executionId });
+  const execution = { project: executionId.project, domain: executionId.domain, name: executionId.name };
+  const nodeExecutionId = create(NodeExecutionIdentifierSchema, { nodeId: row.node_id, executionId: execution });
   const { project, domain, name, version } = row;
   const taskId = create(IdentifierSchema, { resourceType: ResourceType.TASK, project, domain, name, version });
   const id = create(TaskExecutionIdentifierSchema, { taskId, nodeExecutionId, retryAttempt: Number(row.retry_attempt) });
