@@ -64,6 +64,7 @@ const TABLE = {
   "services/local-blobstore": anyPackage,
   "services/plugins/pod": anyPackage,
   "services/plugins/echo": anyPackage,
+  "services/copilot": anyPackage,
   bench: ["idl", "client", "domain", "local-servers", "postgres", "telemetry"],
   conformance: anyPackage.concat("testing", "local-servers"),
 };

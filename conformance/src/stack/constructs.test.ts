@@ -221,6 +221,30 @@ describe.concurrent("programs", () => {
   });
 });
 
+describe.concurrent("raw containers", () => {
+  test("values go in and out as files", { timeout: PATIENCE }, async () => {
+    const { phase, outputs } = await runs.run("raw_container.area", { a: integerLiteral(2), b: integerLiteral(3) });
+    expect([phase, outputs]).toEqual(["SUCCEEDED", { o0: expect.closeTo(6 * Math.PI, 3), o1: "from shell" }]);
+  });
+
+  test("files, folders and lists too", { timeout: PATIENCE }, async () => {
+    expect(await runs.run("raw_container.counted")).toMatchObject({
+      phase: "SUCCEEDED",
+      outputs: { o0: "3 b b True ['text', 'words']" },
+    });
+  });
+
+  test("need no inputs", { timeout: PATIENCE }, async () => {
+    expect(await runs.run("raw_container.from_nothing")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 5 } });
+  });
+
+  test("say why they fail, by a file or by their log", { timeout: PATIENCE }, async () => {
+    const [refused, broken] = await Promise.all([runs.run("raw_container.refused"), runs.run("raw_container.broken")]);
+    expect(refused).toMatchObject({ phase: "FAILED", error: { message: expect.stringContaining("no value today") } });
+    expect(broken).toMatchObject({ phase: "FAILED", error: { message: expect.stringMatching(/exit code \(3\)[^]*out of paper/) } });
+  });
+});
+
 describe.concurrent("types", () => {
   test("files, folders and tables", { timeout: PATIENCE }, async () => {
     expect(await runs.run("files.sizes")).toMatchObject({ phase: "SUCCEEDED", outputs: { o0: 36 } });

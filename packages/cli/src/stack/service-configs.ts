@@ -167,6 +167,8 @@ export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
         nats,
         kubernetes,
         storage: { s3 },
+        // Pods are processes of this machine, and so is their copilot.
+        pods: { copilot: { command: [process.execPath, program("copilot")] } },
         logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
         // Where this machine is the node it gives its pods these itself.
         ...(cluster.hasNodes ? { pods: { environment: { env: podEnv } } } : {}),

@@ -6,7 +6,7 @@ import type { ContainerSpec } from "./container/spec.js";
 import { containerEnvironment, type EnvironmentInput, type Lookup } from "./container/environment.js";
 import { expand } from "./container/expand.js";
 import { findExecutable } from "./container/find-executable.js";
-import { absolute, mountsOf, translatePath, workFolder } from "./container/mounts.js";
+import { absolute, mountsOf, translatePath, translateWord, workFolder } from "./container/mounts.js";
 import type { PodFolder } from "./pod-folder.js";
 import type { RunFolder } from "./container/run-folder.js";
 import { linkMounts } from "./container/volumes.js";
@@ -78,7 +78,7 @@ export function planStart(input: StartInput): Plan {
 
   const known = new Map([...Object.entries(settings.podEnv), ...named]);
   const translated = (text: string, ancestors: boolean) => translatePath(text, { mounts, root, ancestors });
-  const command = words.map((word) => translated(expand(word, known), false));
+  const command = words.map((word) => translateWord(expand(word, known), { mounts, root }));
   const directory = workingFolder(textAt(spec.raw, "workingDir"), { root, translated });
   mkdirSync(directory, { recursive: true });
   linkMounts(mounts, { root, volumes: folder.volumes });

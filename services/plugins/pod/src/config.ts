@@ -59,9 +59,11 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   fallbackResources: z.strictObject({ cpu: z.string().default("1"), memory: z.string().default("1Gi") }).prefault({}),
   imagePullPolicy: z.enum(["", "Always", "IfNotPresent", "Never"]).default(""),
   containerSecurityContext: json.optional(),
+  /** Moves inputs and outputs of raw containers. It reaches the blob store by the variables of `environment`. */
   copilot: z
     .strictObject({
-      image: z.string().default("cr.flyte.org/flyteorg/flytecopilot:v1.16.8"),
+      image: z.string().default("flyte-ts/copilot"),
+      command: z.array(z.string()).min(1).default(["/usr/local/bin/node", "/app/main.mjs"]),
       namePrefix: z.string().default("flyte-copilot-"),
       cpu: z.string().default("500m"),
       memory: z.string().default("128Mi"),
@@ -70,7 +72,12 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
       outputPath: z.string().default("/var/flyte/outputs"),
       inputVolume: z.string().default("flyte-inputs"),
       outputVolume: z.string().default("flyte-outputs"),
-      storageArgs: z.array(z.string()).default([]),
+      securityContext: json.default({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+        seccompProfile: { type: "RuntimeDefault" },
+      }),
     })
     .prefault({}),
 }) as unknown as z.ZodType<PodConfig>;

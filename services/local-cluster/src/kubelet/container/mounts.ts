@@ -54,3 +54,22 @@ export function translatePath(
   const known = mounts.some((mount) => isBelow(path, mount.path) || (ancestors && path !== "/" && isBelow(mount.path, path)));
   return known ? posix.join(root, path) : text;
 }
+
+/** Characters of which names of files are usually made. */
+const NAME = String.raw`[\w.~-]`;
+
+/**
+ * A word of a command with every mount path in it turned into its place: the whole word, or in a script that is handed to a shell or
+ * to another interpreter. A path that goes on (`/data2` beside `/data`), or that stands within another one, is left alone.
+ */
+export function translateWord(word: string, { mounts, root }: { mounts: readonly Mount[]; root: string }): string {
+  const whole = translatePath(word, { mounts, root, ancestors: false });
+  if (whole !== word) return whole;
+  const paths = mounts.map(({ path }) => path).filter((path) => path !== "/");
+  if (!paths.some((path) => word.includes(path))) return word;
+  const any = paths
+    .toSorted((a, b) => b.length - a.length)
+    .map((path) => path.replace(/[\^$.*+?()[\]{}|]/g, String.raw`\$&`))
+    .join("|");
+  return word.replace(new RegExp(`(?<!${NAME}|/)(?:${any})(?!${NAME})`, "g"), (path) => posix.join(root, path));
+}

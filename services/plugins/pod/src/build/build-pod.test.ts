@@ -1,5 +1,4 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { Secret_MountType, SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
 import { ExtendedResourcesSchema, Resources_ResourceName as R, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { NodeOverridesSchema, ResourceSetSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -382,40 +381,5 @@ describe("the pod of a pod task", () => {
     expect(spec.containers[0]?.resources).toEqual({ limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1", memory: "1Gi" } });
     expect(spec.containers[1]?.env?.[0]).toEqual({ name: "ALL", value: "1" });
     expect(spec.containers[1]?.imagePullPolicy).toBe("Always");
-  });
-});
-
-describe("a raw container", () => {
-  it("has a copilot that brings inputs and takes outputs", () => {
-    const type = { type: { case: "simple" as const, value: 1 } };
-    const asked = request({
-      type: "raw-container",
-      interface: { inputs: { variables: { a: { type } } }, outputs: { variables: { b: { type } } } },
-      target: {
-        case: "container",
-        value: {
-          image: "busybox",
-          command: ["sh", "-c", "echo {{.inputs.a}}"],
-          dataConfig: { enabled: true, inputPath: "/in", outputPath: "/out" },
-        },
-      },
-    });
-    asked.inputs = create(LiteralMapSchema, {
-      literals: {
-        a: { value: { case: "scalar", value: { value: { case: "primitive", value: { value: { case: "integer", value: 5n } } } } } },
-      },
-    });
-    const { metadata, spec } = buildPod(asked, { config: config() });
-    expect(spec.containers[0]?.command).toEqual(["sh", "-c", "echo 5"]);
-    expect(spec.initContainers?.map(({ name, restartPolicy }) => [name, restartPolicy])).toEqual([
-      ["flyte-copilot-uploader", "Always"],
-      ["flyte-copilot-downloader", undefined],
-    ]);
-    expect(spec.containers[0]?.volumeMounts).toEqual([
-      { name: "flyte-inputs", mountPath: "/in" },
-      { name: "flyte-outputs", mountPath: "/out" },
-    ]);
-    expect(spec.terminationGracePeriodSeconds).toBe(3600);
-    expect(metadata.annotations).not.toHaveProperty("primary_container_name");
   });
 });

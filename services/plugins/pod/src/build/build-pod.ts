@@ -2,8 +2,8 @@ import { renderTemplate, type TemplateContext } from "@flyte-ts/domain";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Container, EnvVar, JsonMap, Pod, PodSpec, PodTemplate, ResourceRequirements } from "../kube/pod-types.js";
 import { BadSpecification } from "./bad-specification.js";
-import { type CopilotConfig, withCopilot } from "./copilot.js";
-import { type EnvironmentConfig, environmentSources, flyteEnvironment } from "./environment.js";
+import { type CopilotConfig, isCopilot, withCopilot } from "./copilot.js";
+import { type EnvironmentConfig, environmentSources, flyteEnvironment, installationEnvironment } from "./environment.js";
 import { objectMeta, type ObjectMetaConfig } from "./object-meta.js";
 import { onTemplate, templateResources } from "./pod-template.js";
 import { PRIMARY_CONTAINER, rawPod } from "./raw-pod.js";
@@ -60,7 +60,11 @@ export function buildPod(request: TaskRequest, options: BuildPodOptions): Pod {
           ),
         }),
   };
-  const copiloted = withCopilot(spec, request, { config: config.copilot, primaryContainer });
+  const copiloted = withCopilot(spec, request, {
+    config: config.copilot,
+    environment: { env: installationEnvironment(config.environment), envFrom: environmentSources(config.environment) },
+    primaryContainer,
+  });
   spec = { ...copiloted.spec, ...serviceAccount(copiloted.spec, request) };
   spec = scheduled(spec, config.scheduling, request.interruptible);
   spec = onPrimary(spec, primaryContainer, (container) => ({
@@ -75,7 +79,7 @@ export function buildPod(request: TaskRequest, options: BuildPodOptions): Pod {
   spec = withSharedMemory(spec, lastOf(extended.map((resources) => resources?.sharedMemory)), primaryContainer);
   const image = overrides?.containerImage ?? "";
   if (image !== "") spec = onPrimary(spec, primaryContainer, (container) => ({ ...container, image }));
-  spec = withSecrets(spec, template?.securityContext?.secrets ?? []);
+  spec = withSecrets(spec, template?.securityContext?.secrets ?? [], (container) => !isCopilot(container, config.copilot));
 
   const marked: Record<string, string> = isMarked(request, spec) ? { [PRIMARY_CONTAINER]: primaryContainer } : {};
   const labels = { ...base?.template.metadata?.labels, ...raw.labels };

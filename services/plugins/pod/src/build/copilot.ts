@@ -1,24 +1,30 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { canonicalQuantity } from "@flyte-ts/domain";
-import { TypedInterfaceSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
-import { type DataLoadingConfig, DataLoadingConfig_LiteralMapFormat } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import {
+  type DataLoadingConfig,
+  DataLoadingConfig_LiteralMapFormat,
+  IOStrategy_DownloadMode as DownloadMode,
+  IOStrategy_UploadMode as UploadMode,
+} from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { Container, PodSpec, Volume, VolumeMount } from "../kube/pod-types.js";
+import type { Container, EnvVar, JsonMap, Pod, PodSpec, Volume, VolumeMount } from "../kube/pod-types.js";
 import { storageSize } from "./resources.js";
 
 export interface CopilotConfig {
   readonly image: string;
+  /** The program in the image. */
+  readonly command: readonly string[];
   readonly namePrefix: string;
   readonly cpu: string;
   readonly memory: string;
-  /** Longest upload, seconds; the pod's grace period. */
+  /** Longest download, and longest upload, seconds; the pod's grace period. */
   readonly timeoutSeconds: number;
   readonly inputPath: string;
   readonly outputPath: string;
   readonly inputVolume: string;
   readonly outputVolume: string;
-  /** How flytecopilot reaches the blob store (`--storage.…`). */
-  readonly storageArgs: readonly string[];
+  readonly securityContext: JsonMap;
 }
 
 /** A spec with the copilot's containers, and the name of the one that stands for `primary-init` in pod templates. */
@@ -27,63 +33,80 @@ export interface Copiloted {
   readonly initContainer: string;
 }
 
-/** For containers without flytekit: a copilot that brings inputs as files before, and takes outputs from files after (contract §6.5). */
-export function withCopilot(spec: PodSpec, request: TaskRequest, options: { config: CopilotConfig; primaryContainer: string }): Copiloted {
+/** Variables by which the copilot reaches the blob store: what the installation gives every container. */
+export interface CopilotEnvironment {
+  readonly env: readonly EnvVar[];
+  readonly envFrom: readonly JsonMap[];
+}
+
+export interface CopilotOptions {
+  readonly config: CopilotConfig;
+  readonly environment: CopilotEnvironment;
+  readonly primaryContainer: string;
+}
+
+/** Seen by the copilot's containers alone. */
+const STATE: VolumeMount = { name: "flyte-copilot", mountPath: "/var/flyte/copilot" };
+/** Made by the uploader once it hears signals. */
+const LISTENING = `${STATE.mountPath}/listening`;
+
+/**
+ * For containers without flytekit: brings inputs as files before, and takes outputs from files after (contract §6.5). The uploader is
+ * a sidecar of Kubernetes, told by SIGTERM that the task has ended. The first process of a container does not hear signals before
+ * it listens, so the downloader, which comes next, keeps the task from starting until then.
+ */
+export function withCopilot(spec: PodSpec, request: TaskRequest, options: CopilotOptions): Copiloted {
   const data = dataConfig(request);
   const iface = request.template?.interface;
   if (data === undefined || !data.enabled || iface === undefined) return { spec, initContainer: "" };
   const { config, primaryContainer } = options;
   const size = storageSize(request.overrides?.resources) ?? storageSizeOf(request);
-  const volumes: Volume[] = [...(spec.volumes ?? [])];
-  const mounts: VolumeMount[] = [];
-  let initContainers: Container[] = [...(spec.initContainers ?? [])];
-  let initContainer = "";
-  if (Object.keys(iface.inputs?.variables ?? {}).length > 0) {
-    const mount = { name: config.inputVolume, mountPath: data.inputPath || config.inputPath };
-    const inputs = base64(toBinary(VariableMapSchema, iface.inputs as NonNullable<typeof iface.inputs>));
-    const args = [
-      "download",
-      "--from-remote",
-      request.inputUri,
-      "--to-output-prefix",
-      request.outputPrefix,
-      "--to-local-dir",
-      mount.mountPath,
-    ];
-    args.push("--format", DataLoadingConfig_LiteralMapFormat[data.format], "--input-interface", inputs);
-    const downloader = copilot("downloader", { config, args, mount });
-    volumes.push(emptyDir(config.inputVolume, size));
-    mounts.push(mount);
-    initContainers.push(downloader);
-    initContainer = downloader.name;
-  }
+  const hasInputs = Object.keys(iface.inputs?.variables ?? {}).length > 0;
   const hasOutputs = Object.keys(iface.outputs?.variables ?? {}).length > 0;
-  if (hasOutputs) {
-    const mount = { name: config.outputVolume, mountPath: data.outputPath || config.outputPath };
-    const args = [
-      "sidecar",
-      "--timeout",
-      `${config.timeoutSeconds}s`,
-      "--to-raw-output",
-      request.rawOutputPrefix,
-      "--to-output-prefix",
-      request.outputPrefix,
-    ];
-    args.push("--from-local-dir", mount.mountPath, "--interface", base64(toBinary(TypedInterfaceSchema, iface)));
-    volumes.push(emptyDir(config.outputVolume, size));
-    mounts.push(mount);
-    // A sidecar of Kubernetes; the first one, so that it watches before the task can end.
-    initContainers = [{ ...copilot("uploader", { config, args, mount }), restartPolicy: "Always" }, ...initContainers];
+  if (!hasInputs && !hasOutputs) return { spec, initContainer: "" };
+  const inputs = { name: config.inputVolume, mountPath: data.inputPath || config.inputPath };
+  const outputs = { name: config.outputVolume, mountPath: data.outputPath || config.outputPath };
+  const timeout = ["--timeout", `${config.timeoutSeconds}s`];
+  const toPrefix = ["--to-output-prefix", request.outputPrefix];
+
+  const download = ["download", ...toPrefix, ...timeout];
+  if (hasInputs) {
+    download.push("--from-remote", request.inputUri, "--to-local-dir", inputs.mountPath);
+    download.push("--format", DataLoadingConfig_LiteralMapFormat[data.format]);
+    const mode = data.ioStrategy?.downloadMode ?? DownloadMode.DOWNLOAD_EAGER;
+    if (mode !== DownloadMode.DOWNLOAD_EAGER) download.push("--download-mode", DownloadMode[mode]);
   }
+  if (hasOutputs) download.push("--await-file", LISTENING);
+  const downloader = copilot("downloader", {
+    options,
+    args: download,
+    mounts: [...(hasInputs ? [inputs] : []), ...(hasOutputs ? [STATE] : [])],
+  });
+
+  const upload = ["sidecar", ...toPrefix, "--to-raw-output", request.rawOutputPrefix, ...timeout];
+  upload.push(
+    "--from-local-dir",
+    outputs.mountPath,
+    "--interface",
+    base64(toBinary(TypedInterfaceSchema, iface)),
+    "--ready-file",
+    LISTENING,
+  );
+  const mode = data.ioStrategy?.uploadMode ?? UploadMode.UPLOAD_ON_EXIT;
+  if (mode !== UploadMode.UPLOAD_ON_EXIT) upload.push("--upload-mode", UploadMode[mode]);
+  const uploader: Container = { ...copilot("uploader", { options, args: upload, mounts: [outputs, STATE] }), restartPolicy: "Always" };
+
+  const mounts = [...(hasInputs ? [inputs] : []), ...(hasOutputs ? [outputs] : [])];
+  const volumes = mounts.map(({ name }) => emptyDir(name, size));
   return {
     spec: {
       ...spec,
-      volumes,
-      initContainers,
+      volumes: [...(spec.volumes ?? []), ...volumes, ...(hasOutputs ? [emptyDir(STATE.name, undefined)] : [])],
+      initContainers: [...(hasOutputs ? [uploader] : []), ...(spec.initContainers ?? []), downloader],
       containers: spec.containers.map((container) => (container.name === primaryContainer ? mounted(container, mounts) : container)),
       ...(hasOutputs ? { terminationGracePeriodSeconds: config.timeoutSeconds } : {}),
     },
-    initContainer,
+    initContainer: downloader.name,
   };
 }
 
@@ -92,31 +115,45 @@ export function dataConfig({ template }: TaskRequest): DataLoadingConfig | undef
   return template?.target.case === "container" || template?.target.case === "k8sPod" ? template.target.value.dataConfig : undefined;
 }
 
+/** Whether a container is of the copilot. */
+export function isCopilot({ name }: { readonly name: string }, { namePrefix }: CopilotConfig): boolean {
+  return ROLES.some((role) => name === `${namePrefix}${role}`);
+}
+
+/** Whether a task did not start because its inputs could not be brought: why, stands in the error's document. */
+export function inputsFailed({ status }: Pod, { namePrefix }: CopilotConfig): boolean {
+  const found = status?.initContainerStatuses?.find(({ name }) => name === `${namePrefix}${"downloader" satisfies Role}`);
+  return (found?.state?.terminated?.exitCode ?? 0) !== 0;
+}
+
+const ROLES = ["downloader", "uploader"] as const;
+type Role = (typeof ROLES)[number];
+
 function storageSizeOf({ template }: TaskRequest): string | undefined {
   return template?.target.case === "container" ? storageSize(template.target.value.resources) : undefined;
 }
 
-function copilot(role: string, { config, args, mount }: { config: CopilotConfig; args: string[]; mount: VolumeMount }): Container {
+function copilot(role: Role, { options, args, mounts }: { options: CopilotOptions; args: string[]; mounts: VolumeMount[] }): Container {
+  const { config, environment } = options;
   const quantities = { cpu: config.cpu, memory: config.memory };
   return {
     name: `${config.namePrefix}${role}`,
     image: config.image,
-    command: ["/bin/flyte-copilot", "--storage.limits.maxDownloadMBs=0", ...config.storageArgs],
+    command: [...config.command],
     args,
     workingDir: "/",
+    env: [...environment.env],
+    envFrom: [...environment.envFrom],
     resources: { limits: quantities, requests: quantities },
-    volumeMounts: [mount],
+    volumeMounts: mounts,
     terminationMessagePolicy: "FallbackToLogsOnError",
     imagePullPolicy: "IfNotPresent",
+    securityContext: config.securityContext,
   };
 }
 
 function mounted(container: Container, mounts: readonly VolumeMount[]): Container {
-  return {
-    ...container,
-    volumeMounts: [...(container.volumeMounts ?? []), ...mounts],
-    securityContext: { capabilities: {}, ...container.securityContext },
-  };
+  return { ...container, volumeMounts: [...(container.volumeMounts ?? []), ...mounts] };
 }
 
 function emptyDir(name: string, size: string | undefined): Volume {

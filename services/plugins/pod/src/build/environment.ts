@@ -40,8 +40,13 @@ export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig
   return [
     ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
     ...keyValues(request.environment),
-    ...Object.entries(config.env).map(([name, value]) => ({ name, value })),
+    ...installationEnvironment(config),
   ];
+}
+
+/** What the installation gives every container. */
+export function installationEnvironment({ env }: EnvironmentConfig): EnvVar[] {
+  return Object.entries(env).map(([name, value]) => ({ name, value }));
 }
 
 /** The console's page of the node, for tasks that show links of their own (`link_type`). */

@@ -5,40 +5,44 @@ import { BadSpecification } from "./bad-specification.js";
 // Names and places that flytekit reads (contract §6.6).
 const ENV_PREFIX = "_FSEC_";
 const DIRECTORY = "/etc/flyte/secrets";
+const VOLUME = "flyte-secret-";
 
-/** Gives every container the secrets that the task asked for, from Kubernetes Secrets of its namespace. @throws BadSpecification */
-export function withSecrets(spec: PodSpec, secrets: readonly Secret[]): PodSpec {
-  return secrets.reduce(withSecret, spec);
+type Chosen = (container: Container) => boolean;
+
+/** Gives the containers of the task the secrets that it asked for, from Kubernetes Secrets of its namespace. @throws BadSpecification */
+export function withSecrets(spec: PodSpec, secrets: readonly Secret[], isOfTask: Chosen): PodSpec {
+  return secrets.reduce((before, secret) => withSecret(before, secret, isOfTask), spec);
 }
 
-function withSecret(spec: PodSpec, secret: Secret): PodSpec {
+function withSecret(spec: PodSpec, secret: Secret, isOfTask: Chosen): PodSpec {
   const { group, key } = secret;
   if (group === "" || key === "") {
     throw new BadSpecification(
       `security_context.secrets: a secret needs group and key, this one has group ${JSON.stringify(group)} and key ${JSON.stringify(key)}`,
     );
   }
-  return secret.mountRequirement === Secret_MountType.ENV_VAR ? asVariable(spec, secret) : asFile(spec, secret);
+  return secret.mountRequirement === Secret_MountType.ENV_VAR ? asVariable(spec, secret, isOfTask) : asFile(spec, secret, isOfTask);
 }
 
-function asVariable(spec: PodSpec, { group, key, envVar }: Secret): PodSpec {
+function asVariable(spec: PodSpec, { group, key, envVar }: Secret, isOfTask: Chosen): PodSpec {
   const valueFrom = { secretKeyRef: { name: group, key, optional: true } };
   const variables: EnvVar[] = [
     { name: `${ENV_PREFIX}${group}_${key}`.toUpperCase(), valueFrom },
     ...(envVar === "" ? [] : [{ name: envVar, valueFrom }]),
     { name: "FLYTE_SECRETS_ENV_PREFIX", value: ENV_PREFIX },
   ];
-  return inEveryContainer(spec, (container) => withVariables(container, variables));
+  return inContainers(spec, isOfTask, (container) => withVariables(container, variables));
 }
 
-function asFile(spec: PodSpec, { group, key, envVar }: Secret): PodSpec {
+function asFile(spec: PodSpec, { group, key, envVar }: Secret, isOfTask: Chosen): PodSpec {
   const folder = `${DIRECTORY}/${group.toLowerCase()}`;
   const file = key.toLowerCase();
   const item = { key, path: file };
   const volumes = structuredClone(spec.volumes ?? []);
-  let volume = volumes.find((candidate) => candidate.secret?.secretName === group);
+  // Volumes that the task or a template has of the same Secret keep all its keys, under their own names.
+  let volume = volumes.find((candidate) => candidate.name.startsWith(VOLUME) && candidate.secret?.secretName === group);
   if (volume === undefined) {
-    volume = { name: `flyte-secret-${volumes.length}`, secret: { secretName: group, items: [], optional: true } };
+    volume = { name: `${VOLUME}${volumes.length}`, secret: { secretName: group, items: [], optional: true } };
     volumes.push(volume);
   }
   const items = volume.secret?.items;
@@ -49,14 +53,16 @@ function asFile(spec: PodSpec, { group, key, envVar }: Secret): PodSpec {
     { name: "FLYTE_SECRETS_FILE_PREFIX", value: "" },
     ...(envVar === "" ? [] : [{ name: envVar, value: `${folder}/${file}` }]),
   ];
-  return inEveryContainer({ ...spec, volumes }, (container) => withVariables(withMount(container, mount), variables));
+  return inContainers({ ...spec, volumes }, isOfTask, (container) => withVariables(withMount(container, mount), variables));
 }
 
-function inEveryContainer(spec: PodSpec, change: (container: Container) => Container): PodSpec {
+function inContainers(spec: PodSpec, isOfTask: Chosen, change: (container: Container) => Container): PodSpec {
+  const changed = (containers: readonly Container[]) =>
+    containers.map((container) => (isOfTask(container) ? change(container) : container));
   return {
     ...spec,
-    containers: spec.containers.map(change),
-    ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(change) }),
+    containers: changed(spec.containers),
+    ...(spec.initContainers === undefined ? {} : { initContainers: changed(spec.initContainers) }),
   };
 }
 

@@ -52,10 +52,19 @@ export async function readEnd(store: DataStore, request: TaskRequest, limits: En
   }
 }
 
-/** A copilot that fails writes `errors.pb`; everyone else `error.pb`. */
+/** Go Flyte's copilot writes `errors.pb` when it fails; everyone else `error.pb`. */
 function errorFiles(request: TaskRequest): string[] {
   const names = dataConfig(request)?.enabled ? ["error.pb", "errors.pb"] : ["error.pb"];
   return names.map((name) => `${request.outputPrefix}/${name}`);
+}
+
+/** Why an attempt says that it has failed; undefined when it says nothing. */
+export function readFailure(
+  store: DataStore,
+  request: TaskRequest,
+  limits: EndLimits,
+): Promise<PermanentFailure | RetryableFailure | undefined> {
+  return readError(store, errorFiles(request), limits);
 }
 
 async function readError(

@@ -1,7 +1,9 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { attemptKey, type Clock, type EndedStatus, NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
+import type { PodConfig } from "../build/build-pod.js";
+import { inputsFailed } from "../build/copilot.js";
 import type { DataStore } from "../end/data-store.js";
-import { type AttemptEnd, type EndLimits, readEnd } from "../end/read-end.js";
+import { type AttemptEnd, type EndLimits, readEnd, readFailure } from "../end/read-end.js";
 import type { Pod } from "../kube/pod-types.js";
 import { type LogLink, logLinks } from "../logs/log-links.js";
 import { decide } from "../phase/decide.js";
@@ -14,6 +16,7 @@ export interface PodStatusParts {
   readonly graces: GracePeriods;
   readonly limits: EndLimits;
   readonly logLinks: readonly LogLink[];
+  readonly config: PodConfig;
 }
 
 export interface PodView {
@@ -55,7 +58,7 @@ export class PodStatusReader {
     // A pod that never got to run has no log to link to.
     const shown = pod.status?.phase === "Pending" ? whilePending : logs;
     const status: EndedStatus = {
-      ...(await this.#end(decision, request)),
+      ...(await this.#end(decision, pod, request)),
       logs: shown,
       pluginState: SUBMITTED,
       occurredAt: decision.occurredAt,
@@ -77,19 +80,24 @@ export class PodStatusReader {
     this.#ends.delete(key);
   }
 
-  async #end(decision: Decision & { kind: "succeeded" | "failed" }, request: TaskRequest): Promise<EndedStatus> {
-    if (decision.kind === "failed") return { phase: "FAILED", failure: decision.failure };
-    const { failure, ...end } = await this.#readEnd(request);
+  async #end(decision: Decision & { kind: "succeeded" | "failed" }, pod: Pod, request: TaskRequest): Promise<EndedStatus> {
+    const { store, limits, config } = this.parts;
+    if (decision.kind === "failed") {
+      const told = inputsFailed(pod, config.copilot) ? await readable(() => readFailure(store, request, limits)) : undefined;
+      return { phase: "FAILED", failure: told ?? decision.failure };
+    }
+    const { failure, ...end } = await readable<AttemptEnd>(() => readEnd(store, request, limits));
     if (failure === undefined) return { phase: "SUCCEEDED", ...end };
     return { phase: "FAILED", failure, ...(end.deckUri === undefined ? {} : { deckUri: end.deckUri }) };
   }
+}
 
-  async #readEnd(request: TaskRequest): Promise<AttemptEnd> {
-    try {
-      return await readEnd(this.parts.store, request, this.parts.limits);
-    } catch (cause) {
-      const message = `outputs cannot be read yet: ${cause instanceof Error ? cause.message : String(cause)}`;
-      throw new NotYet(message, { status: { phase: "RUNNING", reason: message, pluginState: SUBMITTED }, cause });
-    }
+/** @throws NotYet when the store does not answer. */
+async function readable<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    const message = `outputs cannot be read yet: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new NotYet(message, { status: { phase: "RUNNING", reason: message, pluginState: SUBMITTED }, cause });
   }
 }

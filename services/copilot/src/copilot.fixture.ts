@@ -1,0 +1,42 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fromBinary } from "@bufbuild/protobuf";
+import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
+import { type ContainerError, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
+import { parseCommand } from "./command-line.js";
+import { type CopilotParts, runCommand } from "./run-command.js";
+
+/** A blob store and a folder of files, both below one folder of this machine. */
+export class CopilotGround {
+  readonly root = mkdtempSync(join(tmpdir(), "copilot-"));
+  readonly store: BlobStore = createBlobStore({});
+  readonly remote = `file://${this.root}/remote`;
+  readonly outputPrefix = `${this.remote}/data/0`;
+  readonly said: string[] = [];
+  #time = 0;
+
+  parts(over: Partial<CopilotParts> = {}): CopilotParts {
+    return {
+      store: this.store,
+      terminated: Promise.resolve(),
+      now: () => this.#time,
+      sleep: async (ms) => {
+        this.#time += ms;
+        // Whoever is waited for gets their turn.
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+      say: (text) => void this.said.push(text),
+      ...over,
+    };
+  }
+
+  run(words: readonly string[], over: Partial<CopilotParts> = {}): Promise<number> {
+    return runCommand(parseCommand(words), this.parts(over));
+  }
+
+  async error(): Promise<ContainerError | undefined> {
+    const bytes = await this.store.get(`${this.outputPrefix}/error.pb`);
+    return bytes && fromBinary(ErrorDocumentSchema, bytes).error;
+  }
+}

@@ -1,0 +1,54 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { stringify } from "yaml";
+import { CopilotFailure } from "../failure.js";
+import { fewAtOnce } from "../store/few-at-once.js";
+import { jsonText, type Plain } from "./plain.js";
+import { type Placing, placeLiteral } from "./place-literal.js";
+
+/** Form of the file that has all inputs; inputs.pb is always there. */
+export type InputsFormat = "JSON" | "YAML" | "PROTO";
+
+export interface InputsPlace {
+  /** Address of inputs.pb. */
+  readonly from: string;
+  readonly folder: string;
+  readonly format: InputsFormat;
+}
+
+const VARIABLES_AT_ONCE = 4;
+
+/** Brings the inputs of a task to a folder: an entry for each variable, and all of them in one file. @throws CopilotFailure, BlobError */
+export async function downloadInputs({ from, folder, format }: InputsPlace, placing: Placing): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const bytes = await placing.blobs.get(from);
+  if (bytes === undefined) throw new CopilotFailure("SYSTEM", `there are no inputs at ${from}`);
+  const inputs: LiteralMap = fromBinary(LiteralMapSchema, bytes);
+  const placed = await fewAtOnce(Object.entries(inputs.literals), VARIABLES_AT_ONCE, async ([name, literal]) => {
+    try {
+      return [name, await placeLiteral(literal, join(folder, name), placing)] as const;
+    } catch (error) {
+      throw naming(name, error);
+    }
+  });
+  const literals = Object.fromEntries(placed.map(([name, { literal }]) => [name, literal]));
+  const values: Plain = Object.fromEntries(placed.map(([name, { value }]) => [name, value]));
+  const file = (name: string, content: string | Uint8Array) => writeFile(join(folder, name), content, { mode: 0o777 });
+  await file("inputs.pb", toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals })));
+  switch (format) {
+    case "JSON":
+      return file("inputs.json", jsonText(values));
+    case "YAML":
+      return file("inputs.yaml", stringify(values));
+    case "PROTO":
+      return;
+  }
+}
+
+/** The same failure with the variable in its message. */
+function naming(variable: string, error: unknown): unknown {
+  if (!(error instanceof CopilotFailure)) return error;
+  return new CopilotFailure(error.origin, `input ${variable}: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,19 @@
+/** A value as other languages read it. Integers of 64 bits are exact. */
+export type Plain = string | number | bigint | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
+
+/** JSON with integers as they are; what is no number there (NaN, infinities) is a text. */
+export function jsonText(value: Plain): string {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "number") return Number.isFinite(value) ? JSON.stringify(value) : JSON.stringify(String(value));
+  if (isList(value)) return `[${value.map(jsonText).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    return `{${Object.entries(value)
+      .map(([key, item]) => `${JSON.stringify(key)}:${jsonText(item)}`)
+      .join(",")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+function isList(value: Plain): value is readonly Plain[] {
+  return Array.isArray(value);
+}

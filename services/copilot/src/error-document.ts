@@ -1,0 +1,27 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { BlobError, BlobUnavailable } from "@flyte-ts/blobstore";
+import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
+import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { CopilotFailure } from "./failure.js";
+
+/** The bytes of error.pb, as whoever reads an attempt's end expects them. Another attempt may go better. */
+export function errorDocument(code: string, error: unknown, at: Date): Uint8Array {
+  const message = error instanceof Error ? error.message : String(error);
+  const document = create(ErrorDocumentSchema, {
+    error: {
+      code,
+      message,
+      kind: ContainerError_Kind.RECOVERABLE,
+      origin: ExecutionError_ErrorKind[originOf(error)],
+      timestamp: timestampFromDate(at),
+    },
+  });
+  return toBinary(ErrorDocumentSchema, document);
+}
+
+/** An address that is none, or that may not be read, came from the task's author. */
+function originOf(error: unknown): "USER" | "SYSTEM" {
+  if (error instanceof CopilotFailure) return error.origin;
+  return error instanceof BlobError && !(error instanceof BlobUnavailable) ? "USER" : "SYSTEM";
+}

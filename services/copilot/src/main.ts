@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createBlobStore } from "@flyte-ts/blobstore";
+import { parseCommand, UsageError } from "./command-line.js";
+import { runCommand } from "./run-command.js";
+import { blobAccess } from "./store/blob-access.js";
+
+// The first process of a container hears no signal that it does not listen to.
+const { promise: terminated, resolve } = Promise.withResolvers<void>();
+process.on("SIGTERM", () => resolve());
+// The task runs as another user than this one, and reads, changes and removes what is brought here.
+process.umask(0);
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+try {
+  const command = parseCommand(process.argv.slice(2));
+  if (command.name === "download") process.once("SIGTERM", () => process.exit(143));
+  const store = createBlobStore(blobAccess(process.env));
+  const alive = setInterval(() => undefined, 60_000);
+  process.exitCode = await runCommand(command, { store, terminated, now: Date.now, sleep: (ms) => sleep(ms), say });
+  clearInterval(alive);
+  store.close();
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  say(error.message);
+  process.exitCode = 2;
+}

@@ -1,0 +1,16 @@
+import type { BlobStoreConfig } from "@flyte-ts/blobstore";
+
+/**
+ * How the blob store is reached, by the variables that flytekit reads too, so that an installation says it once for its tasks and
+ * for the copilot. Without them the SDKs look where they always do: their own variables, the service account, the instance.
+ */
+export function blobAccess(env: Readonly<Record<string, string | undefined>>): BlobStoreConfig {
+  return {
+    s3: {
+      endpoint: env["FLYTE_AWS_ENDPOINT"],
+      region: env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"],
+      accessKeyId: env["FLYTE_AWS_ACCESS_KEY_ID"],
+      secretAccessKey: env["FLYTE_AWS_SECRET_ACCESS_KEY"],
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { type BlobEntry, type BlobStore, BlobUnavailable } from "@flyte-ts/blobstore";
+
+/** The part of the blob store that is used here. */
+export interface Blobs extends Pick<BlobStore, "get" | "put" | "getFile" | "putFile" | "join"> {
+  /** All blobs below the address. */
+  listAll(prefix: string): Promise<readonly BlobEntry[]>;
+}
+
+export interface Patience {
+  /** When it is given up, in ms on the same scale as `now`. */
+  readonly until: number;
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** A blob store that asks again, after growing pauses, as long as there is time. */
+export function patientStore(store: BlobStore, patience: Patience): Blobs {
+  const again = <T>(work: () => Promise<T>) => persist(work, patience);
+  return {
+    get: (uri, options) => again(() => store.get(uri, options)),
+    put: (uri, bytes, options) => again(() => store.put(uri, bytes, options)),
+    getFile: (uri, path) => again(() => store.getFile(uri, path)),
+    putFile: (uri, path) => again(() => store.putFile(uri, path)),
+    join: (uri, ...parts) => store.join(uri, ...parts),
+    listAll: (prefix) => again(() => all(store.list(prefix))),
+  };
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+async function persist<T>(work: () => Promise<T>, { until, now, sleep }: Patience): Promise<T> {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof BlobUnavailable) || now() + pause > until) throw error;
+      await sleep(pause);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { VariableMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
+import { type Literal, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import { CopilotFailure } from "../failure.js";
+import { fewAtOnce } from "../store/few-at-once.js";
+import type { Blobs } from "../store/patient-store.js";
+import { literalOfText } from "./literal-of-text.js";
+import { outputFile } from "./output-file.js";
+import { blobLiteral, uploadBlob } from "./upload-blob.js";
+
+export interface OutputsPlace {
+  readonly folder: string;
+  readonly variables: VariableMap;
+  /** Prefix of outputs.pb. */
+  readonly outputPrefix: string;
+  /** Prefix of files. */
+  readonly rawOutputPrefix: string;
+  /** False: a file that stands for a blob has its address; the task itself has put the blob there. */
+  readonly withFiles: boolean;
+}
+
+/** The file by which a task says that it has failed, and why. */
+const ERROR_FILE = "_ERROR";
+const MOST_BYTES = 1024 * 1024;
+const VARIABLES_AT_ONCE = 4;
+
+/** Takes what a task left in its folder as its outputs: files to the blob store, values into outputs.pb. @throws CopilotFailure, BlobError */
+export async function uploadOutputs(place: OutputsPlace, blobs: Blobs): Promise<void> {
+  const said = await taskError(join(place.folder, ERROR_FILE));
+  if (said !== undefined) throw new CopilotFailure("USER", said);
+  const variables = Object.entries(place.variables.variables);
+  const entries = await fewAtOnce(variables, VARIABLES_AT_ONCE, async ([name, { type }]) => {
+    try {
+      if (type === undefined) throw new CopilotFailure("USER", "has no type");
+      return [name, await outputOf(name, type, { place, blobs })] as const;
+    } catch (error) {
+      if (!(error instanceof CopilotFailure)) throw error;
+      throw new CopilotFailure(error.origin, `output ${name}: ${error.message}`, { cause: error });
+    }
+  });
+  const outputs = create(LiteralMapSchema, { literals: Object.fromEntries(entries) });
+  await blobs.put(blobs.join(place.outputPrefix, "outputs.pb"), toBinary(LiteralMapSchema, outputs));
+}
+
+async function outputOf(name: string, type: LiteralType, { place, blobs }: { place: OutputsPlace; blobs: Blobs }): Promise<Literal> {
+  const file = await outputFile(join(place.folder, name));
+  if (type.type.case === "blob" && place.withFiles) {
+    return uploadBlob(blobs, file, { uri: blobs.join(place.rawOutputPrefix, name), type: type.type.value });
+  }
+  if (file.isFolder) throw new CopilotFailure("USER", `${file.path} is a folder, and the output's type is none`);
+  if (file.size > MOST_BYTES) {
+    throw new CopilotFailure("USER", `${file.path} has ${file.size} bytes; a value may have ${MOST_BYTES} at most`);
+  }
+  const bytes = await readFile(file.path).catch((cause: unknown) => {
+    throw new CopilotFailure("USER", `${file.path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  });
+  if (type.type.case === "blob") return blobLiteral(new TextDecoder().decode(bytes).trim(), type.type.value);
+  return literalOfText(bytes, type);
+}
+
+async function taskError(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return undefined;
+  if (!found.isFile() || found.size > MOST_BYTES) return `the task wrote ${path}, which is no file of ${MOST_BYTES} bytes at most`;
+  return (await readFile(path, "utf8")).trim() || `the task wrote ${path}, without a reason in it`;
+}
