@@ -11,7 +11,7 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** S3 takes so many parts of one object. */
 const MOST_PARTS = 10_000;
 /** Parts in memory, and under way, at once. */
-const PARTS_AT_ONCE = 4;
+const PARTS_AT_ONCE = 2;
 
 /** Puts a file of any size as one object, in parts where it is large. What was begun and failed is taken back. */
 export async function uploadFile(
@@ -23,7 +23,8 @@ export async function uploadFile(
   try {
     const { size } = await file.stat();
     if (size <= PART_BYTES) {
-      const Body = await readPart(file, { start: 0, size });
+      const Body = new Uint8Array(size);
+      await readPart(file, Body, 0);
       await client.send(new sdk.PutObjectCommand({ ...place, Body, ContentLength: Body.byteLength }));
       return;
     }
@@ -56,11 +57,15 @@ async function uploadParts(
   let next = 0;
   let failed = false;
   const work = async () => {
+    // One for all parts of a worker: what waits to be collected would add up.
+    const memory = new Uint8Array(partBytes);
     while (next < count && !failed) {
       const index = next++;
       try {
         const start = index * partBytes;
-        parts[index] = await upload(index + 1, await readPart(file, { start, size: Math.min(partBytes, size - start) }));
+        const bytes = memory.subarray(0, Math.min(partBytes, size - start));
+        await readPart(file, bytes, start);
+        parts[index] = await upload(index + 1, bytes);
       } catch (error) {
         failed = true;
         throw error;
@@ -72,13 +77,11 @@ async function uploadParts(
   return parts;
 }
 
-/** @throws Error when the file has become shorter meanwhile. */
-async function readPart(file: FileHandle, { start, size }: { readonly start: number; readonly size: number }): Promise<Uint8Array> {
-  const bytes = new Uint8Array(size);
-  for (let done = 0; done < size; ) {
-    const { bytesRead } = await file.read(bytes, done, size - done, start + done);
+/** Fills `bytes` from the place `start` of the file on. @throws Error when the file has become shorter meanwhile. */
+async function readPart(file: FileHandle, bytes: Uint8Array, start: number): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    const { bytesRead } = await file.read(bytes, done, bytes.byteLength - done, start + done);
     if (bytesRead === 0) throw new Error(`the file ended at byte ${start + done} while it was read`);
     done += bytesRead;
   }
-  return bytes;
 }

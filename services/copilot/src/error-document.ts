@@ -10,7 +10,7 @@ export function errorDocument(code: string, error: unknown, at: Date): Uint8Arra
   const message = error instanceof Error ? error.message : String(error);
   const document = create(ErrorDocumentSchema, {
     error: {
-      code,
+      code: (error instanceof CopilotFailure ? error.code : undefined) ?? code,
       message,
       kind: ContainerError_Kind.RECOVERABLE,
       origin: ExecutionError_ErrorKind[originOf(error)],

@@ -4,9 +4,8 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { stringify } from "yaml";
 import { CopilotFailure } from "../failure.js";
-import { fewAtOnce } from "../store/few-at-once.js";
 import { jsonText, type Plain } from "./plain.js";
-import { type Placing, placeLiteral } from "./place-literal.js";
+import { type Placed, type Placing, placeLiteral } from "./place-literal.js";
 
 /** Form of the file that has all inputs; inputs.pb is always there. */
 export type InputsFormat = "JSON" | "YAML" | "PROTO";
@@ -18,21 +17,21 @@ export interface InputsPlace {
   readonly format: InputsFormat;
 }
 
-const VARIABLES_AT_ONCE = 4;
-
 /** Brings the inputs of a task to a folder: an entry for each variable, and all of them in one file. @throws CopilotFailure, BlobError */
 export async function downloadInputs({ from, folder, format }: InputsPlace, placing: Placing): Promise<void> {
   await mkdir(folder, { recursive: true });
   const bytes = await placing.blobs.get(from);
   if (bytes === undefined) throw new CopilotFailure("SYSTEM", `there are no inputs at ${from}`);
   const inputs: LiteralMap = fromBinary(LiteralMapSchema, bytes);
-  const placed = await fewAtOnce(Object.entries(inputs.literals), VARIABLES_AT_ONCE, async ([name, literal]) => {
+  const placed: (readonly [string, Placed])[] = [];
+  // One after the other: several files at once are in memory in parts, and a folder brings enough of them.
+  for (const [name, literal] of Object.entries(inputs.literals)) {
     try {
-      return [name, await placeLiteral(literal, join(folder, name), placing)] as const;
+      placed.push([name, await placeLiteral(literal, join(folder, name), placing)]);
     } catch (error) {
       throw naming(name, error);
     }
-  });
+  }
   const literals = Object.fromEntries(placed.map(([name, { literal }]) => [name, literal]));
   const values: Plain = Object.fromEntries(placed.map(([name, { value }]) => [name, value]));
   const file = (name: string, content: string | Uint8Array) => writeFile(join(folder, name), content, { mode: 0o777 });

@@ -8,7 +8,7 @@ import { CopilotFailure } from "../failure.js";
 import { fewAtOnce } from "../store/few-at-once.js";
 import type { Blobs } from "../store/patient-store.js";
 
-const FILES_AT_ONCE = 8;
+const FILES_AT_ONCE = 4;
 
 /** Brings a file of the blob store, or of the web, to `path`. @throws CopilotFailure when it is not there. */
 export async function placeFile(blobs: Blobs, uri: string, path: string): Promise<void> {

@@ -5,7 +5,6 @@ import type { VariableMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { type Literal, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { CopilotFailure } from "../failure.js";
-import { fewAtOnce } from "../store/few-at-once.js";
 import type { Blobs } from "../store/patient-store.js";
 import { literalOfText } from "./literal-of-text.js";
 import { outputFile } from "./output-file.js";
@@ -25,23 +24,22 @@ export interface OutputsPlace {
 /** The file by which a task says that it has failed, and why. */
 const ERROR_FILE = "_ERROR";
 const MOST_BYTES = 1024 * 1024;
-const VARIABLES_AT_ONCE = 4;
 
 /** Takes what a task left in its folder as its outputs: files to the blob store, values into outputs.pb. @throws CopilotFailure, BlobError */
 export async function uploadOutputs(place: OutputsPlace, blobs: Blobs): Promise<void> {
   const said = await taskError(join(place.folder, ERROR_FILE));
-  if (said !== undefined) throw new CopilotFailure("USER", said);
-  const variables = Object.entries(place.variables.variables);
-  const entries = await fewAtOnce(variables, VARIABLES_AT_ONCE, async ([name, { type }]) => {
+  if (said !== undefined) throw new CopilotFailure("USER", said, { code: "UserError" });
+  const literals: Record<string, Literal> = {};
+  for (const [name, { type }] of Object.entries(place.variables.variables)) {
     try {
       if (type === undefined) throw new CopilotFailure("USER", "has no type");
-      return [name, await outputOf(name, type, { place, blobs })] as const;
+      literals[name] = await outputOf(name, type, { place, blobs });
     } catch (error) {
       if (!(error instanceof CopilotFailure)) throw error;
       throw new CopilotFailure(error.origin, `output ${name}: ${error.message}`, { cause: error });
     }
-  });
-  const outputs = create(LiteralMapSchema, { literals: Object.fromEntries(entries) });
+  }
+  const outputs = create(LiteralMapSchema, { literals });
   await blobs.put(blobs.join(place.outputPrefix, "outputs.pb"), toBinary(LiteralMapSchema, outputs));
 }
 

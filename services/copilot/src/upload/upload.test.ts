@@ -143,7 +143,7 @@ it("a task says by _ERROR that it has failed", async () => {
   leave("_ERROR", "no more paper\n");
   expect(await ground.run(words({ x: simple(SimpleType.INTEGER) }))).toBe(0);
   expect(await outputs()).toBeUndefined();
-  expect(await ground.error()).toMatchObject({ message: "no more paper", kind: 1, origin: 1 });
+  expect(await ground.error()).toMatchObject({ code: "UserError", message: "no more paper", kind: 1, origin: 1 });
 });
 
 it("waits for the task's end, and says that it listens", async () => {

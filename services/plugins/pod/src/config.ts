@@ -66,7 +66,7 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
       command: z.array(z.string()).min(1).default(["/usr/local/bin/node", "/app/main.mjs"]),
       namePrefix: z.string().default("flyte-copilot-"),
       cpu: z.string().default("500m"),
-      memory: z.string().default("128Mi"),
+      memory: z.string().default("256Mi"),
       timeoutSeconds: z.int().min(0).default(3_600),
       inputPath: z.string().default("/var/flyte/inputs"),
       outputPath: z.string().default("/var/flyte/outputs"),

@@ -80,7 +80,7 @@ describe("a raw container", () => {
       workingDir: "/",
       env: [{ name: "FLYTE_AWS_ENDPOINT", value: "http://blobs" }],
       envFrom: [{ secretRef: { name: "keys", optional: true } }],
-      resources: { limits: { cpu: "500m", memory: "128Mi" }, requests: { cpu: "500m", memory: "128Mi" } },
+      resources: { limits: { cpu: "500m", memory: "256Mi" }, requests: { cpu: "500m", memory: "256Mi" } },
       volumeMounts: [
         { name: "flyte-inputs", mountPath: "/in" },
         { name: "flyte-copilot", mountPath: "/var/flyte/copilot" },
