@@ -6,8 +6,8 @@ export interface WrittenColumn<Row> {
   /** Type in SQL. */
   readonly type: string;
   readonly value: (row: Row) => unknown;
-  /** What an existing row gets: `set` the new value; `keep` its own where the new one is null; `key`: it identifies the row. */
-  readonly update: "set" | "keep" | "key";
+  /** What an existing row gets: `set` the new value; `keep` its own where the new one is null; `first` its own unless that is null; `key`: it identifies the row. */
+  readonly update: "set" | "keep" | "first" | "key";
 }
 
 /**
@@ -42,10 +42,20 @@ function parameters(columns: readonly { readonly type: string }[]): string {
 }
 
 function assignments<Row>(columns: readonly WrittenColumn<Row>[], table: string, source: string): string {
-  return columns
-    .filter(({ update: rule }) => rule !== "key")
-    .map(({ name, update: rule }) =>
-      rule === "keep" ? `${name} = COALESCE(${source}.${name}, ${table}.${name})` : `${name} = ${source}.${name}`,
-    )
-    .join(", ");
+  return columns.flatMap((column) => (column.update === "key" ? [] : [`${column.name} = ${updated(column, table, source)}`])).join(", ");
+}
+
+function updated<Row>({ name, update: rule }: WrittenColumn<Row>, table: string, source: string): string {
+  const [given, own] = [`${source}.${name}`, `${table}.${name}`];
+  switch (rule) {
+    case "keep":
+      return `COALESCE(${given}, ${own})`;
+    case "first":
+      return `COALESCE(${own}, ${given})`;
+    case "set":
+    case "key":
+      return given;
+    default:
+      return rule satisfies never;
+  }
 }

@@ -65,7 +65,7 @@ export const progressColumns: readonly WrittenColumn<{ readonly state: Progress 
   { name: "input_uri", type: "text", value: ({ state }) => state.inputUri, update: "set" },
   { name: "output_uri", type: "text", value: ({ state }) => state.outputUri, update: "set" },
   { name: "settled", type: "text", value: ({ state }) => state.settled ?? null, update: "set" },
-  { name: "inputs", type: "bytea", value: ({ state }) => state.inputs ?? null, update: "keep" },
+  { name: "inputs", type: "bytea", value: ({ state }) => state.inputs ?? null, update: "first" },
   { name: "outputs", type: "bytea", value: ({ state }) => state.outputs ?? null, update: "keep" },
 ];
 

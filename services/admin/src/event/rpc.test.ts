@@ -150,6 +150,12 @@ test("values inside events are kept and served by flyte:// addresses", async () 
   expect(closure?.outputResult.value).toBe(`s3://my-s3-bucket/metadata/p/d/${name}/n0/offloaded_outputs`);
 });
 
+test("the inputs of a node are those that were told first", async () => {
+  await node(Node.QUEUED, { inputValue: { case: "inputData", value: values } });
+  await node(Node.RUNNING, { inputValue: { case: "inputData", value: create(LiteralMapSchema) } });
+  expect((await admin.getNodeExecutionData({ id: nodeId() })).fullInputs).toEqual(values);
+});
+
 test("children are listed under their node, and long errors are cut in lists alone", async () => {
   await node(Node.RUNNING, { isParent: true });
   const message = "é".repeat(200);
