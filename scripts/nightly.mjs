@@ -22,6 +22,7 @@ const PARTS = {
   schedules: { files: ["services/scheduler/src/simulation"], environment: { SCHEDULE_SEEDS: "300", SCHEDULE_YEARS: "10" } },
   retention: { files: ["services/admin/src/retention"], environment: { RETENTION_RUNS: "2000" } },
   lists: { files: ["services/admin/src/list/indexes.test.ts"], environment: { LISTS: "full" } },
+  blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
   leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },
 };
 

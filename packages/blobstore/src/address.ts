@@ -1,22 +1,47 @@
 import { BlobError } from "./errors.js";
 
+/** Kinds of stores: S3, Google Cloud Storage, Azure Blob Storage, files of this machine. */
+export type BlobScheme = "s3" | "gs" | "abfs" | "file";
+
 /** Where a blob is. */
-export type BlobAddress =
-  | { readonly scheme: "s3"; readonly uri: string; readonly bucket: string; readonly key: string }
-  | { readonly scheme: "file"; readonly uri: string; readonly path: string };
+export interface BlobAddress {
+  readonly scheme: BlobScheme;
+  readonly uri: string;
+  /** What stands before the key, in this address and in those of its neighbours: `s3://bucket/`; `file://` or nothing. */
+  readonly root: string;
+  /** The bucket, or Azure's container; empty for files. */
+  readonly container: string;
+  /** Host of Azure's storage account, where the address names it. */
+  readonly host?: string;
+  /** Name in the bucket, as it is, without decoding; path of a file. */
+  readonly key: string;
+}
+
+const FORMS = "s3://bucket/key, gs://bucket/key, abfs://container/key or file:///path";
 
 /**
- * Reads `s3://bucket/key`, `file:///path` or an absolute path.
+ * Reads an address. Forms are those of Flyte, Hadoop and fsspec: `s3://bucket/key` (also s3a), `gs://bucket/key`,
+ * `abfs://container/key` and `abfs://container@account.dfs.core.windows.net/key` (also abfss), `file:///path` or an absolute path.
+ *
  * @throws BlobError for other schemes, for a missing bucket, and for file paths with `..` in them.
  */
 export function parseAddress(uri: string): BlobAddress {
-  const s3 = /^s3a?:\/\/([^/]+)(?:\/(.*))?$/s.exec(uri);
-  if (s3 !== null) return { scheme: "s3", uri, bucket: s3[1] ?? "", key: s3[2] ?? "" };
-  const file = /^(?:file:\/\/)?(\/.*)$/s.exec(uri);
-  if (file === null) throw new BlobError(uri, "the address must be s3://bucket/key or file:///path");
-  const path = file[1] ?? "";
-  if (path.split("/").includes("..") || path.includes("\0")) throw new BlobError(uri, "the path must not contain .. or NUL");
-  return { scheme: "file", uri, path };
+  const match = /^(s3a?|gs|abfss?):\/\/([^/]+)(?:\/(.*))?$/s.exec(uri);
+  if (match !== null) return inContainer(uri, match);
+  const file = /^(file:\/\/)?(\/.*)$/s.exec(uri);
+  if (file === null) throw new BlobError(uri, `the address must be ${FORMS}`);
+  const [, root = "", key = ""] = file;
+  if (key.split("/").includes("..") || key.includes("\0")) throw new BlobError(uri, "the path must not contain .. or NUL");
+  return { scheme: "file", uri, root, container: "", key };
+}
+
+function inContainer(uri: string, [, scheme, place = "", key = ""]: RegExpExecArray): BlobAddress {
+  const root = uri.slice(0, uri.length - key.length);
+  const address = { uri, root: root.endsWith("/") ? root : `${root}/`, container: place, key };
+  if (scheme === "gs") return { scheme, ...address };
+  if (scheme === "s3" || scheme === "s3a") return { scheme: "s3", ...address };
+  const [container = "", host] = place.split("@", 2);
+  return { scheme: "abfs", ...address, container, ...(host !== undefined && { host }) };
 }
 
 /** `uri` and `parts` with one slash between each; empty parts are left out. */

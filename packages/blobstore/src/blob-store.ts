@@ -2,7 +2,7 @@
 export interface BlobHead {
   /** Bytes. */
   readonly size: number;
-  /** Changes whenever the content does; without quotes. In S3, for blobs put in one piece, the MD5 in hex. */
+  /** Changes whenever the content does; without quotes. The content's MD5 in hex where the store knows it: of blobs put in one piece. */
   readonly etag: string;
   readonly modifiedAt: Date;
   /** As it was put, names in lower case. */
@@ -20,7 +20,7 @@ export interface BlobEntry {
 /** A request that somebody without keys may make for as long as it is valid. */
 export interface SignedRequest {
   readonly url: string;
-  /** Headers that must be sent exactly so, for they are part of the signature. */
+  /** Headers that must be sent exactly so. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -33,20 +33,27 @@ export interface PutOptions {
   /** Leave what is there already. */
   readonly ifNoneMatch?: boolean | undefined;
   readonly contentType?: string | undefined;
-  /** Kept with the blob (S3 only). */
+  /** Kept with the blob, but for files. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface SignPutOptions {
+/** Longest life of a signed address, seconds: seven days, as S3 and GCS have it. */
+export const MAX_SIGNED_SECONDS = 604_800;
+
+export interface SignGetOptions {
+  /** At most MAX_SIGNED_SECONDS. */
   readonly expiresInSeconds: number;
-  /** MD5 of the content, base64. When given, the sender must send it, and no other content is taken. */
+}
+
+export interface SignPutOptions extends SignGetOptions {
+  /** MD5 of the content, base64. When given, the sender must send it (Azure cannot insist), and no other content is taken. */
   readonly contentMd5?: string | undefined;
-  /** Kept with the blob; the sender must send it as it stands in the answer's headers. */
+  /** Kept with the blob; the sender must send it as it stands in the answer's headers (Azure cannot insist). */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Blobs at `s3://bucket/key` and `file:///path`. Keys are taken as they are, without
+ * Blobs at `s3://bucket/key`, `gs://bucket/key`, `abfs://container/key` and `file:///path`. Keys are taken as they are, without
  * decoding. Every method may reject with BlobUnavailable (try again later) or
  * BlobError (do not).
  */
@@ -63,6 +70,8 @@ export interface BlobStore {
   head(uri: string): Promise<BlobHead | undefined>;
   /** A blob that is not there is no error. */
   delete(uri: string): Promise<void>;
+  /** Deletes many, in as few requests as the store allows. When it rejects, any of them may be gone. */
+  deleteAll(uris: readonly string[]): Promise<void>;
   /** Blobs whose address starts with `prefix`, in the order of their keys' bytes. */
   list(prefix: string): AsyncIterable<BlobEntry>;
   /** `uri` and `parts` with one slash between each. */
@@ -70,7 +79,7 @@ export interface BlobStore {
   /** A PUT to the address. BlobError for `file://`. */
   signPut(uri: string, options: SignPutOptions): Promise<SignedRequest>;
   /** A GET of the address, whether the blob is there or not. BlobError for `file://`. */
-  signGet(uri: string, options: { readonly expiresInSeconds: number }): Promise<SignedRequest>;
+  signGet(uri: string, options: SignGetOptions): Promise<SignedRequest>;
   /** Drops idle connections. */
   close(): void;
 }

@@ -1,61 +1,102 @@
-import { joinUri, parseAddress, type BlobAddress } from "./address.js";
-import type { BlobStore } from "./blob-store.js";
+import { type BlobAddress, type BlobScheme, joinUri, parseAddress } from "./address.js";
+import { AzureDriver } from "./azure/azure-driver.js";
+import type { AzureConfig } from "./azure/azure-account.js";
+import { type BlobStore, MAX_SIGNED_SECONDS } from "./blob-store.js";
+import type { BlobDriver } from "./driver.js";
 import { BlobError } from "./errors.js";
 import { FileDriver } from "./file-driver.js";
-import { S3Driver, type S3Config } from "./s3-driver.js";
+import { GcsDriver } from "./gcs/gcs-driver.js";
+import type { GcsConfig } from "./gcs/gcs-config.js";
+import { type S3Config, S3Driver } from "./s3/s3-driver.js";
 
 export interface BlobStoreConfig {
   readonly s3?: S3Config | undefined;
+  readonly gcs?: GcsConfig | undefined;
+  readonly azure?: AzureConfig | undefined;
 }
 
-/** A blob store for both schemes. Nothing is connected or loaded before the first call needs it. */
-export function createBlobStore({ s3 = {} }: BlobStoreConfig): BlobStore {
-  const files = new FileDriver();
-  const buckets = new S3Driver(s3);
+/** Requests at once where a store deletes one blob at a time. */
+const DELETES_AT_ONCE = 50;
+
+/** A blob store for all schemes. Nothing is connected, and no SDK loaded, before the first call that needs it. */
+export function createBlobStore(config: BlobStoreConfig): BlobStore {
+  const drivers: Readonly<Record<BlobScheme, BlobDriver>> = {
+    s3: new S3Driver(config.s3 ?? {}),
+    gs: new GcsDriver(config.gcs ?? {}),
+    abfs: new AzureDriver(config.azure ?? {}),
+    file: new FileDriver(),
+  };
+  const at = (uri: string) => {
+    const address = parseBlob(uri);
+    return { address, driver: drivers[address.scheme] };
+  };
   return {
     get: async (uri, options = {}) => {
-      const address = parseBlob(uri);
-      return address.scheme === "s3" ? buckets.get(address, options) : files.get(address, options);
+      const { address, driver } = at(uri);
+      return driver.get(address, options);
     },
     put: async (uri, bytes, options = {}) => {
-      const address = parseBlob(uri);
-      return address.scheme === "s3" ? buckets.put(address, bytes, options) : files.put(address, bytes, options);
+      const { address, driver } = at(uri);
+      return driver.put(address, bytes, options);
     },
     getFile: async (uri, path) => {
-      const address = parseBlob(uri);
-      return address.scheme === "s3" ? buckets.getFile(address, path) : files.getFile(address, path);
+      const { address, driver } = at(uri);
+      return driver.getFile(address, path);
     },
     putFile: async (uri, path) => {
-      const address = parseBlob(uri);
-      await (address.scheme === "s3" ? buckets.putFile(address, path) : files.putFile(address, path));
+      const { address, driver } = at(uri);
+      await driver.putFile(address, path);
     },
     head: async (uri) => {
-      const address = parseBlob(uri);
-      return address.scheme === "s3" ? buckets.head(address) : files.head(address);
+      const { address, driver } = at(uri);
+      return driver.head(address);
     },
     delete: async (uri) => {
-      const address = parseBlob(uri);
-      return address.scheme === "s3" ? buckets.delete(address) : files.delete(address);
+      const { address, driver } = at(uri);
+      return driver.delete(address);
+    },
+    deleteAll: async (uris) => {
+      const byScheme = Map.groupBy(uris.map(parseBlob), ({ scheme }) => scheme);
+      for (const [scheme, addresses] of byScheme) await deleteAll(drivers[scheme], addresses);
     },
     list: (prefix) => {
       const address = parseAddress(prefix);
-      return address.scheme === "s3" ? buckets.list(address) : files.list(address);
+      return drivers[address.scheme].list(address);
     },
     join: joinUri,
-    signPut: async (uri, options) => buckets.signPut(signable(uri), options),
-    signGet: async (uri, options) => buckets.signGet(signable(uri), options),
-    close: () => buckets.close(),
+    signPut: async (uri, options) => {
+      const { address, driver } = at(uri);
+      if (driver.signPut === undefined) throw unsignable(uri);
+      checkExpiry(uri, options);
+      return driver.signPut(address, options);
+    },
+    signGet: async (uri, options) => {
+      const { address, driver } = at(uri);
+      if (driver.signGet === undefined) throw unsignable(uri);
+      checkExpiry(uri, options);
+      return driver.signGet(address, options);
+    },
+    close: () => {
+      for (const driver of Object.values(drivers)) driver.close?.();
+    },
   };
 }
 
 function parseBlob(uri: string): BlobAddress {
   const address = parseAddress(uri);
-  if (address.scheme === "s3" && address.key === "") throw new BlobError(uri, "names a bucket, not a blob");
+  if (address.key === "") throw new BlobError(uri, "names a bucket, not a blob");
   return address;
 }
 
-function signable(uri: string): Extract<BlobAddress, { scheme: "s3" }> {
-  const address = parseBlob(uri);
-  if (address.scheme === "file") throw new BlobError(uri, "files of a machine cannot be signed for others");
-  return address;
+async function deleteAll(driver: BlobDriver, addresses: readonly BlobAddress[]): Promise<void> {
+  if (driver.deleteAll !== undefined) return driver.deleteAll(addresses);
+  for (let from = 0; from < addresses.length; from += DELETES_AT_ONCE)
+    await Promise.all(addresses.slice(from, from + DELETES_AT_ONCE).map((address) => driver.delete(address)));
+}
+
+const unsignable = (uri: string) => new BlobError(uri, "files of a machine cannot be signed for others");
+
+function checkExpiry(uri: string, { expiresInSeconds }: { readonly expiresInSeconds: number }): void {
+  if (!(expiresInSeconds >= 1 && expiresInSeconds <= MAX_SIGNED_SECONDS))
+    throw new BlobError(uri, `a signed address lives 1 to ${MAX_SIGNED_SECONDS} seconds, not ${expiresInSeconds}`);
 }

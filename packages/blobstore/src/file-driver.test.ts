@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { joinUri, parseAddress } from "./address.js";
 import { createBlobStore } from "./create.js";
 import { BlobError, BlobTooLarge } from "./errors.js";
 
@@ -80,22 +79,4 @@ test("what is no address, no blob or not to be signed is refused for good", asyn
   await expect(blobs.put(`${root}/../x`, bytes(""))).rejects.toThrow(BlobError);
   await expect(blobs.put(`${root}/file/below`, bytes(""))).rejects.toThrow(BlobError);
   await expect(blobs.signPut(`${root}/x`, { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
-});
-
-test.each([
-  ["s3://b/k/é?#%20", { scheme: "s3", bucket: "b", key: "k/é?#%20" }],
-  ["s3://b//k", { scheme: "s3", bucket: "b", key: "/k" }],
-  ["s3://b", { scheme: "s3", bucket: "b", key: "" }],
-  ["/a/b", { scheme: "file", path: "/a/b" }],
-])("%s is an address", (uri, address) => {
-  expect(parseAddress(uri)).toEqual({ uri, ...address });
-});
-
-test.each([
-  [["s3://b", "a", "b"], "s3://b/a/b"],
-  [["s3://b/", "/a/", "", "b/c"], "s3://b/a/b/c"],
-  [["file:///", "a"], "file:///a"],
-  [["s3://b/x//"], "s3://b/x"],
-] as [[string, ...string[]], string][])("%j join to %s", (parts, joined) => {
-  expect(joinUri(...parts)).toBe(joined);
 });

@@ -4,17 +4,17 @@ import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat
 import { basename, dirname, join } from "node:path";
 import type { BlobAddress } from "./address.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions } from "./blob-store.js";
-import { BlobError, BlobTooLarge, BlobUnavailable } from "./errors.js";
-
-type FileAddress = Extract<BlobAddress, { scheme: "file" }>;
+import type { BlobDriver } from "./driver.js";
+import { BlobTooLarge } from "./errors.js";
+import { guard } from "./guard.js";
 
 const TEMPORARY = ".partial-";
 
 /** Blobs as files of this machine. Folders come and stay by themselves; metadata is not kept. */
-export class FileDriver {
-  async get(address: FileAddress, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
-    return guard(address.uri, async () => {
-      await using file = await opened(address.path);
+export class FileDriver implements BlobDriver {
+  async get(address: BlobAddress, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
+    return guarded(address.uri, async () => {
+      await using file = await opened(address.key);
       if (file === undefined) return undefined;
       const { size } = await file.handle.stat();
       if (maxBytes !== undefined && size > maxBytes) throw new BlobTooLarge(address.uri, size, maxBytes);
@@ -22,60 +22,59 @@ export class FileDriver {
     });
   }
 
-  async put(address: FileAddress, bytes: Uint8Array, { ifNoneMatch }: PutOptions): Promise<"written" | "exists"> {
-    return guard(address.uri, () =>
-      throughPartial(address.path, async (partial) => {
+  async put(address: BlobAddress, bytes: Uint8Array, { ifNoneMatch }: PutOptions): Promise<"written" | "exists"> {
+    return guarded(address.uri, () =>
+      throughPartial(address.key, async (partial) => {
         await writeDurably(partial, bytes);
         // A link fails where a rename would replace.
-        if (ifNoneMatch === true) return (await linked(partial, address.path)) ? "written" : "exists";
-        await rename(partial, address.path);
+        if (ifNoneMatch === true) return (await linked(partial, address.key)) ? "written" : "exists";
+        await rename(partial, address.key);
         return "written";
       }),
     );
   }
 
-  async getFile(address: FileAddress, path: string): Promise<boolean> {
-    return guard(address.uri, async () => {
-      const found = await stat(address.path).catch(absent);
+  async getFile(address: BlobAddress, path: string): Promise<boolean> {
+    return guarded(address.uri, async () => {
+      const found = await stat(address.key).catch(absent);
       if (found === undefined || !found.isFile()) return false;
-      await copyFile(address.path, path);
+      await copyFile(address.key, path);
       return true;
     });
   }
 
-  async putFile(address: FileAddress, path: string): Promise<void> {
-    await guard(address.uri, () =>
-      throughPartial(address.path, async (partial) => {
+  async putFile(address: BlobAddress, path: string): Promise<void> {
+    await guarded(address.uri, () =>
+      throughPartial(address.key, async (partial) => {
         await copyFile(path, partial);
         await syncPath(partial);
-        await rename(partial, address.path);
+        await rename(partial, address.key);
       }),
     );
   }
 
-  async head(address: FileAddress): Promise<BlobHead | undefined> {
-    return guard(address.uri, async () => {
-      const found = await stat(address.path).catch(absent);
+  async head(address: BlobAddress): Promise<BlobHead | undefined> {
+    return guarded(address.uri, async () => {
+      const found = await stat(address.key).catch(absent);
       if (found === undefined || !found.isFile()) return undefined;
       return { size: found.size, etag: etagOf(found), modifiedAt: found.mtime, metadata: {} };
     });
   }
 
-  async delete(address: FileAddress): Promise<void> {
-    await guard(address.uri, () => rm(address.path, { force: true }));
+  async delete(address: BlobAddress): Promise<void> {
+    await guarded(address.uri, () => rm(address.key, { force: true }));
   }
 
   /** All files whose path starts with the address's path. */
-  async *list({ path, uri }: FileAddress): AsyncGenerator<BlobEntry> {
+  async *list({ key: path, root }: BlobAddress): AsyncGenerator<BlobEntry> {
     const folder = path.endsWith("/") ? path : dirname(path);
     const prefix = path.endsWith("/") ? "" : basename(path);
-    const scheme = uri.startsWith("file://") ? "file://" : "";
-    yield* walk(folder, prefix, scheme);
+    yield* walk(folder, prefix, root);
   }
 }
 
-async function* walk(folder: string, prefix: string, scheme: string): AsyncGenerator<BlobEntry> {
-  const entries = await guard(`${scheme}${folder}`, async () => (await readdir(folder, { withFileTypes: true }).catch(absent)) ?? []);
+async function* walk(folder: string, prefix: string, root: string): AsyncGenerator<BlobEntry> {
+  const entries = await guarded(`${root}${folder}`, async () => (await readdir(folder, { withFileTypes: true }).catch(absent)) ?? []);
   // Folders sort as if their slash were there, as keys of an object store do.
   const sorted = entries
     .filter((entry) => entry.name.startsWith(prefix) && !entry.name.startsWith(TEMPORARY))
@@ -83,10 +82,10 @@ async function* walk(folder: string, prefix: string, scheme: string): AsyncGener
     .toSorted((a, b) => Buffer.compare(a.key, b.key));
   for (const { entry } of sorted) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* walk(path, "", scheme);
+    if (entry.isDirectory()) yield* walk(path, "", root);
     else {
       const found = await stat(path).catch(absent);
-      if (found?.isFile() === true) yield { uri: `${scheme}${path}`, size: found.size, etag: etagOf(found), modifiedAt: found.mtime };
+      if (found?.isFile() === true) yield { uri: `${root}${path}`, size: found.size, etag: etagOf(found), modifiedAt: found.mtime };
     }
   }
 }
@@ -157,13 +156,6 @@ function code(error: unknown): string | undefined {
 /** Conditions of the machine that pass. */
 const PASSING = ["EMFILE", "ENFILE", "EAGAIN", "EBUSY", "EIO", "ENOSPC", "EDQUOT"];
 
-async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof BlobError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    if (PASSING.includes(code(error) ?? "")) throw new BlobUnavailable(uri, reason, { cause: error });
-    throw new BlobError(uri, reason, { cause: error });
-  }
+function guarded<T>(uri: string, work: () => Promise<T>): Promise<T> {
+  return guard(uri, (error) => PASSING.includes(code(error) ?? ""), work);
 }

@@ -1,6 +1,18 @@
 export { createBlobStore, type BlobStoreConfig } from "./create.js";
-export type { BlobEntry, BlobHead, BlobStore, GetOptions, PutOptions, SignedRequest, SignPutOptions } from "./blob-store.js";
-export type { S3Config } from "./s3-driver.js";
+export {
+  type BlobEntry,
+  type BlobHead,
+  type BlobStore,
+  type GetOptions,
+  MAX_SIGNED_SECONDS,
+  type PutOptions,
+  type SignedRequest,
+  type SignGetOptions,
+  type SignPutOptions,
+} from "./blob-store.js";
+export type { S3Config } from "./s3/s3-driver.js";
+export type { GcsConfig } from "./gcs/gcs-config.js";
+export type { AzureConfig } from "./azure/azure-account.js";
 
 // Failures
 export { BlobError, BlobTooLarge, BlobUnavailable } from "./errors.js";

@@ -6,6 +6,7 @@ export { configText, schemaText } from "./print.js";
 // Settings that several services have
 export { checkKubernetesAccess, type KubernetesAccess, kubernetesAccess } from "./kubernetes-access.js";
 export {
+  blobStoreSettings,
   databaseSettings,
   drainSettings,
   isLoopback,
@@ -13,7 +14,6 @@ export {
   natsSettings,
   opsSettings,
   port,
-  s3Fields,
-  s3Settings,
+  signingBlobStoreSettings,
   tracingSettings,
 } from "./settings.js";

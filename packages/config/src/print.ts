@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import { z, type ZodType } from "zod";
 
 /** Names of settings whose values are nobody's to read. */
-const SECRET = /password|secret(?!s?(folder|file))|token(?!endpoint|seconds)|accesskey|credential/i;
+const SECRET = /password|secret(?!s?(folder|file))|token(?!endpoint|seconds)|accesskey|accountkey|credential/i;
 /** Headers may hold keys, whatever they are called. */
 const HOLDERS = /^headers$/i;
 const HIDDEN = "[secret]";

@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { serviceConfig } from "./service-config.js";
-import { databaseSettings, s3Settings, tracingSettings } from "./settings.js";
+import { blobStoreSettings, databaseSettings, tracingSettings } from "./settings.js";
 
 const schema = z
   .strictObject({
     database: databaseSettings({ name: "x", maxConnections: 3 }),
-    s3: s3Settings,
+    s3: blobStoreSettings.s3,
+    azure: blobStoreSettings.azure,
     tracing: tracingSettings,
     clientSecretFile: z.string().default("/secret/file"),
     hooks: z.array(z.strictObject({ url: z.string(), secret: z.string() })).default([]),
@@ -62,13 +63,18 @@ test("the configuration in force is printed without what is secret", () => {
     "hidden4",
     "--s3.accessKeyId",
     "hidden5",
+    "--azure.account",
+    "shown",
+    "--azure.accountKey",
+    "hidden7",
   ];
   const { out, status } = run("--print-config", ...words, "--hooks", hooks, "--tracing.headers", "{authorization: hidden6}");
   expect(status).toBe(0);
   expect(out).not.toMatch(/hidden/);
   expect(parse(out)).toMatchObject({
     database: { url: "postgresql://flyte:[secret]@db:5432/x", maxConnections: 3 },
-    s3: { region: "us-east-1", secretAccessKey: "[secret]" },
+    s3: { maxConnections: 64, secretAccessKey: "[secret]" },
+    azure: { account: "shown", accountKey: "[secret]" },
     clientSecretFile: "/secret/file",
     hooks: [{ url: "https://u:[secret]@h/x" }],
   });

@@ -25,17 +25,66 @@ export const databaseSettings = ({ name, maxConnections }: { readonly name: stri
     })
     .prefault({});
 
-/** How an S3 service is reached. */
-export const s3Fields = {
+const httpAddress = z.url({ protocol: /^https?$/, error: "an address is a URL: http://host:port or https://host" });
+
+const s3Fields = {
   /** Address of the service; absent: AWS itself. */
   endpoint: z.string().optional(),
-  region: z.string().default("us-east-1"),
+  /** Absent: AWS_REGION of the environment, else us-east-1. */
+  region: z.string().optional(),
   /** Absent: the credentials of the environment. */
   accessKeyId: z.string().optional(),
   secretAccessKey: z.string().optional(),
 } as const;
 
-export const s3Settings = z.strictObject(s3Fields).prefault({});
+const gcsFields = {
+  /** Address of the service; absent: Google's own. */
+  endpoint: httpAddress.optional(),
+  /** Requests carry no credentials: for emulators. */
+  anonymous: z.boolean().default(false),
+  /** Key file of a service account; absent: the credentials of the environment. */
+  keyFile: z.string().optional(),
+} as const;
+
+const azureFields = {
+  /** Name of the storage account; absent: that of the environment. */
+  account: z.string().optional(),
+  /** Absent: the environment's, else the identity of the pod (Microsoft Entra). */
+  accountKey: z.string().optional(),
+  /** Address of the account's blob service; absent: `https://ACCOUNT.blob.core.windows.net`. */
+  endpoint: httpAddress.optional(),
+} as const;
+
+const maxConnections = {
+  /** Requests at once; more wait. */
+  maxConnections: z.number().int().positive().default(64),
+} as const;
+
+/** How blob stores are reached. Each is used only where an address names it: `s3://`, `gs://`, `abfs://`. */
+export const blobStoreSettings = {
+  s3: z.strictObject({ ...s3Fields, ...maxConnections }).prefault({}),
+  gcs: z.strictObject({ ...gcsFields, ...maxConnections }).prefault({}),
+  azure: z.strictObject({ ...azureFields, ...maxConnections }).prefault({}),
+} as const;
+
+const publicEndpoint = {
+  /** Address that clients outside reach; signed URLs carry it. */
+  publicEndpoint: z.string().optional(),
+} as const;
+
+/** The same for a service that also signs addresses for others. */
+export const signingBlobStoreSettings = {
+  s3: blobStoreSettings.s3.unwrap().extend(publicEndpoint).prefault({}),
+  gcs: blobStoreSettings.gcs
+    .unwrap()
+    .extend({
+      ...publicEndpoint,
+      /** Address of the IAM service that signs where there is no key file; absent: Google's own. */
+      signingEndpoint: httpAddress.optional(),
+    })
+    .prefault({}),
+  azure: blobStoreSettings.azure.unwrap().extend(publicEndpoint).prefault({}),
+} as const;
 
 /** Spans, over OTLP/HTTP. */
 export const tracingSettings = z

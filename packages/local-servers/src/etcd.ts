@@ -26,7 +26,7 @@ export interface EtcdOptions {
 }
 
 export function findEtcd(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(ETCD, onBuild);
+  return findGoProgram(ETCD, { onBuild });
 }
 
 /** Starts a single etcd on the loopback address. */

@@ -10,5 +10,5 @@ const FLYTECTL: GoProgram = {
 
 /** Path of stock flytectl, for tests: the one that `FLYTE_TS_FLYTECTL` names, of the cache or the PATH, or built from its Go module, once. */
 export function findFlytectl(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(FLYTECTL, onBuild);
+  return findGoProgram(FLYTECTL, { onBuild });
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cacheFolder, executable, onPath } from "./cache-folder.js";
 import { exclusively } from "./exclusively.js";
+import type { FindOptions } from "./find-options.js";
 import { ServerStartError } from "./server-process.js";
 
 export interface GoProgram {
@@ -23,9 +24,9 @@ export interface GoProgram {
  * else it is built from its Go module into the cache, once, whoever asks at the
  * same time.
  *
- * @throws ServerStartError when there is no Go or the build fails.
+ * @throws ServerStartError when it must not be built, there is no Go or the build fails.
  */
-export async function findGoProgram(program: GoProgram, onBuild?: (what: string) => void): Promise<string> {
+export async function findGoProgram(program: GoProgram, { onBuild, get = true }: FindOptions = {}): Promise<string> {
   const named = process.env[program.variable];
   if (named) return named;
   const cache = cacheFolder();
@@ -33,6 +34,7 @@ export async function findGoProgram(program: GoProgram, onBuild?: (what: string)
   if (executable(cached)) return cached;
   const found = onPath(program.name);
   if (found !== undefined) return found;
+  if (!get) throw missing(program, "it is not there");
   if (onPath("go") === undefined) throw missing(program, "there is no Go on the PATH to build it with");
   mkdirSync(cache, { recursive: true });
   await exclusively(`${cached}.lock`, async () => {

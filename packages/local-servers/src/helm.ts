@@ -12,5 +12,5 @@ const HELM: GoProgram = {
 
 /** Path of Helm, for tests: the one that `FLYTE_TS_HELM` names, of the cache or the PATH, or built from its Go module, once. */
 export function findHelm(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(HELM, onBuild);
+  return findGoProgram(HELM, { onBuild });
 }

@@ -23,5 +23,5 @@ export function findKubernetesProgram(name: KubernetesProgram, onBuild?: (what: 
     linkerFlags: [stamp("gitVersion", `v${VERSION}`), stamp("gitMajor", "1"), stamp("gitMinor", "34")].join(" "),
     variable: VARIABLES[name],
   };
-  return findGoProgram(program, onBuild);
+  return findGoProgram(program, { onBuild });
 }

@@ -25,7 +25,7 @@ export interface VersitygwOptions {
 }
 
 export function findVersitygw(onBuild?: (what: string) => void): Promise<string> {
-  return findGoProgram(VERSITYGW, onBuild);
+  return findGoProgram(VERSITYGW, { onBuild });
 }
 
 /** Starts an S3 gateway over a folder, on the loopback address: every bucket is a folder there, every object a file. */

@@ -1,3 +1,4 @@
+import { MAX_SIGNED_SECONDS } from "@flyte-ts/blobstore";
 import { isTimeZone } from "@flyte-ts/domain";
 import {
   databaseSettings,
@@ -7,7 +8,7 @@ import {
   natsSettings,
   opsSettings,
   port,
-  s3Fields,
+  signingBlobStoreSettings,
   tracingSettings,
 } from "@flyte-ts/config";
 import { z } from "zod";
@@ -25,6 +26,9 @@ const resources = z.strictObject({
   ephemeralStorage: z.string().default(""),
   gpu: z.string().default(""),
 });
+
+/** Seconds; no store signs for longer than a week. */
+const maxExpiresInSeconds = z.number().positive().max(MAX_SIGNED_SECONDS).default(3600);
 
 const settings = z.strictObject({
   /** Spans of calls, over OTLP/HTTP: those about an execution belong to its trace. */
@@ -67,7 +71,7 @@ const settings = z.strictObject({
   nats: natsSettings,
   storage: z
     .strictObject({
-      /** Where metadata goes: `s3://bucket` or `file:///folder`. */
+      /** Where metadata goes: `s3://bucket`, `gs://bucket`, `abfs://container` or `file:///folder`. */
       container: z.string().default("s3://my-s3-bucket"),
       /** Prefix of admin's own objects in the container. */
       metadataPrefix: z.string().default("metadata"),
@@ -75,13 +79,7 @@ const settings = z.strictObject({
       propellerPrefix: z.string().default("metadata/propeller"),
       /** Where tasks write what is larger than a literal, unless the request says otherwise. */
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
-      s3: z
-        .strictObject({
-          ...s3Fields,
-          /** Address that clients outside reach; signed URLs carry it. */
-          publicEndpoint: z.string().optional(),
-        })
-        .prefault({}),
+      ...signingBlobStoreSettings,
     })
     .prefault({}),
   clusters: clustersSchema,
@@ -174,7 +172,16 @@ const settings = z.strictObject({
     .prefault({}),
   remoteData: z
     .strictObject({
-      signedUrls: z.strictObject({ enabled: z.boolean().default(false), durationMinutes: z.number().positive().default(3) }).prefault({}),
+      signedUrls: z
+        .strictObject({
+          enabled: z.boolean().default(false),
+          durationMinutes: z
+            .number()
+            .positive()
+            .max(MAX_SIGNED_SECONDS / 60)
+            .default(3),
+        })
+        .prefault({}),
       /** Inputs and outputs up to this size come inline, bytes; 0 means no limit. */
       maxSizeInBytes: z
         .number()
@@ -187,12 +194,12 @@ const settings = z.strictObject({
     .strictObject({
       upload: z
         .strictObject({
-          maxExpiresInSeconds: z.number().positive().default(3600),
+          maxExpiresInSeconds,
           defaultFileNameLength: z.number().int().positive().default(20),
           storagePrefix: z.string().default(""),
         })
         .prefault({}),
-      download: z.strictObject({ maxExpiresInSeconds: z.number().positive().default(3600) }).prefault({}),
+      download: z.strictObject({ maxExpiresInSeconds }).prefault({}),
     })
     .prefault({}),
 });

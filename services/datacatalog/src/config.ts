@@ -1,5 +1,5 @@
 import { headerKeySchema, providerSchema, roleSchema } from "@flyte-ts/auth";
-import { databaseSettings, drainSettings, isLoopback, logLevel, opsSettings, port, s3Settings } from "@flyte-ts/config";
+import { blobStoreSettings, databaseSettings, drainSettings, isLoopback, logLevel, opsSettings, port } from "@flyte-ts/config";
 import { z } from "zod";
 
 /** Who may call the catalog: with `required` those whose token has role `engine` where the dataset is. */
@@ -35,7 +35,7 @@ const settings = z.strictObject({
   database: databaseSettings({ name: "datacatalog", maxConnections: 10 }),
   storage: z
     .strictObject({
-      /** Where large outputs go: `s3://bucket` or `file:///folder`. */
+      /** Where large outputs go: `s3://bucket`, `gs://bucket`, `abfs://container` or `file:///folder`. */
       container: z.string().default("s3://my-s3-bucket"),
       prefix: z.string().default("metadata"),
       /** Outputs up to this size stand in the database, bytes. */
@@ -44,7 +44,7 @@ const settings = z.strictObject({
         .int()
         .min(0)
         .default(16 * 1024),
-      s3: s3Settings,
+      ...blobStoreSettings,
     })
     .prefault({}),
   reservations: z

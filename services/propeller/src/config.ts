@@ -1,12 +1,12 @@
 import { serviceAuthSchema } from "@flyte-ts/auth";
 
 import {
+  blobStoreSettings,
   checkKubernetesAccess,
   kubernetesAccess,
   logLevel,
   natsSettings,
   opsSettings,
-  s3Settings,
   tracingSettings,
 } from "@flyte-ts/config";
 import { z } from "zod";
@@ -114,7 +114,7 @@ export const propellerConfigSchema = z.strictObject({
       /** Data of executions stands below it. */
       metadataPrefix: z.string().default("s3://my-s3-bucket/metadata/propeller"),
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
-      s3: s3Settings,
+      ...blobStoreSettings,
     })
     .prefault({}),
   /**

@@ -46,7 +46,7 @@ const readiness = new Readiness({ now: () => performance.now(), checks: { bus: (
 const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, readiness });
 const bus = scopedBus(await connectBus({ url: config.nats.url, name: "propeller", logger }), dataPlaneScope(config.cluster));
 
-const blobs = createBlobStore({ s3: storage.s3 });
+const blobs = createBlobStore(storage);
 const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.random });
 const adminChannel = openChannel({
   endpoint: config.admin.endpoint,

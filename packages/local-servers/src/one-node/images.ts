@@ -12,7 +12,7 @@ type Tell = (what: string) => void;
 export async function pauseImage(onSlow: Tell): Promise<ImageSpec> {
   const program = await findGoProgram(
     { name: "flyte-ts-pause", version: "1", module: "pause", package: ".", variable: "FLYTE_TS_PAUSE" },
-    onSlow,
+    { onBuild: onSlow },
   );
   const folder = join(cacheFolder(), "one-node", "pause");
   mkdirSync(folder, { recursive: true });

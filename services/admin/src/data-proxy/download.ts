@@ -26,7 +26,9 @@ export async function createDownloadLocation(
   if (!/^[a-z0-9]+:\/\/[^/]+\/./.test(nativeUrl)) throw invalidArgument(`native_url [${nativeUrl}] is not the address of an object`);
   const { url } = await blobs.signGet(nativeUrl, { expiresInSeconds }).catch((cause: unknown) => {
     if (!(cause instanceof BlobError) || cause instanceof BlobUnavailable) throw cause;
-    throw invalidArgument(`native_url [${nativeUrl}] cannot be signed: it must be in the blob store, as s3://bucket/key`);
+    throw invalidArgument(
+      `native_url [${nativeUrl}] cannot be signed: it must be in a blob store, as s3://bucket/key, gs://bucket/key or abfs://container/key`,
+    );
   });
   return { signedUrl: url, expiresAt: timestampFromMs(clock().getTime() + expiresInSeconds * 1000) };
 }

@@ -1,4 +1,4 @@
-import { checkKubernetesAccess, kubernetesAccess, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
+import { blobStoreSettings, checkKubernetesAccess, kubernetesAccess, logLevel, natsSettings, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 import type { PodConfig } from "./build/build-pod.js";
 import type { JsonMap } from "./kube/pod-types.js";
@@ -108,19 +108,7 @@ export const podServiceConfig = z.strictObject({
     })
     .prefault({}),
   kubernetes: z.strictObject(kubernetesAccess).superRefine(checkKubernetesAccess).prefault({}),
-  storage: z
-    .strictObject({
-      s3: z
-        .strictObject({
-          endpoint: z.string().optional(),
-          region: z.string().optional(),
-          accessKeyId: z.string().optional(),
-          secretAccessKey: z.string().optional(),
-          maxConnections: z.int().min(1).optional(),
-        })
-        .optional(),
-    })
-    .prefault({}),
+  storage: z.strictObject(blobStoreSettings).prefault({}),
   /**
    * Task types that run as pods. Flytekit alone makes these; Go Flyte takes whatever no other plugin names, but then a type that
    * needs a plugin which is not there fails for reasons that nobody understands.

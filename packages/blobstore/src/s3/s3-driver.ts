@@ -2,18 +2,20 @@ import { createWriteStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type * as Sdk from "@aws-sdk/client-s3";
-import type { BlobAddress } from "./address.js";
-import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignPutOptions } from "./blob-store.js";
-import { BlobError, BlobTooLarge, BlobUnavailable } from "./errors.js";
+import type { BlobAddress } from "../address.js";
+import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignGetOptions, SignPutOptions } from "../blob-store.js";
+import type { BlobDriver } from "../driver.js";
+import { BlobTooLarge } from "../errors.js";
+import { deleteObjects, fitsXml, MAX_DELETES } from "./delete-objects.js";
+import { found, guarded, statusOf } from "./s3-failure.js";
 import { uploadFile } from "./s3-upload.js";
-
-type S3Address = Extract<BlobAddress, { scheme: "s3" }>;
 
 export interface S3Config {
   /** Address of the service; absent means AWS itself. */
   readonly endpoint?: string | undefined;
   /** Address in signed URLs, for clients that reach the service by another one. */
   readonly publicEndpoint?: string | undefined;
+  /** Absent: that of the environment (AWS_REGION), else us-east-1. */
   readonly region?: string | undefined;
   /** Absent or empty: the environment's credentials (variables, profile, instance role). */
   readonly accessKeyId?: string | undefined;
@@ -28,7 +30,7 @@ interface Loaded {
 }
 
 /** Blobs in S3 or what speaks its protocol. The SDK is loaded with the first call, for it takes long. */
-export class S3Driver {
+export class S3Driver implements BlobDriver {
   readonly #config: S3Config;
   #loading: Promise<Loaded> | undefined;
   #signing: Promise<Sdk.S3Client> | undefined;
@@ -37,10 +39,10 @@ export class S3Driver {
     this.#config = config;
   }
 
-  async get({ uri, bucket, key }: S3Address, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
+  async get({ uri, container, key }: BlobAddress, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
     const { sdk, client } = await this.#load();
-    return guard(uri, async () => {
-      const response = await found(client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key })));
+    return guarded(uri, async () => {
+      const response = await found(client.send(new sdk.GetObjectCommand({ Bucket: container, Key: key })));
       if (response?.Body === undefined) return undefined;
       const size = response.ContentLength ?? 0;
       if (maxBytes !== undefined && size > maxBytes) {
@@ -51,10 +53,10 @@ export class S3Driver {
     });
   }
 
-  async put({ uri, bucket, key }: S3Address, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists"> {
+  async put({ uri, container, key }: BlobAddress, bytes: Uint8Array, options: PutOptions): Promise<"written" | "exists"> {
     const { sdk, client } = await this.#load();
     const command = new sdk.PutObjectCommand({
-      Bucket: bucket,
+      Bucket: container,
       Key: key,
       Body: bytes,
       ContentLength: bytes.byteLength,
@@ -62,7 +64,7 @@ export class S3Driver {
       ...(options.metadata === undefined ? {} : { Metadata: { ...options.metadata } }),
       ...(options.ifNoneMatch === true ? { IfNoneMatch: "*" } : {}),
     });
-    return guard(uri, async () => {
+    return guarded(uri, async () => {
       try {
         await client.send(command);
         return "written";
@@ -73,24 +75,24 @@ export class S3Driver {
     });
   }
 
-  async getFile({ uri, bucket, key }: S3Address, path: string): Promise<boolean> {
+  async getFile({ uri, container, key }: BlobAddress, path: string): Promise<boolean> {
     const { sdk, client } = await this.#load();
-    return guard(uri, async () => {
-      const response = await found(client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: key })));
+    return guarded(uri, async () => {
+      const response = await found(client.send(new sdk.GetObjectCommand({ Bucket: container, Key: key })));
       if (response?.Body === undefined) return false;
       await pipeline(response.Body as Readable, createWriteStream(path));
       return true;
     });
   }
 
-  async putFile({ uri, bucket, key }: S3Address, path: string): Promise<void> {
+  async putFile({ uri, container, key }: BlobAddress, path: string): Promise<void> {
     const loaded = await this.#load();
-    await guard(uri, () => uploadFile(loaded, { Bucket: bucket, Key: key }, path));
+    await guarded(uri, () => uploadFile(loaded, { Bucket: container, Key: key }, path));
   }
 
-  async head({ uri, bucket, key }: S3Address): Promise<BlobHead | undefined> {
+  async head({ uri, container, key }: BlobAddress): Promise<BlobHead | undefined> {
     const { sdk, client } = await this.#load();
-    const response = await guard(uri, () => found(client.send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: key }))));
+    const response = await guarded(uri, () => found(client.send(new sdk.HeadObjectCommand({ Bucket: container, Key: key }))));
     if (response === undefined) return undefined;
     return {
       size: response.ContentLength ?? 0,
@@ -100,23 +102,38 @@ export class S3Driver {
     };
   }
 
-  async delete({ uri, bucket, key }: S3Address): Promise<void> {
+  async delete({ uri, container, key }: BlobAddress): Promise<void> {
     const { sdk, client } = await this.#load();
-    await guard(uri, () => found(client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: key }))));
+    await guarded(uri, () => found(client.send(new sdk.DeleteObjectCommand({ Bucket: container, Key: key }))));
   }
 
-  async *list({ uri, bucket, key }: S3Address): AsyncGenerator<BlobEntry> {
+  async deleteAll(addresses: readonly BlobAddress[]): Promise<void> {
+    const connection = await this.#load();
+    for (const ofBucket of Map.groupBy(addresses, ({ container }) => container).values()) {
+      const batch = ofBucket.filter(({ key }) => fitsXml(key));
+      for (let from = 0; from < batch.length; from += MAX_DELETES) await deleteObjects(connection, batch.slice(from, from + MAX_DELETES));
+      for (const address of ofBucket) if (!fitsXml(address.key)) await this.delete(address);
+    }
+  }
+
+  async *list({ uri, root, container, key }: BlobAddress): AsyncGenerator<BlobEntry> {
     const { sdk, client } = await this.#load();
     let token: string | undefined;
     do {
-      const page = await guard(uri, () =>
+      const page = await guarded(uri, () =>
         client.send(
-          new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: key, ...(token === undefined ? {} : { ContinuationToken: token }) }),
+          new sdk.ListObjectsV2Command({
+            Bucket: container,
+            Prefix: key,
+            // XML cannot hold what keys can.
+            EncodingType: "url",
+            ...(token === undefined ? {} : { ContinuationToken: token }),
+          }),
         ),
       );
       for (const item of page.Contents ?? []) {
         yield {
-          uri: `s3://${bucket}/${item.Key}`,
+          uri: `${root}${decoded(item.Key ?? "", page.EncodingType)}`,
           size: item.Size ?? 0,
           etag: unquoted(item.ETag),
           modifiedAt: item.LastModified ?? new Date(0),
@@ -126,10 +143,13 @@ export class S3Driver {
     } while (token !== undefined);
   }
 
-  async signPut({ uri, bucket, key }: S3Address, { expiresInSeconds, contentMd5, metadata = {} }: SignPutOptions): Promise<SignedRequest> {
+  async signPut(
+    { uri, container, key }: BlobAddress,
+    { expiresInSeconds, contentMd5, metadata = {} }: SignPutOptions,
+  ): Promise<SignedRequest> {
     const { sdk } = await this.#load();
     const command = new sdk.PutObjectCommand({
-      Bucket: bucket,
+      Bucket: container,
       Key: key,
       Metadata: { ...metadata },
       ...(contentMd5 === undefined ? {} : { ContentMD5: contentMd5 }),
@@ -139,9 +159,9 @@ export class S3Driver {
     return { url, headers: { ...headers, ...(contentMd5 === undefined ? {} : { "Content-MD5": contentMd5 }) } };
   }
 
-  async signGet({ uri, bucket, key }: S3Address, { expiresInSeconds }: { readonly expiresInSeconds: number }): Promise<SignedRequest> {
+  async signGet({ uri, container, key }: BlobAddress, { expiresInSeconds }: SignGetOptions): Promise<SignedRequest> {
     const { sdk } = await this.#load();
-    const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: key });
+    const command = new sdk.GetObjectCommand({ Bucket: container, Key: key });
     return { url: await this.#sign({ uri, command, expiresInSeconds, signedHeaders: [] }), headers: {} };
   }
 
@@ -157,7 +177,7 @@ export class S3Driver {
   async #sign({ uri, command, expiresInSeconds, signedHeaders }: SignInput): Promise<string> {
     const { getSignedUrl } = await import("@aws-sdk/s3-request-presigner");
     const client = await this.#signingClient();
-    return guard(uri, () =>
+    return guarded(uri, () =>
       getSignedUrl(client, command, {
         expiresIn: Math.round(expiresInSeconds),
         // Metadata counts only as headers; by default the signer would move it into the query.
@@ -188,9 +208,9 @@ interface SignInput {
 }
 
 function clientConfig(config: S3Config): Sdk.S3ClientConfig {
-  const { accessKeyId = "", secretAccessKey = "", endpoint, region = "us-east-1", maxConnections = 64 } = config;
+  const { accessKeyId = "", secretAccessKey = "", endpoint, maxConnections = 64 } = config;
   return {
-    region,
+    region: config.region || process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1",
     // Checksums that nobody asked for would become part of signed URLs, and few clients send them.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
@@ -209,42 +229,7 @@ function unquoted(etag: string | undefined): string {
   return (etag ?? "").replaceAll('"', "");
 }
 
-function statusOf(error: unknown): number | undefined {
-  const metadata = typeof error === "object" && error !== null && "$metadata" in error ? error.$metadata : undefined;
-  const status = typeof metadata === "object" && metadata !== null && "httpStatusCode" in metadata ? metadata.httpStatusCode : undefined;
-  return typeof status === "number" ? status : undefined;
-}
-
-const FILE_ERRORS: readonly unknown[] = ["ENOENT", "ENOTDIR", "EISDIR", "EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "EFBIG"];
-
-function isFileError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && FILE_ERRORS.includes(error.code);
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : "";
-}
-
-/** The answer, or undefined when there is no such key. A bucket that is not there is an error. */
-async function found<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (["NoSuchKey", "NotFound"].includes(nameOf(error))) return undefined;
-    throw error;
-  }
-}
-
-async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof BlobError) throw error;
-    const status = statusOf(error);
-    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    // Without a status there was no answer: the connection failed or broke, unless it was a file of this machine that did.
-    const passing = status === undefined ? !isFileError(error) : status >= 500 || [408, 409, 429].includes(status);
-    if (passing && nameOf(error) !== "CredentialsProviderError") throw new BlobUnavailable(uri, reason, { cause: error });
-    throw new BlobError(uri, reason, { cause: error });
-  }
+/** A space is a plus there, as in forms. Services that do not know the encoding send keys as they are. */
+function decoded(key: string, encoding: string | undefined): string {
+  return encoding === "url" ? decodeURIComponent(key.replaceAll("+", "%20")) : key;
 }

@@ -1,0 +1,156 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BlobStoreConfig } from "@flyte-ts/blobstore";
+import {
+  findAzurite,
+  findFakeGcsServer,
+  type FindOptions,
+  findVersitygw,
+  freePort,
+  startAzurite,
+  startFakeGcsServer,
+  startVersitygw,
+} from "@flyte-ts/local-servers";
+import { startService } from "../stack/service-process.js";
+
+/** A server on which the cases run. */
+export interface TestedStore {
+  /** Address of a bucket, or of a folder. */
+  readonly place: string;
+  readonly config: BlobStoreConfig;
+  /** The same with keys that are wrong; absent where none are asked for. */
+  readonly wrong?: BlobStoreConfig;
+  stop(): Promise<void>;
+}
+
+/** What a kind of store can, where they differ. */
+export interface StoreKind {
+  readonly name: string;
+  /** Addresses can be signed. */
+  readonly signs: boolean;
+  /** The server looks at signatures, and at sums of what is uploaded. */
+  readonly checks: boolean;
+  /** A signature can insist on headers of the upload. */
+  readonly insists: boolean;
+  /** What is missing is told: a bucket or a blob. */
+  readonly tellsBuckets: boolean;
+  /** Metadata, and the MD5 of the content, are kept. */
+  readonly keepsMetadata: boolean;
+  /** Header of metadata in uploads. */
+  readonly metadataHeader: string;
+  readonly find?: (options: FindOptions) => Promise<string>;
+  start(folder: string): Promise<TestedStore>;
+}
+
+const KEYS = { accessKeyId: "minio", secretAccessKey: "miniostorage" };
+const ACCOUNT = { account: "flytets", accountKey: Buffer.from("the key of an account, only here").toString("base64") };
+const OTHER = Buffer.from("the key of some other account").toString("base64");
+
+const s3 = { signs: true, checks: true, insists: true, tellsBuckets: true, keepsMetadata: true, metadataHeader: "x-amz-meta-" } as const;
+
+const s3At = (endpoint: string) => ({
+  place: "s3://bucket",
+  config: { s3: { endpoint, ...KEYS } },
+  wrong: { s3: { endpoint, ...KEYS, secretAccessKey: "not the secret" } },
+});
+
+export const STORES: readonly StoreKind[] = [
+  {
+    name: "files",
+    signs: false,
+    checks: false,
+    insists: false,
+    tellsBuckets: false,
+    keepsMetadata: false,
+    metadataHeader: "",
+    start: async (folder) => ({ place: `file://${folder}`, config: {}, stop: async () => undefined }),
+  },
+  {
+    name: "local-blobstore",
+    ...s3,
+    start: async (folder) => {
+      const [port, ops] = await Promise.all([freePort(), freePort()]);
+      const config = { port, ops: { port: ops }, dataDir: join(folder, "blobs"), buckets: ["bucket"], ...KEYS };
+      const server = await startService({ name: "blobs", service: "local-blobstore", folder, readyPort: ops, config });
+      return { ...s3At(`http://127.0.0.1:${port}`), stop: () => server.stop() };
+    },
+  },
+  {
+    name: "versitygw",
+    ...s3,
+    find: ({ onBuild }) => findVersitygw(onBuild),
+    start: async (folder) => {
+      const server = await startVersitygw({ dataDir: folder, buckets: ["bucket"], ...KEYS });
+      return { ...s3At(server.url), stop: () => server.stop() };
+    },
+  },
+  {
+    name: "azurite",
+    signs: true,
+    checks: true,
+    insists: false,
+    tellsBuckets: true,
+    keepsMetadata: true,
+    metadataHeader: "x-ms-meta-",
+    find: findAzurite,
+    start: async (folder) => {
+      const server = await startAzurite({ dataDir: folder, containers: ["container"], ...ACCOUNT });
+      const azure = { ...ACCOUNT, endpoint: server.url };
+      const wrong = { azure: { ...azure, accountKey: OTHER } };
+      return { place: "abfs://container", config: { azure }, wrong, stop: () => server.stop() };
+    },
+  },
+  {
+    name: "fake-gcs-server",
+    signs: true,
+    checks: false,
+    insists: false,
+    tellsBuckets: false,
+    keepsMetadata: true,
+    metadataHeader: "x-goog-meta-",
+    find: findFakeGcsServer,
+    start: async (folder) => {
+      const keyFile = join(folder, "key.json");
+      const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+      const key = {
+        type: "service_account",
+        client_email: "test@example.com",
+        private_key: privateKey.export({ type: "pkcs8", format: "pem" }),
+      };
+      writeFileSync(keyFile, JSON.stringify(key));
+      const data = join(folder, "data");
+      mkdirSync(data);
+      const server = await startFakeGcsServer({ dataDir: data, buckets: ["bucket"] });
+      return { place: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true, keyFile } }, stop: () => server.stop() };
+    },
+  },
+];
+
+/** Why a store cannot be tested here. Emulators that take minutes to get are got only when `BLOB_SERVERS=all` asks for it. */
+export async function storeUnavailable({ name, find }: StoreKind): Promise<string | undefined> {
+  const get = name === "versitygw" || process.env["BLOB_SERVERS"] === "all";
+  const onBuild = (what: string) => void process.stderr.write(`getting ${what} (once) …\n`);
+  try {
+    await find?.({ onBuild, get });
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replaceAll("\n", "; ") : String(error);
+    process.stderr.write(`skipped, no ${name}: ${reason}\n`);
+    return reason;
+  }
+}
+
+/** A store over a new folder, which goes with it. */
+export async function startStore(kind: StoreKind): Promise<TestedStore> {
+  const folder = mkdtempSync(join(tmpdir(), `flyte-ts-${kind.name}-`));
+  const started = await kind.start(folder);
+  return {
+    ...started,
+    stop: async () => {
+      await started.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { joinUri, parseAddress } from "./address.js";
+
+test.each([
+  ["s3://b/k/é?#%20", { scheme: "s3", root: "s3://b/", container: "b", key: "k/é?#%20" }],
+  ["s3a://b//k", { scheme: "s3", root: "s3a://b/", container: "b", key: "/k" }],
+  ["s3://b", { scheme: "s3", root: "s3://b/", container: "b", key: "" }],
+  ["gs://b/k@x", { scheme: "gs", root: "gs://b/", container: "b", key: "k@x" }],
+  ["abfs://c/k", { scheme: "abfs", root: "abfs://c/", container: "c", key: "k" }],
+  [
+    "abfss://c@a.dfs.core.windows.net/k",
+    { scheme: "abfs", root: "abfss://c@a.dfs.core.windows.net/", container: "c", host: "a.dfs.core.windows.net", key: "k" },
+  ],
+  ["/a/b", { scheme: "file", root: "", container: "", key: "/a/b" }],
+  ["file:///a/b", { scheme: "file", root: "file://", container: "", key: "/a/b" }],
+])("%s is an address", (uri, address) => {
+  expect(parseAddress(uri)).toEqual({ uri, ...address });
+});
+
+test.each(["gopher://x", "s3:///k", "gss://b/k", "gs://", "a/b", "", "file:///a/../b", "http://bucket/key"])("%s is none", (uri) => {
+  expect(() => parseAddress(uri)).toThrow(/the address must be s3:\/\/bucket\/key|must not contain/);
+});
+
+test.each([
+  [["s3://b", "a", "b"], "s3://b/a/b"],
+  [["s3://b/", "/a/", "", "b/c"], "s3://b/a/b/c"],
+  [["abfs://c@a.dfs.core.windows.net", "x"], "abfs://c@a.dfs.core.windows.net/x"],
+  [["file:///", "a"], "file:///a"],
+  [["s3://b/x//"], "s3://b/x"],
+] as [[string, ...string[]], string][])("%j join to %s", (parts, joined) => {
+  expect(joinUri(...parts)).toBe(joined);
+});

@@ -1,0 +1,34 @@
+import { guard, isFileError, passingStatus } from "../guard.js";
+
+/** The service's name for what went wrong, as `BlobNotFound`; else the connection's. An answer to HEAD has it among its headers alone. */
+export function codeOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "";
+  const { code, details } = error as { code?: string; details?: { errorCode?: string } };
+  return [code, details?.errorCode].find((each) => typeof each === "string") ?? "";
+}
+
+function statusOf(error: unknown): number | undefined {
+  const status = typeof error === "object" && error !== null && "statusCode" in error ? error.statusCode : undefined;
+  return typeof status === "number" ? status : undefined;
+}
+
+/** The answer, or undefined when there is no such blob. A container that is not there is an error. */
+export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (codeOf(error) === "BlobNotFound") return undefined;
+    throw error;
+  }
+}
+
+/** Without a status there was no answer, but for files of this machine and for an identity that is not there or may not. */
+function passes(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status !== undefined) return passingStatus(status);
+  if (isFileError(error)) return false;
+  return !(error instanceof Error && /^(CredentialUnavailableError|AuthenticationError|AggregateAuthenticationError)$/.test(error.name));
+}
+
+/** @throws BlobUnavailable, BlobError */
+export const guarded = <T>(uri: string, work: () => Promise<T>): Promise<T> => guard(uri, passes, work);

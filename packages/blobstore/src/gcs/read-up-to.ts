@@ -1,0 +1,28 @@
+import type { File } from "@google-cloud/storage";
+import { BlobTooLarge } from "../errors.js";
+import { statusOf } from "./gcs-failure.js";
+
+/**
+ * Reads a blob of at most so many bytes. One byte more is asked for than may come, so that the answer tells what there is; a
+ * stream that is broken off instead would take the SDK's other connections with it.
+ *
+ * @throws BlobTooLarge, and what the SDK throws.
+ */
+export async function readUpTo(file: File, { uri, maxBytes }: { readonly uri: string; readonly maxBytes: number }): Promise<Uint8Array> {
+  const stream = file.createReadStream({ start: 0, end: maxBytes, decompress: false });
+  let size: number | undefined;
+  stream.on("response", ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) => {
+    size = Number(/\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1] ?? Number.NaN);
+  });
+  const parts: Uint8Array[] = [];
+  try {
+    for await (const part of stream as AsyncIterable<Uint8Array>) parts.push(part);
+  } catch (error) {
+    // Of no bytes there is no first one.
+    if (statusOf(error) === 416) return new Uint8Array();
+    throw error;
+  }
+  const content = Buffer.concat(parts);
+  if (content.byteLength > maxBytes) throw new BlobTooLarge(uri, size || content.byteLength, maxBytes);
+  return content;
+}
