@@ -26,6 +26,8 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   environment: z
     .strictObject({
       env: texts,
+      /** Variable of the container → variable of this service whose value it gets; one that is not set is left out. */
+      envFromService: texts,
       envFromSecrets: z.array(z.string()).default([]),
       envFromConfigMaps: z.array(z.string()).default([]),
       literalOffloading: z.strictObject({ minSizeMb: z.int(), maxSizeMb: z.int() }).optional(),
@@ -38,6 +40,8 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
       tolerations,
       affinity: json.optional(),
       resourceTolerations: z.record(z.string(), z.array(toleration)).default({}),
+      /** Resources whose nodes have a taint of the resource's name: pods that ask for one tolerate it. */
+      tolerateResources: z.array(z.string()).default([]),
       interruptibleTolerations: tolerations,
       interruptibleNodeSelector: texts,
       interruptibleRequirement: requirement.optional(),
@@ -59,6 +63,7 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   fallbackResources: z.strictObject({ cpu: z.string().default("1"), memory: z.string().default("1Gi") }).prefault({}),
   imagePullPolicy: z.enum(["", "Always", "IfNotPresent", "Never"]).default(""),
   containerSecurityContext: json.optional(),
+  secrets: z.enum(["kubernetes", "webhook"]).default("kubernetes"),
   /** Moves inputs and outputs of raw containers. It reaches the blob store by the variables of `environment`. */
   copilot: z
     .strictObject({

@@ -6,6 +6,7 @@ import { createKubeClient, runForLeader } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { withServiceVariables } from "./build/environment.js";
 import { podServiceConfig } from "./config.js";
 import { podPlugin } from "./plugin.js";
 import { PodAttempts } from "./pods/pod-attempts.js";
@@ -23,7 +24,7 @@ const attempts = new PodAttempts({
   store,
   clock,
   logger,
-  config: config.pods,
+  config: { ...config.pods, environment: withServiceVariables(config.pods.environment, process.env) },
   graces,
   limits,
   logLinks,

@@ -211,6 +211,28 @@ describe("the pod of a container task", () => {
     ]);
   });
 
+  it("tolerates the taints of nodes with what it asks for", () => {
+    const scheduling = {
+      tolerateResources: ["nvidia.com/gpu", "other.com/chip"],
+      tolerations: [{ key: "flyte", operator: "Exists" }],
+    };
+    const target = { case: "container" as const, value: { resources: { limits: [quantity(R.GPU, "1")] } } };
+    const { spec } = buildPod(request({ target }), { config: config({ scheduling }) });
+    const taint = { key: "nvidia.com/gpu", operator: "Exists", effect: "NoSchedule" };
+    expect(spec.tolerations).toEqual([{ key: "flyte", operator: "Exists" }, taint]);
+    const already = buildPod(request({ target }), { config: config({ scheduling: { ...scheduling, tolerations: [taint] } }) });
+    expect(already.spec.tolerations).toEqual([taint]);
+    expect(buildPod(request(), { config: config({ scheduling }) }).spec.tolerations).toHaveLength(1);
+  });
+
+  it("asks for ephemeral storage only when it is told, within the platform's limit", () => {
+    const target = { case: "container" as const, value: { resources: { requests: [quantity(R.EPHEMERAL_STORAGE, "20Gi")] } } };
+    const limits = { resourceLimits: create(ResourceSetSchema, { ephemeralStorage: "10Gi" }) };
+    const { resources } = buildPod(request({ target }, limits), { config: config() }).spec.containers[0] ?? {};
+    expect(resources?.requests?.["ephemeral-storage"]).toBe("10Gi");
+    expect(resources?.limits?.["ephemeral-storage"]).toBe("10Gi");
+  });
+
   it("goes to nodes with the accelerator, with shared memory mounted", () => {
     const extendedResources = create(ExtendedResourcesSchema, {
       gpuAccelerator: { device: "nvidia-a100", partitionSizeValue: { case: "partitionSize", value: "1g.5gb" } },
@@ -270,6 +292,40 @@ describe("secrets", () => {
   it("need group and key", () => {
     const securityContext = create(SecurityContextSchema, { secrets: [{ key: "x" }] });
     expect(() => buildPod(request({ securityContext }), { config: config() })).toThrow("a secret needs group and key");
+  });
+});
+
+describe("secrets for Flyte's webhook", () => {
+  it("are asked for as Go Flyte does, and nothing else is in the pod", () => {
+    const secrets = [{ key: "my_key" }, { group: ";':/\\" }, { group: "g", key: "k", mountRequirement: Secret_MountType.ENV_VAR }];
+    const securityContext = create(SecurityContextSchema, { secrets });
+    const { metadata, spec } = buildPod(request({ securityContext }), { config: config({ secrets: "webhook" }) });
+    expect(metadata.labels).toMatchObject({ "inject-flyte-secrets": "true" });
+    expect(metadata.annotations).toMatchObject({
+      "flyte.secrets/s0": "nnsxsoraejwxsx2lmv3secq",
+      "flyte.secrets/s1": "m4zg54lqhiqceozhhixvyxbcbi",
+    });
+    expect(spec.volumes).toBeUndefined();
+    expect(spec.containers[0]?.env).toHaveLength(10);
+  });
+
+  it("leaves pods alone whose secrets are there already", () => {
+    const securityContext = create(SecurityContextSchema, { secrets: [{ group: "g", key: "k" }] });
+    const { metadata } = buildPod(request({ securityContext }), { config: config() });
+    expect(metadata.labels).not.toHaveProperty("inject-flyte-secrets");
+  });
+
+  it("a volume of the task's own of the same Secret keeps all its keys", () => {
+    const securityContext = create(SecurityContextSchema, { secrets: [{ group: "g", key: "K" }] });
+    const base: PodTemplate = {
+      metadata: { name: "base" },
+      template: { spec: { containers: [], volumes: [{ name: "own", secret: { secretName: "g" } }] } },
+    };
+    const { spec } = buildPod(request({ securityContext }), { config: config(), base });
+    expect(spec.volumes).toEqual([
+      { name: "own", secret: { secretName: "g" } },
+      { name: "flyte-secret-1", secret: { secretName: "g", optional: true, items: [{ key: "K", path: "k" }] } },
+    ]);
   });
 });
 
@@ -381,5 +437,21 @@ describe("the pod of a pod task", () => {
     expect(spec.containers[0]?.resources).toEqual({ limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1", memory: "1Gi" } });
     expect(spec.containers[1]?.env?.[0]).toEqual({ name: "ALL", value: "1" });
     expect(spec.containers[1]?.imagePullPolicy).toBe("Always");
+  });
+
+  it("has from a template whatever else pods can say", () => {
+    const said = {
+      priorityClassName: "batch",
+      runtimeClassName: "gvisor",
+      imagePullSecrets: [{ name: "registry" }],
+      hostAliases: [{ ip: "10.0.0.1", hostnames: ["db"] }],
+      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "ScheduleAnyway" }],
+    };
+    const base = { metadata: { name: "base" }, template: { spec: { containers: [], ...said } } } as PodTemplate;
+    const { spec } = pod({}, { base });
+    expect(spec).toMatchObject(said);
+    const own = { ...podSpec, priorityClassName: "urgent", imagePullSecrets: [{ name: "mine" }] };
+    const merged = pod({ target: { case: "k8sPod", value: { podSpec: own } } }, { base }).spec;
+    expect(merged).toMatchObject({ priorityClassName: "urgent", imagePullSecrets: [{ name: "registry" }, { name: "mine" }] });
   });
 });

@@ -9,6 +9,7 @@ import { onTemplate, templateResources } from "./pod-template.js";
 import { PRIMARY_CONTAINER, rawPod } from "./raw-pod.js";
 import { mergeResources, type PlatformResources, resourcesOf, settleResources } from "./resources.js";
 import { lastOf, onAccelerator, scheduled, type SchedulingConfig } from "./scheduling.js";
+import { secretRequests } from "./secret-requests.js";
 import { withSecrets } from "./secrets.js";
 import { withSharedMemory } from "./shared-memory.js";
 
@@ -22,6 +23,8 @@ export interface PodConfig {
   /** For the primary container, where the task says nothing. */
   readonly containerSecurityContext?: JsonMap | undefined;
   readonly copilot: CopilotConfig;
+  /** Who puts secrets into pods: this service, from Secrets of Kubernetes, or Flyte's webhook. */
+  readonly secrets: "kubernetes" | "webhook";
 }
 
 export interface BuildPodOptions {
@@ -79,11 +82,13 @@ export function buildPod(request: TaskRequest, options: BuildPodOptions): Pod {
   spec = withSharedMemory(spec, lastOf(extended.map((resources) => resources?.sharedMemory)), primaryContainer);
   const image = overrides?.containerImage ?? "";
   if (image !== "") spec = onPrimary(spec, primaryContainer, (container) => ({ ...container, image }));
-  spec = withSecrets(spec, template?.securityContext?.secrets ?? [], (container) => !isCopilot(container, config.copilot));
+  const secrets = template?.securityContext?.secrets ?? [];
+  if (config.secrets === "kubernetes") spec = withSecrets(spec, secrets, (container) => !isCopilot(container, config.copilot));
+  const asked = secretRequests(config.secrets === "webhook" ? secrets : []);
 
   const marked: Record<string, string> = isMarked(request, spec) ? { [PRIMARY_CONTAINER]: primaryContainer } : {};
-  const labels = { ...base?.template.metadata?.labels, ...raw.labels };
-  const annotations = { ...base?.template.metadata?.annotations, ...raw.annotations, ...marked };
+  const labels = { ...base?.template.metadata?.labels, ...raw.labels, ...asked.labels };
+  const annotations = { ...base?.template.metadata?.annotations, ...raw.annotations, ...marked, ...asked.annotations };
   return { apiVersion: "v1", kind: "Pod", metadata: objectMeta(request, { labels, annotations }, config.metadata), spec: tidy(spec) };
 }
 

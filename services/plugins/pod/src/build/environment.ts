@@ -5,6 +5,8 @@ import type { EnvVar, JsonMap } from "../kube/pod-types.js";
 export interface EnvironmentConfig {
   /** Set in every container. */
   readonly env: Readonly<Record<string, string>>;
+  /** As `env`: variable of the container → variable of this service whose value it gets. */
+  readonly envFromService: Readonly<Record<string, string>>;
   /** Secrets and config maps of the task's namespace whose keys become variables; they may be absent. */
   readonly envFromSecrets: readonly string[];
   readonly envFromConfigMaps: readonly string[];
@@ -62,4 +64,13 @@ export function environmentSources({ envFromSecrets, envFromConfigMaps }: Enviro
     ...envFromSecrets.map((name) => ({ secretRef: { name, optional: true } })),
     ...envFromConfigMaps.map((name) => ({ configMapRef: { name, optional: true } })),
   ];
+}
+
+/** With what `envFromService` names of the service's own variables among `env`. */
+export function withServiceVariables<T extends EnvironmentConfig>(config: T, own: Readonly<Record<string, string | undefined>>): T {
+  const taken = Object.entries(config.envFromService).flatMap(([name, from]) => {
+    const value = own[from];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...config, env: { ...config.env, ...Object.fromEntries(taken) } };
 }

@@ -8,6 +8,8 @@ export interface SchedulingConfig {
   readonly affinity?: Affinity | undefined;
   /** Added for pods that ask for the resource. */
   readonly resourceTolerations: Readonly<Record<string, readonly Toleration[]>>;
+  /** Resources whose nodes are tainted with the resource's name. */
+  readonly tolerateResources: readonly string[];
   readonly interruptibleTolerations: readonly Toleration[];
   readonly interruptibleNodeSelector: Readonly<Record<string, string>>;
   readonly interruptibleRequirement?: NodeSelectorRequirement | undefined;
@@ -35,6 +37,7 @@ export function scheduled(spec: PodSpec, config: SchedulingConfig, interruptible
     ...config.tolerations,
     ...(spec.tolerations ?? []),
   ];
+  tolerations.push(...taintsOfResources(spec, config).filter((taint) => !tolerations.some((known) => isSame(known, taint))));
   const nodeSelector = { ...config.nodeSelector, ...spec.nodeSelector, ...(interruptible ? config.interruptibleNodeSelector : {}) };
   const requirement = interruptible ? config.interruptibleRequirement : config.nonInterruptibleRequirement;
   const affinity = structuredClone(spec.affinity ?? config.affinity ?? {});
@@ -60,6 +63,19 @@ function resourceTolerations({ containers }: PodSpec, { resourceTolerations: rul
     containers.flatMap(({ resources }) => [...Object.keys(resources?.limits ?? {}), ...Object.keys(resources?.requests ?? {})]),
   );
   return [...names].sort().flatMap((name) => rules[name] ?? []);
+}
+
+/** As cloud providers taint nodes with special hardware. */
+function taintsOfResources({ containers, initContainers = [] }: PodSpec, { tolerateResources }: SchedulingConfig): Toleration[] {
+  const requested = new Set([...containers, ...initContainers].flatMap(({ resources }) => Object.keys(resources?.requests ?? {})));
+  return tolerateResources
+    .filter((name) => requested.has(name))
+    .toSorted()
+    .map((key) => ({ key, operator: "Exists", effect: "NoSchedule" }));
+}
+
+function isSame(a: Toleration, b: Toleration): boolean {
+  return a.key === b.key && a.operator === b.operator && a.effect === b.effect && a.value === b.value;
 }
 
 /** Every alternative of the node affinity must meet the requirements too. */

@@ -55,6 +55,10 @@ describe("log links", () => {
     expect(links(link(template))[0]?.uri).toBe(uri);
   });
 
+  it("have names with variables too", () => {
+    expect(links(link("a", { name: "Logs of {{ .containerName }}" }))[0]?.name).toBe("Logs of main (User)");
+  });
+
   it("of a type are for tasks that name it", () => {
     expect(links(link("a", { linkType: "profiler" }), link("b", { linkType: "absent" }), link("c")).map(({ uri }) => uri)).toEqual([
       "a",

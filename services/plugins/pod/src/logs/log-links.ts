@@ -5,6 +5,7 @@ import type { Pod } from "../kube/pod-types.js";
 import { parseTime } from "../phase/pod-times.js";
 
 export interface LogLink {
+  /** Variables as in addresses may stand in it. */
   readonly name: string;
   /** Addresses with `{{ .podName }}`, `{{ .namespace }}` … (contract §6.7). */
   readonly uris: readonly string[];
@@ -28,7 +29,7 @@ export function logLinks(links: readonly LogLink[], { pod, request, now }: { pod
       uris.map((uri) =>
         create(TaskLogSchema, {
           uri: render(uri, variables, config),
-          name: `${name}${SUFFIX}`,
+          name: `${render(name, variables, config)}${SUFFIX}`,
           messageFormat: TaskLog_MessageFormat.JSON,
           ShowWhilePending: showWhilePending,
           HideOnceFinished: hideOnceFinished,
