@@ -3,6 +3,8 @@ export interface AcceptedProbe {
   /** Regular expression over the whole case id. */
   readonly case: string;
   readonly reason: string;
+  /** Where it agrees at times: regular expression over each whole line that tells a difference. Others are not accepted. */
+  readonly only?: string;
 }
 
 export interface DifferingCase {
@@ -33,7 +35,13 @@ export function readReport(text: string): ProbeReport {
   return { total, differing };
 }
 
-/** The reason why a case may differ, or undefined. */
-export function acceptedProbe(list: readonly AcceptedProbe[], id: string): string | undefined {
-  return list.find((entry) => new RegExp(`^(?:${entry.case})$`).test(id))?.reason;
+/** The reason why a case may differ as it does, or undefined. */
+export function acceptedProbe(list: readonly AcceptedProbe[], { id, lines: [, ...differences] }: DifferingCase): string | undefined {
+  const accepted = ({ case: named, only }: AcceptedProbe) =>
+    whole(named).test(id) && (only === undefined || differences.every((line) => whole(only).test(line)));
+  return list.find(accepted)?.reason;
+}
+
+function whole(pattern: string): RegExp {
+  return new RegExp(`^(?:${pattern})$`);
 }

@@ -40,15 +40,15 @@ if (total === undefined || total === 0) {
   console.log(total === 0 ? "no case was compared: is the group misspelt?" : "probe.py did not come to its end");
   process.exit(1);
 }
-const open = differing.filter(({ id }) => acceptedProbe(list, id) === undefined);
+const open = differing.filter((each) => acceptedProbe(list, each) === undefined);
 for (const { id, lines } of open) console.log(`DIFFERS ${[id, ...lines].join("\n    ")}`);
-for (const { id } of differing) {
-  const reason = acceptedProbe(list, id);
-  if (reason !== undefined) console.log(`accepted ${id}: ${reason}`);
+for (const each of differing) {
+  const reason = acceptedProbe(list, each);
+  if (reason !== undefined) console.log(`accepted ${each.id}: ${reason}`);
 }
 if (values.groups === "") {
   for (const entry of list) {
-    if (!differing.some(({ id }) => acceptedProbe([entry], id) !== undefined))
+    if (entry.only === undefined && !differing.some((each) => acceptedProbe([entry], each) !== undefined))
       console.log(`agrees by now, take it off the list: ${entry.case}`);
   }
 }
