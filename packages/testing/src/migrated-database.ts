@@ -9,13 +9,17 @@ export interface MigratedDatabase {
   stop(): Promise<void>;
 }
 
-/**
- * Runs the migrations of a folder on a fresh server. With a name, in a database that several replicas find missing and
- * make and migrate at once, as those of a service do that start together.
- */
-export async function migratedDatabase(directory: string, name?: string): Promise<MigratedDatabase> {
+export interface MigratedDatabaseOptions {
+  /** A database that several replicas find missing and make and migrate at once, as those of a service do that start together. */
+  readonly name?: string;
+  /** Folder of a server that is kept for the next run. Default: a fresh one that goes with `stop`. */
+  readonly kept?: string | undefined;
+}
+
+/** Runs the migrations of a folder on a server. */
+export async function migratedDatabase(directory: string, { name, kept }: MigratedDatabaseOptions = {}): Promise<MigratedDatabase> {
   const logger = createLogger({ service: "test", level: "silent" });
-  const postgres = await postgresFixture();
+  const postgres = await postgresFixture({ kept });
   const url = new URL(postgres.url);
   if (name !== undefined) {
     url.pathname = `/${name}`;

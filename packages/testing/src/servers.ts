@@ -14,19 +14,27 @@ export interface ServerFixture {
   stop(): Promise<void>;
 }
 
-/** @param durable whether what was committed is there after a crash of the server; it costs time, so not unless it is asked for */
-export function postgresFixture({ durable = false }: { readonly durable?: boolean } = {}): Promise<ServerFixture> {
-  return fixture("postgres", (dataDir, port) =>
-    startPostgres({ dataDir, durable, guard: testGuard(), ...(port === undefined ? {} : { port }) }),
-  );
+export interface PostgresFixtureOptions {
+  /** Whether what was committed is there after a crash of the server; it costs time, so not unless it is asked for. */
+  readonly durable?: boolean;
+  /** Keeps the data there for the next run; by default they go with `stop`. */
+  readonly kept?: string | undefined;
+}
+
+export function postgresFixture({ durable = false, kept }: PostgresFixtureOptions = {}): Promise<ServerFixture> {
+  const start = (dataDir: string, port?: number) =>
+    startPostgres({ dataDir, durable, guard: testGuard(), ...(port === undefined ? {} : { port }) });
+  return fixture("postgres", start, kept);
 }
 
 export function natsFixture(): Promise<ServerFixture> {
   return fixture("nats", (dataDir, port) => startNats({ dataDir, guard: testGuard(), ...(port === undefined ? {} : { port }) }));
 }
 
-async function fixture(name: string, start: (dataDir: string, port?: number) => Promise<LocalServer>): Promise<ServerFixture> {
-  const folder = mkdtempSync(join(tmpdir(), `flyte-ts-test-${name}-`));
+type Start = (dataDir: string, port?: number) => Promise<LocalServer>;
+
+async function fixture(name: string, start: Start, kept?: string): Promise<ServerFixture> {
+  const folder = kept ?? mkdtempSync(join(tmpdir(), `flyte-ts-test-${name}-`));
   const dataDir = join(folder, name);
   let server = await start(dataDir);
   const { url, port } = server;
@@ -40,7 +48,7 @@ async function fixture(name: string, start: (dataDir: string, port?: number) => 
     },
     stop: async () => {
       await server.stop();
-      rmSync(folder, { recursive: true, force: true });
+      if (kept === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -8,7 +8,7 @@ let database: MigratedDatabase;
 let db: Database;
 beforeAll(async () => {
   // Replicas start together: each may find the database missing.
-  database = await migratedDatabase(directory, "catalog of tests");
+  database = await migratedDatabase(directory, { name: "catalog of tests" });
   ({ db } = database);
 });
 afterAll(() => database.stop());

@@ -8,7 +8,7 @@ let database: MigratedDatabase;
 let db: Database;
 beforeAll(async () => {
   // Replicas start together: each may find the database missing.
-  database = await migratedDatabase(directory, "scheduler of tests");
+  database = await migratedDatabase(directory, { name: "scheduler of tests" });
   ({ db } = database);
 });
 afterAll(() => database.stop());

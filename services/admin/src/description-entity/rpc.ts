@@ -61,7 +61,7 @@ export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImp
           name: id.name,
         },
       });
-      const { rows } = await db.query<{ entity: Uint8Array }>(selectPage(entity, plan, "entity"));
+      const { rows } = await db.query<{ entity: Uint8Array }>(selectPage(plan, "entity"));
       return {
         descriptionEntities: rows.map((row) => fromBinary(DescriptionEntitySchema, row.entity)),
         token: nextToken(plan, rows.length),

@@ -1,5 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { type Condition, type ListRequest, orderOf, type ReadTerm } from "../list/plan.js";
+import type { Condition } from "../list/condition.js";
+import { type ListRequest, orderOf, type ReadTerm } from "../list/plan.js";
 import { executionEntity } from "./list-entity.js";
 
 /** Times that come after an execution is accepted. */

@@ -1,3 +1,4 @@
+import { ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { launchPlanEntity } from "../launch-plan/list-entity.js";
 import { baseColumns, type EntityDescription } from "../list/entity.js";
@@ -6,7 +7,13 @@ import { workflowEntity } from "../workflow/list-entity.js";
 
 const text = { type: "text" } as const;
 const tagColumns = { key: text, value: text, name: { type: "text", sql: "execution_tags.key" } } as const;
-const tags = { kind: "exists", table: "execution_tags", on: "execution_tags.execution_id = executions.id", columns: tagColumns } as const;
+const tags = {
+  kind: "exists",
+  table: "execution_tags",
+  on: "execution_tags.execution_id = executions.id",
+  columns: tagColumns,
+  numbers: { column: "executions.id", of: { table: "execution_tags", columns: tagColumns }, number: "execution_id" },
+} as const;
 
 /** What has few values is put in the order of time beneath it. */
 const beforeTime = <T extends string>(name: T) => [name, "created_at", "id"] as const;
@@ -54,6 +61,12 @@ export const executionTable = {
     state: {
       type: "int4",
       order: beforeTime("state"),
+      few: {
+        from: "values",
+        values: Object.values(ExecutionState)
+          .filter((state) => typeof state === "number")
+          .map(String),
+      },
       unindexed: { of: "order", because: "lists are of one state but for those that ask otherwise" },
     },
     launch_entity: {
@@ -81,21 +94,21 @@ export const executionEntity: EntityDescription = {
       table: "launch_plans",
       on: "launch_plans.id = executions.launch_plan_id",
       columns: { ...launchPlanEntity.columns, name: nameInRow("launch_plan_name", ResourceType.LAUNCH_PLAN) },
-      numbers: { column: "executions.launch_plan_id", of: launchPlanEntity },
+      numbers: { column: "executions.launch_plan_id", order: "created_at", of: launchPlanEntity },
     },
     workflow: {
       kind: "join",
       table: "workflows",
       on: "workflows.id = executions.workflow_id",
       columns: { ...workflowEntity.columns, name: nameInRow("workflow_name", ResourceType.WORKFLOW) },
-      numbers: { column: "executions.workflow_id", of: workflowEntity },
+      numbers: { column: "executions.workflow_id", order: "created_at", of: workflowEntity },
     },
     task: {
       kind: "join",
       table: "tasks",
       on: "tasks.id = executions.task_id",
       columns: taskEntity.columns,
-      numbers: { column: "executions.task_id", of: taskEntity },
+      numbers: { column: "executions.task_id", order: "created_at", of: taskEntity },
       implies: "executions.launch_entity = 'task'",
     },
     admin_tag: tags,

@@ -29,7 +29,7 @@ export async function listExecutions(
   });
   // What most clients ask for, and executions_created_at has in order.
   const page = filters === "" && id.name === "" && sortBy?.key === "created_at" ? preparedPage : selectPage;
-  const { rows } = await db.query<ExecutionRow>(page(executionEntity, plan, executionColumns));
+  const { rows } = await db.query<ExecutionRow>(page(plan, executionColumns));
   return new Encoded(ExecutionListSchema, encodeExecutions(rows, nextToken(plan, rows.length)));
 }
 

@@ -23,7 +23,7 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
 
   async function list(request: ListRequest) {
     const plan = planList(launchPlanEntity, request);
-    const { rows } = await db.query<LaunchPlanRow>(selectPage(launchPlanEntity, plan, launchPlanColumnNames));
+    const { rows } = await db.query<LaunchPlanRow>(selectPage(plan, launchPlanColumnNames));
     return { launchPlans: rows.map((row) => storedLaunchPlan(row).launchPlan), token: nextToken(plan, rows.length) };
   }
 

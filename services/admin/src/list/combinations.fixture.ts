@@ -113,7 +113,7 @@ const found = new Map<string, readonly string[]>();
 async function valuesOf(db: Queryable, { table, name, column: { type } }: Place): Promise<readonly string[]> {
   const sql = columnSql(table, name);
   const from = /^[a-z_]+\.[a-z_]+$/.test(sql) ? (sql.split(".")[0] ?? table.table) : table.table;
-  const sample = `(SELECT ${sql} AS v FROM ${from} TABLESAMPLE SYSTEM (${await sampled(db, from)}) LIMIT 10000) AS s WHERE v IS NOT NULL`;
+  const sample = `(SELECT ${sql} AS v FROM ${from} TABLESAMPLE SYSTEM (${await sampled(db, from)}) REPEATABLE (1) LIMIT 10000) AS s WHERE v IS NOT NULL`;
   const text =
     type === "text" || type === "int4"
       ? `WITH n AS (SELECT v::text, count(*) AS c FROM ${sample} GROUP BY 1),

@@ -75,18 +75,24 @@ export type RelatedTable = ColumnTable &
         readonly kind: "join" | "exists";
         readonly on: string;
         readonly numbers?: Numbers;
-        /** Holds for all rows that are joined; told to the database, which cannot know. */
+        /** Holds for all rows that have such a row; told to the database, which cannot know. */
         readonly implies?: string;
+        /** The database is not to begin with this table (`exists`). */
+        readonly oneByOne?: boolean;
       }
     | { readonly kind: "same" }
   );
 
-/** The rows of a joined table are first looked for by themselves: where they are few, the list is told their numbers. */
+/** The rows of another table are first looked for by themselves: where they are few, the list is told their numbers. */
 export interface Numbers {
-  /** Column of the listed table, in SQL, that holds the number. */
+  /** Column of the listed table, in SQL, that holds the number. An index begins with it. */
   readonly column: string;
-  /** The joined table with columns of its own. */
+  /** That index goes on with this column: it has the rows of one number in its order. */
+  readonly order?: string;
+  /** The other table with columns of its own. */
   readonly of: ColumnTable;
+  /** Column of the other table that holds the number. Default: `id`. */
+  readonly number?: string;
 }
 
 /**

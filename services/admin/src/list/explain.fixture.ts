@@ -32,9 +32,9 @@ export async function page(db: Database, listed: Listed, combination: Combinatio
   return rows;
 }
 
-async function query({ entity, request, select, plan }: Listed, { filters, sort }: Combination): Promise<Query> {
+async function query({ request, select, plan }: Listed, { filters, sort }: Combination): Promise<Query> {
   const sortBy = sort === undefined ? {} : { sortBy: create(SortSchema, { key: sort[0], direction: sort[1] }) };
-  return selectPage(entity, await plan({ rpc: "List", limit: 100, token: "", filters, ...sortBy, ...request }), select);
+  return selectPage(await plan({ rpc: "List", limit: 100, token: "", filters, ...sortBy, ...request }), select);
 }
 
 /** Lists a page of 100 rows, and tells how the database found them. */

@@ -104,10 +104,19 @@ function statements(fill: Fill): readonly string[] {
 }
 
 /**
- * Fills admin's empty tables for tests of lists. Indexes are dropped before and made again afterwards, and what the tables
- * hold is not logged: this is for a database that goes with the test.
+ * Fills admin's tables for tests of lists where they are empty. Indexes are dropped before and made again afterwards, and
+ * what the tables hold is not logged: this is for a database that goes with the test.
  */
 export async function fillLists(db: Database, fill: Fill): Promise<void> {
+  const { count } = await db.query({ text: "SELECT 1 FROM executions LIMIT 1" });
+  if (count === 0) await insertAll(db, fill);
+  await db.transaction(async (tx) => {
+    await tx.query({ text: "SET LOCAL statement_timeout = 0" });
+    await tx.query({ text: "ANALYZE" });
+  });
+}
+
+async function insertAll(db: Database, fill: Fill): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.query({ text: "SET LOCAL statement_timeout = 0" });
     await tx.query({ text: "SET LOCAL maintenance_work_mem = '512MB'" });
@@ -121,10 +130,6 @@ export async function fillLists(db: Database, fill: Fill): Promise<void> {
     const indexes = await dropIndexes(tx);
     for (const text of statements(fill)) await tx.query({ text });
     for (const text of indexes) await tx.query({ text });
-  });
-  await db.transaction(async (tx) => {
-    await tx.query({ text: "SET LOCAL statement_timeout = 0" });
-    await tx.query({ text: "ANALYZE" });
   });
 }
 

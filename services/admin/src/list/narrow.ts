@@ -1,15 +1,21 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { type ColumnTable, columnSql, type EntityDescription, type FewValues } from "./entity.js";
 import { columnTypes } from "./column-type.js";
-import { type Condition, type ListPlan, type ListRequest, numbered, planTerms, readTerms, type ReadTerm } from "./plan.js";
+import { type Condition, numbered } from "./condition.js";
+import { type ColumnTable, columnSql, type EntityDescription, type FewValues, type Numbers } from "./entity.js";
+import { countFew, type Numbered } from "./few-rows.js";
+import { type ListPlan, type ListRequest, orderOf, planTerms, readTerms, type ReadTerm } from "./plan.js";
 
-/** Values or numbers that a list is told; of more, so many rows match that a page of them is found soon. */
-const MAX_TOLD = 500;
+/** Values that a list is told; of more, so many rows match that a page of them is found soon. */
+const MAX_VALUES = 500;
+/** The same of numbers of another table's rows. */
+const MAX_NUMBERS = 10_000;
 
 /**
  * {@link planList} for tables of millions of rows. What terms say of columns with few values, and of other tables, is
  * found out first, by queries of their own, and told as lists of values and numbers: these the database can look up in an
- * index, and it knows how many rows have them. `contains(user,ann)` for instance becomes the users that match.
+ * index, and it knows how many rows have them. `contains(user,ann)` for instance becomes the users that match. Of what is
+ * said of another table the database knows next to nothing, so it is told what to do: few rows are read before anything
+ * else, and of many it goes by the order asked for until the page is full.
  *
  * @throws RpcError INVALID_ARGUMENT as planList does.
  */
@@ -19,12 +25,13 @@ export async function planNarrowed(db: Queryable, entity: EntityDescription, req
   planTerms(entity, request, terms);
   const groups = new Map<unknown, ReadTerm[]>();
   for (const term of terms) {
-    const table =
-      term.related?.kind === "join" && term.related.numbers !== undefined && term.column.few === undefined ? term.related : term;
-    groups.set(table, [...(groups.get(table) ?? []), term]);
+    const group = numbersOf(term) !== undefined && term.column.few === undefined ? term.related : term;
+    groups.set(group, [...(groups.get(group) ?? []), term]);
   }
   const narrowed = await Promise.all([...groups.values()].map((group) => narrowGroup(db, { entity, request, terms, group })));
-  return planTerms(entity, request, narrowed.flat());
+  const fewest = narrowed.toSorted((a, b) => (a.few?.rows ?? Infinity) - (b.few?.rows ?? Infinity))[0]?.few;
+  const left = narrowed.filter(({ few }) => few === undefined || few !== fewest).flatMap((group) => group.terms);
+  return planTerms(entity, { ...request, among: fewest?.numbered }, left);
 }
 
 interface Group {
@@ -36,18 +43,67 @@ interface Group {
   readonly group: readonly ReadTerm[];
 }
 
-async function narrowGroup(db: Queryable, { entity, request, terms, group }: Group): Promise<readonly ReadTerm[]> {
+interface Narrowed {
+  readonly terms: readonly ReadTerm[];
+  /** The rows that they leave, where these are few. */
+  readonly few?: { readonly rows: number; readonly numbered: Numbered } | undefined;
+}
+
+async function narrowGroup(db: Queryable, { entity, request, terms, group }: Group): Promise<Narrowed> {
   const [first] = group;
-  if (first === undefined || first.condition.known !== undefined) return group;
-  const { few } = first.column;
-  if (few !== undefined) return needsValues(first) ? [await toldValues(db, { entity, request, term: first, few })] : group;
-  const numbers = first.related?.kind === "join" ? first.related.numbers : undefined;
-  if (numbers === undefined) return group;
+  if (first === undefined || first.condition.known !== undefined) return { terms: group };
+  const { few: values } = first.column;
+  if (values !== undefined)
+    return { terms: needsValues(first) ? [await toldValues(db, { entity, request, term: first, few: values })] : group };
+  const numbers = numbersOf(first);
+  return numbers === undefined ? { terms: group } : narrowByNumbers(db, { entity, request, terms, group }, { first, numbers });
+}
+
+/** What is said of another table: finds its rows, and how many of the listed table's belong to them. */
+async function narrowByNumbers(
+  db: Queryable,
+  { entity, request, terms, group }: Group,
+  { first, numbers }: { readonly first: ReadTerm; readonly numbers: Numbers },
+): Promise<Narrowed> {
   // The name stands in the listed row and is a term of its own, but it says which rows of the other table are meant, too.
   const named = terms.filter((term) => term.prefix === first.prefix && !group.includes(term));
   const conditions = [...group, ...named].map(({ name, says }) => says(columnSql(numbers.of, name)));
-  const found = await firstFew<string>(db, { select: "id", from: numbers.of.table, conditions });
-  return found === undefined ? group : [told(first, { sql: `${numbers.column} = ANY($$::int8[])`, value: found })];
+  const { of, column, number = "id" } = numbers;
+  if (first.related?.kind === "exists") {
+    if (group.every(isShortPart)) return { terms: group.map(checkedOneByOne) };
+    const few = await counted(db, entity, { column, number, from: { sql: of.table }, conditions });
+    return few === undefined ? { terms: group.map(checkedOneByOne) } : { terms: group, few };
+  }
+  const found = await firstFew<string>(db, { select: number, from: of.table, conditions, most: MAX_NUMBERS });
+  if (found === undefined) return { terms: group.map(checkedOneByOne) };
+  const [only] = found;
+  // An index has the rows of one number in this order: a page of them is read and no more.
+  if (found.length === 1 && orderOf(entity, request).columns[0] === numbers.order) {
+    return { terms: [told(first, { sql: `${column} = $$::int8`, value: only })] };
+  }
+  const few = await counted(db, entity, {
+    column,
+    number: "number",
+    from: { sql: "unnest($$::int8[]) AS number", value: found },
+    conditions: [],
+  });
+  const among = `${column} = ANY($$::int8[])`;
+  // IS TRUE: it is not looked up in an index.
+  return { terms: [told(first, { sql: few === undefined ? `(${among}) IS TRUE` : among, value: found })], few };
+}
+
+/** An index of parts of texts knows those of three characters and more. */
+function isShortPart({ function: name, values: [part = ""] }: ReadTerm): boolean {
+  return name === "contains" && part.length < 3;
+}
+
+function numbersOf({ related }: ReadTerm): Numbers | undefined {
+  return related === undefined || related.kind === "same" ? undefined : related.numbers;
+}
+
+async function counted(db: Queryable, entity: EntityDescription, few: Numbered): Promise<Narrowed["few"]> {
+  const rows = await countFew(db, entity, few);
+  return rows === undefined ? undefined : { rows, numbered: few };
 }
 
 /** Of a single value an index tells by itself. */
@@ -75,7 +131,7 @@ function valuesOf(db: Queryable, { entity, request, term, few }: Few, column: st
       return firstFew(db, {
         select: "value",
         from: "unnest($known::text[]) AS value",
-        conditions: [term.says("value")],
+        conditions: [term.says(`value::${columnTypes[term.column.type].cast}`)],
         known: few.values,
       });
     case "names": {
@@ -99,10 +155,10 @@ async function indexedValues(db: Queryable, { entity, request, term }: Few, colu
   const { rows } = await db.query<{ value: string; fits: boolean }>({
     text: `WITH RECURSIVE few AS (${next("IS NOT NULL")}
         UNION ALL SELECT ${next("> few.value")} FROM few WHERE few.value IS NOT NULL)
-      SELECT value::text, ${numbered(term.says("value"), values)} AS fits FROM few WHERE value IS NOT NULL LIMIT ${MAX_TOLD + 1}`,
+      SELECT value::text, ${numbered(term.says("value"), values)} AS fits FROM few WHERE value IS NOT NULL LIMIT ${MAX_VALUES + 1}`,
     values,
   });
-  return rows.length > MAX_TOLD ? undefined : rows.filter(({ fits }) => fits).map(({ value }) => value);
+  return rows.length > MAX_VALUES ? undefined : rows.filter(({ fits }) => fits).map(({ value }) => value);
 }
 
 interface Find {
@@ -110,18 +166,25 @@ interface Find {
   readonly from: string;
   readonly conditions: readonly Condition[];
   readonly known?: unknown;
+  readonly most?: number;
 }
 
 /** Undefined where they are not few. */
-async function firstFew<T>(db: Queryable, { select, from, conditions, known }: Find): Promise<readonly T[] | undefined> {
+async function firstFew<T>(db: Queryable, { select, from, conditions, known, most = MAX_VALUES }: Find): Promise<readonly T[] | undefined> {
   const values: unknown[] = known === undefined ? [] : [known];
   const where = conditions.map((condition) => numbered(condition, values)).join(" AND ");
-  const text = `SELECT ${select} FROM ${from.replace("$known", "$1")} WHERE ${where} LIMIT ${MAX_TOLD + 1}`;
+  const text = `SELECT ${select} FROM ${from.replace("$known", "$1")} WHERE ${where} LIMIT ${most + 1}`;
   const { rows } = await db.query<Record<string, T>>({ text, values });
-  return rows.length > MAX_TOLD ? undefined : rows.flatMap((row) => Object.values(row));
+  return rows.length > most ? undefined : rows.flatMap((row) => Object.values(row));
 }
 
 /** The term, said otherwise; of the listed table alone. */
 function told(term: ReadTerm, condition: Condition): ReadTerm {
   return { ...term, related: undefined, condition };
+}
+
+/** The term, asked of each row of the list as it comes by: its table is not joined. */
+function checkedOneByOne(term: ReadTerm): ReadTerm {
+  const { related } = term;
+  return related === undefined || related.kind === "same" ? term : { ...term, related: { ...related, kind: "exists", oneByOne: true } };
 }

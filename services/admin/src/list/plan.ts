@@ -12,6 +12,8 @@ import {
   entityPrefixes,
   type RelatedTable,
 } from "./entity.js";
+import { type Condition, numbered } from "./condition.js";
+import { fewRows, type Numbered } from "./few-rows.js";
 import { type FilterTerm, parseFilterTerms } from "./filter-term.js";
 import { parseToken } from "./token.js";
 
@@ -31,28 +33,22 @@ export interface ListRequest {
   readonly known?: Readonly<Record<string, string | number | bigint>>;
   /** Further conditions: SQL over the entity's table with `$$` where the value goes. */
   readonly where?: readonly Condition[];
+  /** The few rows among which all of the list are; conditions that follow from it may be left out. */
+  readonly among?: Numbered | undefined;
   /** Whether limit 0 asks for all rows instead of being refused. */
   readonly zeroMeansAll?: boolean;
-}
-
-export interface Condition {
-  readonly sql: string;
-  /** Goes where `$$` stands. */
-  readonly value?: unknown;
-  /** Goes where `$known` stands. */
-  readonly known?: string | number | bigint;
 }
 
 export interface ListPlan {
   readonly offset: number;
   readonly limit: number;
-  /** `JOIN …` clauses, ready for use after `FROM table`. */
+  /** What follows `FROM`, before joins. */
+  readonly from: string;
+  /** `JOIN …` clauses, ready for use after that. */
   readonly joins: string;
   readonly where: string;
   readonly orderBy: string;
   readonly values: readonly unknown[];
-  /** Fields named by the client's filters, as `prefix.column`. */
-  readonly filtered: ReadonlySet<string>;
 }
 
 /** A map: the name of a function comes from clients, and an object has more names than its own. */
@@ -70,6 +66,8 @@ export interface ReadTerm {
   readonly prefix: EntityPrefix;
   readonly name: string;
   readonly function: string;
+  /** As clients wrote them. */
+  readonly values: readonly string[];
   readonly column: Column;
   readonly related: RelatedTable | undefined;
   /** What it says of an expression of the column's type. */
@@ -103,16 +101,17 @@ export function planTerms(entity: EntityDescription, request: ListRequest, terms
   conditions.push(...(request.where ?? []), ...implied(terms));
   conditions.push(...terms.filter((term) => term.related?.kind !== "exists").map((term) => term.condition));
   const values: unknown[] = [];
+  const from = request.among === undefined ? entity.table : fewRows(entity.table, request.among, values);
   const clauses = conditions.map((condition) => numbered(condition, values));
   clauses.push(...existsClauses(terms, values));
   return {
     offset,
     limit: request.limit === 0 ? Number.MAX_SAFE_INTEGER : Math.min(request.limit, MAX_PAGE),
+    from,
     joins: joins(terms),
     where: clauses.length === 0 ? "true" : clauses.join(" AND "),
     orderBy,
     values,
-    filtered: new Set(terms.map((term) => `${term.prefix}.${term.name}`)),
   };
 }
 
@@ -124,10 +123,10 @@ interface Page {
 }
 
 /** The page's SELECT. `select` names columns with their table. */
-export function selectPage(entity: EntityDescription, plan: ListPlan, select: string): Page {
+export function selectPage(plan: ListPlan, select: string): Page {
   const count = plan.values.length;
   return {
-    text: `${unlimited(entity, plan, select)} LIMIT $${count + 1} OFFSET $${count + 2}`,
+    text: `${unlimited(plan, select)} LIMIT $${count + 1} OFFSET $${count + 2}`,
     values: [...plan.values, plan.limit, plan.offset],
   };
 }
@@ -140,26 +139,15 @@ const USUAL_LIMITS: ReadonlySet<number> = new Set([1, 10, 20, 25, 50, 100, 500, 
  * it. For lists without filters of which an index begins with the columns of the equality conditions and goes on with
  * those of the order, so that one plan is the best for any values.
  */
-export function preparedPage(entity: EntityDescription, plan: ListPlan, select: string): Page {
-  if (plan.offset > 0 || !USUAL_LIMITS.has(plan.limit)) return selectPage(entity, plan, select);
+export function preparedPage(plan: ListPlan, select: string): Page {
+  if (plan.offset > 0 || !USUAL_LIMITS.has(plan.limit)) return selectPage(plan, select);
   // Without its size the planner would not know that the page is a small part.
-  const text = `${unlimited(entity, plan, select)} LIMIT ${plan.limit}`;
-  return { text, values: [...plan.values], name: `${entity.table}-${createHash("sha1").update(text).digest("hex")}` };
+  const text = `${unlimited(plan, select)} LIMIT ${plan.limit}`;
+  return { text, values: [...plan.values], name: `list-${createHash("sha1").update(text).digest("hex")}` };
 }
 
-function unlimited(entity: EntityDescription, plan: ListPlan, select: string): string {
-  return `SELECT ${select} FROM ${entity.table}${plan.joins} WHERE ${plan.where} ORDER BY ${plan.orderBy}`;
-}
-
-/** Gives the condition its parameter's number. */
-export function numbered(condition: Condition, values: unknown[]): string {
-  const { sql, value, known } = condition;
-  const place = (text: string, name: string, given: unknown) => {
-    if (!text.includes(name)) return text;
-    values.push(given);
-    return text.replaceAll(name, () => `$${values.length}`);
-  };
-  return place(place(sql, "$known", known), "$$", value);
+function unlimited(plan: ListPlan, select: string): string {
+  return `SELECT ${select} FROM ${plan.from}${plan.joins} WHERE ${plan.where} ORDER BY ${plan.orderBy}`;
 }
 
 function order(entity: EntityDescription, request: ListRequest): string {
@@ -235,7 +223,7 @@ function readTerm(entity: EntityDescription, term: FilterTerm): ReadTerm {
   const column = Object.hasOwn(table.columns, name) ? table.columns[name] : undefined;
   if (column === undefined) throw invalidArgument(`invalid value for filters: '${prefix}.${name}' is not a column`);
   const says = comparison(column.type, term);
-  return { prefix, name, function: term.function, column, related, says, condition: says(columnSql(table, name)) };
+  return { prefix, name, function: term.function, values: term.values, column, related, says, condition: says(columnSql(table, name)) };
 }
 
 function comparison(type: ColumnType, term: FilterTerm): (sql: string) => Condition {
@@ -275,22 +263,25 @@ function joins(terms: readonly ReadTerm[]): string {
   return [...tables].map(([table, on]) => ` LEFT JOIN ${table} ON ${on}`).join("");
 }
 
-/** What follows from a row being joined, once for each table. */
+/** What follows from there being such a row, once for each table. */
 function implied(terms: readonly ReadTerm[]): Condition[] {
-  const sql = terms.flatMap(({ related }) => (related?.kind === "join" && related.implies !== undefined ? [related.implies] : []));
+  const sql = terms.flatMap(({ related }) =>
+    related !== undefined && related.kind !== "same" && related.implies !== undefined ? [related.implies] : [],
+  );
   return [...new Set(sql)].map((text) => ({ sql: text }));
 }
 
 function existsClauses(terms: readonly ReadTerm[], values: unknown[]): string[] {
-  const groups = new Map<string, { on: string; conditions: Condition[] }>();
+  const groups = new Map<string, { related: Exclude<RelatedTable, { kind: "same" }>; conditions: Condition[] }>();
   for (const { related, condition } of terms) {
     if (related?.kind !== "exists") continue;
-    const group = groups.get(related.table) ?? { on: related.on, conditions: [] };
+    const group = groups.get(related.table) ?? { related, conditions: [] };
     group.conditions.push(condition);
     groups.set(related.table, group);
   }
-  return [...groups].map(([table, { on, conditions }]) => {
+  return [...groups].map(([table, { related, conditions }]) => {
     const inner = conditions.map((condition) => numbered(condition, values)).join(" AND ");
-    return `EXISTS (SELECT 1 FROM ${table} WHERE ${on} AND ${inner})`;
+    // Nothing moves over an OFFSET.
+    return `EXISTS (SELECT 1 FROM ${table} WHERE ${related.on} AND ${inner}${related.oneByOne === true ? " OFFSET 0" : ""})`;
   });
 }

@@ -57,7 +57,7 @@ async function run(entity: EntityDescription, request: Partial<ListRequest> & { 
     ...rest,
     equal: { project: "p1", domain: "development", ...rest.equal },
   });
-  const { text, values } = selectPage(entity, plan, `${entity.table}.name`);
+  const { text, values } = selectPage(plan, `${entity.table}.name`);
   const { rows: explained } = await db.query<{ "QUERY PLAN": [{ Plan: Node }] }>({
     text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
     values,

@@ -48,6 +48,6 @@ export async function listNames(
     sortBy,
     equal: { project, domain, resource_type: resourceType },
   });
-  const { rows } = await db.query<{ project: string; domain: string; name: string }>(selectPage(nameEntity, plan, "project, domain, name"));
+  const { rows } = await db.query<{ project: string; domain: string; name: string }>(selectPage(plan, "project, domain, name"));
   return create(NamedEntityIdentifierListSchema, { entities: rows, token: nextToken(plan, rows.length) });
 }

@@ -69,7 +69,7 @@ export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">):
         sortBy,
         equal: { resource_type: resourceType, project, domain },
       });
-      const { rows } = await db.query<Row>(selectPage(namedEntityEntity, plan, columns));
+      const { rows } = await db.query<Row>(selectPage(plan, columns));
       return { entities: rows.map(answer), token: nextToken(plan, rows.length) };
     },
   };

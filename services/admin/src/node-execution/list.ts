@@ -12,7 +12,8 @@ import { findExecutionId } from "../execution/find.js";
 import { checkExecutionId, checkTaskId, nodeNotFound, taskNotFound } from "../execution/identifier.js";
 import { LIST_ERROR_BYTES } from "../execution/row.js";
 import { checkText } from "../identifier/check.js";
-import { type Condition, type ListRequest, planList, selectPage } from "../list/plan.js";
+import type { Condition } from "../list/condition.js";
+import { type ListRequest, planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 import { loadTasks } from "../task-execution/store.js";
 import { taskKey } from "../task-execution/task-key.js";
@@ -60,7 +61,7 @@ async function page(db: Queryable, executionId: WorkflowExecutionIdentifier, req
   const { project, domain, name } = executionId;
   const known = { execution_project: project, execution_domain: domain, execution_name: name };
   const plan = planList(nodeExecutionEntity, { ...request, known });
-  const { rows } = await db.query<NodeRow>(selectPage(nodeExecutionEntity, plan, listedNodeColumns));
+  const { rows } = await db.query<NodeRow>(selectPage(plan, listedNodeColumns));
   return {
     nodeExecutions: rows.map((row) => nodeExecutionOf(row, { executionId, errorBytes: LIST_ERROR_BYTES })),
     token: nextToken(plan, rows.length),

@@ -76,7 +76,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
         zeroMeansAll: true,
         where: [...(filters === "" ? [hidden] : []), ...visible],
       });
-      const { rows } = await db.query<ProjectRow>(selectPage(projectEntity, plan, "identifier, name, description, labels, state"));
+      const { rows } = await db.query<ProjectRow>(selectPage(plan, "identifier, name, description, labels, state"));
       return { projects: rows.map((row) => answer(storedProject(row))), token: nextToken(plan, rows.length) };
     },
 

@@ -12,7 +12,6 @@ import { Code, RpcError, type ServiceImplementation } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
 import { findExecutionId } from "../execution/find.js";
 import { checkExecutionId, executionNotFound } from "../execution/identifier.js";
-import { executionEntity } from "../execution/list-entity.js";
 import { planExecutions } from "../execution/list.js";
 import type { ExecutionName } from "../execution/state.js";
 import { checkText } from "../identifier/check.js";
@@ -115,7 +114,7 @@ export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementatio
         token: "",
         equal: { execution_project: project, execution_domain: domain },
       });
-      const { rows } = await db.query<{ id: bigint }>(selectPage(executionEntity, plan, "executions.id"));
+      const { rows } = await db.query<{ id: bigint }>(selectPage(plan, "executions.id"));
       const { deletions, kept } = await planDeletions(
         db,
         rows.slice(0, most).map(({ id }) => id),

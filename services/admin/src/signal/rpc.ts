@@ -59,7 +59,7 @@ export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeDeps): ServiceImple
       checkExecutionId(id, "execution_id");
       const equal = { execution_project: id.project, execution_domain: id.domain, execution_name: id.name };
       const plan = planList(signalEntity, { rpc: "ListSignals", limit, token, filters, sortBy, equal });
-      const { rows } = await db.query<Row>(selectPage(signalEntity, plan, columns));
+      const { rows } = await db.query<Row>(selectPage(plan, columns));
       return { signals: rows.map(signalOf), token: nextToken(plan, rows.length) };
     },
 

@@ -50,7 +50,7 @@ export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): Serv
     async listTasks(request) {
       const plan = planList(taskEntity, resourceListRequest("ListTasks", request));
       const columns = "project, domain, name, version, closure, short_description, created_at";
-      const { rows } = await db.query<Row>(selectPage(taskEntity, plan, columns));
+      const { rows } = await db.query<Row>(selectPage(plan, columns));
       return { tasks: rows.map(answer), token: nextToken(plan, rows.length) };
     },
 

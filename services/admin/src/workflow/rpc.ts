@@ -69,7 +69,7 @@ export function workflowRpcs(
     async listWorkflows(request) {
       const plan = planList(workflowEntity, resourceListRequest("ListWorkflows", request));
       const columns = "project, domain, name, version, typed_interface, short_description, created_at";
-      const { rows } = await db.query<Row>(selectPage(workflowEntity, plan, columns));
+      const { rows } = await db.query<Row>(selectPage(plan, columns));
       return { workflows: rows.map(answer), token: nextToken(plan, rows.length) };
     },
 
