@@ -65,7 +65,7 @@ const TABLE = {
   "services/plugins/pod": anyPackage,
   "services/plugins/echo": anyPackage,
   "services/copilot": anyPackage,
-  bench: ["idl", "client", "domain", "local-servers", "postgres", "telemetry"],
+  bench: ["idl", "client", "domain", "local-servers", "messaging", "postgres", "telemetry"],
   conformance: anyPackage.concat("testing", "local-servers"),
 };
 

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { createFlyteClient } from "@flyte-ts/client";
 import { compare, comparisonTable } from "./compare.js";
 import { OWN_GROUND, startRealGround } from "./ground.js";
 import { DESIGN_SHAPES, type Measured, measuredTable } from "./measured-table.js";
 import { StackMemory } from "./memory.js";
 import { fill, readRate } from "./rate/words.js";
-import { measureRate } from "./rate/measure-rate.js";
+import { measureIngest } from "./rate/measure-ingest.js";
+import { measureRate, newest } from "./rate/measure-rate.js";
+import { readStackConfig } from "./rate/stack-config.js";
 import { startOwnStack } from "./own-stack.js";
 import { type Measurement, runShape } from "./run-shape.js";
 import { measureWatch } from "./watch/measure-watch.js";
@@ -21,11 +24,13 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
   get SECONDS [ROWS]                GetExecution without a pause: of the newest 100, or of so many filled ones
   list SECONDS                      ListExecutions, newest first; --limit 100, --filters …, --token OFFSET
   create SECONDS                    CreateExecution of a chain of 1, until all have begun
+       npm run bench -- --data DIR ingest EVENTS
+  ingest EVENTS                     so many events of nodes sent over the bus, until admin has recorded them
        npm run bench -- --data DIR [--events] [--connections N] watch WATCHERS EXECUTIONS
   watch WATCHERS EXECUTIONS         so many follow that many executions, by gRPC streams or (--events) server-sent events;
                                     with --stack local instead of --data on a stack of its own
-       npm run bench -- --data DIR fill ROWS
-  fill ROWS                         so many executions that have ended, written to the stack's database
+       npm run bench -- --data DIR fill ROWS [NODES]
+  fill ROWS [NODES]                 so many executions that have ended, with so many nodes each, written to the stack's database
 prints one JSON line a run: seconds as admin reports them; with the folder of a local
 stack (--data) also the memory of all its processes before, at most and after, MiB;
 of a rate: calls a second, milliseconds, processor time a call;
@@ -72,6 +77,7 @@ function run(): Promise<number> {
   if (positionals[0] === "watch") return measureWatchers();
   if (values.stack !== undefined) return measureOwn(values.stack);
   if (positionals[0] === "fill") return fillDatabase();
+  if (positionals[0] === "ingest") return measureEvents();
   const rate = readRate(positionals, values);
   return rate === undefined ? measure() : measureRates(rate);
 }
@@ -107,10 +113,32 @@ async function measureWatchers(): Promise<number> {
 }
 
 async function fillDatabase(): Promise<number> {
-  const rows = Number(positionals[1]);
-  if (data === undefined || !Number.isInteger(rows) || rows < 1) refuse();
-  print({ filled: await fill(data, { project, domain, rows }) });
+  const [rows, nodes] = numbers(1, 2);
+  if (data === undefined) refuse();
+  print({ filled: await fill(data, { project, domain, rows: rows ?? 0, nodes: nodes ?? 0 }) });
   return 0;
+}
+
+async function measureEvents(): Promise<number> {
+  const [events] = numbers(1, 1);
+  if (data === undefined) refuse();
+  const stack = readStackConfig(data);
+  const client = createFlyteClient({ endpoint });
+  const names = await newest(client, { project, domain }).finally(() => client.close());
+  let failed = 0;
+  for (let turn = 0; turn < Number(values.repeat ?? 1); turn++) {
+    const result = await measureIngest({ ...where, stack, names, events: events ?? 0, memory: new StackMemory(data) });
+    failed += result.failed;
+    print({ endpoint, ...result });
+  }
+  return failed > 0 ? 1 : 0;
+}
+
+/** So many words after the first, positive numbers. */
+function numbers(least: number, most: number): readonly number[] {
+  const given = positionals.slice(1).map(Number);
+  if (given.length < least || given.length > most || given.some((number) => !Number.isInteger(number) || number < 1)) refuse();
+  return given;
 }
 
 function refuse(): never {

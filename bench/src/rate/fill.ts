@@ -33,10 +33,26 @@ const INSERT = `INSERT INTO executions (execution_project, execution_domain, exe
       AND execution_domain = $6 AND execution_name NOT LIKE $1::text || '%' ORDER BY id DESC LIMIT 1) AS one
   ON CONFLICT DO NOTHING`;
 
+/** Nodes of the filled executions of a batch that have none yet: copies of a node of the one that really ran. */
+const INSERT_NODES = `INSERT INTO node_executions (execution_id, node_id, created_at, updated_at, revision, spec_node_id, phase, phase_order,
+    first_ns, first_order, started_ns, started_order, updated_ns, ended_ns, duration, input_uri, output_uri, cache_status, target, target_order,
+    inputs, outputs)
+  SELECT e.id, 'n' || k, e.created_at, e.updated_at, one.revision, 'n' || k, one.phase, one.phase_order, e.accepted_ns, one.first_order,
+    e.started_ns, one.started_order, e.updated_ns, e.ended_ns, e.duration, one.input_uri, one.output_uri, one.cache_status, one.target,
+    one.target_order, one.inputs, one.outputs
+  FROM executions e CROSS JOIN generate_series(1, $4::int) AS k,
+    (SELECT n.* FROM node_executions n JOIN executions ran ON ran.id = n.execution_id
+      WHERE n.phase = 'SUCCEEDED' AND n.input_uri <> '' AND ran.execution_name NOT LIKE $1::text || '%' ORDER BY n.id DESC LIMIT 1) AS one
+  WHERE e.execution_project = $5 AND e.execution_domain = $6
+    AND e.execution_name IN (SELECT $1::text || i FROM generate_series($2::bigint + 1, least($2::bigint + ${BATCH}, $3::bigint)) AS i)
+  ON CONFLICT DO NOTHING`;
+
 export interface FillOptions {
   readonly project: string;
   readonly domain: string;
   readonly rows: number;
+  /** Of each execution. */
+  readonly nodes: number;
 }
 
 /**
@@ -44,7 +60,10 @@ export interface FillOptions {
  *
  * @throws Error when there is none to copy.
  */
-export async function fillExecutions(db: Database, { project, domain, rows }: FillOptions): Promise<{ readonly added: number }> {
+export async function fillExecutions(
+  db: Database,
+  { project, domain, rows, nodes }: FillOptions,
+): Promise<{ readonly added: number; readonly nodesAdded: number }> {
   const error = toBinary(
     ExecutionErrorSchema,
     create(ExecutionErrorSchema, {
@@ -54,19 +73,35 @@ export async function fillExecutions(db: Database, { project, domain, rows }: Fi
     }),
   );
   let added = 0;
+  let nodesAdded = 0;
   for (let from = 0; from < rows; from += BATCH) {
+    if (await isFilled(db, { project, domain, last: Math.min(from + BATCH, rows), nodes })) continue;
     const { count } = await db.query({ name: "fill", text: INSERT, values: [FILLED, from, rows, error, project, domain] });
     added += count;
-    if (from === 0 && count === 0 && !(await isThere(db))) {
+    if (from === 0 && count === 0) {
       throw new Error(`no execution of a launch plan has succeeded in ${project}/${domain}: run a shape first, for instance chain 1`);
     }
+    if (nodes > 0) nodesAdded += (await db.query({ text: INSERT_NODES, values: [FILLED, from, rows, nodes, project, domain] })).count;
   }
   // As the server itself does after some minutes: statistics for the planner, and pages known to be visible to all.
-  await db.query({ text: "VACUUM (ANALYZE) executions" });
-  return { added };
+  await db.query({ text: "VACUUM (ANALYZE) executions, node_executions" });
+  return { added, nodesAdded };
 }
 
-async function isThere(db: Database): Promise<boolean> {
-  const { count } = await db.query({ text: "SELECT 1 FROM executions WHERE execution_name = $1", values: [`${FILLED}1`] });
+interface Batch {
+  readonly project: string;
+  readonly domain: string;
+  /** Number of its last execution. */
+  readonly last: number;
+  readonly nodes: number;
+}
+
+/** Whether an earlier run has written the batch. */
+async function isFilled(db: Database, { project, domain, last, nodes }: Batch): Promise<boolean> {
+  const { count } = await db.query({
+    text: `SELECT 1 FROM executions e WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3
+      AND ($4::int = 0 OR EXISTS (SELECT 1 FROM node_executions n WHERE n.execution_id = e.id AND n.node_id = 'n' || $4))`,
+    values: [project, domain, `${FILLED}${last}`, nodes],
+  });
   return count > 0;
 }

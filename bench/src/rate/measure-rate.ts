@@ -8,6 +8,7 @@ import { creation, register } from "../run-shape.js";
 import { closedLoop, type LoopResult } from "./closed-loop.js";
 import { Connection, framed } from "./connection.js";
 import { FILLED } from "./fill.js";
+import { processorTime, timeOfCall } from "./processor-time.js";
 
 /** GetExecution of one after the other; ListExecutions, the newest first; CreateExecution of a workflow of one leaf. */
 export type Call = "get" | "list" | "create";
@@ -57,7 +58,7 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
     let calls = 0;
     // By the clock of this machine, which is that of the stack.
     const since = new Date().toISOString();
-    const before = cpuOf(options.memory);
+    const before = processorTime(options.memory);
     const loop = await closedLoop({
       callers: options.callers,
       seconds: options.seconds,
@@ -69,14 +70,10 @@ export async function measureRate(options: RateOptions): Promise<RateMeasurement
         bytes += answered;
       },
     });
-    const after = cpuOf(options.memory);
+    const after = processorTime(options.memory);
     const { call, callers } = options;
     const startedRate = call === "create" ? { startedRate: await untilStarted(client, options, { since, calls }) } : {};
-    const cpuMs = Object.fromEntries(
-      Object.entries(after)
-        .map(([name, seconds]) => [name, Math.round(((seconds - (before[name] ?? 0)) * 1e6) / calls) / 1_000] as const)
-        .filter(([, ms]) => ms >= 0.005),
-    );
+    const cpuMs = timeOfCall(before, after, calls);
     return { call, callers, connections: connections.length, ...loop, answerBytes: Math.round(bytes / calls), ...startedRate, cpuMs };
   } finally {
     for (const connection of connections) connection.close();
@@ -116,7 +113,11 @@ function request<Desc extends DescMessage>(schema: Desc, init: MessageInitShape<
   return framed(toBinary(schema, create(schema, init)));
 }
 
-async function newest(client: FlyteClient, { project, domain }: RateOptions): Promise<readonly string[]> {
+/** Names of the executions that were made last. */
+export async function newest(
+  client: FlyteClient,
+  { project, domain }: Pick<RateOptions, "project" | "domain">,
+): Promise<readonly string[]> {
   const sortBy = { key: "created_at", direction: 0 };
   const { executions } = await client.admin.listExecutions({ id: { project, domain }, limit: 100, sortBy });
   if (executions.length === 0) throw new Error(`there is no execution in ${project}/${domain}: run a shape first`);
@@ -143,9 +144,4 @@ async function untilStarted(
     await sleep(50);
   }
   return Math.round(calls / ((Date.now() - Date.parse(since)) / 1_000));
-}
-
-function cpuOf(memory: StackMemory | undefined): Record<string, number> {
-  const { user, system } = process.cpuUsage();
-  return { client: (user + system) / 1e6, ...memory?.cpuParts() };
 }

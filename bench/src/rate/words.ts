@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { createPool } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
 import { fillExecutions, type FillOptions } from "./fill.js";
 import type { RateOptions } from "./measure-rate.js";
+import { readStackConfig } from "./stack-config.js";
 
 type Flags = Readonly<Record<"callers" | "connections" | "limit" | "filters" | "token", string>>;
 type Rate = Omit<RateOptions, "endpoint" | "project" | "domain" | "patienceMs" | "memory">;
@@ -23,10 +22,9 @@ export function readRate([call, ...rest]: readonly string[], flags: Flags): Rate
 const STATEMENT_MS = 1_200_000;
 
 /** Writes executions to the database of the local stack whose folder is `data`. */
-export async function fill(data: string, options: FillOptions): Promise<{ readonly added: number }> {
-  const url = /^\s*url: (postgres:.+)$/m.exec(readFileSync(join(data, "config", "admin.yaml"), "utf8"))?.[1];
-  if (url === undefined) throw new Error(`${data}/config/admin.yaml names no database`);
+export async function fill(data: string, options: FillOptions): Promise<{ readonly added: number; readonly nodesAdded: number }> {
   const logger = createLogger({ service: "bench", level: "warn" });
+  const url = readStackConfig(data).databaseUrl;
   const db = createPool({ url, logger, maxConnections: 1, statementTimeoutMs: STATEMENT_MS, applicationName: "flyte-ts bench" });
   try {
     return await fillExecutions(db, options);

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { executionEventSubject, shardOf } from "@flyte-ts/domain";
+import { NodeExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { type Bus, connectBus } from "@flyte-ts/messaging";
+import { createLogger } from "@flyte-ts/telemetry";
+import type { StackMemory } from "../memory.js";
+import { processorTime, timeOfCall } from "./processor-time.js";
+import type { StackConfig } from "./stack-config.js";
+
+/** What a node tells, one after the other. */
+const PHASES = [Phase.QUEUED, Phase.RUNNING, Phase.SUCCEEDED] as const;
+/** Nodes that tell at once: as many as admin records at once, so that each event changes a row of its own. */
+const NODES = 1_000;
+
+export interface IngestOptions {
+  readonly stack: StackConfig;
+  readonly project: string;
+  readonly domain: string;
+  /** Executions whose nodes tell something, by name. */
+  readonly names: readonly string[];
+  readonly events: number;
+  readonly patienceMs: number;
+  readonly memory: StackMemory;
+}
+
+export interface IngestMeasurement {
+  readonly call: "ingest";
+  readonly events: number;
+  /** Events that were recorded, a second, from the first one sent to the last one recorded. */
+  readonly rate: number;
+  /** The bus took so many a second. */
+  readonly sentRate: number;
+  /** Events of which admin recorded nothing. */
+  readonly failed: number;
+  /** Processor time of one event in this client and by program of the stack, milliseconds. */
+  readonly cpuMs: Readonly<Record<string, number>>;
+}
+
+/** Sends events of nodes as propeller does, as fast as the bus takes them, and waits until admin has recorded all. */
+export async function measureIngest(options: IngestOptions): Promise<IngestMeasurement> {
+  const bus = await connectBus({
+    url: options.stack.busUrl,
+    name: "flyte-ts bench",
+    logger: createLogger({ service: "bench", level: "warn" }),
+  });
+  try {
+    const nodes = Math.ceil(options.events / PHASES.length / NODES) * NODES;
+    await run(bus, options, messages(options, NODES));
+    const made = messages(options, nodes);
+    const before = processorTime(options.memory);
+    const told = await run(bus, options, made);
+    const cpuMs = timeOfCall(before, processorTime(options.memory), made.length);
+    return { call: "ingest", events: made.length, ...told, cpuMs };
+  } finally {
+    await bus.close();
+  }
+}
+
+interface Message {
+  readonly subject: string;
+  readonly data: Uint8Array;
+}
+
+/** Of nodes that no run before has named: by the time. */
+function messages({ project, domain, names }: IngestOptions, nodes: number): readonly Message[] {
+  const now = Date.now();
+  const made: Message[] = [];
+  for (let from = 0; from < nodes; from += NODES) {
+    for (const [sequence, phase] of PHASES.entries()) {
+      for (let node = from; node < from + NODES; node++) {
+        const name = names[node % names.length] as string;
+        const nodeId = `bench-${now}-${node}`;
+        const value = {
+          id: { nodeId, executionId: { project, domain, name } },
+          phase,
+          occurredAt: timestampFromMs(now),
+          specNodeId: nodeId,
+        };
+        const event = create(ExecutionEventSchema, { sequence: BigInt(sequence + 1), event: { case: "node", value } });
+        made.push({ subject: executionEventSubject(shardOf(name)), data: toBinary(ExecutionEventSchema, event) });
+      }
+    }
+  }
+  return made;
+}
+
+async function run(
+  bus: Bus,
+  { stack, patienceMs }: IngestOptions,
+  made: readonly Message[],
+): Promise<Pick<IngestMeasurement, "rate" | "sentRate" | "failed">> {
+  const before = await counted(stack);
+  const began = performance.now();
+  const perSecond = () => Math.round(made.length / ((performance.now() - began) / 1_000));
+  await Promise.all(made.map(({ subject, data }) => bus.publish(subject, data)));
+  const sentRate = perSecond();
+  for (;;) {
+    const { recorded, others } = await counted(stack);
+    const failed = others - before.others;
+    if (recorded - before.recorded + failed >= made.length) return { rate: perSecond(), sentRate, failed };
+    if (performance.now() - began > patienceMs) throw new Error(`of ${made.length} events ${recorded - before.recorded} were recorded`);
+    await sleep(20);
+  }
+}
+
+/** Events that admin has taken from the bus, by its own count. */
+async function counted({ metricsUrl }: StackConfig): Promise<{ readonly recorded: number; readonly others: number }> {
+  const text = await (await fetch(metricsUrl)).text();
+  let recorded = 0;
+  let others = 0;
+  for (const [, outcome, value] of text.matchAll(/^flyte_admin_ingest_events_total\{outcome="(\w+)"\} (\d+)$/gm)) {
+    if (outcome === "recorded") recorded += Number(value);
+    else others += Number(value);
+  }
+  return { recorded, others };
+}
