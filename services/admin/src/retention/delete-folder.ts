@@ -1,10 +1,12 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
 
-/** Blobs that are deleted at once. */
-const BATCH = 50;
+/** Blobs that are deleted at once: what S3 takes in one request. */
+const MOST_AT_ONCE = 1_000;
+/** And no more than may go in so many seconds, that a low rate is one. */
+const AT_ONCE_SECONDS = 10;
 
 export interface FolderDeps {
-  readonly blobs: Pick<BlobStore, "list" | "delete">;
+  readonly blobs: Pick<BlobStore, "list" | "deleteAll">;
   readonly blobsPerSecond: number;
   readonly sleep: (ms: number) => Promise<void>;
   /** Told of each batch that is gone. */
@@ -13,20 +15,21 @@ export interface FolderDeps {
 
 /** Deletes all blobs whose address begins so. Gives how many there were. */
 export async function deleteFolder({ blobs, blobsPerSecond, sleep, onBatch }: FolderDeps, prefix: string): Promise<number> {
+  const most = Math.min(MOST_AT_ONCE, Math.max(1, Math.floor(blobsPerSecond * AT_ONCE_SECONDS)));
   let deleted = 0;
   let batch: string[] = [];
   const flush = async () => {
     if (batch.length === 0) return;
     const uris = batch;
     batch = [];
-    await Promise.all(uris.map((uri) => blobs.delete(uri)));
+    await blobs.deleteAll(uris);
     deleted += uris.length;
     onBatch(uris.length);
     await sleep((uris.length / blobsPerSecond) * 1_000);
   };
   for await (const { uri } of blobs.list(prefix)) {
     batch.push(uri);
-    if (batch.length === BATCH) await flush();
+    if (batch.length === most) await flush();
   }
   await flush();
   return deleted;

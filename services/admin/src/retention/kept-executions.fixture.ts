@@ -25,19 +25,28 @@ export interface Made {
   readonly cached?: boolean;
 }
 
-/** Executions with real rows and real blobs in a folder of their own. */
+/** Where blobs stand. */
+export interface Place {
+  readonly blobs: BlobStore;
+  /** Address of a bucket or a folder. */
+  readonly container: string;
+}
+
+/** Executions with real rows and real blobs, by default in a folder of their own. */
 export class KeptExecutions {
   readonly #folder = mkdtempSync(join(tmpdir(), "flyte-ts-retention-"));
   readonly config: AdminConfig;
-  readonly blobs: BlobStore = createBlobStore({});
+  readonly blobs: BlobStore;
   readonly #metrics = new Metrics();
   now = new Date("2030-01-01T00:00:00Z");
 
   constructor(
     readonly db: Database,
     retention: object = {},
+    place?: Place,
   ) {
-    const container = `file://${this.#folder}`;
+    this.blobs = place?.blobs ?? createBlobStore({});
+    const container = place?.container ?? `file://${this.#folder}`;
     const storage = { container, rawOutputPrefix: `${container}/data` };
     this.config = adminConfigSchema.parse({ storage, retention: { blobsPerSecond: 1e9, ...retention } });
   }

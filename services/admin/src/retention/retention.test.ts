@@ -228,7 +228,11 @@ test("who dies anywhere leaves nothing behind that is not found again", async ()
         query: live((query) => kept.db.query(query)) as typeof kept.db.query,
         transaction: live((work) => kept.db.transaction(work)) as typeof kept.db.transaction,
       },
-      blobs: { ...kept.blobs, delete: live((uri: string) => kept.blobs.delete(uri)) },
+      blobs: {
+        ...kept.blobs,
+        delete: live((uri: string) => kept.blobs.delete(uri)),
+        deleteAll: live((uris: readonly string[]) => kept.blobs.deleteAll(uris)),
+      },
     });
     for (let round = 0; round < 4; round++) await workOnce(deletionWork(dying), 10).catch(() => undefined);
     // What it had asked for is done all the same.
