@@ -1,12 +1,33 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findPrometheusOperatorDefinitions } from "@flyte-ts/local-servers";
 import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildOverlay, kubectlIsThere, kubernetesFolder, type Manifest, overlays, parseManifests } from "./manifests.js";
+import { chart, overlayArguments } from "./chart.js";
+import { buildOverlay, type Built, kubectlIsThere, kubernetesFolder, type Manifest, overlays, parseManifests } from "./manifests.js";
+import { podOf } from "./pod.js";
 
 const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
+const helm = unavailable ? undefined : await chart();
+/** Without these, what is for the Prometheus operator is left out, and said so. */
+const definitions = unavailable ? undefined : await findPrometheusOperatorDefinitions().catch(sayWhy);
+const more = definitions === undefined ? [] : ["monitoring"];
+
+/** What is sent to the API server: kustomize's overlays, one with all that can be added, and the chart with the same. */
+const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
+  ...Object.fromEntries(overlays().map((name) => [`overlay ${name}`, () => buildOverlay(name)])),
+  "overlay single-cluster with all that can be added": () =>
+    buildOverlay("single-cluster-sign-in", {
+      components: ["cluster-resources/templates", "cluster-resources/access", "kubeconfigs"],
+      resources: more,
+    }),
+  "the chart with the same": () => {
+    const parts = ["clusterResources", "kubeconfigs", ...more].map((part) => `parts.${part}=true`).join();
+    return helm?.template([...overlayArguments("single-cluster-sign-in"), "--set", parts]);
+  },
+};
 
 test("the resource definition is that of the code", () => {
   const [definition] = parseManifests(readFileSync(join(kubernetesFolder, "data-plane", "resource-definition.yaml"), "utf8"));
@@ -22,81 +43,47 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
       input,
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
+  const dryRun = (text: string) => kubectl(["apply", "--dry-run=server", "--validate=strict", "-f", "-"], text);
 
   beforeAll(async () => {
     kubernetes = await kubernetesFixture();
     // What a dry run refers to must be there: the namespace, with its policy, and kinds of others.
     kubectl(["apply", "-f", join(kubernetesFolder, "namespace", "namespace.yaml")]);
-    kubectl(["apply", "-f", "-"], foreignKinds());
+    for (const plural of definitions === undefined ? [] : ["servicemonitors", "prometheusrules"])
+      kubectl(["create", "-f", join(definitions ?? "", `monitoring.coreos.com_${plural}.yaml`)]);
     kubectl(["wait", "--for=condition=Established", "--timeout=30s", "customresourcedefinitions", "--all"]);
   });
   afterAll(() => kubernetes?.stop());
 
-  test.each(overlays())("overlay %s passes a dry run with strict schemas", (overlay) => {
-    const { text, objects } = buildOverlay(overlay);
-    const answer = kubectl(["apply", "--dry-run=server", "--validate=strict", "-f", "-"], text);
-    expect(answer.trim().split("\n")).toHaveLength(objects.length);
+  test.each(Object.keys(SOURCES))("%s: a dry run with strict schemas, and pods that are let in where the policy is restricted", (name) => {
+    const source = SOURCES[name]?.();
+    if (source === undefined) return;
+    const answer = dryRun(source.text);
+    expect(answer.trim().split("\n")).toHaveLength(source.objects.length);
     expect(answer).not.toMatch(/warning/i);
-  });
-
-  test("monitoring passes a dry run with strict schemas", () => {
-    const text = execFileSync("kubectl", ["kustomize", join(kubernetesFolder, "monitoring")], { encoding: "utf8" });
-    const answer = kubectl(["apply", "-n", "flyte", "--dry-run=server", "--validate=strict", "-f", "-"], text);
-    expect(answer.trim().split("\n")).toHaveLength(parseManifests(text).length);
-  });
-
-  test.each(overlays())("pods of overlay %s are let in where the policy is restricted", (overlay) => {
-    const pods = buildOverlay(overlay).objects.flatMap((object) => podOf(object) ?? []);
+    const pods = source.objects.flatMap((object) => podOf(object) ?? []);
     expect(pods.length).toBeGreaterThan(0);
     kubectl(["create", "--dry-run=server", "--validate=strict", "-f", "-"], pods.map((pod) => JSON.stringify(pod)).join("\n"));
   });
 
-  test("a pod that asks for more is refused there", () => {
-    const pod = podOf(buildOverlay("single-cluster").objects.find(({ kind }) => kind === "Deployment") as Manifest) as PodManifest;
-    const [container] = pod.spec.containers;
-    const more = { ...pod, spec: { ...pod.spec, containers: [{ ...container, securityContext: { allowPrivilegeEscalation: true } }] } };
-    expect(() => kubectl(["create", "--dry-run=server", "-f", "-"], JSON.stringify(more))).toThrow(/violates PodSecurity "restricted/);
+  test.each(["containers", "initContainers"])("a pod that asks for more in its %s is refused there", (field) => {
+    const pod = podOf(buildOverlay("control-plane").objects.find(({ kind }) => kind === "Deployment") as Manifest);
+    const asksMore = { name: "more", image: "more", securityContext: { allowPrivilegeEscalation: true } };
+    const asking = { ...pod, spec: { ...pod?.spec, [field]: [asksMore] } };
+    expect(() => kubectl(["create", "--dry-run=server", "-f", "-"], JSON.stringify(asking))).toThrow(/violates PodSecurity "restricted/);
+  });
+
+  test.each([
+    ["v1", "Service", { ports: [{ port: 1 }], selektor: {} }],
+    ["monitoring.coreos.com/v1", "ServiceMonitor", { selector: {}, endpoints: [{ prot: "ops" }] }],
+    ["monitoring.coreos.com/v1", "PrometheusRule", { groups: [{ name: "a", rules: [{ alert: "a", expr: "b", four: "1m" }] }] }],
+  ])("a field that %s %s does not have is refused there", (apiVersion, kind, spec) => {
+    if (definitions === undefined && kind !== "Service") return;
+    const object = { apiVersion, kind, metadata: { name: "a", namespace: "flyte" }, spec };
+    expect(() => dryRun(JSON.stringify(object))).toThrow(/unknown field/);
   });
 });
 
-interface PodManifest {
-  readonly spec: { readonly containers: readonly object[] };
-}
-
-/** The pod that a workload would make. */
-function podOf({ kind, metadata, spec }: Manifest): PodManifest | undefined {
-  if (kind !== "Deployment" && kind !== "StatefulSet") return undefined;
-  const { template } = spec as { template: { metadata: object; spec: PodManifest["spec"] } };
-  const { namespace } = metadata;
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { ...template.metadata, name: metadata.name, namespace },
-    spec: template.spec,
-  } as PodManifest;
-}
-
-/** Definitions of the kinds of the Prometheus operator that are used, as far as a dry run needs them: their own schemas are not here. */
-function foreignKinds(): string {
-  const definition = (kind: string, plural: string) => ({
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.monitoring.coreos.com` },
-    spec: {
-      group: "monitoring.coreos.com",
-      scope: "Namespaced",
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [
-        {
-          name: "v1",
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-        },
-      ],
-    },
-  });
-  return [definition("ServiceMonitor", "servicemonitors"), definition("PrometheusRule", "prometheusrules")]
-    .map((object) => JSON.stringify(object))
-    .join("\n");
+function sayWhy(error: unknown): undefined {
+  process.stderr.write(`skipped, no definitions of the Prometheus operator: ${(error as Error).message}\n`);
 }

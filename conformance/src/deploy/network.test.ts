@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { ADDRESSES, isAddress, NOT_CONNECTED_TO } from "./addresses.js";
 import { buildOverlay, kubectlIsThere, type Manifest, overlays } from "./manifests.js";
 import { allows, type End, type Policy } from "./network-policy.js";
+import { podOf } from "./pod.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const programs: Readonly<Record<string, string>> = { "plugin-pod": "plugins/pod", "plugin-echo": "plugins/echo" };
@@ -27,7 +28,7 @@ describe.each(Object.keys(ADDRESSES))("addresses in the settings of %s", (servic
 describe.skipIf(!kubectlIsThere()).each(overlays())("network policies of overlay %s", (overlay) => {
   const objects = kubectlIsThere() ? buildOverlay(overlay).objects : [];
   const policies = objects.filter(({ kind }) => kind === "NetworkPolicy") as unknown as readonly Policy[];
-  const pods = objects.flatMap((object) => podOf(object) ?? []);
+  const pods = objects.flatMap((object) => servicePodOf(object) ?? []);
   /** Every port that anything might listen at. */
   const named = [...JSON.stringify(objects).matchAll(/"(?:port|containerPort)":(\d+)/g)].map(([, port]) => Number(port));
   const candidates = new Set([22, 53, 80, 8080, ...named]);
@@ -87,20 +88,15 @@ interface ServicePod {
   readonly end: End;
 }
 
-interface PodTemplate {
-  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
-  readonly spec: { readonly containers: readonly { name: string; ports: readonly { name: string; containerPort: number }[] }[] };
-}
-
-function podOf({ kind, metadata, spec }: Manifest): ServicePod | undefined {
-  if (kind !== "Deployment" && kind !== "StatefulSet") return undefined;
-  const { template } = spec as { readonly template: PodTemplate };
-  const containers = template.spec.containers;
+function servicePodOf(object: Manifest): ServicePod | undefined {
+  const pod = podOf(object);
+  if (pod === undefined) return undefined;
+  const { containers } = pod.spec;
   const ports = Object.fromEntries(
     containers.flatMap((container) => container.ports.map(({ name, containerPort }) => [name, containerPort])),
   );
-  const end: End = { namespace: metadata.namespace ?? "", namespaceLabels: {}, labels: template.metadata.labels, ports };
-  return { name: metadata.name, service: containers[0]?.name ?? "", end };
+  const { name, namespace = "", labels } = pod.metadata;
+  return { name, service: containers[0]?.name ?? "", end: { namespace, namespaceLabels: {}, labels, ports } };
 }
 
 function endOf(pods: readonly ServicePod[], name: string): End {
@@ -135,7 +131,7 @@ function targetPort(objects: readonly Manifest[], { host, port }: { readonly hos
   const ports = (service?.["spec"] as { ports: { port: number; targetPort: string }[] } | undefined)?.ports;
   const named = ports?.find((each) => each.port === port)?.targetPort ?? "";
   const end = endOf(
-    objects.flatMap((object) => podOf(object) ?? []),
+    objects.flatMap((object) => servicePodOf(object) ?? []),
     host,
   );
   const found = end === "elsewhere" ? undefined : end.ports[named];

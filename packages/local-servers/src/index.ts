@@ -8,6 +8,7 @@ export { type ImageSpec } from "./one-node/oci-archive.js";
 export { missingForNode } from "./one-node/requirements.js";
 export { findFlytectl } from "./flytectl.js";
 export { findHelm } from "./helm.js";
+export { findPrometheusOperatorDefinitions } from "./prometheus-operator.js";
 export { findVersitygw, startVersitygw, type VersitygwOptions } from "./versitygw.js";
 export { type AzuriteOptions, findAzurite, startAzurite } from "./azurite.js";
 export { type FakeGcsServerOptions, findFakeGcsServer, startFakeGcsServer } from "./fake-gcs-server.js";
