@@ -3,7 +3,7 @@ export type AddressPorts = Readonly<Record<string, readonly number[]>>;
 
 const DATABASE: AddressPorts = { "database.url": [5432] };
 const BUS: AddressPorts = { "nats.url": [4222] };
-const BLOBS: AddressPorts = { "storage.s3.endpoint": [443, 9000] };
+const BLOBS: AddressPorts = { "storage.s3.endpoint": [443, 9000], "storage.gcs.endpoint": [443], "storage.azure.endpoint": [443] };
 const KUBERNETES: AddressPorts = { "kubernetes.kubeconfig": [443, 6443], "kubernetes.endpoint": [443, 6443] };
 const PROVIDERS: AddressPorts = { "auth.providers.*.issuer": [443], "auth.providers.*.metadataUrl": [443] };
 
@@ -16,6 +16,7 @@ export const ADDRESSES: Readonly<Record<string, AddressPorts>> = {
     ...DATABASE,
     ...BUS,
     ...BLOBS,
+    "storage.gcs.signingEndpoint": [443],
     ...PROVIDERS,
     "clusters.*.kubeconfig": [443, 6443],
     "clusters.*.endpoint": [443, 6443],
@@ -44,6 +45,9 @@ export const ADDRESSES: Readonly<Record<string, AddressPorts>> = {
   "plugin-echo": BUS,
 };
 
+/** Where clouds give the credentials of a pod's account for a blob store: link-local addresses, no setting names them. */
+export const METADATA_PORTS: readonly number[] = [80, 988];
+
 /** Settings that are called like addresses and are none to connect to: where a service itself listens, and what it tells clients. */
 export const NOT_CONNECTED_TO: ReadonlySet<string> = new Set([
   "ops.host",
@@ -51,6 +55,8 @@ export const NOT_CONNECTED_TO: ReadonlySet<string> = new Set([
   "auth.publicUrl",
   "auth.roles.*.issuer",
   "storage.s3.publicEndpoint",
+  "storage.gcs.publicEndpoint",
+  "storage.azure.publicEndpoint",
   "logLinks.*.uris.*",
 ]);
 

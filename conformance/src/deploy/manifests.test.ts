@@ -6,7 +6,7 @@ import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart, overlayArguments } from "./chart.js";
-import { buildOverlay, type Built, kubectlIsThere, kubernetesFolder, type Manifest, overlays, parseManifests } from "./manifests.js";
+import { buildOverlay, type Built, kubectlIsThere, kubernetesFolder, type Manifest, parseManifests } from "./manifests.js";
 import { podOf } from "./pod.js";
 
 const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
@@ -17,8 +17,9 @@ const more = definitions === undefined ? [] : ["monitoring"];
 
 /** What is sent to the API server: kustomize's overlays, one with all that can be added, and the chart with the same. */
 const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
-  ...Object.fromEntries(overlays().map((name) => [`overlay ${name}`, () => buildOverlay(name)])),
-  "overlay single-cluster with all that can be added": () =>
+  // The one with sign-in comes with more below.
+  ...Object.fromEntries(["control-plane", "data-plane", "single-cluster"].map((name) => [`overlay ${name}`, () => buildOverlay(name)])),
+  "overlay single-cluster-sign-in with all that can be added": () =>
     buildOverlay("single-cluster-sign-in", {
       components: ["cluster-resources/templates", "cluster-resources/access", "kubeconfigs"],
       resources: more,

@@ -49,11 +49,17 @@ test("peers are of the policy's namespace unless they name one, and names of por
   expect(allows([named], { from: two, to, ...http })).toBe(false);
   expect(allows([named], { from: pod({ app: "one" }, "b"), to, ...http })).toBe(false);
   expect(allows([named], { from: pod({}, "c"), to, port: 1, protocol: "TCP" })).toBe(true);
-  expect(allows([named], { from: "elsewhere", to, ...http })).toBe(false);
+  expect(allows([named], { from: { ip: "192.0.2.1" }, to, ...http })).toBe(false);
+});
+
+test("addresses are those of a block", () => {
+  const block = policy({ podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [{ ipBlock: { cidr: "10.0.0.0/8" } }] }] });
+  const to = [{ ip: "10.255.0.1" }, { ip: "11.0.0.1" }, two];
+  expect(to.map((end) => allows([block], { from: one, to: end, ...http }))).toEqual([true, false, false]);
 });
 
 test("what is not known is an error, not an allowance", () => {
-  const strange = { ipBlock: { cidr: "10.0.0.0/8" } } as object;
-  const block = policy({ podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [strange] }] });
-  expect(() => allows([block], { from: one, to: two, ...http })).toThrow("ipBlock");
+  const except = { cidr: "10.0.0.0/8", except: ["10.1.0.0/16"] } as { cidr: string };
+  const block = policy({ podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [{ ipBlock: except }] }] });
+  expect(() => allows([block], { from: one, to: { ip: "10.2.0.1" }, ...http })).toThrow("except");
 });

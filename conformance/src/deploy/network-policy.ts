@@ -1,5 +1,6 @@
 // What NetworkPolicies allow, by the rules of Kubernetes: pods that no policy selects take and make every connection; of those that
 // some do, only what one of these allows. Both ends must allow it.
+import { BlockList } from "node:net";
 
 export interface Selector {
   readonly matchLabels?: Readonly<Record<string, string>>;
@@ -9,6 +10,7 @@ export interface Selector {
 interface Peer {
   readonly podSelector?: Selector;
   readonly namespaceSelector?: Selector;
+  readonly ipBlock?: { readonly cidr: string };
 }
 
 interface PolicyPort {
@@ -35,7 +37,7 @@ export interface Policy {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One end of a connection: a pod, or what is in no cluster. */
+/** One end of a connection: a pod, or what is in no cluster, by its address (IPv4). */
 export type End =
   | {
       readonly namespace: string;
@@ -44,7 +46,7 @@ export type End =
       /** Number by name. */
       readonly ports: Readonly<Record<string, number>>;
     }
-  | "elsewhere";
+  | { readonly ip: string };
 
 export interface Connection {
   readonly from: End;
@@ -61,7 +63,7 @@ export function allows(policies: readonly Policy[], connection: Connection): boo
 
 function allowsOne(policies: readonly Policy[], { from, to, port, protocol }: Connection, type: "Ingress" | "Egress"): boolean {
   const [own, other] = type === "Egress" ? [from, to] : [to, from];
-  if (own === "elsewhere") return true;
+  if ("ip" in own) return true;
   const about = policies.filter(
     ({ metadata, spec }) =>
       metadata.namespace === own.namespace && spec.policyTypes.includes(type) && matches(spec.podSelector, own.labels),
@@ -78,16 +80,25 @@ function allowsOne(policies: readonly Policy[], { from, to, port, protocol }: Co
 }
 
 function matchesPeer(peer: Peer, end: End, namespace: string | undefined): boolean {
-  known(peer, ["podSelector", "namespaceSelector"]);
-  if (end === "elsewhere") return false;
+  known(peer, ["podSelector", "namespaceSelector", "ipBlock"]);
+  if (peer.ipBlock !== undefined) return "ip" in end && isWithin(end.ip, peer.ipBlock);
+  if ("ip" in end) return false;
   const inNamespace =
     peer.namespaceSelector === undefined ? end.namespace === namespace : matches(peer.namespaceSelector, end.namespaceLabels);
   return inNamespace && (peer.podSelector === undefined || matches(peer.podSelector, end.labels));
 }
 
+function isWithin(ip: string, block: { readonly cidr: string }): boolean {
+  known(block, ["cidr"]);
+  const [network = "", prefix] = block.cidr.split("/");
+  const list = new BlockList();
+  list.addSubnet(network, Number(prefix), "ipv4");
+  return list.check(ip, "ipv4");
+}
+
 function matchesPort(rule: PolicyPort, { to, port, protocol }: Pick<Connection, "to" | "port" | "protocol">): boolean {
   known(rule, ["port", "protocol"]);
-  const number = typeof rule.port === "number" ? rule.port : to === "elsewhere" ? undefined : to.ports[rule.port];
+  const number = typeof rule.port === "number" ? rule.port : "ip" in to ? undefined : to.ports[rule.port];
   return number === port && rule.protocol === protocol;
 }
 

@@ -4,13 +4,17 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import { beforeAll, describe, expect, test } from "vitest";
-import { ADDRESSES, isAddress, NOT_CONNECTED_TO } from "./addresses.js";
+import { ADDRESSES, isAddress, METADATA_PORTS, NOT_CONNECTED_TO } from "./addresses.js";
 import { buildOverlay, kubectlIsThere, type Manifest, overlays } from "./manifests.js";
 import { allows, type End, type Policy } from "./network-policy.js";
 import { podOf } from "./pod.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const programs: Readonly<Record<string, string>> = { "plugin-pod": "plugins/pod", "plugin-echo": "plugins/echo" };
+
+const ELSEWHERE: End = { ip: "192.0.2.1" };
+/** Where clouds give pods the credentials of their service accounts. */
+const METADATA: End = { ip: "169.254.169.254" };
 
 describe.each(Object.keys(ADDRESSES))("addresses in the settings of %s", (service) => {
   let schema: object;
@@ -35,10 +39,13 @@ describe.skipIf(!kubectlIsThere()).each(overlays())("network policies of overlay
 
   test("let each service reach what its settings may name outside, and nothing else", () => {
     for (const { name, service, end } of pods) {
-      const reached = [...candidates].filter((port) => allows(policies, { from: end, to: "elsewhere", port, protocol: "TCP" }));
-      expect([name, sorted(reached)]).toEqual([name, sorted(new Set([53, ...Object.values(ADDRESSES[service] ?? {}).flat()]))]);
-      const udp = [...candidates].filter((port) => allows(policies, { from: end, to: "elsewhere", port, protocol: "UDP" }));
-      expect([name, udp]).toEqual([name, [53]]);
+      const open = (to: End, protocol: "TCP" | "UDP") =>
+        sorted([...candidates].filter((port) => allows(policies, { from: end, to, port, protocol })));
+      const outside = [53, ...Object.values(ADDRESSES[service] ?? {}).flat()];
+      expect([name, open(ELSEWHERE, "TCP")]).toEqual([name, sorted(new Set(outside))]);
+      expect([name, open(ELSEWHERE, "UDP")]).toEqual([name, [53]]);
+      const metadata = "storage.s3.endpoint" in (ADDRESSES[service] ?? {}) ? METADATA_PORTS : [];
+      expect([name, open(METADATA, "TCP")]).toEqual([name, sorted(new Set([...outside, ...metadata]))]);
     }
   });
 
@@ -49,7 +56,7 @@ describe.skipIf(!kubectlIsThere()).each(overlays())("network policies of overlay
     const isInside = ({ host }: { readonly host: string }) => !host.includes(".");
     const needed = addresses.filter(isInside).map(({ name, host, port }) => `${name} → ${host}:${targetPort(objects, { host, port })}`);
     const cutOff = addresses.filter(
-      (each) => !isInside(each) && !allows(policies, { from: endOf(pods, each.name), to: "elsewhere", port: each.port, protocol: "TCP" }),
+      (each) => !isInside(each) && !allows(policies, { from: endOf(pods, each.name), to: ELSEWHERE, port: each.port, protocol: "TCP" }),
     );
     expect(cutOff).toEqual([]);
     const allowed = pods.flatMap((from) =>
@@ -70,7 +77,7 @@ describe.skipIf(!kubectlIsThere()).each(overlays())("network policies of overlay
         [...candidates].filter((port) => allows(policies, { from, to: end, port, protocol: "TCP" })).map((port) => `${name}:${port}`),
       );
     const api = pods.some(({ service }) => service === "admin") ? ["flyteadmin:8088", "flyteadmin:8089"] : [];
-    expect(sorted(open("elsewhere"))).toEqual(api);
+    expect(sorted(open(ELSEWHERE))).toEqual(api);
     expect(sorted(open(stranger))).toEqual(api);
     expect(sorted(open(watcher))).toEqual(sorted([...api, ...pods.map(({ name }) => `${name}:10254`)]));
   });
@@ -100,7 +107,7 @@ function servicePodOf(object: Manifest): ServicePod | undefined {
 }
 
 function endOf(pods: readonly ServicePod[], name: string): End {
-  return pods.find((pod) => pod.name === name)?.end ?? "elsewhere";
+  return pods.find((pod) => pod.name === name)?.end ?? ELSEWHERE;
 }
 
 /** The addresses that a service has in its settings in an overlay, each a URL or `host:port`. */
@@ -134,7 +141,7 @@ function targetPort(objects: readonly Manifest[], { host, port }: { readonly hos
     objects.flatMap((object) => servicePodOf(object) ?? []),
     host,
   );
-  const found = end === "elsewhere" ? undefined : end.ports[named];
+  const found = "ip" in end ? undefined : end.ports[named];
   if (found === undefined) throw new Error(`nothing is at ${host}:${port}`);
   return found;
 }
