@@ -15,6 +15,8 @@ const PARTS = {
   },
   "api-faults": { files: ["conformance/src/stack/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
   "control-plane-faults": { files: ["conformance/src/stack/control-plane-faults.test.ts"], environment: { CONTROL_PLANE_FAULTS: "full" } },
+  "rolling-upgrade": { files: ["conformance/src/stack/rolling-upgrade.test.ts"], environment: { ROLLING_UPGRADE: "full" } },
+  backup: { files: ["conformance/src/stack/backup.test.ts"], environment: { BACKUP: "full" } },
   fuzz: {
     files: ["conformance/src/stack/bad-input.test.ts", "packages/rpc/src/rest/gateway.fuzz.test.ts"],
     environment: { FUZZ_SECONDS: "600", PROPERTY_SEED: String(Date.now() % 2 ** 31) },

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Code, codeName, createFlyteClient, type FlyteClient, RpcError } from "@flyte-ts/client";
-import { WorkflowExecution_Phase as Phase, NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type CommitCut, seededRandom } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ControlPlane, startControlPlane } from "./control-plane.fixture.js";
-import { insist } from "./executions.js";
+import { type Answers, createSurely } from "./create-surely.js";
+import { insist, partsOf } from "./executions.js";
 import { registerSleepChain, sleepInputs } from "./sleep-chain.js";
 
 /** `CONTROL_PLANE_FAULTS=full`: 1,000 executions for each fault, and outages of a minute. */
@@ -40,31 +41,6 @@ interface Fault {
   readonly end: () => Promise<unknown> | void;
 }
 
-/** What calls were answered, for the report. */
-type Answers = Map<string, number>;
-
-/** Creates one execution as a client does: again, at another replica, while nobody knows how the call ended. */
-async function createOne(name: string, first: number, answers: Answers): Promise<void> {
-  const request = { ...SCOPE, name, spec: { launchPlan, metadata: {} }, inputs: sleepInputs(50) };
-  const deadline = Date.now() + PATIENCE_MS;
-  let unknown = false;
-  for (let turn = first; ; turn++) {
-    const client = clients[turn % clients.length] as FlyteClient;
-    const code = await client.admin.createExecution(request, { deadlineMs: 5_000 }).then(
-      () => Code.OK,
-      (error: unknown) => (error instanceof RpcError ? error.code : Code.UNKNOWN),
-    );
-    answers.set(codeName(code), (answers.get(codeName(code)) ?? 0) + 1);
-    if (code === Code.OK) return;
-    // An earlier try has made it; before any try nobody else can have.
-    if (code === Code.ALREADY_EXISTS && unknown) return;
-    if (code !== Code.UNAVAILABLE && code !== Code.DEADLINE_EXCEEDED) throw new Error(`${name} was answered ${codeName(code)}`);
-    if (Date.now() > deadline) throw new Error(`${name} was never accepted`);
-    unknown = true;
-    await sleep(100);
-  }
-}
-
 async function createAll(prefix: string, answers: Answers): Promise<string[]> {
   const names = Array.from({ length: EXECUTIONS }, (_, index) => `${prefix}x${index}`);
   const begun = Date.now();
@@ -72,7 +48,7 @@ async function createAll(prefix: string, answers: Answers): Promise<string[]> {
   const caller = async () => {
     for (const [index, name] of next) {
       await sleep(Math.max(0, begun + (index / EXECUTIONS) * SPREAD_MS - Date.now()));
-      await createOne(name, index, answers);
+      await createSurely({ name, launchPlan, inputs: sleepInputs(50) }, { clients, first: index, answers, patienceMs: PATIENCE_MS });
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
@@ -90,20 +66,6 @@ async function phasesOf(prefix: string): Promise<Map<string, Phase[]>> {
 }
 
 const ENDED: readonly Phase[] = [Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED, Phase.TIMED_OUT];
-
-/** Nodes and attempts of an execution, as `node phase` and `node attempt phase`. */
-async function partsOf(name: string): Promise<string[]> {
-  const client = clients[2] as FlyteClient;
-  const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: { ...SCOPE, name }, limit: 100 }));
-  const own = nodeExecutions.filter(({ id }) => /^n\d$/.test(id?.nodeId ?? ""));
-  const parts = own.map(({ id, closure }) => `${id?.nodeId} ${NodeExecution_Phase[closure?.phase ?? 0]}`);
-  for (const { id } of own) {
-    const { taskExecutions } = await insist(() => client.admin.listTaskExecutions({ nodeExecutionId: id!, limit: 10 }));
-    for (const task of taskExecutions)
-      parts.push(`${id?.nodeId} ${task.id?.retryAttempt} ${TaskExecution_Phase[task.closure?.phase ?? 0]}`);
-  }
-  return parts.sort();
-}
 
 const WHOLE = ["n0 0 SUCCEEDED", "n0 SUCCEEDED", "n1 0 SUCCEEDED", "n1 SUCCEEDED"];
 
@@ -162,7 +124,9 @@ test.each(FAULTS.map((fault, index) => ({ ...fault, index })))(
     const every = Math.max(1, Math.floor(names.length / 20));
     for (const each of names.filter((_, place) => place % every === 0)) {
       // What a replica had taken from the bus when it died comes to another one later than the end.
-      await expect.poll(() => partsOf(each), { message: each, timeout: PATIENCE_MS, interval: 500 }).toEqual(WHOLE);
+      await expect
+        .poll(() => partsOf(clients[2] as FlyteClient, { ...SCOPE, name: each }), { message: each, timeout: PATIENCE_MS, interval: 500 })
+        .toEqual(WHOLE);
     }
   },
   OUTAGE_MS * 2 + 2 * PATIENCE_MS,

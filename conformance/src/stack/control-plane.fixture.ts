@@ -28,13 +28,28 @@ export interface DataPlane {
   readonly kubeconfig: string;
   /** Between all services and the cluster's API. */
   readonly api: ApiProxy;
+  readonly propellers: readonly ServiceProcess[];
+  /** By task plugin, replicas of each. */
+  readonly plugins: Readonly<Partial<Record<TaskPlugin, readonly ServiceProcess[]>>>;
 }
+
+export type TaskPlugin = "echo" | "pod";
 
 export interface ControlPlaneOptions {
   /** Names of the data planes. Default: one without pods, whose tasks are echoes; where they are named, tasks are pods. */
   readonly dataPlanes?: readonly string[];
   /** Added to the configuration of each admin. */
   readonly admin?: object;
+  /** The same of each propeller. */
+  readonly propeller?: object;
+  /** Which each data plane has. */
+  readonly plugins?: readonly TaskPlugin[];
+  /** Of each propeller and task plugin. Default: 1. */
+  readonly dataPlaneReplicas?: number;
+  /** Folder of the blob store, which stays. Default: one that goes with the rest. */
+  readonly blobs?: string;
+  /** Before any service starts, when the servers are there: the database's address, and a kubeconfig for each data plane. */
+  readonly prepare?: (databaseUrl: string, kubeconfigs: readonly string[]) => Promise<void>;
 }
 
 /** Several replicas of admin on one database, and data planes; everything that they stand on can fail. */
@@ -52,9 +67,17 @@ export interface ControlPlane {
 
 export async function startControlPlane(
   replicas: number,
-  { dataPlanes: names = [], admin = {} }: ControlPlaneOptions = {},
+  { dataPlanes: names = [], admin = {}, ...options }: ControlPlaneOptions = {},
 ): Promise<ControlPlane> {
+  const own = names.length > 0;
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-control-plane-"));
+  const {
+    propeller = {},
+    plugins: pluginNames = [own ? "pod" : "echo"],
+    dataPlaneReplicas = 1,
+    blobs = join(folder, "blobs"),
+    prepare,
+  } = options;
   const stops: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const stop = async () => {
     for (const step of stops.splice(0).reverse()) await step();
@@ -69,7 +92,7 @@ export async function startControlPlane(
     const commits = await keep(startCommitProxy(postgres.url));
     const [blobPort, blobOps] = await Promise.all([freePort(), freePort()]);
     const s3 = { endpoint: `http://127.0.0.1:${blobPort}`, region: "us-east-1", ...BLOB_KEY };
-    const startCluster = async (name: string): Promise<DataPlane> => {
+    const startCluster = async (name: string): Promise<Pick<DataPlane, "name" | "kubeconfig" | "api">> => {
       const [port, dataDir] = [await freePort(), join(folder, name)];
       const config = { port, dataDir, podsOnStop: "kill" };
       await keep(startService({ name: `local-cluster-${name}`, service: "local-cluster", folder, readyPort: port, config }));
@@ -77,7 +100,7 @@ export async function startControlPlane(
       const address = /server: (\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
       return { name, kubeconfig, api: await keep(startApiProxy({ url: address })) };
     };
-    const [dataPlanes] = await Promise.all([
+    const [clusters] = await Promise.all([
       Promise.all((names.length === 0 ? ["local"] : names).map(startCluster)),
       keep(
         startService({
@@ -85,12 +108,14 @@ export async function startControlPlane(
           service: "local-blobstore",
           folder,
           readyPort: blobOps,
-          config: { ops: { port: blobOps }, port: blobPort, dataDir: join(folder, "blobs"), ...BLOB_KEY, buckets: ["my-s3-bucket"] },
+          config: { ops: { port: blobOps }, port: blobPort, dataDir: blobs, ...BLOB_KEY, buckets: ["my-s3-bucket"] },
         }),
       ),
     ]);
-    const [first] = dataPlanes;
-    if (first === undefined) throw new Error("a control plane without a data plane has nothing to do");
+    await prepare?.(
+      postgres.url,
+      clusters.map(({ kubeconfig }) => kubeconfig),
+    );
     const service = async (name: string, settings: { readonly service: string; readonly config: object }) => {
       const readyPort = await freePort();
       const config = { ops: { port: readyPort }, nats: { url: nats.url }, ...settings.config };
@@ -104,30 +129,48 @@ export async function startControlPlane(
           server: { host: "127.0.0.1", grpcPort: api, httpPort: api },
           database: { url: commits.url },
           storage: { container: "s3://my-s3-bucket", s3 },
-          clusters: dataPlanes.map(({ name, api: { kubeconfig } }) => ({ name, kubeconfig })),
+          clusters: clusters.map(({ name, api: { kubeconfig } }) => ({ name, kubeconfig })),
           ...admin,
         };
         return { api, process: await service(`admin-${index}`, { service: "admin", config }) };
       }),
     );
-    const startDataPlane = async ({ name, api: { kubeconfig } }: DataPlane) => {
-      const own = names.length > 0;
+    const replicated = <Part>(start: (index: number) => Promise<Part>) =>
+      Promise.all(Array.from({ length: dataPlaneReplicas }, (_, index) => start(index)));
+    const startDataPlane = async (started: (typeof clusters)[number]): Promise<DataPlane> => {
+      const { name, api } = started;
+      const { kubeconfig } = api;
       const cluster = own ? name : "";
-      const propeller = {
+      const propellerConfig = {
         cluster,
         kubernetes: { kubeconfig },
         admin: { endpoint: `127.0.0.1:${admins[0]?.api}` },
-        shards: { slot: "propeller", leaseMs: 60_000 },
         storage: { s3 },
+        ...propeller,
       };
-      await Promise.all([
-        service(`propeller-${name}`, { service: "propeller", config: propeller }),
-        own
-          ? service(`plugin-pod-${name}`, { service: "plugins/pod", config: { cluster, kubernetes: { kubeconfig }, storage: { s3 } } })
-          : service(`plugin-echo-${name}`, { service: "plugins/echo", config: { cluster } }),
+      const pluginConfigs: Readonly<Record<TaskPlugin, object>> = {
+        echo: { cluster },
+        pod: { cluster, kubernetes: { kubeconfig }, storage: { s3 } },
+      };
+      const startPlugin = async (plugin: TaskPlugin) => {
+        const config = { logLevel: "debug", ...pluginConfigs[plugin] };
+        return [
+          plugin,
+          await replicated((index) => service(`plugin-${plugin}-${name}-${index}`, { service: `plugins/${plugin}`, config })),
+        ] as const;
+      };
+      const [propellers, plugins] = await Promise.all([
+        replicated((index) => {
+          const config = { shards: { slot: `propeller-${index}`, leaseMs: 60_000 }, ...propellerConfig };
+          return service(`propeller-${name}-${index}`, { service: "propeller", config });
+        }),
+        Promise.all(pluginNames.map(startPlugin)),
       ]);
+      return { ...started, propellers, plugins: Object.fromEntries(plugins) };
     };
-    await Promise.all(dataPlanes.map(startDataPlane));
+    const dataPlanes = await Promise.all(clusters.map(startDataPlane));
+    const [first] = dataPlanes;
+    if (first === undefined) throw new Error("a control plane without a data plane has nothing to do");
     return { admins, postgres, nats, commits, dataPlane: first.api, dataPlanes, stop };
   } catch (error) {
     await stop();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FlyteClient } from "@flyte-ts/client";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
 const ENDED = new Set([
   WorkflowExecution_Phase.SUCCEEDED,
@@ -38,4 +38,17 @@ export async function insist<T>(call: () => Promise<T>, patienceMs = 60_000): Pr
       await sleep(100);
     }
   }
+}
+
+/** Nodes called n and a number, and their attempts, as `node phase` and `node attempt phase`, sorted. */
+export async function partsOf(client: FlyteClient, id: ExecutionName): Promise<string[]> {
+  const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: id, limit: 100 }));
+  const own = nodeExecutions.filter((node) => /^n\d+$/.test(node.id?.nodeId ?? ""));
+  const parts = own.map((node) => `${node.id?.nodeId} ${NodeExecution_Phase[node.closure?.phase ?? 0]}`);
+  for (const node of own) {
+    const { taskExecutions } = await insist(() => client.admin.listTaskExecutions({ nodeExecutionId: node.id!, limit: 10 }));
+    for (const task of taskExecutions)
+      parts.push(`${node.id?.nodeId} ${task.id?.retryAttempt} ${TaskExecution_Phase[task.closure?.phase ?? 0]}`);
+  }
+  return parts.sort();
 }

@@ -36,11 +36,14 @@ export interface ServiceProcess {
   kill(): Promise<void>;
   /** Asks it to end; resolves to how it ended. */
   terminate(): Promise<string>;
-  /** Starts it again after either. */
-  restart(): Promise<void>;
+  /** Starts it again after either; from then on from another build, if one is given: the folder that is to it what the repository's is to this one. */
+  restart(build?: string): Promise<void>;
   /** Ends it; rejects when it had ended by itself before or ends badly. */
   stop(): Promise<void>;
 }
+
+/** On a machine that is busy with other things a start takes half a minute. */
+const PATIENCE_MS = 150_000;
 
 export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
   const { name, folder, readyPort, config } = spec;
@@ -48,11 +51,12 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
   // JSON is YAML.
   writeFileSync(configFile, JSON.stringify({ logLevel: "info", ...config }));
   const lines: string[] = [];
-  let running = begin(spec, configFile, lines);
+  let build = root;
+  let running = begin(spec, { configFile, lines, build });
   let wanted = true;
   const tail = () => lines.slice(-30).join("\n");
   const whenReady = async () => {
-    for (const deadline = Date.now() + 60_000; !(await isReady(readyPort)); await sleep(30)) {
+    for (const deadline = Date.now() + PATIENCE_MS; !(await isReady(readyPort)); await sleep(30)) {
       if (!running.hasEnded() && Date.now() < deadline) continue;
       running.child.kill("SIGKILL");
       throw new Error(`${name} did not become ready:\n${tail()}`);
@@ -63,7 +67,7 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
     wanted = false;
     const { child, ended } = running;
     if (!running.hasEnded()) child.kill(signal);
-    if ((await Promise.race([ended.then(() => true), sleep(30_000, false, { ref: false })])) === false) child.kill("SIGKILL");
+    if ((await Promise.race([ended.then(() => true), sleep(PATIENCE_MS, false, { ref: false })])) === false) child.kill("SIGKILL");
     return ended;
   };
   return {
@@ -76,8 +80,9 @@ export async function startService(spec: ServiceSpec): Promise<ServiceProcess> {
     isReady: () => isReady(readyPort),
     kill: async () => void (await end("SIGKILL")),
     terminate: () => end("SIGTERM"),
-    restart: async () => {
-      running = begin(spec, configFile, lines);
+    restart: async (from = build) => {
+      build = from;
+      running = begin(spec, { configFile, lines, build });
       wanted = true;
       await whenReady();
     },
@@ -97,8 +102,15 @@ interface Begun {
   hasEnded(): boolean;
 }
 
-function begin({ service, env }: ServiceSpec, configFile: string, lines: string[]): Begun {
-  const program = join(root, "services", service, "dist", "main.js");
+interface Beginning {
+  readonly configFile: string;
+  /** Where what it logs goes. */
+  readonly lines: string[];
+  readonly build: string;
+}
+
+function begin({ service, env }: ServiceSpec, { configFile, lines, build }: Beginning): Begun {
+  const program = join(build, "services", service, "dist", "main.js");
   const child = spawn(process.execPath, ["--enable-source-maps", program, "--config", configFile], {
     stdio: ["ignore", "pipe", "pipe"],
     // A session of its own: Ctrl-C reaches the caller alone, who stops what it started.

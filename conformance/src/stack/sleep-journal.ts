@@ -36,9 +36,13 @@ export async function keepSleepJournal(stack: RunningStack): Promise<void> {
 
 /** What the plugin service itself knows of the sleeps of an execution: independent of what it has told others. */
 export function sleepsOf(stack: RunningStack, execution: string): Sleep[] {
+  return sleepsIn(existsSync(logOf(stack)) ? readFileSync(logOf(stack), "utf8").split("\n") : [], execution);
+}
+
+/** The same, from what the service has logged at debug level. */
+export function sleepsIn(lines: readonly string[], execution: string): Sleep[] {
   const open = new Map<string, number>();
   const sleeps: Sleep[] = [];
-  const lines = existsSync(logOf(stack)) ? readFileSync(logOf(stack), "utf8").split("\n") : [];
   for (const line of lines.filter((each) => each.includes(execution) && each.includes('"sleep '))) {
     const { msg, object: attempt = "", time = 0 } = JSON.parse(line) as LogLine;
     const at = new Date(time).getTime();

@@ -22,6 +22,13 @@ const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--c
   doctor  looks at what is named: whether it answers, its version, its clock, and what
           these credentials may do there; tells what to do
 
+       flyte-ts backup --to FOLDER [--databases.admin URL] [--databases.datacatalog URL] [--databases.scheduler URL] [--kubeconfig FILE] [--context NAME] [--clusters LIST]
+       flyte-ts restore --from FOLDER, and the same
+
+  backup  the databases and the FlyteWorkflows with their statuses, into a folder, while
+          everything runs; docs/backup.md says what else is to be kept
+  restore brings them to empty databases and to data planes whose services do not run
+
        flyte-ts watch [--endpoint HOST:PORT] PROJECT DOMAIN NAME
        flyte-ts logs [--endpoint HOST:PORT] [--attempt N] [--item N] [--container NAME] [--tail N] [--no-follow] [--times] PROJECT DOMAIN NAME NODE
 
@@ -38,6 +45,10 @@ async function main(argv: readonly string[]): Promise<number> {
     // The clients of everything: only who asks for them loads them.
     const { doctorCommand } = await import("./doctor/command.js");
     return doctorCommand(rest, (text) => process.stdout.write(text));
+  }
+  if ((command === "backup" || command === "restore") && !rest.includes("--help")) {
+    const { backupCommand, restoreCommand } = await import("./backup/command.js");
+    return (command === "backup" ? backupCommand : restoreCommand)(rest, (text) => process.stdout.write(text));
   }
   const asks = command === "watch" || command === "logs";
   if (asks && !rest.includes("--help")) {
@@ -57,7 +68,8 @@ main(process.argv.slice(2)).then(
   (status) => process.exit(status),
   (error: unknown) => {
     const known =
-      error instanceof ConfigError || (error instanceof Error && /^(Stack|ServerStart|PythonEnvironment|Rpc)Error$/.test(error.name));
+      error instanceof ConfigError ||
+      (error instanceof Error && /^(Stack|ServerStart|PythonEnvironment|Rpc|Backup)Error$/.test(error.name));
     process.stderr.write(`flyte-ts: ${known ? (error as Error).message : error instanceof Error ? error.stack : String(error)}\n`);
     process.exit(1);
   },

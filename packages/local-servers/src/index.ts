@@ -1,5 +1,6 @@
 export { startNats, type NatsOptions } from "./nats.js";
 export { startPostgres, type PostgresOptions } from "./postgres.js";
+export { findPostgresClient } from "./postgres-client.js";
 export { compactEtcd, type EtcdOptions, findEtcd, startEtcd } from "./etcd.js";
 export { findKubeApiserver, type KubeApiserver, type KubeApiserverOptions, startKubeApiserver } from "./kube-apiserver.js";
 export { type ControllerManagerOptions, findControllerManager, startControllerManager } from "./kube-controller-manager.js";

@@ -157,6 +157,13 @@ const settings = z.strictObject({
       deadlineSeconds: z.number().positive().default(120),
     })
     .prefault({}),
+  /** Executions that run in a data plane and have no row, as after a restore of the database to an older point. */
+  orphans: z
+    .strictObject({
+      /** `abort`: they are stopped when nobody has known them for some minutes. `keep`: they run on unseen. */
+      action: z.enum(["abort", "keep"]).default("abort"),
+    })
+    .prefault({}),
   /** What an execution gets when neither request, launch plan nor attributes say so. */
   executionDefaults: z
     .strictObject({

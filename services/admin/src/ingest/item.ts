@@ -24,11 +24,12 @@ export type Item = Told & {
 /**
  * What became of it.
  * - `recorded`: it is in the database, now or before.
- * - `waits`: what it belongs to (the execution, the node) is not there yet.
+ * - `waits`: what it belongs to (the node, its own nodes' ends) is not there yet.
+ * - `unknown`: there is no such execution, or not yet.
  * - `unrecordable`: the database will never take it.
  * - `foreign`: the execution was not given to the data plane that told it.
  */
-export type Outcome = "recorded" | "waits" | "unrecordable" | "foreign";
+export type Outcome = "recorded" | "waits" | "unknown" | "unrecordable" | "foreign";
 
 /** An item whose execution is known by number, with its place in the batch. */
 export interface Placed<T extends Item = Item> {

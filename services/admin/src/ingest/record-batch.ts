@@ -51,7 +51,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
   const notices: OfKind<"notice">[] = [];
   for (const [index, item] of items.entries()) {
     const executionId = ids[index];
-    if (executionId === undefined) outcomes[index] = "waits";
+    if (executionId === undefined) outcomes[index] = "unknown";
     else if (foreign.has(index)) outcomes[index] = "foreign";
     else if (item.kind === "workflow") workflows.push({ index, executionId, item });
     else if (item.kind === "node") nodes.push({ index, executionId, item });

@@ -4,13 +4,14 @@ import type { AdminDeps } from "../deps.js";
 import { offloadNames } from "../event/offload-names.js";
 import { decodeMessage } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
-import type { Item } from "./item.js";
+import type { Item, Outcome } from "./item.js";
 import { ingestMetrics } from "./metrics.js";
 import { Patience } from "./patience.js";
+import { Orphans } from "../orphan/orphans.js";
 import { announceEnds } from "../wake/announce-ends.js";
 import { type BatchDeps, recordBatch } from "./record-batch.js";
 
-export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "logger" | "clock" | "config" | "metrics" | "changed">;
+export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "clusters" | "logger" | "clock" | "config" | "metrics" | "changed">;
 
 const BATCH = 1_000;
 /**
@@ -35,6 +36,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
     onUnrecordable: (item, error) => logger.error({ ...describe(item), error: String(error) }, "event dropped: the database refuses it"),
   };
   const patience = new Patience();
+  const orphans = new Orphans(deps);
   const metrics = ingestMetrics(deps.metrics);
   return bus.subscribe(
     {
@@ -75,7 +77,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
         const outcome = result.outcomes[index];
         if (outcome === "foreign")
           logger.warn({ ...describe(item), cluster: item.cluster }, "event dropped: its execution is in another data plane");
-        settle({ logger, patience }, { message, item, waits: outcome === "waits" });
+        settle({ logger, patience, orphans }, { message, item, outcome });
       }
       await announceEnds(deps, result.ended);
     },
@@ -85,22 +87,27 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
 interface Settled {
   readonly message: BusMessage;
   readonly item: Item;
-  readonly waits: boolean;
+  readonly outcome: Outcome | undefined;
 }
 
-function settle(
-  { logger, patience }: { readonly logger: IngestDeps["logger"]; readonly patience: Patience },
-  { message, item, waits }: Settled,
-): void {
-  if (!waits) {
+interface Settling {
+  readonly logger: IngestDeps["logger"];
+  readonly patience: Patience;
+  readonly orphans: Orphans;
+}
+
+function settle({ logger, patience, orphans }: Settling, { message, item, outcome }: Settled): void {
+  if (outcome !== "waits" && outcome !== "unknown") {
     if (!patience.idle) patience.done(keyOf(item));
     message.ack();
     return;
   }
-  const delayMs = patience.wait(keyOf(item));
+  const hopeless = outcome === "unknown" && orphans.has(item.execution);
+  const delayMs = hopeless ? undefined : patience.wait(keyOf(item));
   if (delayMs !== undefined) return message.nak(delayMs);
   logger.warn(describe(item), "event dropped: what it belongs to never came");
   message.ack();
+  if (outcome === "unknown") void orphans.heard(item);
 }
 
 function keyOf(item: Item): string {

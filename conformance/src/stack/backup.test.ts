@@ -1,0 +1,156 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Code, createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { createKubeClient } from "@flyte-ts/kubernetes";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "./control-plane.fixture.js";
+import { insist, partsOf, waitForEnd } from "./executions.js";
+import { registerShellWorkflow } from "./shell-tasks.js";
+import { registerSleepChain, sleepInputs } from "./sleep-chain.js";
+
+/** `BACKUP=full`: waits also for what nobody knows to be found out, some minutes. */
+const FULL = process.env.BACKUP === "full";
+const PATIENCE_MS = 180_000;
+const SCOPE = { project: "flytesnacks", domain: "development" };
+const program = resolve(fileURLToPath(import.meta.url), "..", "..", "..", "..", "packages/cli/dist/main.js");
+const folder = mkdtempSync(join(tmpdir(), "flyte-ts-backup-"));
+const at = (name: string) => join(folder, name);
+
+let plane: ControlPlane | undefined;
+let client: FlyteClient;
+
+const flyteTs = (...words: readonly string[]) => promisify(execFile)(process.execPath, [program, ...words]).then(({ stdout }) => stdout);
+
+async function start(options: ControlPlaneOptions): Promise<ControlPlane> {
+  plane = await startControlPlane(1, { plugins: ["echo", "pod"], ...options });
+  client = createFlyteClient({ endpoint: `127.0.0.1:${plane.admins[0]?.api}` });
+  return plane;
+}
+
+async function stop(): Promise<void> {
+  client?.close();
+  const ended = plane;
+  plane = undefined;
+  await ended?.stop();
+}
+
+const run = (name: string, launchPlan: Identifier, inputs?: LiteralMap) =>
+  client.admin.createExecution({ ...SCOPE, name, spec: { launchPlan, metadata: {} }, ...(inputs && { inputs }) });
+const phaseOf = async (name: string) => {
+  const { closure } = await waitForEnd(client, { ...SCOPE, name }, PATIENCE_MS);
+  return WorkflowExecution_Phase[closure?.phase ?? 0];
+};
+/** The node's phase is at least this. */
+const reached = (name: string, nodeId: string, phase: NodeExecution_Phase) =>
+  expect
+    .poll(
+      async () => {
+        const { nodeExecutions } = await insist(() =>
+          client.admin.listNodeExecutions({ workflowExecutionId: { ...SCOPE, name }, limit: 10 }),
+        );
+        return nodeExecutions.find(({ id }) => id?.nodeId === nodeId)?.closure?.phase ?? 0;
+      },
+      { message: `${name} ${nodeId}`, timeout: PATIENCE_MS },
+    )
+    .toBeGreaterThanOrEqual(phase);
+/** Everything that users see of an execution which has ended. */
+const historyOf = async (name: string) => {
+  const { spec, closure } = await insist(() => client.admin.getExecution({ id: { ...SCOPE, name } }));
+  const { phase, startedAt, duration, createdAt } = closure ?? {};
+  return { launchPlan: spec?.launchPlan?.name, phase, startedAt, duration, createdAt, parts: await partsOf(client, { ...SCOPE, name }) };
+};
+
+beforeAll(async () => {
+  await start({ blobs: at("blobs") });
+}, 300_000);
+afterAll(async () => {
+  await stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+test("what was backed up while it ran goes on elsewhere, and nothing of history is missing", async () => {
+  const { postgres, dataPlanes } = plane as ControlPlane;
+  const chain = await registerSleepChain(client, 3);
+  const script = `test -e ${at("gate")} || sleep 600`;
+  const pods = await registerShellWorkflow(client, "pods", [
+    { id: "n0", script: "true", after: [] },
+    { id: "n1", script, after: ["n0"] },
+  ]);
+  writeFileSync(at("gate"), "");
+  const past = ["past-chain", "past-pods"];
+  await run("past-chain", chain, sleepInputs(50));
+  await run("past-pods", pods);
+  for (const name of past) expect(await phaseOf(name)).toBe("SUCCEEDED");
+  const history = await Promise.all(past.map(historyOf));
+  // From now on tasks do not end by themselves.
+  rmSync(at("gate"));
+  await run("chain", chain, sleepInputs(8_000));
+  await run("pods", pods);
+  await reached("chain", "n0", NodeExecution_Phase.RUNNING);
+  await reached("pods", "n1", NodeExecution_Phase.RUNNING);
+
+  const told = await flyteTs("backup", "--to", at("rows"), "--databases.admin", postgres.url);
+  expect(told).toBe("database admin: admin.dump\n");
+  // Between the databases and the resources, as it may happen within one backup too: nobody will know this one.
+  await run("orphan", chain, sleepInputs(3_600_000));
+  await reached("orphan", "n0", NodeExecution_Phase.RUNNING);
+  await expect(flyteTs("backup", "--to", at("rows"), "--kubeconfig", dataPlanes[0]?.kubeconfig ?? "")).rejects.toThrow("is there already");
+  expect(await flyteTs("backup", "--to", at("resources"), "--kubeconfig", dataPlanes[0]?.kubeconfig ?? "")).toBe(
+    "data plane local: 5 FlyteWorkflows, workflows-local.jsonl.gz\n",
+  );
+  cpSync(at("blobs"), at("blobs-copy"), { recursive: true });
+  await stop();
+  rmSync(at("blobs"), { recursive: true });
+
+  writeFileSync(at("gate"), "");
+  await start({
+    blobs: at("blobs-copy"),
+    prepare: async (databaseUrl, [kubeconfig = ""]) => {
+      expect(await flyteTs("restore", "--from", at("rows"), "--databases.admin", databaseUrl)).toMatch(/^database admin: as of 20/);
+      expect(await flyteTs("restore", "--from", at("resources"), "--kubeconfig", kubeconfig)).toBe(
+        "data plane local: 5 FlyteWorkflows made\n",
+      );
+      await expect(flyteTs("restore", "--from", at("rows"), "--databases.admin", databaseUrl)).rejects.toThrow(
+        /database admin holds \d+ tables/,
+      );
+      await expect(flyteTs("restore", "--from", at("rows"), "--kubeconfig", kubeconfig)).rejects.toThrow(
+        "holds nothing of data plane local",
+      );
+    },
+  });
+  expect(await Promise.all(past.map(historyOf))).toEqual(history);
+  expect([await phaseOf("chain"), await phaseOf("pods")]).toEqual(["SUCCEEDED", "SUCCEEDED"]);
+  await expect
+    .poll(() => partsOf(client, { ...SCOPE, name: "chain" }), { timeout: PATIENCE_MS })
+    .toEqual(["n0 0 SUCCEEDED", "n0 SUCCEEDED", "n1 0 SUCCEEDED", "n1 SUCCEEDED", "n2 0 SUCCEEDED", "n2 SUCCEEDED"]);
+  await run("new", chain, sleepInputs(50));
+  expect(await phaseOf("new")).toBe("SUCCEEDED");
+  const missing = await client.admin.getExecution({ id: { ...SCOPE, name: "orphan" } }).catch((error: unknown) => error);
+  expect(missing).toMatchObject({ code: Code.NOT_FOUND });
+}, 600_000);
+
+test.runIf(FULL)(
+  "what nobody knows is stopped, and its resource goes",
+  async () => {
+    const kube = await createKubeClient({ kubeconfig: plane?.dataPlanes[0]?.kubeconfig ?? "" });
+    const orphan = { namespace: "flytesnacks-development", name: "orphan" };
+    await expect
+      .poll(async () => (await kube.get(FLYTE_WORKFLOW_RESOURCE, orphan))?.metadata.finalizers?.length ?? 0, {
+        timeout: 600_000,
+        interval: 1_000,
+      })
+      .toBe(0);
+    await kube.close();
+    const said = plane?.admins[0]?.process.log().filter((line) => line.includes("and not in the database: it is stopped"));
+    expect(said).toHaveLength(1);
+  },
+  660_000,
+);

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code, codeName, type FlyteClient, RpcError } from "@flyte-ts/client";
+import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+
+/** What calls were answered, for the report. */
+export type Answers = Map<string, number>;
+
+export interface Wanted {
+  readonly name: string;
+  readonly launchPlan: Identifier;
+  readonly inputs?: LiteralMap;
+}
+
+export interface CreateSurely {
+  /** Of the replicas of admin. */
+  readonly clients: readonly FlyteClient[];
+  /** Index of the replica that is asked first. */
+  readonly first: number;
+  readonly answers: Answers;
+  readonly patienceMs: number;
+}
+
+/** Creates one execution as a client does: again, at another replica, while nobody knows how the call ended. */
+export async function createSurely(
+  { name, launchPlan, inputs }: Wanted,
+  { clients, first, answers, patienceMs }: CreateSurely,
+): Promise<void> {
+  const { project, domain } = launchPlan;
+  const request = { project, domain, name, spec: { launchPlan, metadata: {} }, ...(inputs && { inputs }) };
+  const deadline = Date.now() + patienceMs;
+  let unknown = false;
+  for (let turn = first; ; turn++) {
+    const client = clients[turn % clients.length] as FlyteClient;
+    const code = await client.admin.createExecution(request, { deadlineMs: 5_000 }).then(
+      () => Code.OK,
+      (error: unknown) => (error instanceof RpcError ? error.code : Code.UNKNOWN),
+    );
+    answers.set(codeName(code), (answers.get(codeName(code)) ?? 0) + 1);
+    if (code === Code.OK) return;
+    // An earlier try has made it; before any try nobody else can have.
+    if (code === Code.ALREADY_EXISTS && unknown) return;
+    if (code !== Code.UNAVAILABLE && code !== Code.DEADLINE_EXCEEDED) throw new Error(`${name} was answered ${codeName(code)}`);
+    if (Date.now() > deadline) throw new Error(`${name} was never accepted`);
+    unknown = true;
+    await sleep(100);
+  }
+}

@@ -1,0 +1,185 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { createKubeClient, type KubeObject } from "@flyte-ts/kubernetes";
+import { createPool } from "@flyte-ts/postgres";
+import { createLogger } from "@flyte-ts/telemetry";
+import { FLYTE_WORKFLOW_RESOURCE, type NodeStatus, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ControlPlane, startControlPlane } from "./control-plane.fixture.js";
+import { type Answers, createSurely, type Wanted } from "./create-surely.js";
+import { partsOf, waitForEnd } from "./executions.js";
+import { NEXT_COLUMN, NEXT_FIELD, type NextBuild, nextBuild } from "./next-build.fixture.js";
+import type { ServiceProcess } from "./service-process.js";
+import { registerShellWorkflow } from "./shell-tasks.js";
+import { registerSleepChain, registerSleepFan, sleepInputs } from "./sleep-chain.js";
+import { sleepsIn } from "./sleep-journal.js";
+
+/** `ROLLING_UPGRADE=full`: three admins, more executions, and time between the replicas. */
+const FULL = process.env.ROLLING_UPGRADE === "full";
+/** So many at least; as many more as come while services are rolled. */
+const EXECUTIONS = FULL ? 400 : 50;
+const PER_SECOND = FULL ? 8 : 3;
+const BETWEEN_MS = FULL ? 3_000 : 300;
+const PATIENCE_MS = 180_000;
+const CHAIN = { length: 3, sleepMs: 400 };
+const FAN = 20;
+const NAMESPACE = "flytesnacks-development";
+
+let plane: ControlPlane;
+let next: NextBuild;
+let clients: readonly FlyteClient[];
+let kinds: readonly Omit<Wanted, "name">[];
+const folder = mkdtempSync(join(tmpdir(), "flyte-ts-rolling-"));
+const ran = join(folder, "ran");
+
+beforeAll(async () => {
+  next = nextBuild();
+  plane = await startControlPlane(FULL ? 3 : 2, {
+    plugins: ["echo", "pod"],
+    dataPlaneReplicas: 2,
+    // Statuses of the fans stand in slices, those of the others in the resource.
+    propeller: { engine: { inlineStatusLimitBytes: 4_096, sliceNodes: 8 } },
+  });
+  clients = plane.admins.map(({ api }) => createFlyteClient({ endpoint: `127.0.0.1:${api}` }));
+  const [client] = clients as [FlyteClient];
+  const script = `echo "$FLYTE_INTERNAL_EXECUTION_ID {{.PerRetryUniqueKey}}" >> ${ran}; sleep 0.3`;
+  const chain = { launchPlan: await registerSleepChain(client, CHAIN.length), inputs: sleepInputs(CHAIN.sleepMs) };
+  const fan = { launchPlan: await registerSleepFan(client, FAN), inputs: sleepInputs(CHAIN.sleepMs) };
+  const pods = {
+    launchPlan: await registerShellWorkflow(client, "pods", [
+      { id: "n0", script, after: [] },
+      { id: "n1", script, after: ["n0"] },
+    ]),
+  };
+  kinds = [chain, pods, chain, pods, fan];
+}, 300_000);
+afterAll(async () => {
+  for (const client of clients ?? []) client.close();
+  await plane?.stop();
+  next?.remove();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+/** No name is the beginning of another. */
+const nameOf = (prefix: string, index: number) => `${prefix}${["chain", "pods", "chain", "pods", "fan"][index % 5]}${index}x`;
+
+/** Creates executions, evenly, until `done` and at least EXECUTIONS; resolves to their names. */
+async function load(prefix: string, done: () => boolean, answers: Answers): Promise<string[]> {
+  const names: string[] = [];
+  const calls: Promise<void>[] = [];
+  for (const begun = Date.now(); !done() || names.length < EXECUTIONS; ) {
+    const index = names.length;
+    const name = nameOf(prefix, index);
+    names.push(name);
+    const wanted = { name, ...(kinds[index % kinds.length] as Omit<Wanted, "name">) };
+    const call = createSurely(wanted, { clients, first: index, answers, patienceMs: PATIENCE_MS });
+    // Told when all have been made.
+    call.catch(() => undefined);
+    calls.push(call);
+    await sleep(Math.max(0, begun + (names.length / PER_SECOND) * 1_000 - Date.now()));
+  }
+  await Promise.all(calls);
+  return names;
+}
+
+const replicas = (): readonly ServiceProcess[] => {
+  const [dataPlane] = plane.dataPlanes;
+  const { echo = [], pod = [] } = dataPlane?.plugins ?? {};
+  return [...plane.admins.map(({ process }) => process), ...(dataPlane?.propellers ?? []), ...echo, ...pod];
+};
+
+/** One replica after the other ends as asked and begins again from the build. */
+async function roll(order: readonly ServiceProcess[], build: string | undefined): Promise<void> {
+  for (const replica of order) {
+    expect(await replica.terminate()).toBe("status 0");
+    await replica.restart(build);
+    await sleep(BETWEEN_MS);
+  }
+}
+
+async function everythingOnce(names: readonly string[]): Promise<void> {
+  const [client] = clients as [FlyteClient];
+  const scope = { project: "flytesnacks", domain: "development" };
+  const ends = await Promise.all(names.map(async (name) => waitForEnd(client, { ...scope, name }, PATIENCE_MS)));
+  const bad = ends.filter(({ closure }) => closure?.phase !== WorkflowExecution_Phase.SUCCEEDED);
+  expect(bad.map(({ id, closure }) => `${id?.name} ${WorkflowExecution_Phase[closure?.phase ?? 0]} ${closure?.outputResult.case}`)).toEqual(
+    [],
+  );
+  const { plugins } = plane.dataPlanes[0] as ControlPlane["dataPlanes"][number];
+  const journal = (plugins.echo ?? []).flatMap((replica) => replica.log()).filter((line) => line.includes('"sleep '));
+  const podsRan = existsSync(ran) ? readFileSync(ran, "utf8").split("\n") : [];
+  for (const name of names) {
+    const length = name.includes("fan") ? FAN + 2 : name.includes("pods") ? 2 : CHAIN.length;
+    const nodes = Array.from({ length }, (_, index) => `n${index}`);
+    const whole = nodes.flatMap((node) => [`${node} SUCCEEDED`, `${node} 0 SUCCEEDED`]).sort();
+    // What a replica had taken from the bus comes to another one later than the end.
+    if (!name.includes("fan"))
+      await expect.poll(() => partsOf(client, { ...scope, name }), { message: name, timeout: PATIENCE_MS }).toEqual(whole);
+    if (name.includes("pods")) {
+      const own = podsRan.filter((line) => line.startsWith(`${name} `));
+      expect([own.length, new Set(own).size], name).toEqual([length, length]);
+      continue;
+    }
+    const sleeps = sleepsIn(journal, name);
+    expect([...new Set(sleeps.map(({ attempt }) => attempt.split(`${name}-`)[1]))].toSorted(), name).toEqual(
+      nodes.map((node) => `${node}-0`).toSorted(),
+    );
+    // Two replicas may wait for the end of one sleep, which both know from the request: no more than that is a sleep. What an attempt
+    // does outside is told by the pods.
+    expect(sleeps.filter(({ ended }) => ended !== undefined).length, name).toBeGreaterThanOrEqual(length);
+  }
+}
+
+test.each([
+  ["to the next build", () => next.root],
+  ["and back", () => undefined],
+])(
+  "rolling %s under load: every execution ends, no attempt runs twice",
+  async (direction, build) => {
+    const answers: Answers = new Map();
+    let rolled = false;
+    const prefix = direction === "and back" ? "back" : "next";
+    const loading = load(prefix, () => rolled, answers);
+    loading.catch(() => undefined);
+    await sleep(1_000);
+    const begun = Date.now();
+    const order = replicas();
+    // Back in the other order: propeller and its plugin services before admin, and after it.
+    await roll(direction === "and back" ? order.toReversed() : order, build());
+    const took = Date.now() - begun;
+    rolled = true;
+    const names = await loading;
+    await everythingOnce(names);
+    const report = [...answers].map(([code, count]) => `${code} ${count}`).join(", ");
+    process.stdout.write(`${direction}: ${order.length} replicas in ${took} ms, ${names.length} executions; creations: ${report}\n`);
+  },
+  600_000,
+);
+
+test("both builds wrote what they write, side by side, and the older one kept what it does not know", async () => {
+  const kube = await createKubeClient({ kubeconfig: plane.dataPlanes[0]?.kubeconfig ?? "" });
+  const { items } = await kube.list<KubeObject & { readonly status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace: NAMESPACE });
+  await kube.close();
+  const knows = (status: object) => NEXT_FIELD in status;
+  const statuses = items.flatMap(({ status }) => (status === undefined ? [] : [status]));
+  const nodesOf = ({ nodeStatus = {} }: WorkflowStatus): NodeStatus[] => Object.values(nodeStatus);
+  const ofNext = statuses.filter((status) => knows(status) && nodesOf(status).every(knows));
+  const ofBoth = statuses.filter((status) => knows(status) && !nodesOf(status).every(knows));
+  const ofThis = statuses.filter((status) => !knows(status));
+  const db = createPool({ url: plane.postgres.url, logger: createLogger({ service: "test", level: "silent" }) });
+  const { rows } = await db.query<{ by: string; count: number }>({
+    text: `SELECT ${NEXT_COLUMN} AS by, count(*)::int AS count FROM executions GROUP BY 1 ORDER BY 1`,
+  });
+  await db.close();
+  process.stdout.write(`statuses: next ${ofNext.length}, both ${ofBoth.length}, this ${ofThis.length}; rows: ${JSON.stringify(rows)}\n`);
+  expect(ofNext.length).toBeGreaterThan(0);
+  expect(ofBoth.length).toBeGreaterThan(0);
+  expect(ofThis.length).toBeGreaterThan(0);
+  expect(rows.map(({ by }) => by)).toEqual(["before", "next"]);
+  const ends = replicas().flatMap((replica) => replica.log().filter((line) => /"level":"fatal"|uncaught/i.test(line)));
+  expect(ends).toEqual([]);
+}, 60_000);

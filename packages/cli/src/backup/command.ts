@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfig } from "@flyte-ts/config";
+import { createLogger } from "@flyte-ts/telemetry";
+import { backupConfigSchema, clustersOf, databasesOf, restoreConfigSchema } from "./config.js";
+import { dumpDatabase, fillDatabase } from "./databases.js";
+import { BackupError, type Manifest, readManifest, writeManifest } from "./manifest.js";
+import { makeWorkflows, saveWorkflows } from "./workflows.js";
+
+type Write = (text: string) => void;
+
+const NOTHING = "nothing was named: --databases.admin, --databases.datacatalog, --databases.scheduler, --kubeconfig or --clusters\n";
+const logger = () => createLogger({ service: "backup", level: "silent" });
+
+/**
+ * `flyte-ts backup`: databases first, then the resources of the data planes, so that resources are never older than the rows about
+ * them. Everything may go on meanwhile. Resolves to the exit status.
+ */
+export async function backupCommand(argv: readonly string[], write: Write): Promise<number> {
+  const config = loadConfig(backupConfigSchema, { service: "backup", argv, env: process.env });
+  const [databases, clusters] = [databasesOf(config), clustersOf(config)];
+  if (databases.length + clusters.length === 0) {
+    write(NOTHING);
+    return 2;
+  }
+  if (existsSync(config.to)) throw new BackupError(`${config.to} is there already: a backup goes into a folder of its own`);
+  // Rows hold what users gave and keys of the issuer.
+  mkdirSync(config.to, { recursive: true, mode: 0o700 });
+  const begunAt = new Date().toISOString();
+  const manifest: Manifest = { format: 1, begunAt, endedAt: begunAt, databases: [], clusters: [] };
+  for (const { name, url } of databases) {
+    const file = `${name}.dump`;
+    await dumpDatabase({ name, url, file: join(config.to, file), logger: logger() });
+    manifest.databases.push({ name, file });
+    write(`database ${name}: ${file}\n`);
+  }
+  for (const cluster of clusters) {
+    const file = `workflows-${cluster.name}.jsonl.gz`;
+    const workflows = await saveWorkflows(cluster, join(config.to, file));
+    manifest.clusters.push({ name: cluster.name, file, workflows });
+    write(`data plane ${cluster.name}: ${workflows} FlyteWorkflows, ${file}\n`);
+  }
+  writeManifest(config.to, { ...manifest, endedAt: new Date().toISOString() });
+  return 0;
+}
+
+/** `flyte-ts restore`: what is named of a backup, to empty databases and to data planes whose services do not run yet. */
+export async function restoreCommand(argv: readonly string[], write: Write): Promise<number> {
+  const config = loadConfig(restoreConfigSchema, { service: "restore", argv, env: process.env });
+  const [databases, clusters] = [databasesOf(config), clustersOf(config)];
+  if (databases.length + clusters.length === 0) {
+    write(NOTHING);
+    return 2;
+  }
+  const manifest = readManifest(config.from);
+  const fileOf = (kind: "databases" | "clusters", name: string) => {
+    const file = manifest[kind].find((each) => each.name === name)?.file;
+    if (file === undefined)
+      throw new BackupError(`${config.from} holds nothing of ${kind === "databases" ? "database" : "data plane"} ${name}`);
+    return join(config.from, file);
+  };
+  // Before anything is changed.
+  for (const { name } of databases) fileOf("databases", name);
+  for (const { name } of clusters) fileOf("clusters", name);
+  for (const { name, url } of databases) {
+    await fillDatabase({ name, url, file: fileOf("databases", name), logger: logger() });
+    write(`database ${name}: as of ${manifest.begunAt}\n`);
+  }
+  for (const cluster of clusters) {
+    const { made, there } = await makeWorkflows(cluster, fileOf("clusters", cluster.name));
+    write(`data plane ${cluster.name}: ${made} FlyteWorkflows made${there === 0 ? "" : `, ${there} were there`}\n`);
+  }
+  return 0;
+}

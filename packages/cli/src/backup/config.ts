@@ -1,0 +1,52 @@
+import { z } from "zod";
+
+const cluster = z.strictObject({
+  /** As admin's `clusters` names it. */
+  name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "a name of letters, digits, dots and dashes is needed"),
+  kubeconfig: z.string().min(1),
+  context: z.string().optional(),
+});
+
+const places = {
+  /** Databases of the services, `postgresql://user:password@host/name`; what is not named is left out. */
+  databases: z
+    .strictObject({ scheduler: z.string().optional(), datacatalog: z.string().optional(), admin: z.string().optional() })
+    .prefault({}),
+  /** The only data plane. */
+  kubeconfig: z.string().optional(),
+  context: z.string().optional(),
+  /** The data planes, where there are several: `[{name: east, kubeconfig: FILE}, …]`. */
+  clusters: z.array(cluster).default([]),
+};
+
+export const backupConfigSchema = z.strictObject({
+  /** A folder that does not exist yet. */
+  to: z.string().min(1),
+  ...places,
+});
+
+export const restoreConfigSchema = z.strictObject({
+  /** A folder that a backup wrote. */
+  from: z.string().min(1),
+  ...places,
+});
+
+type Places = Pick<z.infer<typeof backupConfigSchema>, "databases" | "kubeconfig" | "context" | "clusters">;
+
+export type NamedCluster = z.infer<typeof cluster>;
+
+/** In the order in which they are backed up: what the later ones know the earlier ones may lack, never the other way round. */
+export const DATABASES = ["scheduler", "datacatalog", "admin"] as const;
+export type DatabaseName = (typeof DATABASES)[number];
+
+export function databasesOf({ databases }: Places): readonly { readonly name: DatabaseName; readonly url: string }[] {
+  return DATABASES.flatMap((name) => {
+    const url = databases[name];
+    return url === undefined ? [] : [{ name, url }];
+  });
+}
+
+/** The only data plane has the name `local`. */
+export function clustersOf({ kubeconfig, context, clusters }: Places): readonly NamedCluster[] {
+  return kubeconfig === undefined ? clusters : [{ name: "local", kubeconfig, ...(context && { context }) }, ...clusters];
+}

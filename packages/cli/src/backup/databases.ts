@@ -1,0 +1,97 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { findPostgresClient } from "@flyte-ts/local-servers";
+import { createPool, ensureDatabase } from "@flyte-ts/postgres";
+import type { Logger } from "@flyte-ts/telemetry";
+import { BackupError } from "./manifest.js";
+
+const run = promisify(execFile);
+
+export interface DatabaseFile {
+  readonly name: string;
+  readonly url: string;
+  readonly file: string;
+  readonly logger: Logger;
+}
+
+/** Writes one moment of a database to a file, while it is used. */
+export async function dumpDatabase({ name, url, file, logger }: DatabaseFile): Promise<void> {
+  const { major } = await look(url, logger);
+  // Comments of extensions belong to the server's administrator.
+  await client(major, "pg_dump", {
+    name,
+    url,
+    args: ["--format=custom", "--no-owner", "--no-privileges", "--no-comments", "--file", file],
+  });
+}
+
+/**
+ * Fills an empty database, which is made when it is not there, all or nothing.
+ *
+ * @throws BackupError when it holds tables.
+ */
+export async function fillDatabase({ name, url, file, logger }: DatabaseFile): Promise<void> {
+  await ensureDatabase(url);
+  const { major, tables } = await look(url, logger);
+  if (tables > 0) throw new BackupError(`database ${name} holds ${tables} tables: a backup is restored to an empty one`);
+  const args = [
+    "--no-owner",
+    "--no-privileges",
+    "--exit-on-error",
+    "--single-transaction",
+    "--dbname",
+    settingsOf(url)["PGDATABASE"] ?? "",
+    file,
+  ];
+  await client(major, "pg_restore", { name, url, args });
+}
+
+async function look(url: string, logger: Logger): Promise<{ readonly major: number; readonly tables: number }> {
+  const db = createPool({ url, logger });
+  try {
+    const { rows } = await db.query<{ version: number; tables: number }>({
+      text: "SELECT current_setting('server_version_num')::int AS version, (SELECT count(*)::int FROM pg_tables WHERE schemaname = 'public') AS tables",
+    });
+    return { major: Math.floor((rows[0]?.version ?? 0) / 10_000), tables: rows[0]?.tables ?? 0 };
+  } finally {
+    await db.close();
+  }
+}
+
+interface Call {
+  readonly name: string;
+  readonly url: string;
+  readonly args: readonly string[];
+}
+
+async function client(serverMajor: number, program: "pg_dump" | "pg_restore", { name, url, args }: Call): Promise<void> {
+  const command = join(findPostgresClient(serverMajor), program);
+  try {
+    // Not as arguments: those all users of the machine may read.
+    await run(command, args, { env: { ...process.env, ...settingsOf(url) }, maxBuffer: 64 << 20 });
+  } catch (error) {
+    const { stderr = "", message } = error as { readonly stderr?: string; readonly message: string };
+    throw new BackupError(`${program} of database ${name} failed: ${stderr.trim() || message}`, { cause: error });
+  }
+}
+
+/** A connection URL as variables of libpq. */
+function settingsOf(url: string): Record<string, string> {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(url);
+  const settings: Record<string, string> = {
+    PGHOST: hostname.replace(/^\[(.*)\]$/, "$1"),
+    PGPORT: port || "5432",
+    PGUSER: decodeURIComponent(username),
+    PGPASSWORD: decodeURIComponent(password),
+    PGDATABASE: decodeURIComponent(pathname.slice(1)),
+  };
+  for (const [key, variable] of [
+    ["sslmode", "PGSSLMODE"],
+    ["sslrootcert", "PGSSLROOTCERT"],
+  ] as const) {
+    const value = searchParams.get(key);
+    if (value !== null) settings[variable] = value;
+  }
+  return settings;
+}

@@ -1,0 +1,39 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { DATABASES } from "./config.js";
+
+/** A backup that cannot be made or used as asked. */
+export class BackupError extends Error {
+  override readonly name = "BackupError";
+}
+
+const schema = z.object({
+  format: z.literal(1),
+  begunAt: z.string(),
+  endedAt: z.string(),
+  databases: z.array(z.object({ name: z.enum(DATABASES), file: z.string() })),
+  clusters: z.array(z.object({ name: z.string(), file: z.string(), workflows: z.number() })),
+});
+
+/** What a folder holds. It is written last: a folder without it holds a backup that was broken off. */
+export type Manifest = z.infer<typeof schema>;
+
+const NAME = "manifest.json";
+
+export function writeManifest(folder: string, manifest: Manifest): void {
+  writeFileSync(join(folder, NAME), `${JSON.stringify(manifest, undefined, 2)}\n`);
+}
+
+/** @throws BackupError when the folder holds no whole backup. */
+export function readManifest(folder: string): Manifest {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, NAME), "utf8");
+  } catch {
+    throw new BackupError(`${folder} holds no whole backup: there is no ${NAME}, which is written last`);
+  }
+  const { data, error } = schema.safeParse(JSON.parse(text));
+  if (data === undefined) throw new BackupError(`${join(folder, NAME)}: ${z.prettifyError(error)}`);
+  return data;
+}

@@ -1,0 +1,108 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  createKubeClient,
+  isAlreadyExists,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  NAMESPACES,
+} from "@flyte-ts/kubernetes";
+import { FLYTE_WORKFLOW_CRD, FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import type { NamedCluster } from "./config.js";
+
+const AT_ONCE = 16;
+const SERVED_AFTER_MS = 30_000;
+
+/** What belongs to the server that held the object, or to an object that is going away: a restored one is new. */
+const OF_THE_SERVER = ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp", "selfLink"];
+
+async function withClient<T>({ kubeconfig, context }: NamedCluster, work: (client: KubeClient) => Promise<T>): Promise<T> {
+  const client = await createKubeClient({ kubeconfig, context });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Writes each FlyteWorkflow of a data plane, with its status, as one line of JSON; gives how many. */
+export function saveWorkflows(cluster: NamedCluster, file: string): Promise<number> {
+  return withClient(cluster, async (client) => {
+    const { items } = await client.list(FLYTE_WORKFLOW_RESOURCE, { metadataOnly: true });
+    let count = 0;
+    const lines = async function* () {
+      for (let from = 0; from < items.length; from += AT_ONCE) {
+        const part = items.slice(from, from + AT_ONCE);
+        const found = await Promise.all(
+          part.map(({ metadata: { namespace, name } }) => client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, name })),
+        );
+        // One that has gone meanwhile is none to restore.
+        for (const workflow of found) {
+          if (workflow === undefined) continue;
+          count++;
+          yield `${JSON.stringify(workflow)}\n`;
+        }
+      }
+    };
+    await pipeline(lines, createGzip(), createWriteStream(file));
+    return count;
+  });
+}
+
+/** Makes the FlyteWorkflows of a file. One that is there already stays as it is. */
+export function makeWorkflows(cluster: NamedCluster, file: string): Promise<{ readonly made: number; readonly there: number }> {
+  return withClient(cluster, async (client) => {
+    await ensureDefinition(client);
+    const namespaces = new Set<string>();
+    const result = { made: 0, there: 0 };
+    let under: Promise<void>[] = [];
+    for await (const line of createInterface({ input: createReadStream(file).pipe(createGunzip()) })) {
+      const workflow = JSON.parse(line) as KubeObject;
+      const { namespace = "" } = workflow.metadata;
+      if (!namespaces.has(namespace))
+        await ensure(() => client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
+      namespaces.add(namespace);
+      const making = ensure(() => client.create(FLYTE_WORKFLOW_RESOURCE, asNew(workflow), { metadataOnly: true }));
+      under.push(making.then((made) => void (made ? result.made++ : result.there++)));
+      if (under.length < AT_ONCE) continue;
+      await Promise.all(under);
+      under = [];
+    }
+    await Promise.all(under);
+    return result;
+  });
+}
+
+export function asNew(workflow: KubeObject): KubeObject {
+  const metadata = Object.fromEntries(Object.entries(workflow.metadata).filter(([key]) => !OF_THE_SERVER.includes(key)));
+  return { ...workflow, metadata: metadata as unknown as KubeObject["metadata"] };
+}
+
+async function ensureDefinition(client: KubeClient): Promise<void> {
+  await ensure(() => client.create(CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
+  // A new definition is served a moment after it was created.
+  for (const deadline = Date.now() + SERVED_AFTER_MS; ; await sleep(100)) {
+    try {
+      await client.list(FLYTE_WORKFLOW_RESOURCE, { pageSize: 1, metadataOnly: true });
+      return;
+    } catch (error) {
+      if (!isNotFound(error) || Date.now() > deadline) throw error;
+    }
+  }
+}
+
+/** False when it was there. */
+async function ensure(create: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await create();
+    return true;
+  } catch (error) {
+    if (isAlreadyExists(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
+import type { AdminDeps, Cluster } from "../deps.js";
+import { namespaceOf } from "../execution/namespace.js";
+import type { ExecutionName } from "../execution/state.js";
+import type { Item } from "../ingest/item.js";
+import { publishRecorded } from "../ingest/recorded.js";
+import { clusterOf, type LaunchKube } from "../launcher/launch.js";
+
+export interface OrphanDeps extends Pick<AdminDeps, "bus" | "clock" | "config" | "logger"> {
+  readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];
+}
+
+/** Most that are remembered; those that are forgotten are found out again. */
+const CAPACITY = 10_000;
+
+/**
+ * Executions that a data plane tells of and that the database does not have. A row is committed before its resource is made, so
+ * there are such only where the database is older than the data plane: it was restored from a backup, or a standby took over
+ * that lacked the last commits. Nobody can see them or end them, so admin does: their resources are deleted, which stops what
+ * they run, and their ends are confirmed, which lets the resources go.
+ */
+export class Orphans {
+  readonly #known = new Set<string>();
+
+  constructor(private readonly deps: OrphanDeps) {}
+
+  /** Whether it was found out that nobody knows this execution. */
+  has(execution: ExecutionName): boolean {
+    return this.#known.has(keyOf(execution));
+  }
+
+  /** An event of an execution that has had no row for minutes. Never rejects: the next event is another chance. */
+  async heard(item: Item): Promise<void> {
+    const { config, logger, clusters } = this.deps;
+    const { execution } = item;
+    if (config.orphans.action === "keep") return;
+    const ended = item.kind === "workflow" && isTerminalWorkflowEvent(item.fact.phase);
+    if (ended) return publishRecorded(this.deps, execution, item.fact.phase);
+    if (this.has(execution)) return;
+    this.#remember(execution);
+    const cluster = clusterOf(clusters as readonly Cluster[], item.cluster ?? "");
+    const namespace = namespaceOf(config.namespaceTemplate, execution.project, execution.domain);
+    const about = { execution: `${execution.project}/${execution.domain}/${execution.name}`, cluster: cluster?.name ?? item.cluster ?? "" };
+    logger.warn(about, "execution is in its data plane and not in the database: it is stopped");
+    try {
+      await cluster?.kube.delete(FLYTE_WORKFLOW_RESOURCE, { namespace, name: execution.name, propagation: "Background" });
+    } catch (error) {
+      this.#known.delete(keyOf(execution));
+      logger.warn({ ...about, error: String(error) }, "it cannot be stopped now, and is when it is heard of again");
+    }
+  }
+
+  #remember(execution: ExecutionName): void {
+    if (this.#known.size >= CAPACITY) this.#known.clear();
+    this.#known.add(keyOf(execution));
+  }
+}
+
+function keyOf({ project, domain, name }: ExecutionName): string {
+  return `${project}\n${domain}\n${name}`;
+}
