@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type ApiProxy, kubernetesFixture, type KubernetesFixture, startApiProxy } from "@flyte-ts/testing";
+import { processorSeconds } from "./processor-seconds.js";
 import { type RunningStack, type StackPart, startStack } from "./stack-fixture.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
@@ -69,17 +70,10 @@ async function ready(child: ChildProcess): Promise<void> {
   throw new Error("the cluster ended before it was ready");
 }
 
-/** Clock ticks in a second, as /proc counts processor time on every Linux. */
-const TICKS = 100;
-
 /** Processor time that a part of the stack has used so far, s. */
 export function cpuSeconds(stack: RunningStack, part: StackPart): number {
   return stack
     .pids(part)
-    .map((pid) => {
-      // Fields 14 and 15; the second may hold spaces and ends with the last parenthesis.
-      const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-      return (Number(fields[11]) + Number(fields[12])) / TICKS;
-    })
+    .map(processorSeconds)
     .reduce((sum, seconds) => sum + seconds, 0);
 }

@@ -5,6 +5,7 @@ import { freePort } from "@flyte-ts/local-servers";
 import {
   type ApiProxy,
   type CommitProxy,
+  type KubernetesFixture,
   natsFixture,
   postgresFixture,
   type ServerFixture,
@@ -46,6 +47,8 @@ export interface ControlPlaneOptions {
   readonly plugins?: readonly TaskPlugin[];
   /** Of each propeller and task plugin. Default: 1. */
   readonly dataPlaneReplicas?: number;
+  /** The data plane, in place of a local cluster; its nodes are the caller's. */
+  readonly kubernetes?: Pick<KubernetesFixture, "url" | "token" | "ca" | "kubeconfig">;
   /** Folder of the blob store, which stays. Default: one that goes with the rest. */
   readonly blobs?: string;
   /** Before any service starts, when the servers are there: the database's address, and a kubeconfig for each data plane. */
@@ -77,6 +80,7 @@ export async function startControlPlane(
     dataPlaneReplicas = 1,
     blobs = join(folder, "blobs"),
     prepare,
+    kubernetes,
   } = options;
   const stops: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const stop = async () => {
@@ -93,6 +97,7 @@ export async function startControlPlane(
     const [blobPort, blobOps] = await Promise.all([freePort(), freePort()]);
     const s3 = { endpoint: `http://127.0.0.1:${blobPort}`, region: "us-east-1", ...BLOB_KEY };
     const startCluster = async (name: string): Promise<Pick<DataPlane, "name" | "kubeconfig" | "api">> => {
+      if (kubernetes !== undefined) return { name, kubeconfig: kubernetes.kubeconfig, api: await keep(startApiProxy(kubernetes)) };
       const [port, dataDir] = [await freePort(), join(folder, name)];
       const config = { port, dataDir, podsOnStop: "kill" };
       await keep(startService({ name: `local-cluster-${name}`, service: "local-cluster", folder, readyPort: port, config }));

@@ -97,6 +97,8 @@ export interface KubeClientOptions extends AccessOptions {
   readonly maxConnections?: number;
   /** Longest time of one request, ms. Default 30 s. */
   readonly timeoutMs?: number;
+  /** Who asks, for the server's audit log and metrics. Default: `flyte-ts`. */
+  readonly userAgent?: string;
 }
 
 export async function createKubeClient(options: KubeClientOptions): Promise<KubeClient & KubeApplier> {
@@ -133,11 +135,13 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   readonly #server: URL;
   /** A proxy may serve a cluster below a path of its own. */
   readonly #base: string;
+  readonly #userAgent: string;
   readonly #requests: Agent;
   readonly #watches: Agent;
 
-  constructor(access: Access, { maxConnections = 32, timeoutMs = 30_000 }: KubeClientOptions) {
+  constructor(access: Access, { maxConnections = 32, timeoutMs = 30_000, userAgent = "flyte-ts" }: KubeClientOptions) {
     this.#access = access;
+    this.#userAgent = userAgent;
     this.#server = new URL(access.server);
     this.#base = this.#server.pathname.replace(/\/+$/, "");
     const connect = { ...access.tls, timeout: 10_000 };
@@ -281,7 +285,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     { method, path, body, contentType = JSON_TYPE, accept = JSON_TYPE, bodyTimeoutMs, signal }: Request,
   ): Promise<Dispatcher.ResponseData> {
     const authorization = await this.#access.authorization();
-    const headers: Record<string, string> = { accept };
+    const headers: Record<string, string> = { accept, "user-agent": this.#userAgent };
     if (authorization !== undefined) headers.authorization = authorization;
     if (body !== undefined) headers["content-type"] = contentType;
     let response: Dispatcher.ResponseData;

@@ -1,11 +1,13 @@
 export { startNats, type NatsOptions } from "./nats.js";
 export { startPostgres, type PostgresOptions } from "./postgres.js";
+export { findKwok, type KwokOptions, startKwok } from "./kwok.js";
 export { findPostgresClient } from "./postgres-client.js";
 export { compactEtcd, type EtcdOptions, findEtcd, startEtcd } from "./etcd.js";
 export { findKubeApiserver, type KubeApiserver, type KubeApiserverOptions, startKubeApiserver } from "./kube-apiserver.js";
 export { type ControllerManagerOptions, findControllerManager, startControllerManager } from "./kube-controller-manager.js";
 export { type OneNodeCluster, type OneNodeOptions, startOneNodeCluster } from "./one-node/cluster.js";
 export { type ImageSpec } from "./one-node/oci-archive.js";
+export { startScheduler } from "./one-node/scheduler.js";
 export { missingForNode } from "./one-node/requirements.js";
 export { findFlytectl } from "./flytectl.js";
 export { findHelm } from "./helm.js";

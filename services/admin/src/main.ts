@@ -53,7 +53,13 @@ await bus.ensureStream(EVENT_STREAM);
 const clusters: Cluster[] = [];
 for (const { name, weight, enabled, pools, ...access } of config.clusters) {
   const own = access.kubeconfig === undefined && access.endpoint === undefined;
-  clusters.push({ name, weight, enabled, pools, kube: await createKubeClient(own ? { inCluster: true } : access) });
+  clusters.push({
+    name,
+    weight,
+    enabled,
+    pools,
+    kube: await createKubeClient({ ...(own ? { inCluster: true } : access), userAgent: "flyte-ts-admin" }),
+  });
 }
 const health = await watchClusters({
   clusters,

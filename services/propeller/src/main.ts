@@ -40,7 +40,7 @@ const config = serviceConfig(propellerConfigSchema, "propeller", process);
 const logger = createLogger({ service: "propeller", level: config.logLevel });
 const { kubernetes, storage, shards, engine } = config;
 
-const client = await createKubeClient({ ...kubernetes, maxConnections: 64 });
+const client = await createKubeClient({ ...kubernetes, maxConnections: 64, userAgent: "flyte-ts-propeller" });
 const metrics = createMetrics();
 const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
 const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, readiness });
@@ -158,7 +158,12 @@ const observe = (key: string, observation: Observation) => {
 const ears = new Ears({ bus, logger, identity, observe, room: () => controller.room() });
 const holding = new Holding({ bus, logger, controller, ears });
 // Its own connections, so that renewing waits for nothing.
-const leaseClient = await createKubeClient({ ...kubernetes, maxConnections: SHARDS + 4, timeoutMs: shards.leaseMs / 2 });
+const leaseClient = await createKubeClient({
+  ...kubernetes,
+  maxConnections: SHARDS + 4,
+  timeoutMs: shards.leaseMs / 2,
+  userAgent: "flyte-ts-propeller",
+});
 const leases = new ShardLeases({
   client: leaseClient,
   namespace: shards.namespace,

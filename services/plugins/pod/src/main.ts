@@ -16,7 +16,7 @@ const logger = createLogger({ service: "plugin-pod", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
 const bus = scopedBus(await connectBus({ url: config.nats.url, name: "plugin-pod", logger }), dataPlaneScope(config.cluster));
-const client = await createKubeClient(config.kubernetes);
+const client = await createKubeClient({ ...config.kubernetes, userAgent: "flyte-ts-plugin-pod" });
 const store = createBlobStore(config.storage);
 const { graces, limits, logLinks, defaultPodTemplate, templateNamespace, stopSeconds, stopTimeoutMs, workers, tellEndsOfMs } = config;
 const attempts = new PodAttempts({
@@ -42,7 +42,12 @@ const checks = { bus: () => bus.problem(), pods: () => (serving ? attempts.probl
 const readiness = new Readiness({ now: () => performance.now(), checks });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
-const leaseClient = await createKubeClient({ ...config.kubernetes, maxConnections: 4, timeoutMs: lead.leaseMs / 2 });
+const leaseClient = await createKubeClient({
+  ...config.kubernetes,
+  maxConnections: 4,
+  timeoutMs: lead.leaseMs / 2,
+  userAgent: "flyte-ts-plugin-pod",
+});
 const leader = lead.enabled
   ? runForLeader({
       ...lead,

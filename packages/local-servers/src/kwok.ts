@@ -1,0 +1,97 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "./free-port.js";
+import { findGoProgram } from "./go-program.js";
+import type { Guard } from "./guard.js";
+import { type LocalServer, startServerProcess } from "./server-process.js";
+
+export interface KwokOptions {
+  readonly kubeconfig: string;
+  /** Where its configuration is written. */
+  readonly folder: string;
+  /** How long each pod runs, ms. */
+  readonly podMs: number;
+  readonly onBuild?: ((what: string) => void) | undefined;
+  readonly guard?: Guard | undefined;
+}
+
+export function findKwok(onBuild?: (what: string) => void): Promise<string> {
+  const program = { name: "kwok", version: "0.8.0", module: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok", variable: "FLYTE_TS_KWOK" };
+  return findGoProgram(program, onBuild);
+}
+
+/** Plays the kubelets of all nodes that are there: pods bound to them run for a while and succeed, without any process. */
+export async function startKwok({ kubeconfig, folder, podMs, onBuild, guard }: KwokOptions): Promise<LocalServer> {
+  const command = await findKwok(onBuild);
+  const port = await freePort();
+  const config = join(folder, "kwok.yaml");
+  writeFileSync(config, stages(podMs));
+  return startServerProcess({
+    name: "kwok",
+    command,
+    args: [`--kubeconfig=${kubeconfig}`, `--config=${config}`, "--manage-all-nodes", `--server-address=127.0.0.1:${port}`],
+    url: `http://127.0.0.1:${port}`,
+    port,
+    stopSignal: "SIGTERM",
+    guard,
+    patienceMs: 60_000,
+  });
+}
+
+interface Stage {
+  readonly name: string;
+  readonly matchExpressions: readonly object[];
+  readonly delayMs?: number;
+  readonly next: object;
+}
+
+const ALIVE = { key: ".metadata.deletionTimestamp", operator: "DoesNotExist" };
+
+/** What kwok does with a pod, and when. */
+function stages(podMs: number): string {
+  const inPhase = (phase: string) => ({ key: ".status.phase", operator: "In", values: [phase] });
+  const containers = (state: string) => `
+containerStatuses:
+{{ range .spec.containers }}
+- name: {{ .name | Quote }}
+  image: {{ .image | Quote }}
+  restartCount: 0
+  ready: ${state.startsWith("running")}
+  state: { ${state} }
+{{ end }}`;
+  const all: readonly Stage[] = [
+    {
+      name: "pod-starts",
+      matchExpressions: [ALIVE, inPhase("Pending")],
+      next: {
+        statusTemplate: `phase: Running\nstartTime: {{ Now | Quote }}${containers("running: { startedAt: {{ Now | Quote }} }")}`,
+      },
+    },
+    {
+      name: "pod-succeeds",
+      matchExpressions: [ALIVE, inPhase("Running")],
+      delayMs: podMs,
+      next: {
+        statusTemplate: `phase: Succeeded${containers("terminated: { exitCode: 0, reason: Completed, startedAt: {{ Now | Quote }}, finishedAt: {{ Now | Quote }} }")}`,
+      },
+    },
+    {
+      name: "pod-goes",
+      matchExpressions: [{ key: ".metadata.deletionTimestamp", operator: "Exists" }],
+      next: { finalizers: { empty: true }, delete: true },
+    },
+  ];
+  const documents = all.map(({ name, matchExpressions, delayMs, next }) => ({
+    apiVersion: "kwok.x-k8s.io/v1alpha1",
+    kind: "Stage",
+    metadata: { name },
+    spec: {
+      resourceRef: { apiGroup: "v1", kind: "Pod" },
+      selector: { matchExpressions },
+      ...(delayMs === undefined ? {} : { delay: { durationMilliseconds: delayMs } }),
+      next,
+    },
+  }));
+  // JSON is YAML.
+  return documents.map((document) => JSON.stringify(document)).join("\n---\n");
+}
