@@ -48,19 +48,15 @@ const phaseOf = async (name: string) => {
   const { closure } = await waitForEnd(client, { ...SCOPE, name }, PATIENCE_MS);
   return WorkflowExecution_Phase[closure?.phase ?? 0];
 };
-/** The node's phase is at least this. */
-const reached = (name: string, nodeId: string, phase: NodeExecution_Phase) =>
-  expect
-    .poll(
-      async () => {
-        const { nodeExecutions } = await insist(() =>
-          client.admin.listNodeExecutions({ workflowExecutionId: { ...SCOPE, name }, limit: 10 }),
-        );
-        return nodeExecutions.find(({ id }) => id?.nodeId === nodeId)?.closure?.phase ?? 0;
-      },
-      { message: `${name} ${nodeId}`, timeout: PATIENCE_MS },
-    )
-    .toBeGreaterThanOrEqual(phase);
+const nodePhase = async (name: string, nodeId: string) => {
+  const { nodeExecutions } = await insist(() => client.admin.listNodeExecutions({ workflowExecutionId: { ...SCOPE, name }, limit: 10 }));
+  return nodeExecutions.find(({ id }) => id?.nodeId === nodeId)?.closure?.phase ?? 0;
+};
+/** The node's phase is at least RUNNING. */
+async function begun(name: string, nodeId: string): Promise<void> {
+  const runs = async () => (await nodePhase(name, nodeId)) >= NodeExecution_Phase.RUNNING;
+  await expect.poll(runs, { message: `${name} ${nodeId}`, timeout: PATIENCE_MS }).toBe(true);
+}
 /** Everything that users see of an execution which has ended. */
 const historyOf = async (name: string) => {
   const { spec, closure } = await insist(() => client.admin.getExecution({ id: { ...SCOPE, name } }));
@@ -94,14 +90,14 @@ test("what was backed up while it ran goes on elsewhere, and nothing of history 
   rmSync(at("gate"));
   await run("chain", chain, sleepInputs(8_000));
   await run("pods", pods);
-  await reached("chain", "n0", NodeExecution_Phase.RUNNING);
-  await reached("pods", "n1", NodeExecution_Phase.RUNNING);
+  await begun("chain", "n0");
+  await begun("pods", "n1");
 
   const told = await flyteTs("backup", "--to", at("rows"), "--databases.admin", postgres.url);
   expect(told).toBe("database admin: admin.dump\n");
   // Between the databases and the resources, as it may happen within one backup too: nobody will know this one.
   await run("orphan", chain, sleepInputs(3_600_000));
-  await reached("orphan", "n0", NodeExecution_Phase.RUNNING);
+  await begun("orphan", "n0");
   await expect(flyteTs("backup", "--to", at("rows"), "--kubeconfig", dataPlanes[0]?.kubeconfig ?? "")).rejects.toThrow("is there already");
   expect(await flyteTs("backup", "--to", at("resources"), "--kubeconfig", dataPlanes[0]?.kubeconfig ?? "")).toBe(
     "data plane local: 5 FlyteWorkflows, workflows-local.jsonl.gz\n",

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { FindOptions } from "./find-options.js";
 import { freePort } from "./free-port.js";
 import { findGoProgram } from "./go-program.js";
 import type { Guard } from "./guard.js";
@@ -11,18 +12,17 @@ export interface KwokOptions {
   readonly folder: string;
   /** How long each pod runs, ms. */
   readonly podMs: number;
-  readonly onBuild?: ((what: string) => void) | undefined;
   readonly guard?: Guard | undefined;
 }
 
-export function findKwok(onBuild?: (what: string) => void): Promise<string> {
+export function findKwok(options?: FindOptions): Promise<string> {
   const program = { name: "kwok", version: "0.8.0", module: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok", variable: "FLYTE_TS_KWOK" };
-  return findGoProgram(program, onBuild);
+  return findGoProgram(program, options);
 }
 
 /** Plays the kubelets of all nodes that are there: pods bound to them run for a while and succeed, without any process. */
-export async function startKwok({ kubeconfig, folder, podMs, onBuild, guard }: KwokOptions): Promise<LocalServer> {
-  const command = await findKwok(onBuild);
+export async function startKwok({ kubeconfig, folder, podMs, guard }: KwokOptions): Promise<LocalServer> {
+  const command = await findKwok();
   const port = await freePort();
   const config = join(folder, "kwok.yaml");
   writeFileSync(config, stages(podMs));
