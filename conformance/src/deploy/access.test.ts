@@ -18,6 +18,7 @@ const RARE: Readonly<Record<string, string>> = {
   "flyte-plugin-pod update coordination.k8s.io/leases": "the lead is taken over from a replica that died",
   "flyte-plugin-pod update flyte.lyft.com/flyteworkflows/finalizers":
     "never by itself: who names an owner must be allowed it, where clusters check that",
+  "flyte-plugin-pod get pods/log": "logs are archived, which is off",
   "flyte-plugin-pod get podtemplates": "a task names a pod template",
   "flyte-plugin-pod get pods": "a pod is there already that is to be made",
   "flyteadmin get flyte.lyft.com/flyteworkflows": "nothing was heard of an execution for long",

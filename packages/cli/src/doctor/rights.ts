@@ -40,6 +40,7 @@ export const NEEDED_RIGHTS: Readonly<
   ],
   "flyte-plugin-pod": [
     { group: "", resource: "pods", verbs: ["create", "delete", "get", "list", "watch"] },
+    { group: "", resource: "pods/log", verbs: ["get"] },
     { group: "", resource: "podtemplates", verbs: ["get"] },
     { ...WORKFLOWS, resource: `${WORKFLOWS.resource}/finalizers`, verbs: ["update"] },
     LEASES,

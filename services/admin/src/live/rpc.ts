@@ -10,7 +10,7 @@ import { watchExecution } from "./watch/watch.js";
 export function liveRpcs({
   live: { feeds, streams, logStreams },
   ...deps
-}: Pick<AdminDeps, "db" | "clusters" | "config"> & { readonly live: Live }): ServiceImplementation<typeof LiveService> {
+}: Pick<AdminDeps, "db" | "clusters" | "config" | "blobs"> & { readonly live: Live }): ServiceImplementation<typeof LiveService> {
   return {
     async *watchExecution({ id, cursor }, { signal }) {
       checkExecutionId(id);

@@ -146,6 +146,16 @@ export const podServiceConfig = z.strictObject({
     .prefault({}),
   /** Links to logs; none by default, for no page of logs comes with the stack. */
   logLinks: z.array(logLink).default([]),
+  /** Copies of the logs of ended pods, in the blob store beside the attempt's outputs. */
+  logArchive: z
+    .strictObject({
+      enabled: z.boolean().default(false),
+      maxBytes: z
+        .int()
+        .min(1)
+        .default(8 * 1024 * 1024),
+    })
+    .prefault({}),
   defaultPodTemplate: z.string().default(""),
   templateNamespace: z.string().default(""),
   stopSeconds: z.int().min(0).default(1),

@@ -8,6 +8,7 @@ import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugi
 import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { withServiceVariables } from "./build/environment.js";
 import { podServiceConfig } from "./config.js";
+import { LogArchive } from "./logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
 import { PodAttempts } from "./pods/pod-attempts.js";
 
@@ -19,7 +20,9 @@ const bus = scopedBus(await connectBus({ url: config.nats.url, name: "plugin-pod
 const client = await createKubeClient({ ...config.kubernetes, userAgent: "flyte-ts-plugin-pod" });
 const store = createBlobStore(config.storage);
 const { graces, limits, logLinks, defaultPodTemplate, templateNamespace, stopSeconds, stopTimeoutMs, workers, tellEndsOfMs } = config;
+const archive = new LogArchive({ client, store, clock, logger, config: config.logArchive });
 const attempts = new PodAttempts({
+  archive,
   client,
   store,
   clock,

@@ -19,6 +19,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { podServiceConfig } from "./config.js";
+import { LogArchive } from "./logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
 import { PodAttempts } from "./pods/pod-attempts.js";
 
@@ -40,8 +41,10 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
   let ownerUid: string;
 
   const serve = async () => {
+    const store = createBlobStore({});
+    const archive = new LogArchive({ client, store, clock, logger, config: { enabled: true, maxBytes: 1_000 } });
     running = await runPlugin({
-      plugin: podPlugin(new PodAttempts({ ...config, config: pods, client, store: createBlobStore({}), clock, logger }), config.taskTypes),
+      plugin: podPlugin(new PodAttempts({ ...config, config: pods, client, store, clock, logger, archive }), config.taskTypes),
       bus,
       logger,
       clock,
@@ -151,6 +154,9 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     expect(error(end)).toMatchObject({ code: "Error", kind: 1 });
     expect(error(end)?.message).toContain("\r\n[exits-n0-0] terminated with exit code (3). Reason [Error]. Message: \nlast words");
     expect(end.failure?.recoverable).toBe(true);
+    const archived = join(folder, "exits/data/0/logs/exits-n0-0.log");
+    expect(end.event?.logs).toMatchObject([{ uri: `file://${archived}`, name: "Archived log of exits-n0-0" }]);
+    await expect.poll(() => existsSync(archived) && readFileSync(archived, "utf8")).toMatch(/^\S+Z last words\n$/);
   });
 
   it("tells of outputs that were not written", async () => {

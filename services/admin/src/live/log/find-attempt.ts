@@ -4,6 +4,7 @@ import { isTerminalTaskEvent } from "@flyte-ts/domain";
 import type { Queryable } from "@flyte-ts/postgres";
 import { taskPhaseOf } from "../../event/phase-name.js";
 import type { NodeId } from "../../execution/identifier.js";
+import { type ArchivedLog, archivedLogs } from "./archived-log.js";
 
 /** A task attempt whose log is asked for. */
 export interface LoggedAttempt {
@@ -12,6 +13,8 @@ export interface LoggedAttempt {
   /** Name of its pod; undefined while nobody has told it. */
   readonly pod: string | undefined;
   readonly ended: boolean;
+  /** Copies that stay when the pod is gone. */
+  readonly archived: readonly ArchivedLog[];
 }
 
 export interface WantedAttempt {
@@ -41,12 +44,14 @@ export async function findAttempt(
     text: "SELECT event FROM task_execution_events WHERE task_execution_id = $1 ORDER BY event_order",
     values: [task.id],
   });
-  const told = events.rows.flatMap(({ event }) => fromBinary(TaskExecutionEventSchema, event).metadata ?? []);
+  const messages = events.rows.map(({ event }) => fromBinary(TaskExecutionEventSchema, event));
+  const told = messages.flatMap(({ metadata }) => metadata ?? []);
   const resources = told.flatMap(({ externalResources }) => externalResources);
   const items = resources.filter(({ index, externalId }) => index === wanted.item && externalId !== "");
   // An item's attempts are counted apart from those of the array.
   const item = items.toSorted((a, b) => b.retryAttempt - a.retryAttempt)[0];
   const name = wanted.item === undefined ? told.findLast(({ generatedName }) => generatedName !== "")?.generatedName : item?.externalId;
   const ended = isTerminalTaskEvent(taskPhaseOf(task.phase)) || (item !== undefined && isTerminalTaskEvent(item.phase));
-  return { cluster: task.cluster, attempt: Number(task.retry_attempt), pod: name, ended };
+  const logs = wanted.item === undefined ? messages.flatMap((message) => message.logs) : (item?.logs ?? []);
+  return { cluster: task.cluster, attempt: Number(task.retry_attempt), pod: name, ended, archived: archivedLogs(logs) };
 }

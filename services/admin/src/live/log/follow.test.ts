@@ -1,5 +1,6 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { BlobStore } from "@flyte-ts/blobstore";
 import { EVENT_STREAM, executionEventSubject, taskEventSubject } from "@flyte-ts/domain";
 import { NodeExecution_Phase as Node, TaskExecution_Phase as Task } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -89,6 +90,7 @@ let nats: ServerFixture;
 let bus: Bus;
 let pods: Pods;
 let admin: ServedAdmin;
+const archive = new Map<string, Uint8Array>();
 let live: ServiceClient<typeof LiveService>;
 let count = 0;
 let name: string;
@@ -101,6 +103,7 @@ beforeAll(async () => {
   admin = await serveAdmin({
     db: database.db,
     bus,
+    blobs: { get: async (uri: string) => archive.get(uri) } as unknown as BlobStore,
     clusters: [{ name: "one", weight: 1, kube }],
     changed: (ids) => publishChanged(bus, ids),
   });
@@ -131,7 +134,7 @@ const node = () =>
       }),
     ),
   );
-const task = (retryAttempt: number, phase: Task, metadata: object = { generatedName: `pod-${retryAttempt}` }) =>
+const task = (retryAttempt: number, phase: Task, metadata: object = { generatedName: `pod-${retryAttempt}` }, logs: object[] = []) =>
   bus.publish(
     taskEventSubject(0),
     toBinary(
@@ -145,6 +148,7 @@ const task = (retryAttempt: number, phase: Task, metadata: object = { generatedN
           occurredAt: at,
           reportedAt: at,
           metadata,
+          logs,
         },
       }),
     ),
@@ -247,6 +251,24 @@ test("a log that is gone, a pod of somebody else, a data plane that is away, a c
   await task(1, Task.RUNNING);
   name = "elsewhere";
   await expect(read({ cursor })).rejects.toMatchObject({ code: Code.NOT_FOUND });
+});
+
+test("when the pod is gone its log is read from the archive", async () => {
+  await node();
+  const uri = "s3://bucket/0/logs/pod-0.log";
+  await task(0, Task.SUCCEEDED, { generatedName: "pod-0" }, [{ uri, name: "Archived log of pod-0" }]);
+  await expect.poll(() => read({ noFollow: true }).catch((error: unknown) => String(error))).toMatch(/was not archived/);
+  const stamped = (second: number, text: string) => `2026-03-01T10:00:0${second}.500000000Z ${text}\n`;
+  archive.set(uri, Buffer.from([stamped(0, "a"), stamped(0, "b"), stamped(1, "c")].join("")));
+  const { texts, cursor, ended } = await read();
+  expect([texts, ended]).toEqual([["a", "b", "c"], true]);
+  expect(await read({ cursor })).toMatchObject({ texts: [], ended: true });
+  expect((await read({ tailLines: 1 })).texts).toEqual(["c"]);
+  expect((await read({ tailLines: 0 })).texts).toEqual([]);
+  await expect(read({ container: "sidecar" })).rejects.toMatchObject({
+    code: Code.INVALID_ARGUMENT,
+    message: expect.stringMatching(/archived are pod-0/),
+  });
 });
 
 test("a replica that stops ends it", async () => {

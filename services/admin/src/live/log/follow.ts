@@ -10,6 +10,7 @@ import { invalidArgument, notFound } from "../../invalid.js";
 import { clusterOf } from "../../launcher/launch.js";
 import type { OpenStream, Streams } from "../streams.js";
 import type { Feeds, Used } from "../watch/feeds.js";
+import { readArchived } from "./archived-log.js";
 import { findAttempt, type LoggedAttempt } from "./find-attempt.js";
 import { type LogCursor, readLogCursor, writeLogCursor } from "./log-cursor.js";
 import { LineSplitter, type StampedLine, Untold } from "./log-lines.js";
@@ -17,13 +18,15 @@ import { findPod, type LoggedPod } from "./pod.js";
 
 type Response = MessageInitShape<typeof FollowLogResponseSchema>;
 
-export interface FollowDeps extends Pick<AdminDeps, "db" | "clusters" | "config"> {
+export interface FollowDeps extends Pick<AdminDeps, "db" | "clusters" | "config" | "blobs"> {
   readonly feeds: Feeds;
   readonly streams: Streams;
 }
 
 /** How often it is looked for a pod that is not there yet, or whose data plane is away, ms. */
 const AGAIN_MS = 1_000;
+/** Of a copy, in one message. */
+const LINES_AT_ONCE = 500;
 /** So often in a row, when a data plane does not answer. */
 const TRIES = 5;
 
@@ -82,7 +85,9 @@ class Following {
     for (;;) {
       const pod = await this.#pod(cluster, { namespace, name: attempt.pod });
       if (pod === undefined) {
-        if (this.#anything || request.noFollow || (await this.#hasEnded()))
+        const now = await this.#found();
+        if (now !== undefined && now.archived.length > 0) return yield* this.#tellArchived({ ...now, pod: attempt.pod });
+        if (this.#anything || request.noFollow || (now?.ended ?? true))
           throw notFound(`the log of ${nodeIdText(id)} is not there: its pod ${attempt.pod} is gone`);
         await this.#pause();
         continue;
@@ -121,10 +126,34 @@ class Following {
     }
   }
 
-  async #hasEnded(): Promise<boolean> {
+  #found(): Promise<LoggedAttempt | undefined> {
     const { deps, request, id } = this.#asked;
-    const found = await findAttempt(deps.db, id, { attempt: this.#cursor?.attempt ?? request.attempt, item: request.item });
-    return found?.ended ?? true;
+    return findAttempt(deps.db, id, { attempt: this.#cursor?.attempt ?? request.attempt, item: request.item });
+  }
+
+  /** From the copy that was made when the pod had ended. */
+  async *#tellArchived({ archived, attempt, pod }: LoggedAttempt & { readonly pod: string }): AsyncGenerator<Response> {
+    const { deps, request } = this.#asked;
+    const container = request.container || this.#cursor?.container || pod;
+    // The container of a pod spec need not be named like its pod; the first one is the task's.
+    const log = archived.find((each) => each.container === container) ?? (request.container === "" ? archived[0] : undefined);
+    if (log === undefined) {
+      throw invalidArgument(`invalid value for container: archived are ${archived.map((each) => each.container).join(", ")}`);
+    }
+    const lines = await readArchived(deps.blobs, log);
+    const { tailLines } = request;
+    if (tailLines !== undefined && this.#untold.place === undefined && lines.length > 0) {
+      this.#untold.startAt({ tail: lines.slice(-Math.max(1, tailLines)), after: tailLines === 0 }, lines);
+    }
+    this.#untold.begin();
+    const since = this.#untold.since;
+    const first = since === undefined ? 0 : lines.findIndex(({ time }) => Date.parse(time) >= since.getTime());
+    const place = { attempt, pod, container: log.container };
+    for (let from = first === -1 ? lines.length : first; from < lines.length; from += LINES_AT_ONCE) {
+      const news = this.#untold.take(lines.slice(from, from + LINES_AT_ONCE));
+      if (news.length > 0) yield { cursor: this.#cursorAt(place), lines: news, attempt };
+    }
+    yield { cursor: this.#cursorAt(place), attempt, ended: true };
   }
 
   async #pod(cluster: Cluster, { namespace, name }: { readonly namespace: string; readonly name: string }): Promise<LoggedPod | undefined> {

@@ -38,11 +38,12 @@ class PodWorld implements PluginWorld {
   clock: ManualClock | undefined;
   readonly cluster = new SimulatedCluster(() => this.clock);
   readonly store = new MemoryStore();
+  readonly archive = { keep: () => [], kept: () => Promise.resolve() };
 
   plugin(clock: ManualClock) {
     this.clock = clock;
     return podPlugin(
-      new PodAttempts({ ...config, config: pods, client: this.cluster, store: this.store, clock, logger }),
+      new PodAttempts({ ...config, config: pods, client: this.cluster, store: this.store, clock, logger, archive: this.archive }),
       config.taskTypes,
     );
   }

@@ -13,6 +13,7 @@ import {
 } from "@flyte-ts/task-plugin";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Pod } from "../kube/pod-types.js";
+import type { LogArchive } from "../logs/log-archive.js";
 import { goneFailure } from "../phase/deleted.js";
 import { attemptRecord, readAttempt } from "./attempt-record.js";
 import { createPod, type CreatePodParts } from "./create-pod.js";
@@ -25,6 +26,7 @@ import { slimPod } from "./slim.js";
 import { clockTimers } from "./timers.js";
 
 export interface PodAttemptsParts extends PodStatusParts, Omit<CreatePodParts, "client"> {
+  readonly archive: Pick<LogArchive, "keep" | "kept">;
   readonly client: KubeClient;
   readonly logger: Logger;
   /**
@@ -142,6 +144,7 @@ export class PodAttempts {
     this.#created.delete(key);
     const known = this.#informer?.get(key);
     if (!request.deleteResources || (known !== undefined && !isPodOf(known, request))) return;
+    await this.parts.archive.kept(request);
     await this.#delete(request, known?.metadata.uid);
   }
 

@@ -28,7 +28,8 @@ describe("a raw container's end", () => {
     },
   });
   const read = async (pod: Pod) =>
-    (await new PodStatusReader({ ...rest, config, store, clock: new ManualClock() }).read(pod, request)).status;
+    (await new PodStatusReader({ ...rest, config, store, clock: new ManualClock(), archive: { keep: () => [] } }).read(pod, request))
+      .status;
 
   beforeEach(() => {
     store = new MemoryStore();

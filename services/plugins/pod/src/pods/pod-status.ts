@@ -5,6 +5,7 @@ import { inputsFailed } from "../build/copilot.js";
 import type { DataStore } from "../end/data-store.js";
 import { type AttemptEnd, type EndLimits, readEnd, readFailure } from "../end/read-end.js";
 import type { Pod } from "../kube/pod-types.js";
+import type { LogArchive } from "../logs/log-archive.js";
 import { type LogLink, logLinks } from "../logs/log-links.js";
 import { decide } from "../phase/decide.js";
 import type { Decision, GracePeriods } from "../phase/decision.js";
@@ -17,6 +18,7 @@ export interface PodStatusParts {
   readonly limits: EndLimits;
   readonly logLinks: readonly LogLink[];
   readonly config: PodConfig;
+  readonly archive: Pick<LogArchive, "keep">;
 }
 
 export interface PodView {
@@ -59,7 +61,7 @@ export class PodStatusReader {
     const shown = pod.status?.phase === "Pending" ? whilePending : logs;
     const status: EndedStatus = {
       ...(await this.#end(decision, pod, request)),
-      logs: shown,
+      logs: [...shown, ...this.parts.archive.keep(pod, request)],
       pluginState: SUBMITTED,
       occurredAt: decision.occurredAt,
     };

@@ -1,0 +1,31 @@
+import { type BlobStore, BlobUnavailable } from "@flyte-ts/blobstore";
+import type { TaskLog } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { Code, RpcError } from "@flyte-ts/rpc";
+import { notFound } from "../../invalid.js";
+import { LineSplitter, type StampedLine } from "./log-lines.js";
+
+/** A copy of a container's log, as the pod plugin service makes it when the pod has ended. */
+export interface ArchivedLog {
+  readonly container: string;
+  readonly uri: string;
+}
+
+/** The links among an attempt's that lead to copies. */
+export function archivedLogs(logs: readonly TaskLog[]): ArchivedLog[] {
+  return logs.flatMap(({ name, uri }) => {
+    const container = /^Archived log of (\S+)$/.exec(name)?.[1];
+    return container === undefined ? [] : [{ container, uri }];
+  });
+}
+
+/** All its lines. @throws RpcError NOT_FOUND when it is not there, or not yet; UNAVAILABLE. */
+export async function readArchived(blobs: Pick<BlobStore, "get">, { uri, container }: ArchivedLog): Promise<readonly StampedLine[]> {
+  const bytes = await blobs.get(uri).catch((cause: unknown) => {
+    if (cause instanceof BlobUnavailable)
+      throw new RpcError(Code.UNAVAILABLE, "the blob store does not give the log, try again", { cause });
+    throw cause;
+  });
+  if (bytes === undefined) throw notFound(`the log of container ${container} is not there: its pod is gone, and it was not archived`);
+  const splitter = new LineSplitter();
+  return [...splitter.add(bytes), ...splitter.end()];
+}
