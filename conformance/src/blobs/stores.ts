@@ -123,7 +123,8 @@ export const STORES: readonly StoreKind[] = [
       const data = join(folder, "data");
       mkdirSync(data);
       const server = await startFakeGcsServer({ dataDir: data, buckets: ["bucket"] });
-      return { place: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true, keyFile } }, stop: () => server.stop() };
+      process.env["GOOGLE_APPLICATION_CREDENTIALS"] = keyFile;
+      return { place: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true } }, stop: () => server.stop() };
     },
   },
 ];

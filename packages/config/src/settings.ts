@@ -37,13 +37,12 @@ const s3Fields = {
   secretAccessKey: z.string().optional(),
 } as const;
 
+/** Credentials are those of the environment. */
 const gcsFields = {
   /** Address of the service; absent: Google's own. */
   endpoint: httpAddress.optional(),
   /** Requests carry no credentials: for emulators. */
   anonymous: z.boolean().default(false),
-  /** Key file of a service account; absent: the credentials of the environment. */
-  keyFile: z.string().optional(),
 } as const;
 
 const azureFields = {
@@ -79,7 +78,7 @@ export const signingBlobStoreSettings = {
     .unwrap()
     .extend({
       ...publicEndpoint,
-      /** Address of the IAM service that signs where there is no key file; absent: Google's own. */
+      /** What stands before the account's name in requests to IAM, which signs where credentials have no key; absent: Google's own. */
       signingEndpoint: httpAddress.optional(),
     })
     .prefault({}),

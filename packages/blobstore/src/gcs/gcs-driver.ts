@@ -117,7 +117,7 @@ export class GcsDriver implements BlobDriver {
         accessibleAt,
         expires: accessibleAt.getTime() + Math.round(expiresInSeconds) * 1_000,
         ...(publicEndpoint && { host: publicEndpoint }),
-        ...(signingEndpoint && { signingEndpoint }),
+        ...(signingEndpoint && { signingEndpoint: `${signingEndpoint.replace(/\/+$/, "")}/` }),
       }),
     );
     return url;
@@ -143,10 +143,9 @@ interface SignInput {
 const FIELDS = "items(name,size,etag,md5Hash,updated),nextPageToken";
 
 function createStorage({ Storage, IdempotencyStrategy }: typeof Sdk, config: GcsConfig): Sdk.Storage {
-  const { endpoint, anonymous = false, keyFile, maxConnections = 64 } = config;
+  const { endpoint, anonymous = false, maxConnections = 64 } = config;
   const storage = new Storage({
     ...(endpoint && { apiEndpoint: endpoint, useAuthWithCustomEndpoint: !anonymous }),
-    ...(keyFile && { keyFilename: keyFile }),
     timeout: 60_000,
     // A blob that is written twice is the same blob.
     retryOptions: { idempotencyStrategy: IdempotencyStrategy.RetryAlways, totalTimeout: 60 },
