@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import type { FlyteClient } from "@flyte-ts/client";
 import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
@@ -13,6 +12,7 @@ import { compatibilityRows } from "../structure/compatibility.js";
 import { waitForEnd } from "./executions.js";
 import { stockFlytectl } from "./flytectl.js";
 import { type RunningStack, startStack } from "./stack-fixture.js";
+import { type StackUse, useStack } from "./use-stack.js";
 
 // Every command of stock pyflyte and flytectl that speaks to a server, on one stack. docs/compatibility.md lists them.
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
@@ -25,18 +25,14 @@ const { program: flytectlProgram, missing: noFlytectl } = await stockFlytectl();
 let stack: RunningStack;
 let client: FlyteClient;
 let folder: string;
+let end: StackUse["end"];
 
 beforeAll(async () => {
   stack = await startStack();
-  client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
-  folder = mkdtempSync(join(tmpdir(), "flyte-ts-commands-"));
+  ({ client, folder, end } = useStack(stack));
   copyFileSync(join(root, "conformance", "python", SOURCE), join(folder, SOURCE));
 }, 300_000);
-afterAll(async () => {
-  client.close();
-  rmSync(folder, { recursive: true, force: true });
-  await stack.stop();
-}, 60_000);
+afterAll(() => end(), 60_000);
 
 /** What a command prints, errors too. It must end well. */
 function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {

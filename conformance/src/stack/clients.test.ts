@@ -1,15 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import type { FlyteClient } from "@flyte-ts/client";
 import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "./executions.js";
 import { registerShellWorkflow } from "./shell-tasks.js";
 import { type RunningStack, runPython, startStack } from "./stack-fixture.js";
+import { type StackUse, useStack } from "./use-stack.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const example = join(root, "examples", "python", "example.py");
@@ -18,22 +17,18 @@ const kubectlExists = spawnSync("kubectl", ["version", "--client"]).status === 0
 
 let stack: RunningStack;
 let client: FlyteClient;
-let elsewhere: string;
+let folder: string;
+let end: StackUse["end"];
 
 beforeAll(async () => {
   stack = await startStack();
-  client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
-  elsewhere = mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-"));
+  ({ client, folder, end } = useStack(stack));
 }, 300_000);
-afterAll(async () => {
-  client.close();
-  rmSync(elsewhere, { recursive: true, force: true });
-  await stack.stop();
-}, 60_000);
+afterAll(() => end(), 60_000);
 
 /** The environment's Python programs, in a folder that knows nothing of this repository. */
 function python(program: string, ...args: string[]): string {
-  return runPython({ stack, folder: elsewhere }, program, args);
+  return runPython({ stack, folder }, program, args);
 }
 
 function kubectl(...args: string[]): string {

@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { cpSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import type { FlyteClient } from "@flyte-ts/client";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { kubernetesUnavailable } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitForEnd } from "./executions.js";
 import { faultRounds } from "./fault-rounds.js";
 import { runPython, type RunningStack, startStackOnKubernetes } from "./stack-fixture.js";
+import { type StackUse, useStack } from "./use-stack.js";
 
 const examples = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "examples", "python");
 const scope = { project: "flytesnacks", domain: "development" };
@@ -19,18 +19,14 @@ describe.skipIf(await kubernetesUnavailable())("the stack on a real Kubernetes A
   let stack: RunningStack;
   let client: FlyteClient;
   let folder: string;
+  let end: StackUse["end"];
 
   beforeAll(async () => {
     stack = await startStackOnKubernetes();
-    client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
-    folder = mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-"));
+    ({ client, folder, end } = useStack(stack));
     cpSync(examples, folder, { recursive: true });
   }, 300_000);
-  afterAll(async () => {
-    client.close();
-    rmSync(folder, { recursive: true, force: true });
-    await stack.stop();
-  }, 60_000);
+  afterAll(() => end(), 60_000);
 
   const kubectl = (...args: string[]) =>
     execFileSync("kubectl", ["--kubeconfig", stack.kubeconfig, "-n", namespace, ...args], { encoding: "utf8" });

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import type { FlyteClient } from "@flyte-ts/client";
 import { scheduledExecutionName } from "@flyte-ts/domain";
 import { type Execution, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
@@ -14,6 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { insist, waitForEnd } from "./executions.js";
 import { registerShellWorkflow, TARGET } from "./shell-tasks.js";
 import { type RunningStack, runPython, startStack } from "./stack-fixture.js";
+import { type StackUse, useStack } from "./use-stack.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const scope = { project: "flytesnacks", domain: "development" };
@@ -22,22 +22,20 @@ const EVERY_MS = 2_000;
 let stack: RunningStack;
 let client: FlyteClient;
 let folder: string;
+let end: StackUse["end"];
 /** A replica beside that of the stack. */
 let second: ChildProcess;
 
 beforeAll(async () => {
   stack = await startStack();
-  client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
-  folder = mkdtempSync(join(tmpdir(), "flyte-ts-scheduled-"));
+  ({ client, folder, end } = useStack(stack));
   second = startSecond();
   copyFileSync(join(root, "conformance", "python", "scheduled.py"), join(folder, "scheduled.py"));
   runPython({ stack, folder }, "pyflyte", ["register", "--activate-launchplans", "--version", "v1", "scheduled.py"]);
 }, 300_000);
 afterAll(async () => {
   second.kill("SIGKILL");
-  client.close();
-  rmSync(folder, { recursive: true, force: true });
-  await stack.stop();
+  await end();
 }, 60_000);
 
 function startSecond(): ChildProcess {

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serviceMetadata } from "@flyte-ts/auth";
@@ -16,6 +15,7 @@ import { waitForEnd } from "./executions.js";
 import { stockFlytectl } from "./flytectl.js";
 import { integerOf } from "./good-requests.js";
 import { type RunningStack, startStack } from "./stack-fixture.js";
+import { type StackUse, useStack } from "./use-stack.js";
 
 // A whole stack that asks everyone who they are: `npm start -- --auth`. Services and stock clients sign in, in each of their ways.
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
@@ -26,14 +26,16 @@ const { program: flytectlProgram, missing: noFlytectl } = await stockFlytectl();
 let stack: RunningStack;
 let client: FlyteClient;
 let folder: string;
+let end: StackUse["end"];
 let secrets: string;
 beforeAll(async () => {
   stack = await startStack(["--no-example", "--auth"]);
   secrets = join(stack.folder, "secrets");
-  const endpoint = `127.0.0.1:${stack.api}`;
   const credentials = { clientId: "flytekit", clientSecretFile: join(secrets, "flytekit"), scopes: ["all"] };
-  client = createFlyteClient({ endpoint, ...serviceMetadata(endpoint, credentials, () => new Date()) });
-  folder = mkdtempSync(join(tmpdir(), "flyte-ts-sign-in-"));
+  ({ client, folder, end } = useStack(
+    stack,
+    serviceMetadata(`127.0.0.1:${stack.api}`, credentials, () => new Date()),
+  ));
   copyFileSync(join(root, "conformance", "python", SOURCE), join(folder, SOURCE));
   // The browser that programs open is the person.
   mkdirSync(join(folder, "bin"));
@@ -41,11 +43,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "bin", "xdg-open"), `#!/bin/sh\n${join(stack.pythonBin, "python")} ${browser} "$@" > /dev/null 2>&1 &\n`);
   chmodSync(join(folder, "bin", "xdg-open"), 0o755);
 }, 300_000);
-afterAll(async () => {
-  client.close();
-  rmSync(folder, { recursive: true, force: true });
-  await stack.stop();
-}, 60_000);
+afterAll(() => end(), 60_000);
 
 const password = () => readFileSync(join(secrets, "admin-password"), "utf8");
 
