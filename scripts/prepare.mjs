@@ -37,10 +37,12 @@ export function ensureBuilt() {
   step("building", () => quietly("turbo", ["run", "build", "--output-logs=errors-only", "--no-update-notifier"]));
 }
 
-/** What tests need of a real Kubernetes API: built once and kept, before tests run, so that no test waits minutes for it. */
+/** What tests need of a real Kubernetes API, and Helm: built once and kept, before tests run, so that no test waits minutes for it. */
 export function ensureKubernetes() {
-  const program = 'import { kubernetesUnavailable } from "@flyte-ts/testing"; await kubernetesUnavailable();';
-  step("etcd, kube-apiserver and kube-controller-manager (built once, up to ten minutes)", () =>
+  const program = `import { findHelm } from "@flyte-ts/local-servers";
+    import { kubernetesUnavailable } from "@flyte-ts/testing";
+    if ((await kubernetesUnavailable()) === undefined) await findHelm().catch((error) => console.error(error.message));`;
+  step("etcd, kube-apiserver, kube-controller-manager and Helm (built once, up to ten minutes)", () =>
     run(nodeProgram(), ["--input-type=module", "--eval", program]),
   );
 }

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { describe, expect, test } from "vitest";
-import { chart, overlayArguments } from "./chart.js";
+import { chart, chartFolder, overlayArguments } from "./chart.js";
 import { buildOverlay, kubectlIsThere, type Manifest, overlays } from "./manifests.js";
 
 const helm = await chart();
@@ -22,6 +22,10 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     const given = template(...overlayArguments("single-cluster"), "--set", "parts.clusterResources=true,parts.monitoring=true");
     expect(comparable(given.objects)).toEqual(expected);
     expect(Object.keys(expected)).toEqual(expect.arrayContaining(["PrometheusRule flyte/flyte-ts", "ConfigMap flyte/flyte-templates"]));
+  });
+
+  test("passes Helm's own checks", () => {
+    expect(helm?.run(["lint", "--strict", "--kube-version", "1.34.1", chartFolder])).toContain("0 chart(s) failed");
   });
 
   test("goes into any namespace", () => {

@@ -5,7 +5,7 @@ import { findPrometheusOperatorDefinitions } from "@flyte-ts/local-servers";
 import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
 import { FLYTE_WORKFLOW_CRD } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chart, overlayArguments } from "./chart.js";
+import { chart, chartFolder, overlayArguments } from "./chart.js";
 import { buildOverlay, type Built, kubectlIsThere, kubernetesFolder, type Manifest, parseManifests } from "./manifests.js";
 import { podOf } from "./pod.js";
 
@@ -66,6 +66,25 @@ describe.skipIf(unavailable)("manifests on a real Kubernetes API", () => {
     expect(pods.length).toBeGreaterThan(0);
     kubectl(["create", "--dry-run=server", "--validate=strict", "-f", "-"], pods.map((pod) => JSON.stringify(pod)).join("\n"));
   });
+
+  test.skipIf(helm === undefined)(
+    "Helm installs, upgrades and takes away what is of the release, and leaves the resource definition",
+    () => {
+      const of = ["--namespace", "flyte", "--kubeconfig", kubernetes.kubeconfig];
+      const values = ["-f", join(chartFolder, "overlays", "single-cluster.yaml")];
+      const names = (kinds: string) =>
+        kubectl(["get", kinds, "--namespace", "flyte", "-l", "app.kubernetes.io/part-of=flyte-ts", "-o", "name"])
+          .split("\n")
+          .filter(Boolean);
+      expect(helm?.run(["install", "flyte", chartFolder, ...of, ...values])).toContain("flyte-database");
+      expect(names("deployments,statefulsets")).toHaveLength(6);
+      helm?.run(["upgrade", "flyte", chartFolder, ...of, ...values, "--set", "propeller.replicas=3"]);
+      expect(kubectl(["get", "statefulset", "flytepropeller", "--namespace", "flyte", "-o", "jsonpath={.spec.replicas}"])).toBe("3");
+      helm?.run(["uninstall", "flyte", ...of]);
+      expect(names("deployments,statefulsets,services,configmaps,networkpolicies,serviceaccounts,roles")).toEqual([]);
+      kubectl(["get", "customresourcedefinition", FLYTE_WORKFLOW_CRD.metadata.name]);
+    },
+  );
 
   test.each(["containers", "initContainers"])("a pod that asks for more in its %s is refused there", (field) => {
     const pod = podOf(buildOverlay("control-plane").objects.find(({ kind }) => kind === "Deployment") as Manifest);
