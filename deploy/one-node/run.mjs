@@ -25,7 +25,7 @@ const { startGuard, startOneNodeCluster } = await import("@flyte-ts/local-server
 const folder = values.data ?? mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));
 const cluster = await startOneNodeCluster({
   folder,
-  images: [flytekit()],
+  images: [flytekit(), copilot()],
   kubelet: JSON.parse(values.kubelet),
   args: { apiserver: values.apiserver, controllers: values.controllers },
   guard: startGuard(),
@@ -52,5 +52,13 @@ function flytekit() {
   const made = execFileSync(join(import.meta.dirname, "flytekit-root.sh"), { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   const version = /^flytekit==(.+)$/m.exec(readFileSync(join(root, "examples", "python", "requirements.txt"), "utf8"))[1];
   const path = "PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-  return { names: [`cr.flyte.org/flyteorg/flytekit:py3.11-${version}`], root: made.trim(), env: [path, "LANG=C.UTF-8"] };
+  // Raw containers of the examples need a shell, which this has too, and no registry then.
+  const names = [`cr.flyte.org/flyteorg/flytekit:py3.11-${version}`, "docker.io/library/alpine:3.22"];
+  return { names, root: made.trim(), env: [path, "LANG=C.UTF-8"] };
+}
+
+/** What the pod plugin service puts into the pods of raw containers. */
+function copilot() {
+  const made = execFileSync(process.execPath, [join(import.meta.dirname, "copilot-root.mjs")], { encoding: "utf8" });
+  return { names: ["docker.io/flyte-ts/copilot:latest"], root: made.trim() };
 }

@@ -8,7 +8,7 @@ from flytekit.types.file import FlyteFile
 
 ellipse = ContainerTask(
     name="python.raw_container.ellipse",
-    image="alpine",
+    image="alpine:3.22",
     input_data_dir="/var/inputs",
     output_data_dir="/var/outputs",
     inputs=kwtypes(a=int, b=int),
@@ -23,7 +23,7 @@ ellipse = ContainerTask(
 
 count = ContainerTask(
     name="python.raw_container.count",
-    image="alpine",
+    image="alpine:3.22",
     input_data_dir="/var/inputs",
     output_data_dir="/var/outputs",
     inputs=kwtypes(text=FlyteFile, words=list[str]),
@@ -43,7 +43,7 @@ count = ContainerTask(
 
 made = ContainerTask(
     name="python.raw_container.made",
-    image="alpine",
+    image="alpine:3.22",
     output_data_dir="/var/outputs",
     outputs=kwtypes(value=int),
     command=["sh", "-c", "echo 5 > /var/outputs/value"],
@@ -51,7 +51,7 @@ made = ContainerTask(
 
 refuses = ContainerTask(
     name="python.raw_container.refuses",
-    image="alpine",
+    image="alpine:3.22",
     output_data_dir="/var/outputs",
     outputs=kwtypes(value=int),
     command=["sh", "-c", "echo 'no value today' > /var/outputs/_ERROR"],
@@ -59,7 +59,7 @@ refuses = ContainerTask(
 
 breaks = ContainerTask(
     name="python.raw_container.breaks",
-    image="alpine",
+    image="alpine:3.22",
     output_data_dir="/var/outputs",
     outputs=kwtypes(value=int),
     command=["sh", "-c", "echo 'out of paper' >&2; exit 3"],

@@ -167,11 +167,9 @@ export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
         nats,
         kubernetes,
         storage: { s3 },
-        // Pods are processes of this machine, and so is their copilot.
-        pods: { copilot: { command: [process.execPath, program("copilot")] } },
         logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
-        // Where this machine is the node it gives its pods these itself.
-        ...(cluster.hasNodes ? { pods: { environment: { env: podEnv } } } : {}),
+        // Where this machine is the node it gives its pods these itself, and their copilot is a process of it as they are.
+        pods: cluster.hasNodes ? { environment: { env: podEnv } } : { copilot: { command: [process.execPath, program("copilot")] } },
       },
     },
     { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats } },
