@@ -31,6 +31,9 @@ export interface LaunchOptions {
 
 /** A stack with all Python examples registered by stock pyflyte, as version v1. */
 export class ExampleRuns {
+  /** For one execution. */
+  patienceMs = 150_000;
+
   private constructor(
     readonly stack: RunningStack,
     readonly client: FlyteClient,
@@ -70,7 +73,7 @@ export class ExampleRuns {
   }
 
   async end(name: string): Promise<EndedExample> {
-    const execution = await waitForEnd(this.client, { ...scope, name }, 150_000);
+    const execution = await waitForEnd(this.client, { ...scope, name }, this.patienceMs);
     const data = await this.client.admin.getExecutionData({ id: execution.id });
     const outputs = Object.fromEntries(Object.entries(data.fullOutputs?.literals ?? {}).map(([key, literal]) => [key, plain(literal)]));
     const result = execution.closure?.outputResult;

@@ -1,7 +1,7 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import type { FlyteClient } from "@flyte-ts/client";
 import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { type ContainerSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 
 export const TARGET = { project: "flytesnacks", domain: "development", version: "1" };
@@ -14,6 +14,10 @@ export interface ShellNode {
   readonly retries?: number;
   /** Task type, when another than `container`. */
   readonly type?: string;
+  /** Image, resources and whatever else the container is to have. */
+  readonly container?: MessageInitShape<typeof ContainerSchema>;
+  /** A pod in place of the container, as Kubernetes writes it; its script and its container are its own. */
+  readonly pod?: { readonly primary: string; readonly spec: JsonObject };
 }
 
 /** Registers a workflow whose nodes are pods that run shell scripts; resolves to its launch plan. */
@@ -28,7 +32,11 @@ export async function registerShellWorkflow(client: FlyteClient, name: string, n
       type: node.type ?? "container",
       metadata: { runtime: { type: 1, version: "1", flavor: "shell" }, retries: { retries: node.retries ?? 0 } },
       interface: { inputs: {}, outputs: {} },
-      target: { case: "container", value: { image: "shell:1", command: ["sh", "-c"], args: [node.script] } },
+      ...(node.pod === undefined ? {} : { config: { primary_container_name: node.pod.primary } }),
+      target:
+        node.pod === undefined
+          ? { case: "container", value: { image: "shell:1", command: ["sh", "-c"], args: [node.script], ...node.container } }
+          : { case: "k8sPod", value: { podSpec: node.pod.spec } },
     });
     await client.admin.createTask({ id: taskId, spec: { template } });
   }

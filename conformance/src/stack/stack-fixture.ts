@@ -62,13 +62,17 @@ export async function startStackOnKubernetes(flags: readonly string[] = ["--no-e
   }
 }
 
-export async function startStack(flags: readonly string[] = ["--no-example"]): Promise<RunningStack> {
+export async function startStack(
+  flags: readonly string[] = ["--no-example"],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<RunningStack> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-stack-"));
   const child = spawn(
     process.execPath,
     [join(root, "packages/cli/dist/main.js"), "start", "--data", folder, "--port", "0", "--blobPort", "0", ...flags],
     {
       stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...environment },
     },
   );
   testGuard().watch(child, "SIGINT");

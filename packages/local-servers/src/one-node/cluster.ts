@@ -115,7 +115,7 @@ export async function startOneNodeCluster(options: OneNodeOptions): Promise<OneN
       }),
     );
     await keep(startScheduler({ kubeconfig, certificates: file("scheduler"), onBuild: onSlow, guard }));
-    await keep(
+    const kubelet = await keepRunning(() =>
       startKubelet({
         node: NODE,
         address: network.address,
@@ -129,6 +129,7 @@ export async function startOneNodeCluster(options: OneNodeOptions): Promise<OneN
         guard,
       }),
     );
+    stops.push(kubelet.stop);
     stops.push(() => removePods(kubeconfig, containerd));
     await nodeReady(kubeconfig);
     return {
@@ -141,6 +142,26 @@ export async function startOneNodeCluster(options: OneNodeOptions): Promise<OneN
     await stop();
     throw error;
   }
+}
+
+/** A node's init starts its kubelet again when that ends. */
+async function keepRunning(start: () => Promise<LocalServer>): Promise<{ stop: () => Promise<void> }> {
+  let stopping = false;
+  let current = await start();
+  const running = (async () => {
+    for (;;) {
+      await current.ended;
+      if (stopping) return;
+      current = await start();
+    }
+  })();
+  return {
+    stop: async () => {
+      stopping = true;
+      await current.stop();
+      await running.catch(() => undefined);
+    },
+  };
 }
 
 async function nodeReady(kubeconfig: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ContainerState, Pod, PodCondition, PodStatus } from "../kube/pod-types.js";
+import type { ContainerState, ContainerStatus, Pod, PodCondition, PodStatus } from "../kube/pod-types.js";
 import { decide } from "./decide.js";
 
 const now = new Date("2026-01-02T03:10:00Z");
@@ -168,6 +168,9 @@ describe("a running pod", () => {
 
   it("fails the user for memory, though that is a kill too", () => {
     expect(look(pod(running(container(exited(137, "OOMKilled")))))).toMatchObject({ recoverable: true, code: "OOMKilled", kind: "USER" });
+    // The kernel chose another process of the container than the first.
+    const message = "\r\n[main] terminated with ExitCode 0. A process in it was killed: OOMKilled.";
+    expect(look(pod(running(container(exited(0, "OOMKilled")))))).toMatchObject({ code: "OOMKilled", kind: "USER", message });
   });
 
   it("without its primary container can never end", () => {
@@ -289,5 +292,44 @@ describe("an ended pod", () => {
       containerStatuses: [container({ waiting: { reason: "PodInitializing" } })],
     });
     expect(look(pod(status))).toMatchObject({ code: "Error", kind: "USER", message: told });
+  });
+
+  describe("that the cluster takes away", () => {
+    const why = "Taint manager: deleting due to NoExecute taint";
+    const target = { type: "DisruptionTarget", status: "True", reason: "DeletionByTaintManager", message: why };
+    const running = (status: ContainerStatus): PodStatus => ({ phase: "Running", containerStatuses: [status] });
+    const asked = { deletionTimestamp: ago(0), deletionGracePeriodSeconds: 30 };
+
+    it("is told with the cluster's own words", () => {
+      expect(look(pod({ ...running(container({ running: {} })), conditions: [target] }, { metadata: asked }))).toMatchObject({
+        code: "UnexpectedObjectDeletion",
+        kind: "SYSTEM",
+        message: `object [p-d/x-n0-0] terminated in the background: ${why}`,
+      });
+      // As the collector of pods leaves one whose node is no more: nobody can say how its containers ended.
+      const lost = {
+        containerStatuses: [container({ running: {} })],
+        conditions: [{ ...target, message: "PodGC: node no longer exists" }],
+      };
+      expect(look(pod(failed(lost)))).toMatchObject({ code: "Interrupted", kind: "SYSTEM", message: "PodGC: node no longer exists" });
+    });
+
+    it("is not failed by how its container ends, which was told to", () => {
+      const status = running(container(exited(143)));
+      expect(look(pod({ ...status, conditions: [target] }))).toMatchObject({
+        code: "Interrupted",
+        kind: "SYSTEM",
+        message: `${why}${told.replace("(3)", "(143)")}`,
+      });
+      expect(look(pod(status, { metadata: asked }))).toMatchObject({ code: "UnexpectedObjectDeletion", kind: "SYSTEM" });
+      expect(look(pod({ ...status, conditions: [{ ...target, status: "False" }] }))).toMatchObject({ code: "Error", kind: "USER" });
+    });
+
+    it("has an end of its own when that came first", () => {
+      const later = { ...asked, deletionTimestamp: ago(-30_000) };
+      expect(look(pod(running(container(exited(3))), { metadata: later }))).toMatchObject({ code: "Error", kind: "USER" });
+      expect(look(pod(running(container(exited(137, "OOMKilled"))), { metadata: asked }))).toMatchObject({ code: "OOMKilled" });
+      expect(look(pod(running(container(exited(0))), { metadata: asked }))).toEqual({ kind: "succeeded" });
+    });
   });
 });

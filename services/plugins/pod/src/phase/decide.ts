@@ -2,8 +2,8 @@ import { PermanentFailure } from "@flyte-ts/task-plugin";
 import { PRIMARY_CONTAINER } from "../build/raw-pod.js";
 import type { Pod } from "../kube/pod-types.js";
 import type { Decision, GracePeriods } from "./decision.js";
-import { beingDeleted } from "./deleted.js";
-import { type Ending, failedEnding, primaryEnding, succeededEnding } from "./ended.js";
+import { beingDeleted, deletedBeforeItsEnd } from "./deleted.js";
+import { type Ending, failedEnding, OOM, primaryEnding, succeededEnding } from "./ended.js";
 import { decidePending } from "./pending.js";
 import { lastTransition } from "./pod-times.js";
 
@@ -23,7 +23,10 @@ export function decide(pod: Pod, { graces, now }: DecideOptions): Decision {
   const ending = endingOf(pod, primary);
   const occurredAt = lastTransition(pod) ?? now;
   if (ending === "succeeded") return { kind: "succeeded", occurredAt };
-  if (ending !== undefined) return { kind: "failed", failure: ending, occurredAt };
+  if (ending !== undefined) {
+    const own = ending.details.kind !== "USER" || ending.details.code === OOM;
+    return { kind: "failed", failure: (own ? undefined : deletedBeforeItsEnd(pod)) ?? ending, occurredAt };
+  }
   const deleted = beingDeleted(pod);
   const deletion: Decision | undefined = deleted && { kind: "failed", failure: deleted, occurredAt: now };
   if (pod.status?.phase === "Pending" || pod.status?.phase === undefined) {

@@ -1,5 +1,9 @@
 import { RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ContainerState, ContainerStatus, Pod } from "../kube/pod-types.js";
+import { disruption } from "./disruption.js";
+
+/** As Kubernetes and Flyte call it. */
+export const OOM = "OOMKilled";
 
 /** How a pod or its primary container ended. */
 export type Ending = "succeeded" | RetryableFailure;
@@ -28,7 +32,7 @@ export function primaryEnding(pod: Pod, primary: string): Ending | undefined {
 /** The end of a pod of phase Succeeded. */
 export function succeededEnding(pod: Pod): Ending {
   const oom = allStatuses(pod).some(({ state }) => state?.terminated !== undefined && isOutOfMemory(state.terminated));
-  return oom ? outOfMemory("Pod reported success despite being OOMKilled") : "succeeded";
+  return oom ? outOfMemory(`Pod reported success despite being ${OOM}`) : "succeeded";
 }
 
 /** The end of a pod of phase Failed. */
@@ -63,7 +67,9 @@ function nodesDoing({ status }: Pod, details: string): RetryableFailure | undefi
   const reason = status?.reason ?? "";
   const message = `${status?.message || reason}${details}`;
   if (INTERRUPTIONS.has(reason)) return interrupted(message);
-  return EVICTIONS.has(reason) ? new RetryableFailure({ code: reason, message, kind: "SYSTEM" }) : undefined;
+  if (EVICTIONS.has(reason)) return new RetryableFailure({ code: reason, message, kind: "SYSTEM" });
+  const why = disruption(status);
+  return why === undefined ? undefined : interrupted(`${why}${details}`);
 }
 
 function interrupted(message: string): RetryableFailure {
@@ -71,16 +77,18 @@ function interrupted(message: string): RetryableFailure {
 }
 
 function outOfMemory(message: string): RetryableFailure {
-  return new RetryableFailure({ code: "OOMKilled", message, kind: "USER" });
+  return new RetryableFailure({ code: OOM, message, kind: "USER" });
 }
 
 function isOutOfMemory({ reason }: Terminated): boolean {
-  return reason?.includes("OOMKilled") ?? false;
+  return reason?.includes(OOM) ?? false;
 }
 
 /** As users of Flyte know it, with the tail of the log that Kubernetes keeps. */
 function describe(name: string, { exitCode, reason = "", message = "" }: Terminated): string {
-  if (exitCode === 0) return `\r\n[${name}] terminated with ExitCode 0.`;
+  // The container itself ended well; what it had started did not.
+  if (exitCode === 0)
+    return `\r\n[${name}] terminated with ExitCode 0.${reason.includes(OOM) ? ` A process in it was killed: ${OOM}.` : ""}`;
   return `\r\n[${name}] terminated with exit code (${exitCode}). Reason [${reason}]. Message: \n${message}.`;
 }
 

@@ -1,0 +1,203 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Logind } from "./logind.js";
+import { flytekitImage, noRealNode, type StackOnNode, startStackOnNode } from "./node-fixture.js";
+import { NAMESPACE, PodFates } from "./pod-fates.js";
+
+// What a real kubelet, scheduler and node say of pods that fail, and what the user reads of it.
+
+const KUBELET = {
+  shutdownGracePeriod: "6s",
+  shutdownGracePeriodCriticalPods: "1s",
+  nodeLeaseDurationSeconds: 8,
+  nodeStatusUpdateFrequency: "2s",
+};
+/** The first attempt lasts until somebody ends it, the second succeeds. */
+const ENDED_ONCE = "[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; trap 'exit 3' TERM; while :; do sleep 0.1; done";
+
+describe.skipIf(noRealNode)("failing pods on a real node", () => {
+  let folder: string;
+  let logind: Logind;
+  let stack: StackOnNode;
+  let pods: PodFates;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "flyte-ts-logind-"));
+    logind = await Logind.start(folder);
+    stack = await startStackOnNode({
+      flags: ["--kubelet", JSON.stringify(KUBELET), "--controllers=--node-monitor-grace-period=20s"],
+      environment: { ...logind.environment, FLYTE_TS_PLUGIN_POD_GRACES__IMAGE_PULL_BACK_OFF_MS: "3000" },
+    });
+    pods = new PodFates(stack);
+    // The namespace of executions is made for the first of them.
+    await pods.run("first", "true");
+  }, 900_000);
+  afterAll(async () => {
+    pods?.close();
+    await stack?.stop();
+    await logind?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, 120_000);
+
+  const kubectl = (...args: string[]) => stack.kubectl("-n", NAMESPACE, ...args);
+  const limited = (name: keyof typeof Resources_ResourceName, value: string) => {
+    const entry = [{ name: Resources_ResourceName[name] as unknown as Resources_ResourceName, value }];
+    return { container: { resources: { requests: entry, limits: entry } } };
+  };
+  /** An attempt that somebody ended, and the next one, which succeeded: the user's retries are not spent. */
+  const interrupted = (code: string, message: unknown) => ({
+    phase: "SUCCEEDED",
+    attempts: [{ phase: "FAILED", code, kind: "SYSTEM", message }, { phase: "SUCCEEDED" }],
+  });
+  const running = async (name: string) => {
+    await pods.launch(name, ENDED_ONCE);
+    await pods.reached(name, "RUNNING");
+    return pods.podName(name);
+  };
+
+  describe.concurrent("by themselves", () => {
+    test("exit codes come with the end of the log", async () => {
+      const message = expect.stringContaining("exit code (3). Reason [Error]. Message: \nmy last words\n");
+      expect(await pods.run("exit", "echo my last words; exit 3")).toMatchObject({
+        phase: "FAILED",
+        code: "RetriesExhausted|Error",
+        message,
+      });
+    });
+
+    test("out of memory", async () => {
+      const script = 'echo begins; exec python3 -c "x = bytearray(900 << 20)"';
+      const message = expect.stringContaining("exit code (137). Reason [OOMKilled]. Message: \nbegins\n");
+      expect(await pods.run("memory", script, limited("MEMORY", "100Mi"))).toMatchObject({ code: "RetriesExhausted|OOMKilled", message });
+    });
+
+    test("out of memory in a program that the container's own outlives", async () => {
+      const fate = await pods.run("child-memory", 'python3 -c "x = bytearray(900 << 20)"; exit 0', limited("MEMORY", "100Mi"));
+      expect(fate).toMatchObject({
+        code: "RetriesExhausted|OOMKilled",
+        message: expect.stringMatching(/was killed: OOMKilled|despite being OOMKilled/),
+      });
+    });
+
+    test("a command that is not there", async () => {
+      const fate = await pods.run("command", "", { container: { command: ["/no/such"], args: [] } });
+      expect(fate).toMatchObject({ code: "RetriesExhausted|StartError", message: expect.stringContaining("stat /no/such: no such file") });
+    });
+  });
+
+  describe.concurrent("before they start", () => {
+    test("an image that cannot be pulled", async () => {
+      const fate = await pods.run("no-image", "true", { container: { image: "localhost:1/none:1" } });
+      const message = expect.stringMatching(/Grace period \[3s\] exceeded.*pulling image "localhost:1\/none:1".*connection refused/);
+      expect(fate).toMatchObject({ code: "RetriesExhausted|ContainersNotReady|ImagePullBackOff", message });
+    });
+
+    test("what is no name of an image", async () => {
+      const fate = await pods.run("bad-image", "true", { container: { image: "UPPER case" }, retries: 3 });
+      expect(fate).toMatchObject({ code: "ContainersNotReady|InvalidImageName", message: expect.stringContaining("must be lowercase") });
+      expect(fate.attempts).toHaveLength(1);
+    });
+
+    test("a secret that is not there", async () => {
+      const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "absent", key: "k" } } }];
+      const spec = { containers: [{ name: "main", image: flytekitImage, command: ["true"], env }] };
+      const fate = await pods.run("no-secret", "", { pod: { primary: "main", spec } });
+      const message = expect.stringContaining('secret "absent" not found');
+      expect(fate).toMatchObject({ code: "ContainersNotReady|CreateContainerConfigError", message });
+    });
+
+    test("no node has room: queued, with the scheduler's reason, until somebody aborts", async ({ expect }) => {
+      const name = await pods.launch("no-room", "true", limited("CPU", "4"));
+      await expect
+        .poll(async () => (await pods.attempts(name))[0]?.reason, { timeout: 60_000 })
+        .toMatch(/^Unschedulable:0\/1 nodes are available: 1 Insufficient cpu/);
+      expect((await pods.attempts(name))[0]?.phase).toBe("QUEUED");
+      await pods.abort(name);
+      expect((await pods.end(name)).phase).toBe("ABORTED");
+      await expect.poll(() => kubectl("get", "pods", "-o", "name"), { timeout: 30_000 }).not.toContain(pods.podName(name));
+    });
+  });
+
+  describe("quotas", () => {
+    test("one that is used up is waited for, with the reason", async () => {
+      await pods.launch("occupant", "sleep 600");
+      await pods.reached("occupant", "RUNNING");
+      const used = Number(kubectl("get", "pods", "--field-selector=status.phase=Running", "-o", "name").split("\n").length - 1);
+      kubectl("create", "quota", "tight", `--hard=pods=${used}`);
+      await expect.poll(() => kubectl("get", "quota", "tight", "-o", "jsonpath={.status.used.pods}")).toBe(String(used));
+      await pods.launch("quota", "true");
+      const { reason } = await pods.reached("quota", "WAITING_FOR_RESOURCES");
+      expect(reason).toMatch(/exceeded quota: tight, requested: pods=1, used: pods=\d+, limited: pods=\d+/);
+      await pods.abort("occupant");
+      expect(await pods.end("quota")).toMatchObject({ phase: "SUCCEEDED", attempts: [{ phase: "SUCCEEDED" }] });
+      kubectl("delete", "quota", "tight");
+    });
+
+    test("one that never has room fails", async () => {
+      kubectl("create", "quota", "small", "--hard=limits.cpu=200m");
+      await expect.poll(() => kubectl("get", "quota", "small", "-o", "jsonpath={.status.hard}")).toContain("200m");
+      const message = expect.stringContaining("exceeded quota: small, requested: limits.cpu=500m");
+      expect(await pods.run("never", "true")).toMatchObject({ phase: "FAILED", code: "ResourceRequestsExceedLimits", message });
+      kubectl("delete", "quota", "small");
+    });
+  });
+
+  describe("by others", () => {
+    test("deleted by hand", async () => {
+      kubectl("delete", "pod", await running("deleted"), "--wait=false");
+      expect(await pods.end("deleted")).toMatchObject(interrupted("UnexpectedObjectDeletion", expect.stringContaining("deleted-n0-0")));
+    });
+
+    test("deleted by force", async () => {
+      kubectl("delete", "pod", await running("forced"), "--force", "--grace-period=0");
+      expect(await pods.end("forced")).toMatchObject(interrupted("ResourceDeletedExternally", expect.stringContaining("not found")));
+    });
+
+    test("drained from their node", async () => {
+      await running("drained");
+      stack.kubectl("drain", stack.node, "--force", "--pod-selector=execution-id=drained", "--timeout=60s");
+      stack.kubectl("uncordon", stack.node);
+      const message = expect.stringContaining("terminated in the background: Eviction API: evicting");
+      expect(await pods.end("drained")).toMatchObject(interrupted("UnexpectedObjectDeletion", message));
+    });
+
+    test("evicted by the kubelet", async () => {
+      const script = `[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; head -c 30000000 /dev/zero > /tmp/full; sleep 600`;
+      const fate = await pods.run("evicted", script, limited("EPHEMERAL_STORAGE", "10Mi"));
+      const message = expect.stringContaining("Pod ephemeral local storage usage exceeds the total limit of containers 10Mi");
+      expect(fate).toMatchObject(interrupted("Evicted", message));
+    });
+
+    test("killed from outside", async () => {
+      await running("killed");
+      process.kill(pods.processOf("killed"), "SIGKILL");
+      expect(await pods.end("killed")).toMatchObject(interrupted("Interrupted", expect.stringContaining("exit code (137)")));
+    });
+
+    test("their node shuts down", async () => {
+      await running("shutdown");
+      logind.tell(true);
+      await expect.poll(async () => (await pods.attempts("shutdown"))[0]?.phase, { timeout: 60_000 }).toBe("FAILED");
+      logind.tell(false);
+      const message = expect.stringContaining("Pod was terminated in response to imminent node shutdown");
+      expect(await pods.end("shutdown")).toMatchObject(interrupted("Interrupted", message));
+    });
+
+    test("their node is gone for good", async () => {
+      await running("lost");
+      const kubelet = stack.kubelet();
+      process.kill(kubelet, "SIGSTOP");
+      stack.kubectl("delete", "node", stack.node);
+      // The collector of pods looks twice, 40 s apart.
+      await expect.poll(async () => (await pods.attempts("lost"))[0]?.phase, { timeout: 120_000 }).toBe("FAILED");
+      // A new kubelet makes the node anew.
+      process.kill(kubelet, "SIGKILL");
+      const { phase, attempts } = await pods.end("lost");
+      expect(phase).toBe("SUCCEEDED");
+      expect(attempts[0]).toMatchObject({ kind: "SYSTEM", message: expect.stringContaining("PodGC: node no longer exists") });
+    }, 240_000);
+  });
+});

@@ -1,0 +1,72 @@
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { testGuard } from "@flyte-ts/testing";
+import { processesOf, type RunningStack, startStack } from "../stack/stack-fixture.js";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+
+/** Why there is no real node here; it takes root, minutes at the first time, and the machine's network. */
+export const noRealNode = process.env.E2E_KUBERNETES === "1" ? undefined : "set E2E_KUBERNETES=1 to run pods on a real node";
+
+/** The image with flytekit that the node has. */
+export const flytekitImage = `cr.flyte.org/flyteorg/flytekit:py3.11-${
+  /^flytekit==(.+)$/m.exec(readFileSync(join(root, "examples", "python", "requirements.txt"), "utf8"))?.[1] ?? ""
+}`;
+
+/** A real cluster of one node, started as a person starts it, and a stack for it. */
+export interface StackOnNode extends RunningStack {
+  readonly node: string;
+  kubectl(...args: string[]): string;
+  /** Process of the kubelet. */
+  kubelet(): number;
+}
+
+export interface NodeOptions {
+  /** Of `deploy/one-node/run.mjs`. */
+  readonly flags?: readonly string[];
+  /** Of the node's programs and the services. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export async function startStackOnNode({ flags = [], environment = {} }: NodeOptions = {}): Promise<StackOnNode> {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));
+  const child = spawn(process.execPath, [join(root, "deploy", "one-node", "run.mjs"), "--data", folder, ...flags], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...environment },
+  });
+  testGuard().watch(child, "SIGTERM");
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise<void>((done) => child.once("exit", () => done()));
+  const stopNode = async () => {
+    child.kill("SIGTERM");
+    await ended;
+    const left = processesOf(folder);
+    rmSync(folder, { recursive: true, force: true });
+    if (left.length > 0) throw new Error(`left behind by the node: ${left.map(({ command }) => command).join("; ")}`);
+  };
+  while (!/^ready$/m.test(output)) {
+    if (child.exitCode !== null) throw new Error(`the node did not become ready:\n${output}`);
+    await sleep(100);
+  }
+  const [, kubeconfig = "", host = ""] = /--kubeconfig (\S+) --host (\S+)/.exec(output) ?? [];
+  try {
+    const stack = await startStack(["--no-example", "--kubeconfig", kubeconfig, "--host", host], environment);
+    return {
+      ...stack,
+      kubeconfig,
+      node: "one-node",
+      kubectl: (...args) => execFileSync("kubectl", ["--kubeconfig", kubeconfig, ...args], { encoding: "utf8" }),
+      kubelet: () => processesOf(folder).find(({ command }) => /\/kubelet[-\d.]* /.test(command))?.pid ?? 0,
+      stop: () => stack.stop().finally(stopNode),
+    };
+  } catch (error) {
+    await stopNode();
+    throw error;
+  }
+}

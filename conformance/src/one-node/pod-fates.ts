@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import type { TaskExecution } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
+import { ExecutionError_ErrorKind, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { waitForEnd } from "../stack/executions.js";
+import { registerShellWorkflow, type ShellNode, TARGET } from "../stack/shell-tasks.js";
+import { processesOf } from "../stack/stack-fixture.js";
+import { flytekitImage, type StackOnNode } from "./node-fixture.js";
+
+/** What a user reads of one attempt. */
+export interface Attempt {
+  readonly phase: string;
+  readonly reason: string;
+  readonly code: string;
+  readonly kind: string;
+  readonly message: string;
+}
+
+export interface Fate {
+  readonly phase: string;
+  /** `closure.error` of the execution. */
+  readonly code: string;
+  readonly message: string;
+  /** First one first. */
+  readonly attempts: readonly Attempt[];
+}
+
+const NODE = "n0";
+const POLL_MS = 100;
+const REACH_MS = 60_000;
+const scope = { project: TARGET.project, domain: TARGET.domain };
+export const NAMESPACE = `${scope.project}-${scope.domain}`;
+
+/** Workflows of one pod on a real node. */
+export class PodFates {
+  readonly #client: FlyteClient;
+
+  constructor({ host, api }: StackOnNode) {
+    this.#client = createFlyteClient({ endpoint: `${host}:${api}` });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  /** Starts the workflow; its name is the execution's too. */
+  async launch(name: string, script: string, more: Partial<ShellNode> = {}): Promise<string> {
+    const container = { image: flytekitImage, ...more.container };
+    const launchPlan = await registerShellWorkflow(this.#client, name, [{ id: NODE, script, after: [], ...more, container }]);
+    await this.#client.admin.createExecution({ ...scope, name, spec: { launchPlan, metadata: {} }, inputs: {} });
+    return name;
+  }
+
+  async end(name: string): Promise<Fate> {
+    const execution = await waitForEnd(this.#client, { ...scope, name }, 150_000);
+    const result = execution.closure?.outputResult;
+    const { code, message } = result?.case === "error" ? result.value : { code: "", message: "" };
+    return { phase: WorkflowExecution_Phase[execution.closure?.phase ?? 0] ?? "", code, message, attempts: await this.attempts(name) };
+  }
+
+  async run(name: string, script: string, more: Partial<ShellNode> = {}): Promise<Fate> {
+    return this.end(await this.launch(name, script, more));
+  }
+
+  async attempts(name: string): Promise<Attempt[]> {
+    const nodeExecutionId = { executionId: { ...scope, name }, nodeId: NODE };
+    const { taskExecutions } = await this.#client.admin.listTaskExecutions({ nodeExecutionId, limit: 20 });
+    return taskExecutions.sort((a, b) => (a.id?.retryAttempt ?? 0) - (b.id?.retryAttempt ?? 0)).map(attempt);
+  }
+
+  /** Waits until the attempt is in that phase; gives what the user reads of it. */
+  async reached(name: string, phase: keyof typeof TaskExecution_Phase, index = 0): Promise<Attempt> {
+    for (let waited = 0; ; waited += POLL_MS) {
+      const seen = (await this.attempts(name))[index];
+      if (seen?.phase === phase) return seen;
+      if (waited > REACH_MS)
+        throw new Error(`attempt ${index} of ${name} is ${seen?.phase ?? "not there"} (${seen?.reason}), not ${phase}`);
+      await sleep(POLL_MS);
+    }
+  }
+
+  async abort(name: string): Promise<void> {
+    await this.#client.admin.terminateExecution({ id: { ...scope, name }, cause: "seen enough" });
+  }
+
+  /** Process id of the task's own program, which runs as number 1 of its container. */
+  processOf(name: string): number {
+    const found = processesOf(`FLYTE_INTERNAL_EXECUTION_ID=${name}`).filter(({ command }) => !command.startsWith("sleep"));
+    return Math.min(...found.map(({ pid }) => pid));
+  }
+
+  podName(name: string, index = 0): string {
+    return `${name}-${NODE}-${index}`;
+  }
+}
+
+function attempt({ closure }: TaskExecution): Attempt {
+  const result = closure?.outputResult;
+  const error = result?.case === "error" ? result.value : undefined;
+  return {
+    phase: TaskExecution_Phase[closure?.phase ?? 0] ?? "",
+    reason: closure?.reason ?? "",
+    code: error?.code ?? "",
+    kind: error === undefined ? "" : (ExecutionError_ErrorKind[error.kind] ?? ""),
+    message: error?.message ?? "",
+  };
+}
