@@ -8,9 +8,18 @@ import { fileURLToPath } from "node:url";
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
 
-/** Environment in which `node` is the pinned one of node_modules, where there is one for this platform. */
+/**
+ * Environment in which `node` is the pinned one of node_modules, where there is one for this platform, and stacks run
+ * services from their bundles, which are as new as the rest after `ensureBuilt`.
+ */
 export function environment() {
-  return { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" };
+  return {
+    FLYTE_TS_STACK_BUNDLES: "true",
+    ...process.env,
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+    TURBO_TELEMETRY_DISABLED: "1",
+    DO_NOT_TRACK: "1",
+  };
 }
 
 /** Runs a program of node_modules/.bin (or of the PATH) and resolves to its exit status. */

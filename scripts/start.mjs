@@ -5,7 +5,7 @@ import { ensureBuilt, ensureInstalled, environment, nodeProgram, root } from "./
 
 ensureInstalled();
 ensureBuilt();
-const child = spawn(nodeProgram(), [join(root, "packages", "cli", "dist", "main.js"), "start", ...process.argv.slice(2)], {
+const child = spawn(nodeProgram(), [join(root, "packages", "cli", "bundle", "main.js"), "start", ...process.argv.slice(2)], {
   stdio: "inherit",
   env: environment(),
 });

@@ -111,7 +111,7 @@ interface Beginning {
 
 function begin({ service, env }: ServiceSpec, { configFile, lines, build }: Beginning): Begun {
   const program = join(build, "services", service, "dist", "main.js");
-  const child = spawn(process.execPath, ["--enable-source-maps", program, "--config", configFile], {
+  const child = spawn(process.execPath, [program, "--config", configFile], {
     stdio: ["ignore", "pipe", "pipe"],
     // A session of its own: Ctrl-C reaches the caller alone, who stops what it started.
     detached: true,

@@ -1,8 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { freePort } from "./free-port.js";
 import type { Guard } from "./guard.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
@@ -35,7 +36,7 @@ export async function startPostgres({ dataDir, port, durable = true, guard }: Po
   const data = join(folder, "data");
   const passwordFile = join(folder, "password");
   mkdirSync(folder, { recursive: true, mode: 0o755 });
-  if (!existsSync(join(data, "PG_VERSION"))) initialise(binaries, { folder, data, passwordFile });
+  if (!existsSync(join(data, "PG_VERSION"))) await initialise(binaries, { folder, data, passwordFile, guard });
   await stopLeftover(data);
   const chosen = port ?? (await freePort());
   const settings: Record<string, string | number> = {
@@ -100,9 +101,10 @@ interface Places {
   readonly folder: string;
   readonly data: string;
   readonly passwordFile: string;
+  readonly guard: Guard | undefined;
 }
 
-function initialise(binaries: Binaries, { folder, data, passwordFile }: Places): void {
+async function initialise(binaries: Binaries, { folder, data, passwordFile, guard }: Places): Promise<void> {
   // A folder without PG_VERSION is the rest of an initialisation that was cut short.
   rmSync(data, { recursive: true, force: true });
   writeFileSync(passwordFile, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
@@ -123,10 +125,13 @@ function initialise(binaries: Binaries, { folder, data, passwordFile }: Places):
     "--no-instructions",
   ];
   const { command, args, uid, gid } = unprivileged(binaries.initdb, flags, [data, binaries.initdb]);
-  const result = spawnSync(command, args, { cwd: "/", encoding: "utf8", ...(uid === undefined ? {} : { uid, gid: gid as number }) });
-  if (result.status !== 0) {
+  try {
+    const initdb = promisify(execFile)(command, args, { cwd: "/", ...(uid === undefined ? {} : { uid, gid: gid as number }) });
+    guard?.watch(initdb.child);
+    await initdb;
+  } catch (cause) {
     rmSync(data, { recursive: true, force: true });
-    throw new ServerStartError(`initdb failed: ${result.error?.message ?? result.stderr}`);
+    throw new ServerStartError(`initdb failed: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -1,6 +1,7 @@
 export type { LogFields } from "./log-fields.js";
 export { LogSampler, type LogSamplerOptions } from "./log-sampler.js";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.js";
+export { mapStacks } from "./map-stacks.js";
 export { startOpsServer, type OpsServer, type OpsServerOptions } from "./ops-server.js";
 export { Readiness, type Check, type CheckState, type ReadinessOptions, type ReadinessState } from "./readiness.js";
 export { returnMemory, type ReturnMemoryOptions } from "./return-memory.js";

@@ -7,7 +7,7 @@ import { createKubeClient } from "@flyte-ts/kubernetes";
 import { connectBus } from "@flyte-ts/messaging";
 import { createPool, databaseProblem, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callLog, callMetrics, callSpans, createRpcServer, type RpcServer } from "@flyte-ts/rpc";
-import { createLogger, Metrics, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, Metrics, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { adminConfigSchema } from "./config.js";
 import { watchClusters } from "./cluster/health.js";
 import { clusterStatus } from "./cluster/status.js";
@@ -29,6 +29,7 @@ import { adminRoutes, adminServices, databaseTrouble } from "./server.js";
 import { startTriggers } from "./trigger/start.js";
 import { CompileThread } from "./workflow/compiler/compile-thread.js";
 
+mapStacks();
 const config = serviceConfig(adminConfigSchema, "admin", process);
 const logger = createLogger({ service: "admin", level: config.logLevel });
 const metrics = new Metrics();

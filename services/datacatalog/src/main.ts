@@ -4,10 +4,11 @@ import { createBlobStore } from "@flyte-ts/blobstore";
 import { serviceConfig } from "@flyte-ts/config";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
-import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
 import { datacatalogServices, trouble } from "./server.js";
 
+mapStacks();
 const config = serviceConfig(datacatalogConfigSchema, "datacatalog", process);
 const logger = createLogger({ service: "datacatalog", level: config.logLevel });
 const metrics = new Metrics();

@@ -1,8 +1,9 @@
 import { serviceConfig } from "@flyte-ts/config";
-import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { blobstoreConfig } from "./config.js";
 import { startBlobstore } from "./server.js";
 
+mapStacks();
 const config = serviceConfig(blobstoreConfig, "local-blobstore", process);
 const logger = createLogger({ service: "local-blobstore", level: config.logLevel });
 const metrics = new Metrics();

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createLogger } from "@flyte-ts/telemetry";
 import { type Cluster, startCluster } from "./cluster.js";
 import { type Config, configSchema } from "./config.js";
@@ -44,6 +45,7 @@ export async function testCluster(config: Partial<Config> = {}): Promise<TestClu
       config: { ...configSchema.parse({ dataDir: folder, logLevel: "error", podsOnStop: "kill" }), ...config, ...more },
       logger: createLogger({ service: "test", level: "error" }),
       now: Date.now,
+      warmProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
       fatal: (error) => {
         throw error;
       },

@@ -39,12 +39,14 @@ export interface ClusterOptions {
   /** The process cannot go on: its memory is ahead of the disk. */
   readonly fatal: (error: Error) => void;
   readonly now: () => number;
+  /** File of python/warm.py. */
+  readonly warmProgram: string;
 }
 
 const EXPIRY_MS = 30_000;
 
 /** Starts the store, its controllers, the pods and the API. */
-export async function startCluster({ config: given, logger, fatal, now }: ClusterOptions): Promise<Cluster> {
+export async function startCluster({ config: given, logger, fatal, now, warmProgram }: ClusterOptions): Promise<Cluster> {
   // Pods have other working folders: paths must not depend on ours.
   const config = { ...given, dataDir: resolve(given.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -75,7 +77,7 @@ export async function startCluster({ config: given, logger, fatal, now }: Cluste
   putNode(context, node);
   const podsFolder = podsFolderOf(config.dataDir);
   const pods = storePodSource(context);
-  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, schedule: true });
+  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, warmProgram, schedule: true });
 
   const token = config.access === "token" ? readToken(join(config.dataDir, "token")) : undefined;
   const loopback = /^(localhost|127\.|::1$)/.test(config.host);

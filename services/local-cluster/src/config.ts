@@ -33,6 +33,8 @@ export const podSettings = {
   warmPython: z
     .strictObject({
       enabled: z.boolean().default(true),
+      /** It is loaded as soon as a processor has nothing else to do, rather than for the first container: that one need not wait for it. */
+      ahead: z.boolean().default(false),
       /** It ends when nothing was started for so long, ms. */
       idleMs: z.int().positive().default(180_000),
     })

@@ -1,8 +1,10 @@
+import { fileURLToPath } from "node:url";
 import { serviceConfig } from "@flyte-ts/config";
-import { createLogger, onShutdown, returnMemory } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, onShutdown, returnMemory } from "@flyte-ts/telemetry";
 import { startCluster } from "./cluster.js";
 import { configSchema } from "./config.js";
 
+mapStacks();
 const config = serviceConfig(configSchema, "local-cluster", process);
 const logger = createLogger({ service: "local-cluster", level: config.logLevel });
 try {
@@ -10,6 +12,7 @@ try {
     config,
     logger,
     now: Date.now,
+    warmProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
     fatal: (error) => {
       logger.fatal({ error: error.message }, "the data folder cannot be written");
       process.exit(1);

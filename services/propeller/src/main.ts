@@ -8,7 +8,7 @@ import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { serviceMetadata } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
 import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL } from "@flyte-ts/workflow-crd";
-import { createLogger, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig } from "./engine/config.js";
 import { executionDataDir, slicesPrefix } from "./engine/data/paths.js";
@@ -36,6 +36,7 @@ import { tracedSink } from "./shell/tracing/traced-sink.js";
 import { OutputsStore } from "./shell/outputs-store.js";
 import { SliceStore } from "./shell/slice-store.js";
 
+mapStacks();
 const config = serviceConfig(propellerConfigSchema, "propeller", process);
 const logger = createLogger({ service: "propeller", level: config.logLevel });
 const { kubernetes, storage, shards, engine } = config;

@@ -4,7 +4,7 @@ import { serviceConfig } from "@flyte-ts/config";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { serviceMetadata } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
-import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { adminApi } from "./admin-api.js";
 import { schedulerConfigSchema } from "./config.js";
 import { registerLevels, schedulerMetrics } from "./metrics.js";
@@ -12,6 +12,7 @@ import { progressStore } from "./progress.js";
 import { Scheduler } from "./scheduler.js";
 import { systemClock } from "./system-clock.js";
 
+mapStacks();
 const config = serviceConfig(schedulerConfigSchema, "scheduler", process);
 const logger = createLogger({ service: "scheduler", level: config.logLevel });
 const metrics = new Metrics();

@@ -19,7 +19,7 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
   const progress = terminalProgress((text) => process.stdout.write(text), Date.now);
   const config = loadConfig(stackConfigSchema, {
     service: "stack",
-    argv: booleanFlags(argv, ["exit", "example", "auth"]),
+    argv: booleanFlags(argv, ["exit", "example", "auth", "bundles"]),
     env: process.env,
   });
   const guard = startGuard();

@@ -29,6 +29,8 @@ export const stackConfigSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "a bucket is named by 3 to 63 small letters, digits, dots and hyphens")
     .default("my-s3-bucket"),
+  /** Run services from their bundles, which `npm run build` makes, rather than module by module: they start in half the time. */
+  bundles: z.boolean().default(false),
   /** Replicas of propeller, which share out the workflows. */
   propellers: z.number().int().min(1).max(8).default(1),
   /** Run the training example once the stack is ready. */

@@ -1,9 +1,15 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Root of the repository: two folders above this package. */
-export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "..");
+/** Root of the repository, below which this file lies at one depth as a module and at another in a bundle. Of use in a checkout alone. */
+export const repositoryRoot = rootAbove(dirname(fileURLToPath(import.meta.url)));
+
+function rootAbove(folder: string): string {
+  const found = existsSync(join(folder, "turbo.json")) || dirname(folder) === folder;
+  return found ? folder : rootAbove(dirname(folder));
+}
 
 /** What is slow to get and does not belong to one stack: shared by all checkouts of this user. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {

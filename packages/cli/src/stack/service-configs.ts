@@ -14,17 +14,19 @@ export interface Endpoints {
   readonly cluster: number;
   /** gRPC of the data catalog: only propeller asks it. */
   readonly catalog: number;
-  readonly databaseUrl: string;
-  readonly natsUrl: string;
   /** Port of health and metrics of each service. */
   readonly ops: Readonly<Record<string, number>>;
+}
+
+/** The servers that services use. */
+interface Servers {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
 }
 
 export interface ServiceConfig {
   readonly name: string;
   readonly program: string;
-  /** Others stand on it: it starts before them and ends after them. */
-  readonly ground?: boolean;
   /** Port of /readyz, when it is not the service's own in `Endpoints.ops`. */
   readonly readyPort?: number;
   /** Content of the service's configuration file. */
@@ -39,6 +41,8 @@ interface StackFacts {
   /** Folder of pyflyte-execute. */
   readonly pythonBin: string;
   readonly logLevel: string;
+  /** Run services from their bundles. */
+  readonly bundles: boolean;
   /** Replicas of propeller. */
   readonly propellers: number;
   /** Undefined: nobody is asked. */
@@ -50,49 +54,27 @@ export function propellerName(index: number): string {
   return index === 0 ? "propeller" : `propeller-${index + 1}`;
 }
 
-/** The configuration of every service of the local stack. Prefixes are those of Flyte's sandbox. */
-export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
-  const { endpoints, cluster, blobs, folders, logLevel, propellers, signIn } = facts;
+/** What the others stand on, the cluster and the blob store: it needs nothing, starts before them and ends after them. */
+export function groundConfigs(facts: StackFacts): ServiceConfig[] {
+  const { blobs, cluster } = facts;
+  return [...(blobs.own ? [blobService(facts)] : []), ...(cluster.hasNodes ? [] : [nodeService(facts)])];
+}
+
+/** The configuration of the services that stand on servers, cluster and blob store. Prefixes are those of Flyte's sandbox. */
+export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers): ServiceConfig[] {
+  const { endpoints, cluster, blobs, logLevel, propellers, signIn } = facts;
   const ops = opsOf(facts);
+  const program = programsOf(facts);
   const { bucket, own: _, ...s3 } = blobs;
   // Without a dashboard: the log as the cluster's API shows it, readable in a browser of this machine.
   const podLog = `${cluster.url}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
-  const nats = { url: endpoints.natsUrl };
+  const nats = { url: natsUrl };
   const kubernetes = { kubeconfig: cluster.kubeconfig };
-  const podEnv = {
-    FLYTE_AWS_ENDPOINT: s3.endpoint,
-    FLYTE_AWS_ACCESS_KEY_ID: s3.accessKeyId,
-    FLYTE_AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
-    // Eager tasks start executions themselves.
-    FLYTE_PLATFORM_URL: `${endpoints.host}:${endpoints.api}`,
-    FLYTE_PLATFORM_INSECURE: "true",
-    ...(signIn && flytekitEnv(signIn)),
-  };
   const adminFor = (clientId: string) => ({
     endpoint: `${endpoints.host}:${endpoints.api}`,
     ...(signIn && { auth: credentialsOf(signIn, clientId) }),
   });
   return [
-    ...(blobs.own
-      ? [
-          {
-            name: "local-blobstore",
-            program: program("local-blobstore"),
-            ground: true,
-            config: {
-              logLevel,
-              ops: ops("local-blobstore"),
-              host: endpoints.host,
-              port: endpoints.blobs,
-              dataDir: folders.blobs,
-              accessKeyId: s3.accessKeyId,
-              secretAccessKey: s3.secretAccessKey,
-              buckets: [bucket],
-            },
-          },
-        ]
-      : []),
-    ...(cluster.hasNodes ? [] : [nodeService(facts, podEnv)]),
     {
       name: "admin",
       program: program("admin"),
@@ -106,7 +88,7 @@ export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
           // Who starts a stack for a cluster's pods without sign-in opens it to them.
           ...(cluster.hasNodes && signIn === undefined ? { openToNetwork: true } : {}),
         },
-        database: { url: endpoints.databaseUrl },
+        database: { url: databaseUrl },
         nats,
         storage: { container: `s3://${bucket}`, s3 },
         clusters: [{ name: "local", kubeconfig: cluster.kubeconfig }],
@@ -122,7 +104,7 @@ export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
         logLevel,
         ops: ops("datacatalog"),
         server: { host: "127.0.0.1", grpcPort: endpoints.catalog },
-        database: { url: new URL("/datacatalog", endpoints.databaseUrl).href },
+        database: { url: new URL("/datacatalog", databaseUrl).href },
         storage: { container: `s3://${bucket}`, s3 },
         ...(signIn && { auth: catalogAuth(signIn) }),
       },
@@ -133,7 +115,7 @@ export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
       config: {
         logLevel,
         ops: ops("scheduler"),
-        database: { url: new URL("/scheduler", endpoints.databaseUrl).href },
+        database: { url: new URL("/scheduler", databaseUrl).href },
         admin: adminFor("flytescheduler"),
       },
     },
@@ -169,29 +151,52 @@ export function serviceConfigs(facts: StackFacts): ServiceConfig[] {
         storage: { s3 },
         logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
         // Where this machine is the node it gives its pods these itself, and their copilot is a process of it as they are.
-        pods: cluster.hasNodes ? { environment: { env: podEnv } } : { copilot: { command: [process.execPath, program("copilot")] } },
+        pods: cluster.hasNodes ? { environment: { env: podEnv(facts) } } : { copilot: { command: [process.execPath, program("copilot")] } },
       },
     },
     { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats } },
   ];
 }
 
+function blobService(facts: StackFacts): ServiceConfig {
+  const { endpoints, blobs, folders, logLevel } = facts;
+  const { accessKeyId, secretAccessKey, bucket } = blobs;
+  const name = "local-blobstore";
+  const place = { host: endpoints.host, port: endpoints.blobs, dataDir: folders.blobs };
+  const config = { logLevel, ops: opsOf(facts)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket] };
+  return { name, program: programsOf(facts)(name), config };
+}
+
 /** What makes this machine the node: the small cluster, or a runner of another cluster's pods. */
-function nodeService(facts: StackFacts, podEnv: Readonly<Record<string, string>>): ServiceConfig {
+function nodeService(facts: StackFacts): ServiceConfig {
   const { endpoints, cluster, folders, pythonBin, logLevel } = facts;
+  const program = programsOf(facts);
   // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
-  const pods = { podPath: [pythonBin], podsOnStop: "kill", podEnv };
+  const pods = { podPath: [pythonBin], podsOnStop: "kill", podEnv: podEnv(facts), warmPython: { ahead: true } };
   if (cluster.own) {
     const config = { logLevel, port: endpoints.cluster, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods };
-    return { name: "local-cluster", program: program("local-cluster"), ground: true, readyPort: endpoints.cluster, config };
+    return { name: "local-cluster", program: program("local-cluster"), readyPort: endpoints.cluster, config };
   }
   const kubernetes = { kubeconfig: cluster.kubeconfig };
   const config = { logLevel, ops: opsOf(facts)("node-runner"), kubernetes, dataDir: folders.cluster, ...pods };
-  return { name: "node-runner", program: program("local-cluster", "node-runner/main.js"), ground: true, config };
+  return { name: "node-runner", program: program("local-cluster", "node-runner/main.js"), config };
 }
 
-function program(folder: string, main = "main.js"): string {
-  return join(repositoryRoot, "services", folder, "dist", main);
+/** What every pod finds in its environment. */
+function podEnv({ endpoints, blobs, signIn }: StackFacts): Readonly<Record<string, string>> {
+  return {
+    FLYTE_AWS_ENDPOINT: blobs.endpoint,
+    FLYTE_AWS_ACCESS_KEY_ID: blobs.accessKeyId,
+    FLYTE_AWS_SECRET_ACCESS_KEY: blobs.secretAccessKey,
+    // Eager tasks start executions themselves.
+    FLYTE_PLATFORM_URL: `${endpoints.host}:${endpoints.api}`,
+    FLYTE_PLATFORM_INSECURE: "true",
+    ...(signIn && flytekitEnv(signIn)),
+  };
+}
+
+function programsOf({ bundles }: StackFacts): (folder: string, main?: string) => string {
+  return (folder, main = "main.js") => join(repositoryRoot, "services", folder, bundles ? "bundle" : "dist", main);
 }
 
 /** Health and metrics are for this machine alone. */

@@ -10,7 +10,7 @@ import { type StackFolders, stackFolders } from "./paths.js";
 import type { Progress } from "./progress.js";
 import type { PyflyteTarget } from "./pyflyte.js";
 import { ensurePythonEnvironment } from "./python-environment.js";
-import { type Endpoints, propellerName, serviceConfigs } from "./service-configs.js";
+import { type Endpoints, groundConfigs, propellerName, type ServiceConfig, userConfigs } from "./service-configs.js";
 import { makeAccounts, type StackSignIn } from "./sign-in.js";
 import { SupervisedService } from "./supervised-service.js";
 
@@ -78,19 +78,6 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
       stops.push(() => kept.stop());
       return first;
     };
-    const [postgres, nats] = await progress.step("PostgreSQL and NATS", () =>
-      Promise.all([
-        keepServer("PostgreSQL", () => startPostgres({ dataDir: folders.postgres, port: ports.postgres, guard })),
-        keepServer("NATS", () =>
-          startNats({
-            dataDir: folders.nats,
-            port: ports.nats,
-            guard,
-            onDownload: (what) => progress.line(`  downloading ${what} (once) …`),
-          }),
-        ),
-      ]),
-    );
     const endpoints: Endpoints = {
       host,
       api: ports.api,
@@ -98,47 +85,44 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
       cluster: ports.cluster,
       catalog: ports.catalog,
       ops: ports.ops,
-      databaseUrl: postgres.url,
-      natsUrl: nats.url,
     };
     const own: StackCluster = { kubeconfig: folders.kubeconfig, url: `http://127.0.0.1:${ports.cluster}`, own: true, hasNodes: false };
     const cluster = given ?? own;
     const blobs = givenStore ?? ownBlobs(host, ports.blobs, config.bucket);
-    const configs = serviceConfigs({
-      endpoints,
-      cluster,
-      blobs,
-      folders,
-      pythonBin: python.bin,
-      logLevel: config.logLevel,
-      propellers: config.propellers,
-      signIn,
-    });
-    const services = configs.map(({ name, program, config: content, readyPort }) => {
-      const configFile = join(folders.config, `${name}.yaml`);
-      writeFileSync(configFile, stringify(content), { mode: 0o600 });
-      const onRestart = (service: string, how: string) =>
-        progress.line(`  ${service} ended (${how}): starting it again; its log is in ${folders.logs}`);
-      return new SupervisedService(
-        { name, program, configFile, opsPort: readyPort ?? (ports.ops[name] as number) },
-        { logFolder: folders.logs, guard, onRestart },
-      );
-    });
-    // The cluster and the blob store are there before those who use them, and end after them.
-    const [ground, users] = [true, false].map((wanted) => services.filter((_, index) => (configs[index]?.ground ?? false) === wanted)) as [
-      SupervisedService[],
-      SupervisedService[],
-    ];
-    await progress.step("services", async () => {
-      stops.push(async () => {
-        await Promise.all(users.map((service) => service.stop()));
-        await Promise.all(ground.map((service) => service.stop()));
+    const { logLevel, bundles, propellers } = config;
+    const facts = { endpoints, cluster, blobs, folders, pythonBin: python.bin, logLevel, bundles, propellers, signIn };
+    const startServices = async (configs: readonly ServiceConfig[]) => {
+      const services = configs.map(({ name, program, config: content, readyPort }) => {
+        const configFile = join(folders.config, `${name}.yaml`);
+        writeFileSync(configFile, stringify(content), { mode: 0o600 });
+        const onRestart = (service: string, how: string) =>
+          progress.line(`  ${service} ended (${how}): starting it again; its log is in ${folders.logs}`);
+        return new SupervisedService(
+          { name, program, configFile, opsPort: readyPort ?? (ports.ops[name] as number) },
+          { logFolder: folders.logs, guard, onRestart },
+        );
       });
-      for (const group of [ground, users]) {
-        for (const service of group) service.start();
-        await Promise.all(group.map((service) => service.ready(READY_MS)));
-      }
+      stops.push(async () => {
+        await Promise.all(services.map((service) => service.stop()));
+      });
+      for (const service of services) service.start();
+      await Promise.all(services.map((service) => service.ready(READY_MS)));
+    };
+    const [postgres, nats] = await progress.step("PostgreSQL, NATS, cluster and blob store", () => {
+      // First what is stopped last.
+      const ground = startServices(groundConfigs(facts));
+      const database = keepServer("PostgreSQL", () => startPostgres({ dataDir: folders.postgres, port: ports.postgres, guard }));
+      const bus = keepServer("NATS", () =>
+        startNats({
+          dataDir: folders.nats,
+          port: ports.nats,
+          guard,
+          onDownload: (what) => progress.line(`  downloading ${what} (once) …`),
+        }),
+      );
+      return Promise.all([database, bus, ground]);
     });
+    await progress.step("services", () => startServices(userConfigs(facts, { databaseUrl: postgres.url, natsUrl: nats.url })));
     if (signIn !== undefined) {
       await progress.step("accounts", () => makeAccounts(signIn, join(folders.config, "admin.yaml")));
     }

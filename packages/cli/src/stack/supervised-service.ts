@@ -107,15 +107,11 @@ export class SupervisedService {
     const log = openSync(this.logFile, "a");
     const startedAt = Date.now();
     // A session of its own: Ctrl-C reaches the supervisor alone, which stops the services in order.
-    const child = spawn(
-      process.execPath,
-      ["--enable-source-maps", YOUNG_OBJECTS, OLD_OBJECTS, this.spec.program, "--config", this.spec.configFile],
-      {
-        stdio: ["ignore", log, log],
-        env: { ...BUFFERS, NODE_COMPILE_CACHE: join(cacheFolder(), "node"), ...process.env },
-        detached: true,
-      },
-    );
+    const child = spawn(process.execPath, [YOUNG_OBJECTS, OLD_OBJECTS, this.spec.program, "--config", this.spec.configFile], {
+      stdio: ["ignore", log, log],
+      env: { ...BUFFERS, NODE_COMPILE_CACHE: join(cacheFolder(), "node"), ...process.env },
+      detached: true,
+    });
     this.options.guard.watch(child);
     closeSync(log);
     this.#child = child;

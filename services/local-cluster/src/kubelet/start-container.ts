@@ -6,6 +6,7 @@ import type { ContainerSpec } from "./container/spec.js";
 import { containerEnvironment, type EnvironmentInput, type Lookup } from "./container/environment.js";
 import { expand } from "./container/expand.js";
 import { findExecutable } from "./container/find-executable.js";
+import type { WarmRequest } from "./container/warm-python.js";
 import { absolute, mountsOf, translatePath, translateWord, workFolder } from "./container/mounts.js";
 import type { PodFolder } from "./pod-folder.js";
 import type { RunFolder } from "./container/run-folder.js";
@@ -86,13 +87,15 @@ export function planStart(input: StartInput): Plan {
   mkdirSync(dirname(message), { recursive: true });
   rmSync(message, { force: true });
 
-  const environment = new Map<string, string>();
-  for (const name of PASSED_ON) if (settings.machineEnv[name] !== undefined) environment.set(name, settings.machineEnv[name]);
-  environment.set("HOME", folder.home).set("TMPDIR", folder.temporary).set("HOSTNAME", pod.metadata.name);
-  for (const [name, value] of Object.entries(settings.podEnv)) environment.set(name, value);
+  const environment = new Map([
+    ["HOME", folder.home],
+    ["TMPDIR", folder.temporary],
+    ["HOSTNAME", pod.metadata.name],
+  ]);
+  for (const [name, value] of commonEnvironment(settings)) environment.set(name, value);
   for (const [name, value] of named) environment.set(name, translated(value, true));
   environment.set("FLYTE_TS_CONTAINER_ROOT", root).set("FLYTE_TS_TERMINATION_LOG", message);
-  const path = [...settings.podPath, environment.get("PATH") ?? settings.machineEnv["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"].join(":");
+  const path = searchPath(settings, environment);
   environment.set("PATH", path);
 
   const executable = findExecutable(command[0] ?? "", { path, directory });
@@ -101,6 +104,25 @@ export function planStart(input: StartInput): Plan {
       ? `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: ${JSON.stringify(command[0])}: ${command[0]?.includes("/") === true ? `stat ${command[0]}: no such file or directory` : "executable file not found in $PATH"}: unknown`
       : undefined;
   return { command: executable === undefined ? command : [executable, ...command.slice(1)], environment, directory, unrunnable };
+}
+
+/** What every container of this machine finds in its environment, whatever its spec says. */
+function commonEnvironment({ machineEnv, podEnv }: MachineSettings): Map<string, string> {
+  const environment = new Map<string, string>();
+  for (const name of PASSED_ON) if (machineEnv[name] !== undefined) environment.set(name, machineEnv[name]);
+  for (const [name, value] of Object.entries(podEnv)) environment.set(name, value);
+  return environment;
+}
+
+function searchPath({ podPath, machineEnv }: MachineSettings, environment: ReadonlyMap<string, string>): string {
+  return [...podPath, environment.get("PATH") ?? machineEnv["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"].join(":");
+}
+
+/** How a container starts whose spec has a command and no variables: what can be made ready for most. */
+export function usualStart(command: readonly string[], settings: MachineSettings): Omit<WarmRequest, "run"> {
+  const environment = commonEnvironment(settings);
+  environment.set("PATH", searchPath(settings, environment));
+  return { command, environment: Object.fromEntries(environment), directory: "/" };
 }
 
 /** A working folder of an image lies below the container's root, unless it is within a mount. */

@@ -1,3 +1,4 @@
+import { cpus } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { PodSettings } from "../config.js";
@@ -7,7 +8,9 @@ import { EventRecorder } from "./event-recorder.js";
 import { Kubelet } from "./kubelet.js";
 import { allocatableOf, type NodeDescription, nodeLabels, thisMachine } from "./node-object.js";
 import type { PodSource } from "./pod-source.js";
+import { whenProcessorIdle } from "./processor-idle.js";
 import { Scheduler } from "./scheduler.js";
+import { usualStart } from "./start-container.js";
 
 /** Pods are processes of this machine and have its address. */
 const HOST_IP = "127.0.0.1";
@@ -30,32 +33,31 @@ export interface KubeletStart {
   readonly node: NodeDescription;
   readonly dataDir: string;
   readonly logger: Logger;
+  /** File of python/warm.py. */
+  readonly warmProgram: string;
   /** Give waiting pods this node; false where a scheduler does so. */
   readonly schedule: boolean;
 }
 
 /** Runs the pods of this node from now on. */
-export function startKubelet({ pods, config, node, dataDir, logger, schedule }: KubeletStart): Kubelet {
+export function startKubelet({ pods, config, node, dataDir, logger, warmProgram, schedule }: KubeletStart): Kubelet {
   const events = new EventRecorder(pods, node.name);
   const { name: nodeName, allocatable, hostIP } = node;
   const placing = schedule ? { scheduler: new Scheduler({ pods, events, nodeName, allocatable, labels: nodeLabels(node) }) } : {};
+  const settings = { nodeName, hostIP, allocatable, podEnv: config.podEnv, podPath: config.podPath, machineEnv: process.env };
+  const { enabled, ahead, idleMs } = config.warmPython;
+  const warm = enabled
+    ? new WarmPythons({ program: warmProgram, logFile: join(dataDir, "warm-python.log"), logger, idleMs, most: MOST_PYTHONS })
+    : undefined;
+  if (ahead) void whenProcessorIdle(cpus).then(() => warm?.prepare(usualStart(["pyflyte-execute"], settings)));
   return new Kubelet({
     pods,
     events,
     logger,
     podsFolder: podsFolderOf(dataDir),
     reaper: new Reaper(),
-    ...(config.warmPython.enabled
-      ? {
-          warm: new WarmPythons({
-            logFile: join(dataDir, "warm-python.log"),
-            logger,
-            idleMs: config.warmPython.idleMs,
-            most: MOST_PYTHONS,
-          }),
-        }
-      : {}),
-    settings: { nodeName, hostIP, allocatable, podEnv: config.podEnv, podPath: config.podPath, machineEnv: process.env },
+    warm,
+    settings,
     unreachableImages: config.imagePolicy.unreachable,
     maxLogBytes: config.maxLogBytes,
     enforceMemory: config.memoryLimits === "enforce",

@@ -1,12 +1,19 @@
+import { fileURLToPath } from "node:url";
 import { serviceConfig } from "@flyte-ts/config";
-import { createLogger, onShutdown } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, onShutdown } from "@flyte-ts/telemetry";
 import { nodeRunnerConfig } from "./config.js";
 import { startNodeRunner } from "./node-runner.js";
 
+mapStacks();
 const config = serviceConfig(nodeRunnerConfig, "node-runner", process);
 const logger = createLogger({ service: "node-runner", level: config.logLevel });
 try {
-  const runner = await startNodeRunner({ config, logger, now: Date.now });
+  const runner = await startNodeRunner({
+    config,
+    logger,
+    now: Date.now,
+    warmProgram: fileURLToPath(new URL("../../python/warm.py", import.meta.url)),
+  });
   const stop = () => {
     // Also when it is told to a second time. After any other end the next process takes the pods over.
     process.once("exit", () => runner.leave());

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { createKubeClient, EVENTS, type KubeClient, type KubeObject, LEASES, NODES, PODS, SECRETS } from "@flyte-ts/kubernetes";
 import { createLogger } from "@flyte-ts/telemetry";
 import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
@@ -45,6 +46,7 @@ describe.skipIf(await kubernetesUnavailable())("the node runner on a real Kubern
       }),
       logger: createLogger({ service: "test", level: "fatal" }),
       now: Date.now,
+      warmProgram: fileURLToPath(new URL("../../python/warm.py", import.meta.url)),
     });
 
   beforeAll(async () => {

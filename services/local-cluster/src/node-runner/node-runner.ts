@@ -20,13 +20,15 @@ export interface NodeRunnerOptions {
   readonly config: NodeRunnerConfig;
   readonly logger: Logger;
   readonly now: () => number;
+  /** File of python/warm.py. */
+  readonly warmProgram: string;
 }
 
 /** A watch that shows no life for so long, though the server sends bookmarks every minute, is broken, ms. */
 const LONGEST_SILENCE_MS = 300_000;
 
 /** Makes this machine a node of a cluster: its pods run here as processes. */
-export async function startNodeRunner({ config: given, logger, now }: NodeRunnerOptions): Promise<NodeRunner> {
+export async function startNodeRunner({ config: given, logger, now, warmProgram }: NodeRunnerOptions): Promise<NodeRunner> {
   // Pods have other working folders: paths must not depend on ours.
   const config = { ...given, dataDir: resolve(given.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -35,7 +37,7 @@ export async function startNodeRunner({ config: given, logger, now }: NodeRunner
   const node = describeNode(config, now());
   const pods = await openApiPodSource({ client, logger, nodeName: node.name, now });
   const unregister = await registerNode({ client, node, logger, now });
-  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, schedule: config.schedule });
+  const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, warmProgram, schedule: config.schedule });
   const metrics = new Metrics();
   const watching = () => {
     const lag = pods.lagMs();

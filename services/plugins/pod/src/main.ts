@@ -5,13 +5,14 @@ import { dataPlaneScope } from "@flyte-ts/domain";
 import { createKubeClient, runForLeader } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
-import { createLogger, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { withServiceVariables } from "./build/environment.js";
 import { podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
 import { podPlugin } from "./plugin.js";
 import { PodAttempts } from "./pods/pod-attempts.js";
 
+mapStacks();
 const config = serviceConfig(podServiceConfig, "plugin-pod", process);
 const logger = createLogger({ service: "plugin-pod", level: config.logLevel });
 const clock = systemClock();

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { processStat } from "../../process-stat.js";
@@ -10,6 +11,8 @@ import { ContainerProcess, type Ended } from "./process.js";
 import { Reaper } from "./reaper.js";
 import { newRun, type RunFolder } from "./run-folder.js";
 import { WarmPythons } from "./warm-python.js";
+
+const program = fileURLToPath(new URL("../../../python/warm.py", import.meta.url));
 
 /** Everything that a program may see of how it was started. */
 const REPORT = `
@@ -81,7 +84,7 @@ beforeAll(() => {
   writeFileSync(join(packages, "fakekit.py"), REPORT);
 });
 beforeEach(() => {
-  pythons = new WarmPythons({ logFile: join(folder, "warm.log"), logger, idleMs: 60_000, most: 2 });
+  pythons = new WarmPythons({ program, logFile: join(folder, "warm.log"), logger, idleMs: 60_000, most: 2 });
   return () => pythons.close();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -322,13 +325,22 @@ while not os.path.exists(${JSON.stringify(file)}): time.sleep(0.01)`;
   expect(processStat(Number(readFileSync(file, "utf8")))?.state ?? "Z").toBe("Z");
 });
 
+/** Prints the pid of the warm Python: the parent of the runner. */
+const PRINT_WARM = "print(open(f'/proc/{os.getppid()}/stat').read().split()[3])";
+
+test("it can be there before anybody asks", async () => {
+  const environment = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+  pythons.prepare({ command: ["pyflyte-execute"], environment, directory: "/" });
+  const before = readdirSync("/proc/self/task").flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, "utf8").split(" "));
+  expect(before).toContain((await outcome(["pyflyte-execute", "exec", PRINT_WARM])).log.trim());
+});
+
 test("it ends when nobody asks for long, and another takes its place", async () => {
   pythons.close();
-  pythons = new WarmPythons({ logFile: join(folder, "warm.log"), logger, idleMs: 50, most: 2 });
-  const parent = "print(open(f'/proc/{os.getppid()}/stat').read().split()[3])";
-  const first = await outcome(["pyflyte-execute", "exec", parent]);
+  pythons = new WarmPythons({ program, logFile: join(folder, "warm.log"), logger, idleMs: 50, most: 2 });
+  const first = await outcome(["pyflyte-execute", "exec", PRINT_WARM]);
   for (let i = 0; i < 200 && existsSync(`/proc/${first.log.trim()}`); i++) await delay(25);
   expect(existsSync(`/proc/${first.log.trim()}`)).toBe(false);
-  const second = await outcome(["pyflyte-execute", "exec", parent]);
+  const second = await outcome(["pyflyte-execute", "exec", PRINT_WARM]);
   expect(second.log).not.toBe(first.log);
 });

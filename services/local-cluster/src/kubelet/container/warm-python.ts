@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Logger } from "@flyte-ts/telemetry";
 import { findExecutable } from "./find-executable.js";
 
@@ -14,8 +13,6 @@ const OF_ONE_POD = /^(HOME|TMPDIR|PWD|HOSTNAME|FLYTE_.*|_F_.*|BATCH_JOB_ARRAY_IN
 
 /** A warm Python that takes longer than this to load is given up, ms. */
 const LOADING_MS = 30_000;
-
-const PROGRAM = fileURLToPath(new URL("../../../python/warm.py", import.meta.url));
 
 /** What is to run; `environment` holds everything, marks included. */
 export interface WarmRequest {
@@ -37,6 +34,8 @@ export type WarmStart =
   | { readonly kind: "declined" };
 
 export interface WarmPythonOptions {
+  /** File of python/warm.py. */
+  readonly program: string;
   /** Where warm Pythons write what they should not have to say. */
   readonly logFile: string;
   readonly logger: Logger;
@@ -54,6 +53,7 @@ export class WarmPythons {
   readonly #options: WarmPythonOptions;
   readonly #warm = new Map<string, WarmPython>();
   readonly #unusable = new Set<string>();
+  #closed = false;
 
   constructor(options: WarmPythonOptions) {
     this.#options = options;
@@ -61,7 +61,17 @@ export class WarmPythons {
 
   /** The request's answer to come; undefined when the command is no entry point of flytekit's and needs a new process. */
   start(request: WarmRequest): Promise<WarmStart> | undefined {
-    const python = pythonOf(request);
+    return this.#for(request)?.request(request);
+  }
+
+  /** Starts the Python that would serve such a request, before there is one. */
+  prepare(request: Omit<WarmRequest, "run">): void {
+    this.#for(request)?.waitForRequests();
+  }
+
+  /** The Python that serves such requests; undefined where there is none. */
+  #for(request: Omit<WarmRequest, "run">): WarmPython | undefined {
+    const python = this.#closed ? undefined : pythonOf(request);
     if (python === undefined) return undefined;
     const settings = Object.entries(request.environment).filter(([name]) => !OF_ONE_POD.test(name));
     const key = JSON.stringify([python, settings.sort(([a], [b]) => (a < b ? -1 : 1))]);
@@ -78,11 +88,12 @@ export class WarmPythons {
       if (reason === "unusable") this.#unusable.add(key);
       if (this.#warm.get(key) === made) this.#warm.delete(key);
     });
-    return made.request(request);
+    return made;
   }
 
   /** Ends them; what they started goes on. */
   close(): void {
+    this.#closed = true;
     for (const warm of this.#warm.values()) warm.end();
     this.#warm.clear();
   }
@@ -102,7 +113,7 @@ export class WarmPythons {
 }
 
 /** The Python that the first line of an entry point names. */
-function pythonOf({ command: [name = ""], environment, directory }: WarmRequest): string | undefined {
+function pythonOf({ command: [name = ""], environment, directory }: Omit<WarmRequest, "run">): string | undefined {
   if (!COMMANDS.has(basename(name))) return undefined;
   const script = findExecutable(name, { path: environment["PATH"] ?? "", directory });
   if (script === undefined) return undefined;
@@ -150,7 +161,7 @@ class WarmPython {
     const log = openSync(options.logFile, "a");
     // The marks of the first pod are not its own: who ends that pod must not find it.
     const environment = Object.fromEntries(Object.entries(options.environment).filter(([name]) => !name.startsWith("FLYTE_TS_")));
-    this.#child = spawn(python, [PROGRAM], { env: environment, stdio: ["ignore", log, log, "pipe"], detached: true });
+    this.#child = spawn(python, [options.program], { env: environment, stdio: ["ignore", log, log, "pipe"], detached: true });
     closeSync(log);
     this.#child.unref();
     this.#control = this.#child.stdio[3] as Socket;
@@ -175,6 +186,13 @@ class WarmPython {
     this.#pending.set(id, { answer, ended, whenEnded, started: false });
     this.#control.write(`${JSON.stringify({ id, ...request })}\n`);
     return promise;
+  }
+
+  /** Ends it when nobody asks for long. */
+  waitForRequests(): void {
+    if (this.#pending.size > 0 || this.#over) return;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.end(), this.#options.idleMs);
   }
 
   end(): void {
@@ -215,7 +233,7 @@ class WarmPython {
       this.#options.logger.debug({ reason: declined }, "a container starts a new Python");
       pending.answer({ kind: "declined" });
     }
-    if (this.#pending.size === 0) this.#idle = setTimeout(() => this.end(), this.#options.idleMs);
+    this.waitForRequests();
   }
 
   /** It has ended by itself: before it was ready it would again. */
