@@ -75,10 +75,11 @@ export async function fillExecutions(
   let added = 0;
   let nodesAdded = 0;
   for (let from = 0; from < rows; from += BATCH) {
-    if (await isFilled(db, { project, domain, last: Math.min(from + BATCH, rows), nodes })) continue;
+    const batch = { project, domain, last: Math.min(from + BATCH, rows), nodes };
+    if (await isFilled(db, batch)) continue;
     const { count } = await db.query({ name: "fill", text: INSERT, values: [FILLED, from, rows, error, project, domain] });
     added += count;
-    if (from === 0 && count === 0) {
+    if (from === 0 && count === 0 && !(await isFilled(db, { ...batch, nodes: 0 }))) {
       throw new Error(`no execution of a launch plan has succeeded in ${project}/${domain}: run a shape first, for instance chain 1`);
     }
     if (nodes > 0) nodesAdded += (await db.query({ text: INSERT_NODES, values: [FILLED, from, rows, nodes, project, domain] })).count;

@@ -106,9 +106,10 @@ async function counted(db: Queryable, entity: EntityDescription, few: Numbered):
   return rows === undefined ? undefined : { rows, numbered: few };
 }
 
-/** Of a single value an index tells by itself. */
-function needsValues({ function: name, column }: ReadTerm): boolean {
-  return column.few?.from === "values" || (name !== "eq" && name !== "value_in");
+/** Of single values that there are an index tells by itself. */
+function needsValues({ function: name, values, column: { few } }: ReadTerm): boolean {
+  const single = name === "eq" || name === "value_in";
+  return !single || (few?.from === "values" && !values.every((value) => few.values.includes(value)));
 }
 
 interface Few {
