@@ -17,7 +17,7 @@ const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--c
   import  brings what one Flyte admin holds to another: projects, attributes, tasks,
           workflows, launch plans, descriptions and, if wanted, what has run
 
-       flyte-ts doctor [--admin ADDRESS] [--database URL] [--nats URL] [--blobs s3://BUCKET] [--s3 URL] [--kubeconfig FILE] [--context NAME] [--inCluster]
+       flyte-ts doctor [--admin ADDRESS] [--database URL] [--nats URL] [--blobs PLACE] [--s3 URL] [--kubeconfig FILE] [--context NAME] [--inCluster]
 
   doctor  looks at what is named: whether it answers, its version, its clock, and what
           these credentials may do there; tells what to do

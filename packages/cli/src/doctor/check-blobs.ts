@@ -1,34 +1,66 @@
 import { randomUUID } from "node:crypto";
-import { createBlobStore } from "@flyte-ts/blobstore";
-import { type Finding, ill, reasonOf, well } from "./finding.js";
+import { type BlobStore, createBlobStore } from "@flyte-ts/blobstore";
+import type { DoctorConfig } from "./config.js";
+import { type Finding, ill, reasonOf, warning, well } from "./finding.js";
 
 const WHAT = "blob store";
+const CONTENT = "well";
 
-/** Writes, reads and deletes a small blob. */
-export async function checkBlobs(
-  place: string,
-  { endpoint, region }: { readonly endpoint: string | undefined; readonly region: string },
-): Promise<readonly Finding[]> {
-  const store = createBlobStore({ s3: { endpoint, region } });
+/** Where credentials come from, and what else is asked of whoever cannot reach a store, by the scheme of its addresses. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /^s3:/,
+    "is the bucket there, are the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or the pod's own) allowed this, is --s3 the service's address, do the clocks agree?",
+  ],
+  [
+    /^gs:/,
+    "is the bucket there, and has the account of GOOGLE_APPLICATION_CREDENTIALS (or the pod's own) the role Storage Object Admin on it?",
+  ],
+  [
+    /^abfs/,
+    "is the container there, is the account named (--azureAccount or AZURE_STORAGE_ACCOUNT_NAME), and is there its key (AZURE_STORAGE_ACCOUNT_KEY) or an identity with the role Storage Blob Data Contributor?",
+  ],
+  [/^file:/, "may this user write there?"],
+];
+
+const SIGNING =
+  "clients upload and download by signed addresses, which admin makes: on GCS without a key file it needs the role Service Account Token Creator on its own account, on Azure without the account's key Storage Blob Delegator";
+
+/** Writes, reads, signs and deletes a small blob. */
+export async function checkBlobs(place: string, { s3, region, gcs, azure, azureAccount }: DoctorConfig): Promise<readonly Finding[]> {
+  const store = createBlobStore({
+    s3: { endpoint: s3, region },
+    gcs: { endpoint: gcs, anonymous: gcs !== undefined },
+    azure: { endpoint: azure, account: azureAccount },
+  });
   const uri = store.join(place, `flyte-ts-doctor-${randomUUID()}`);
   let step = "writing";
   try {
-    await store.put(uri, Buffer.from("well"));
+    await store.put(uri, Buffer.from(CONTENT));
     step = "reading";
     const read = await store.get(uri);
-    if (read === undefined || Buffer.from(read).toString() !== "well") throw new Error("what was written is not there");
+    if (read === undefined || Buffer.from(read).toString() !== CONTENT) throw new Error("what was written is not there");
+    const signed = await checkSigned(store, uri, place);
     step = "deleting";
     await store.delete(uri);
-    return [well(WHAT, `${place} can be written, read and deleted from`)];
+    return [well(WHAT, `${place} can be written, read and deleted from`), ...signed];
   } catch (error) {
-    return [
-      ill(
-        WHAT,
-        `${step} below ${place}: ${reasonOf(error)}`,
-        "is the bucket there, are the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or the pod's own) allowed this, is --s3 the service's address, do the clocks agree?",
-      ),
-    ];
+    const remedy = REMEDIES.find(([scheme]) => scheme.test(place))?.[1] ?? "";
+    return [ill(WHAT, `${step} below ${place}: ${reasonOf(error)}`, remedy)];
   } finally {
     store.close();
+  }
+}
+
+/** A warning, for admin alone signs. */
+async function checkSigned(store: BlobStore, uri: string, place: string): Promise<readonly Finding[]> {
+  if (place.startsWith("file:")) return [];
+  try {
+    const { url } = await store.signGet(uri, { expiresInSeconds: 60 });
+    const answer = await fetch(url);
+    if (!answer.ok || (await answer.text()) !== CONTENT) throw new Error(`a signed address is answered with status ${answer.status}`);
+    return [well(WHAT, "addresses can be signed")];
+  } catch (error) {
+    return [warning(WHAT, `signing: ${reasonOf(error)}`, SIGNING)];
   }
 }

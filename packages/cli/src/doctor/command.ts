@@ -29,14 +29,14 @@ export async function doctorCommand(argv: readonly string[], write: (text: strin
 /** All checks at once; findings in the order of the settings. */
 export async function examine(config: DoctorConfig): Promise<readonly Finding[]> {
   const logger = createLogger({ service: "doctor", level: "silent" });
-  const { admin, database, nats, blobs, s3, region, kubeconfig, context, inCluster, namespace } = config;
+  const { admin, database, nats, blobs, kubeconfig, context, inCluster, namespace } = config;
   const patienceMs = config.patience * 1_000;
   const nothing = Promise.resolve([]);
   const checks: readonly Promise<readonly Finding[]>[] = [
     admin === undefined ? nothing : checkAdmin(admin, patienceMs),
     database === undefined ? nothing : checkDatabase(database, logger),
     nats === undefined ? nothing : checkBus(nats, { logger, patienceMs }),
-    blobs === undefined ? nothing : checkBlobs(blobs, { endpoint: s3, region }),
+    blobs === undefined ? nothing : checkBlobs(blobs, config),
     kubeconfig === undefined && !inCluster
       ? nothing
       : checkCluster({ access: inCluster ? { inCluster } : { kubeconfig, context }, namespace, patienceMs }),

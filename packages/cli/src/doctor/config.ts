@@ -8,14 +8,24 @@ export const doctorConfigSchema = z.strictObject({
   database: z.string().optional(),
   /** Message bus, `nats://user:password@host:4222`. */
   nats: z.string().optional(),
-  /** Where data stands, `s3://bucket/prefix`. Keys are those of the environment. */
+  /** Where data stands, `s3://bucket/prefix`. Credentials are those of the environment. */
   blobs: z
     .string()
-    .regex(/^(s3|file):\/\/./, "a place for blobs is named as s3://bucket or s3://bucket/prefix")
+    .regex(
+      /^(s3|gs|abfss?|file):\/\/./,
+      "a place for blobs is named as s3://bucket/prefix, gs://bucket/prefix, abfs://container/prefix or file:///folder",
+    )
     .optional(),
   /** Address of the S3 service; absent: AWS. */
   s3: z.string().optional(),
-  region: z.string().default("us-east-1"),
+  /** Absent: AWS_REGION of the environment, else us-east-1. */
+  region: z.string().optional(),
+  /** Azure's storage account; absent: AZURE_STORAGE_ACCOUNT_NAME of the environment. */
+  azureAccount: z.string().optional(),
+  /** Address of its blob service; absent: the public cloud's. */
+  azure: z.string().optional(),
+  /** Address of an emulator of GCS, which wants no credentials; absent: Google's service. */
+  gcs: z.string().optional(),
   /** A data plane. */
   kubeconfig: z.string().optional(),
   context: z.string().optional(),

@@ -5,11 +5,17 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable, natsFixture, postgresFixture } from "@flyte-ts/testing";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { findVersitygw, startVersitygw } from "@flyte-ts/local-servers";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { doctorCommand } from "./command.js";
 import { clockFinding } from "./finding.js";
 import { NEEDED_RIGHTS } from "./rights.js";
+
+const noGateway = await findVersitygw().then(
+  () => false,
+  () => true,
+);
 
 async function doctor(...argv: string[]): Promise<{ status: number; text: string }> {
   let text = "";
@@ -43,6 +49,39 @@ test("what cannot be reached is told with what to do, and passwords are not show
   for (const what of ["admin", "database", "message bus", "blob store"])
     expect(text).toMatch(new RegExp(`^ill {6}${what}: .+\\n +→ .+$`, "m"));
   expect(text).not.toContain("secret");
+});
+
+test.each([
+  ["s3://bucket", ["--s3", "http://127.0.0.1:1"], "AWS_ACCESS_KEY_ID"],
+  ["gs://bucket/prefix", [], "GOOGLE_APPLICATION_CREDENTIALS"],
+  ["abfs://container", [], "--azureAccount or AZURE_STORAGE_ACCOUNT_NAME"],
+  ["abfs://container", ["--azureAccount", "one", "--azure", "http://127.0.0.1:1"], "Storage Blob Data Contributor"],
+])("what %s with %j lacks is told in the words of its service", async (place, words, said) => {
+  vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { status, text } = await doctor("--blobs", place, ...words);
+  expect([status, text]).toEqual([1, expect.stringMatching(/^ill {6}blob store: writing below /) as string]);
+  expect(text).toContain(said);
+});
+
+test("a place that no store has is refused", async () => {
+  await expect(doctor("--blobs", "ftp://host/folder")).rejects.toThrow("a place for blobs is named as s3://bucket/prefix, gs://");
+});
+
+test.skipIf(noGateway)("on S3 addresses are signed, too, and used", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "flyte-ts-doctor-"));
+  const server = await startVersitygw({ dataDir, buckets: ["bucket"], accessKeyId: "doctor", secretAccessKey: "doctor-secret" });
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "doctor");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "doctor-secret");
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  expect(await doctor("--blobs", "s3://bucket/prefix", "--s3", server.url)).toEqual({
+    status: 0,
+    text: "ok       blob store: s3://bucket/prefix can be written, read and deleted from\nok       blob store: addresses can be signed\n",
+  });
 });
 
 test("nothing named is an answer of its own", async () => {

@@ -12,5 +12,9 @@ export function blobAccess(env: Readonly<Record<string, string | undefined>>): B
       accessKeyId: env["FLYTE_AWS_ACCESS_KEY_ID"],
       secretAccessKey: env["FLYTE_AWS_SECRET_ACCESS_KEY"],
     },
+    azure: {
+      account: env["FLYTE_AZURE_STORAGE_ACCOUNT_NAME"],
+      accountKey: env["FLYTE_AZURE_STORAGE_ACCOUNT_KEY"],
+    },
   };
 }
