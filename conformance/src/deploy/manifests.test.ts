@@ -21,7 +21,7 @@ const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
   ...Object.fromEntries(["control-plane", "data-plane", "single-cluster"].map((name) => [`overlay ${name}`, () => buildOverlay(name)])),
   "overlay single-cluster-sign-in with all that can be added": () =>
     buildOverlay("single-cluster-sign-in", {
-      components: ["cluster-resources/templates", "cluster-resources/access", "kubeconfigs"],
+      components: ["cluster-resources/templates", "cluster-resources/access", "kubeconfigs", "gcs-key"],
       resources: more,
     }),
   "the chart with the same": () => {
