@@ -144,6 +144,17 @@ describe("a pending pod", () => {
   });
 });
 
+describe("a pod that nobody has seen running", () => {
+  it.each([
+    [exited(0, "Completed"), { kind: "succeeded" }],
+    [exited(3), { kind: "USER", code: "Error" }],
+  ])("has ended with its primary container: %j", (state, expected) => {
+    const status = { ...pending("ContainerCreating"), containerStatuses: [container(state)] };
+    expect(look(pod(status))).toMatchObject(expected);
+    expect(look(pod(status, { primary: null }))).toEqual({ kind: "waiting" });
+  });
+});
+
 describe("a running pod", () => {
   const running = (...containerStatuses: ReturnType<typeof container>[]): PodStatus => ({ phase: "Running", containerStatuses });
 

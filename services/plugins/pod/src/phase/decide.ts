@@ -45,7 +45,8 @@ function endingOf(pod: Pod, primary: string | undefined): Ending | undefined {
       return (primary === undefined ? undefined : primaryEnding(pod, primary)) ?? failedEnding(pod, primary);
     case "Pending":
     case undefined:
-      return undefined;
+      // A kubelet tells the end of a program that took less than a second before it calls the pod running.
+      return primary === undefined ? undefined : primaryEnding(pod, primary);
     default:
       return primary === undefined ? everyContainerEnded(pod) : primaryEnding(pod, primary);
   }

@@ -287,6 +287,15 @@ describe("an attempt's pod", () => {
     expect(told().at(-1)).toEqual(["QUEUED", "task submitted to K8s"]);
   });
 
+  it("waits for the account that every new namespace gets", async () => {
+    const message = 'pods "x" is forbidden: error looking up service account p-d/default: serviceaccount "default" not found';
+    world.cluster.refusals.push(new KubeError(message, { status: 403, reason: "Forbidden" }));
+    await send(DesiredState.RUN);
+    expect(told()).toEqual([["QUEUED", expect.stringContaining(message)]]);
+    await clock.advance(1_000);
+    expect(told().at(-1)).toEqual(["QUEUED", "task submitted to K8s"]);
+  });
+
   it.each([
     {
       what: "more than the quota allows in all",

@@ -3,6 +3,9 @@ import { isTransient, KubeError } from "@flyte-ts/kubernetes";
 import { NotYet, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import { isQuotaRefusal, neverFits } from "./quota.js";
 
+/** Every namespace gets this account, a moment after it was made; one of another name may never come. */
+const NO_ACCOUNT_YET = /error looking up service account [^ ]+\/default: /;
+
 /** What it means for the attempt that Kubernetes did not create its pod (contract §6.4). Always something to throw. */
 export function refusal(error: unknown): Error {
   if (!(error instanceof KubeError)) return error instanceof Error ? error : new Error(String(error));
@@ -17,6 +20,7 @@ export function refusal(error: unknown): Error {
       cause: error,
     });
   }
+  if (status === 403 && NO_ACCOUNT_YET.test(message)) return new NotYet(message, { cause: error });
   // The store behind the API server has trouble.
   if (status === 403 && message.includes("etcdserver:")) return unavailable(error);
   switch (status) {
