@@ -1,5 +1,5 @@
 export { startNats, type NatsOptions } from "./nats.js";
-export { startPostgres, type PostgresOptions } from "./postgres.js";
+export { postgresUrl, startPostgres, type PostgresOptions } from "./postgres.js";
 export { findKwok, type KwokOptions, startKwok } from "./kwok.js";
 export { findPostgresClient } from "./postgres-client.js";
 export { compactEtcd, type EtcdOptions, findEtcd, startEtcd } from "./etcd.js";

@@ -25,6 +25,11 @@ interface Binaries {
   readonly postgres: string;
 }
 
+/** Address of the server of a folder and port, whether it runs or not: programs may be told where it will be. */
+export function postgresUrl({ dataDir, port }: Required<Pick<PostgresOptions, "dataDir" | "port">>): string {
+  return `postgres://flyte:${readFileSync(passwordFile(resolve(dataDir)), "utf8").trim()}@127.0.0.1:${port}/postgres`;
+}
+
 /**
  * Starts PostgreSQL on a data folder, with a database and a user named `flyte`;
  * the password is random, kept beside the data. A server left over from a caller
@@ -34,9 +39,7 @@ export async function startPostgres({ dataDir, port, durable = true, guard }: Po
   const binaries = await findBinaries();
   const folder = resolve(dataDir);
   const data = join(folder, "data");
-  const passwordFile = join(folder, "password");
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
-  if (!existsSync(join(data, "PG_VERSION"))) await initialise(binaries, { folder, data, passwordFile, guard });
+  if (!existsSync(join(data, "PG_VERSION"))) await initialise(binaries, { folder, data, guard });
   await stopLeftover(data);
   const chosen = port ?? (await freePort());
   const settings: Record<string, string | number> = {
@@ -55,13 +58,12 @@ export async function startPostgres({ dataDir, port, durable = true, guard }: Po
   };
   const args = ["-D", data, ...Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])];
   const { command, args: words, uid, gid } = unprivileged(binaries.postgres, args, [data, binaries.postgres]);
-  const password = readFileSync(passwordFile, "utf8").trim();
   const server = await startServerProcess({
     name: "PostgreSQL",
     command,
     args: words,
     options: { cwd: "/", ...(uid === undefined ? {} : { uid, gid: gid as number }) },
-    url: `postgres://flyte:${password}@127.0.0.1:${chosen}/postgres`,
+    url: postgresUrl({ dataDir, port: chosen }),
     port: chosen,
     stopSignal: "SIGINT",
     guard,
@@ -100,25 +102,33 @@ function hydrateSymlinks(binary: string): void {
 interface Places {
   readonly folder: string;
   readonly data: string;
-  readonly passwordFile: string;
   readonly guard: Guard | undefined;
 }
 
-async function initialise(binaries: Binaries, { folder, data, passwordFile, guard }: Places): Promise<void> {
-  // A folder without PG_VERSION is the rest of an initialisation that was cut short.
-  rmSync(data, { recursive: true, force: true });
-  writeFileSync(passwordFile, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
+/** The file of the folder's password, which is made when there is none, readable for the server's user. */
+function passwordFile(folder: string): string {
+  const file = join(folder, "password");
+  if (existsSync(file)) return file;
+  if (existsSync(join(folder, "data", "PG_VERSION"))) throw new ServerStartError(`the password of the database is gone: ${file}`);
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  writeFileSync(file, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
   if (process.getuid?.() === 0) {
     const { uid, gid } = nobody();
     chownSync(folder, uid, gid);
-    chownSync(passwordFile, uid, gid);
+    chownSync(file, uid, gid);
   }
+  return file;
+}
+
+async function initialise(binaries: Binaries, { folder, data, guard }: Places): Promise<void> {
+  // A folder without PG_VERSION is the rest of an initialisation that was cut short.
+  rmSync(data, { recursive: true, force: true });
   const flags = [
     "-D",
     data,
     "-U",
     "flyte",
-    `--pwfile=${passwordFile}`,
+    `--pwfile=${passwordFile(folder)}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
     "--locale=C",

@@ -3,17 +3,18 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { Queryable } from "./database.js";
 import { isUnavailable } from "./errors.js";
 
-const RETRY_MS = 500;
+/** Between attempts; the first follow quickly, for services and database often start together. */
+const RETRY_MS = { first: 50, most: 500 };
 
 /** Runs what needs the database, again while the database cannot be reached: services start in any order. */
 export async function whenDatabaseIsThere(work: () => Promise<void>, logger: Logger): Promise<void> {
-  for (;;) {
+  for (let pause = RETRY_MS.first; ; pause = Math.min(pause * 2, RETRY_MS.most)) {
     try {
       return await work();
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       logger.warn({ error: String(error) }, "waiting for the database");
-      await sleep(RETRY_MS);
+      await sleep(pause);
     }
   }
 }

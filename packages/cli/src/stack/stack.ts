@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort, type Guard, isGuard, type LocalServer, portInUse, startNats, startPostgres } from "@flyte-ts/local-servers";
+import { freePort, type Guard, isGuard, type LocalServer, portInUse, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
 import { checkBlobs, givenBlobs, ownBlobs, type StackBlobs } from "./blobs.js";
 import { givenCluster, type StackCluster } from "./cluster.js";
@@ -74,9 +74,8 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
     });
     const keepServer = async (name: string, start: () => Promise<LocalServer>) => {
       const kept = new KeptServer(name, start, { onRestart: progress.line, onFailed: failed });
-      const first = await kept.start();
       stops.push(() => kept.stop());
-      return first;
+      return kept.start();
     };
     const endpoints: Endpoints = {
       host,
@@ -108,10 +107,13 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
       for (const service of services) service.start();
       await Promise.all(services.map((service) => service.ready(READY_MS)));
     };
-    const [postgres, nats] = await progress.step("PostgreSQL, NATS, cluster and blob store", () => {
-      // First what is stopped last.
-      const ground = startServices(groundConfigs(facts));
-      const database = keepServer("PostgreSQL", () => startPostgres({ dataDir: folders.postgres, port: ports.postgres, guard }));
+    // What is started first is stopped last.
+    const ground = startServices(groundConfigs(facts));
+    const server = { dataDir: folders.postgres, port: ports.postgres };
+    const database = keepServer("PostgreSQL", () => startPostgres({ ...server, guard }));
+    // Told by who waits for all of it.
+    for (const start of [ground, database]) start.catch(() => undefined);
+    const nats = await progress.step("NATS, cluster and blob store", async () => {
       const bus = keepServer("NATS", () =>
         startNats({
           dataDir: folders.nats,
@@ -120,9 +122,12 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
           onDownload: (what) => progress.line(`  downloading ${what} (once) …`),
         }),
       );
-      return Promise.all([database, bus, ground]);
+      return (await Promise.all([bus, ground]))[0];
     });
-    await progress.step("services", () => startServices(userConfigs(facts, { databaseUrl: postgres.url, natsUrl: nats.url })));
+    // To make a database takes a second and leaves a processor idle: services load meanwhile.
+    await progress.step("PostgreSQL and services", () =>
+      Promise.all([database, startServices(userConfigs(facts, { databaseUrl: postgresUrl(server), natsUrl: nats.url }))]),
+    );
     if (signIn !== undefined) {
       await progress.step("accounts", () => makeAccounts(signIn, join(folders.config, "admin.yaml")));
     }
@@ -218,6 +223,8 @@ interface KeptServerEvents {
 /** A server that is started again, on the same port and data, when it dies. */
 class KeptServer {
   #server: LocalServer | undefined;
+  /** The first start, until it has succeeded or not. */
+  #begun: Promise<unknown> = Promise.resolve();
   /** A restart that is under way. */
   #restart: Promise<void> = Promise.resolve();
   #stopping = false;
@@ -228,7 +235,13 @@ class KeptServer {
     private readonly events: KeptServerEvents,
   ) {}
 
-  async start(): Promise<LocalServer> {
+  start(): Promise<LocalServer> {
+    const started = this.#start();
+    this.#begun = started.catch(() => undefined);
+    return started;
+  }
+
+  async #start(): Promise<LocalServer> {
     const server = await this.begin();
     this.#server = server;
     void server.ended.then((how) => {
@@ -239,6 +252,7 @@ class KeptServer {
 
   async stop(): Promise<void> {
     this.#stopping = true;
+    await this.#begun;
     await this.#restart;
     await this.#server?.stop();
   }
@@ -247,7 +261,7 @@ class KeptServer {
     this.events.onRestart(`  ${how}: starting it again`);
     for (let attempt = 0; attempt < 5 && !this.#stopping; attempt++) {
       try {
-        await this.start();
+        await this.#start();
         return;
       } catch (error) {
         this.events.onRestart(`  ${this.name} could not be started again: ${(error as Error).message}`);

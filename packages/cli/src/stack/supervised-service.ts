@@ -81,7 +81,7 @@ export class SupervisedService {
         // Not listening yet.
       }
       if (this.#failures >= 5) break;
-      await sleep(30);
+      await sleep(50);
     }
     throw new Error(`${this.spec.name} did not become ready: ${reason}\n${this.logTail()}`);
   }
