@@ -111,7 +111,7 @@ function readProc(pid: number, file: string): string {
 function programOf(pid: number): string {
   const words = readProc(pid, "cmdline").split("\0");
   const service = words
-    .map((word) => /services\/(?:plugins\/)?([^/]+)\/dist\/main\.js$/.exec(word)?.[1])
+    .map((word) => /services\/(?:plugins\/)?([^/]+)\/(?:dist|bundle)\/main\.js$/.exec(word)?.[1])
     .find((name) => name !== undefined);
   if (service !== undefined) return service;
   const program = words[0]?.split(/[ /]/).find((part) => /^(postgres|nats-server)/.test(part));
