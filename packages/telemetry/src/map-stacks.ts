@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
+import { CompactSourceMap, type SourceMapFile } from "./source-map.js";
 
 /** A place in code that was built: address, line, column. */
 const PLACE = /(file:\/\/[^\s()]+):(\d+):(\d+)/;
 
-/** A map takes tens of MiB while it is in memory, ms. */
+/** How long a map stays in memory, ms. */
 const KEPT_MS = 10_000;
 
 /**
@@ -13,8 +13,8 @@ const KEPT_MS = 10_000;
  * when the code is loaded: 100 ms and 30 MiB in the largest service. This reads them for the first stack that somebody looks at.
  */
 export function mapStacks(): void {
-  const maps = new Map<string, SourceMap | undefined>();
-  const mapOf = (url: string): SourceMap | undefined => {
+  const maps = new Map<string, CompactSourceMap | undefined>();
+  const mapOf = (url: string): CompactSourceMap | undefined => {
     if (maps.has(url)) return maps.get(url);
     if (maps.size === 0) setTimeout(() => maps.clear(), KEPT_MS).unref();
     const map = readMap(url);
@@ -30,15 +30,15 @@ export function mapStacks(): void {
   };
 }
 
-function inSource([place, url, line, column]: readonly string[], mapOf: (url: string) => SourceMap | undefined): string {
-  const origin = mapOf(url ?? "")?.findOrigin(Number(line), Number(column));
-  if (origin === undefined || !("fileName" in origin)) return place ?? "";
-  return `${new URL(origin.fileName, url).href}:${origin.lineNumber}:${origin.columnNumber}`;
+function inSource([place, url, line, column]: readonly string[], mapOf: (url: string) => CompactSourceMap | undefined): string {
+  const origin = mapOf(url ?? "")?.find(Number(line), Number(column));
+  if (origin === undefined) return place ?? "";
+  return `${new URL(origin.source, url).href}:${origin.line}:${origin.column}`;
 }
 
-function readMap(url: string): SourceMap | undefined {
+function readMap(url: string): CompactSourceMap | undefined {
   try {
-    return new SourceMap(JSON.parse(readFileSync(`${fileURLToPath(url)}.map`, "utf8")));
+    return new CompactSourceMap(JSON.parse(readFileSync(`${fileURLToPath(url)}.map`, "utf8")) as SourceMapFile);
   } catch {
     return undefined;
   }

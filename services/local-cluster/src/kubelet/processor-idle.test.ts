@@ -17,6 +17,10 @@ function looks(idle: readonly (readonly [number, number])[]): () => CpuInfo[] {
   };
 }
 
+test("waits for a time, not for ever", async () => {
+  await expect(whenProcessorIdle(looks(Array.from({ length: 31 }, () => [0, 0] as const)), 1)).resolves.toBeUndefined();
+});
+
 test("waits while all processors are busy, for the rest of one that is not", async () => {
   const idle = [
     [100, 100],
@@ -24,6 +28,6 @@ test("waits while all processors are busy, for the rest of one that is not", asy
     [20, 20],
     [0, 60],
   ] as const;
-  await whenProcessorIdle(looks(idle));
-  await expect(whenProcessorIdle(looks(idle.slice(0, 3)))).rejects.toThrow("it goes on looking");
+  await whenProcessorIdle(looks(idle), 1);
+  await expect(whenProcessorIdle(looks(idle.slice(0, 3)), 1)).rejects.toThrow("it goes on looking");
 });

@@ -18,6 +18,9 @@ const HOST_IP = "127.0.0.1";
 /** Each takes 75 MiB, which its forks share. */
 const MOST_PYTHONS = 2;
 
+/** How often it is looked whether a processor has nothing to do. */
+const IDLE_LOOK_MS = 100;
+
 export const podsFolderOf = (dataDir: string) => join(dataDir, "pods");
 
 /** What this machine is as a node. */
@@ -49,7 +52,7 @@ export function startKubelet({ pods, config, node, dataDir, logger, warmProgram,
   const warm = enabled
     ? new WarmPythons({ program: warmProgram, logFile: join(dataDir, "warm-python.log"), logger, idleMs, most: MOST_PYTHONS })
     : undefined;
-  if (ahead) void whenProcessorIdle(cpus).then(() => warm?.prepare(usualStart(["pyflyte-execute"], settings)));
+  if (ahead) void whenProcessorIdle(cpus, IDLE_LOOK_MS).then(() => warm?.prepare(usualStart(["pyflyte-execute"], settings)));
   return new Kubelet({
     pods,
     events,
