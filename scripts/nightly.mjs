@@ -26,6 +26,8 @@ const PARTS = {
   retention: { files: ["services/admin/src/retention"], environment: { RETENTION_RUNS: "2000" } },
   lists: { files: ["services/admin/src/list/indexes.test.ts"], environment: { LISTS: "full" } },
   blobs: { files: ["conformance/src/blobs"], environment: { BLOB_SERVERS: "all" } },
+  // Debian's packages are installed, and this machine becomes a node.
+  ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
   leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },
 };
 

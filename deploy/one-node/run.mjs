@@ -10,6 +10,8 @@ const { values } = parseArgs({
   options: {
     // State, logs of the node, and the kubeconfig; by default a folder that goes with the cluster.
     data: { type: "string" },
+    // Everything is installed and built, as for who runs tests.
+    built: { type: "boolean", default: false },
     // Further settings of KubeletConfiguration, JSON.
     kubelet: { type: "string", default: "{}" },
     // Further flags, each with its dashes.
@@ -18,8 +20,10 @@ const { values } = parseArgs({
   },
 });
 
-ensureInstalled();
-ensureBuilt();
+if (!values.built) {
+  ensureInstalled();
+  ensureBuilt();
+}
 execFileSync(join(import.meta.dirname, "install.sh"), { stdio: "inherit" });
 const { startGuard, startOneNodeCluster } = await import("@flyte-ts/local-servers");
 const folder = values.data ?? mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));

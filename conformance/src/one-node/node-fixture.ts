@@ -34,7 +34,7 @@ export interface NodeOptions {
 
 export async function startStackOnNode({ flags = [], environment = {} }: NodeOptions = {}): Promise<StackOnNode> {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-one-node-"));
-  const child = spawn(process.execPath, [join(root, "deploy", "one-node", "run.mjs"), "--data", folder, ...flags], {
+  const child = spawn(process.execPath, [join(root, "deploy", "one-node", "run.mjs"), "--built", "--data", folder, ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...environment },
   });

@@ -174,7 +174,11 @@ export function constructCases(start: () => Promise<ExampleRuns>, patienceMs = 1
       const ended = await Promise.all(names.map((name) => runs.end(name)));
       expect(new Set(ended.map(({ outputs }) => outputs["o0"])).size).toBe(1);
       const statuses = await Promise.all(ended.map(({ execution }) => runs.cacheStatuses(execution)));
-      expect(statuses.map(({ n0 }) => n0).toSorted()).toEqual(["CACHE_HIT", "CACHE_HIT", "CACHE_POPULATED"]);
+      expect(statuses.map(({ n0 = "" }) => n0).toSorted((a, b) => a.localeCompare(b))).toEqual([
+        "CACHE_HIT",
+        "CACHE_HIT",
+        "CACHE_POPULATED",
+      ]);
     });
 
     test("ignores inputs that do not matter", { timeout: PATIENCE }, async () => {

@@ -3,30 +3,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { examplesFolder, scope } from "../stack/example-runs.js";
 import { waitForEnd } from "../stack/executions.js";
 import { runPython } from "../stack/stack-fixture.js";
-import { noRealNode, type StackOnNode, startStackOnNode } from "./node-fixture.js";
+import type { StackOnNode } from "./node-fixture.js";
 import { NAMESPACE } from "./pod-fates.js";
 import { timelineOf } from "./timeline.js";
 
-describe.skipIf(noRealNode)("the training workflow in three real pods", () => {
+/** The training workflow in three real pods. */
+export function trainingCases(onNode: () => StackOnNode): void {
   let stack: StackOnNode;
   let client: FlyteClient;
   let folder: string;
 
-  beforeAll(async () => {
-    stack = await startStackOnNode();
+  beforeAll(() => {
+    stack = onNode();
     client = createFlyteClient({ endpoint: `${stack.host}:${stack.api}` });
     folder = mkdtempSync(join(tmpdir(), "flyte-ts-elsewhere-"));
     cpSync(examplesFolder, folder, { recursive: true });
-  }, 900_000);
-  afterAll(async () => {
-    client?.close();
+  });
+  afterAll(() => {
+    client.close();
     rmSync(folder, { recursive: true, force: true });
-    await stack?.stop();
-  }, 120_000);
+  });
 
   const run = async () => {
     const args = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
@@ -61,4 +61,4 @@ describe.skipIf(noRealNode)("the training workflow in three real pods", () => {
     },
     3_000_000,
   );
-});
+}

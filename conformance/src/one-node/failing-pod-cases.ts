@@ -1,46 +1,23 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Logind } from "./logind.js";
-import { flytekitImage, noRealNode, type StackOnNode, startStackOnNode } from "./node-fixture.js";
+import type { Logind } from "./logind.js";
+import { flytekitImage, type StackOnNode } from "./node-fixture.js";
 import { NAMESPACE, PodFates } from "./pod-fates.js";
 
-// What a real kubelet, scheduler and node say of pods that fail, and what the user reads of it.
-
-const KUBELET = {
-  shutdownGracePeriod: "6s",
-  shutdownGracePeriodCriticalPods: "1s",
-  nodeLeaseDurationSeconds: 8,
-  nodeStatusUpdateFrequency: "2s",
-};
 /** The first attempt lasts until somebody ends it, the second succeeds. */
 const ENDED_ONCE = "[ $FLYTE_ATTEMPT_NUMBER = 0 ] || exit 0; trap 'exit 3' TERM; while :; do sleep 0.1; done";
 
-describe.skipIf(noRealNode)("failing pods on a real node", () => {
-  let folder: string;
+/** What a real kubelet, scheduler and node say of pods that fail, and what the user reads of it. The node is ended and made anew. */
+export function failingPodCases(onNode: () => { readonly stack: StackOnNode; readonly logind: Logind }): void {
   let logind: Logind;
   let stack: StackOnNode;
   let pods: PodFates;
 
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "flyte-ts-logind-"));
-    logind = await Logind.start(folder);
-    stack = await startStackOnNode({
-      flags: ["--kubelet", JSON.stringify(KUBELET), "--controllers=--node-monitor-grace-period=20s"],
-      environment: { ...logind.environment, FLYTE_TS_PLUGIN_POD_GRACES__IMAGE_PULL_BACK_OFF_MS: "3000" },
-    });
+  beforeAll(() => {
+    ({ stack, logind } = onNode());
     pods = new PodFates(stack);
-    // The namespace of executions is made for the first of them.
-    await pods.run("first", "true");
-  }, 900_000);
-  afterAll(async () => {
-    pods?.close();
-    await stack?.stop();
-    await logind?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }, 120_000);
+  });
+  afterAll(() => pods.close());
 
   const kubectl = (...args: string[]) => stack.kubectl("-n", NAMESPACE, ...args);
   const limited = (name: keyof typeof Resources_ResourceName, value: string) => {
@@ -200,4 +177,4 @@ describe.skipIf(noRealNode)("failing pods on a real node", () => {
       expect(attempts[0]).toMatchObject({ kind: "SYSTEM", message: expect.stringContaining("PodGC: node no longer exists") });
     }, 240_000);
   });
-});
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe } from "vitest";
+import { constructCases } from "../stack/construct-cases.js";
+import { exampleCases } from "../stack/example-cases.js";
+import { ExampleRuns } from "../stack/example-runs.js";
+import { failingPodCases } from "./failing-pod-cases.js";
+import { Logind } from "./logind.js";
+import { noRealNode, type StackOnNode, startStackOnNode } from "./node-fixture.js";
+import { PodFates } from "./pod-fates.js";
+import { trainingCases } from "./training-cases.js";
+
+// One file, for a machine can be one node at a time.
+
+const KUBELET = {
+  shutdownGracePeriod: "6s",
+  shutdownGracePeriodCriticalPods: "1s",
+  nodeLeaseDurationSeconds: 8,
+  nodeStatusUpdateFrequency: "2s",
+};
+/** For one execution: two processors run all pods. */
+const PATIENCE_MS = 600_000;
+
+describe.skipIf(noRealNode)("on a real node", () => {
+  let folder: string;
+  let logind: Logind;
+  let stack: StackOnNode;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "flyte-ts-logind-"));
+    logind = await Logind.start(folder);
+    stack = await startStackOnNode({
+      flags: ["--kubelet", JSON.stringify(KUBELET), "--controllers=--node-monitor-grace-period=20s"],
+      environment: { ...logind.environment, FLYTE_TS_PLUGIN_POD_GRACES__IMAGE_PULL_BACK_OFF_MS: "3000" },
+    });
+    // The namespace of executions is made for the first of them.
+    const pods = new PodFates(stack);
+    await pods.run("first", "true");
+    pods.close();
+  }, 900_000);
+  afterAll(async () => {
+    await stack?.stop();
+    await logind?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, 120_000);
+
+  /** All Python examples, on the stack that the others use too. */
+  const examples = () => ExampleRuns.start(Promise.resolve({ ...stack, stop: () => Promise.resolve(0) }));
+
+  describe("the training workflow", () => {
+    trainingCases(() => stack);
+  });
+  describe("examples", () => {
+    exampleCases(examples, PATIENCE_MS);
+  });
+  describe("constructs of flytekit", () => {
+    constructCases(examples, PATIENCE_MS);
+  });
+  describe("failing pods", () => {
+    failingPodCases(() => ({ stack, logind }));
+  });
+});
