@@ -54,7 +54,11 @@ describe.runIf(process.env.E2E_KUBERNETES === "1")("many short pods of one map t
     kubernetes = await kubernetesFixture({ controllers: true, args });
     kube = await createKubeClient({ kubeconfig: kubernetes.kubeconfig });
     const { kubeconfig } = kubernetes;
-    for (let index = 0; index < NODES_WANTED; index++) await kube.create(NODES, node(`node-${index}`));
+    for (const name of Array.from({ length: NODES_WANTED }, (_, index) => `node-${index}`)) {
+      await kube.create(NODES, node(name));
+      // A new node is given a taint, which a controller that is not here takes away when the node is ready.
+      await kube.mergePatch(NODES, { name, body: { spec: { taints: null } } });
+    }
     const guard = testGuard();
     servers.push(await startScheduler({ kubeconfig, certificates: join(folder, "scheduler"), guard }));
     servers.push(await startKwok({ kubeconfig, folder, podMs: POD_MS, guard }));
