@@ -40,6 +40,7 @@ export async function startKwok({ kubeconfig, folder, podMs, guard }: KwokOption
 
 interface Stage {
   readonly name: string;
+  readonly kind: "Pod" | "Node";
   readonly matchExpressions: readonly object[];
   readonly delayMs?: number;
   readonly next: object;
@@ -47,7 +48,7 @@ interface Stage {
 
 const ALIVE = { key: ".metadata.deletionTimestamp", operator: "DoesNotExist" };
 
-/** What kwok does with a pod, and when. */
+/** What kwok does, and when. */
 function stages(podMs: number): string {
   const inPhase = (phase: string) => ({ key: ".status.phase", operator: "In", values: [phase] });
   const containers = (state: string) => `
@@ -61,7 +62,15 @@ containerStatuses:
 {{ end }}`;
   const all: readonly Stage[] = [
     {
+      // It plays the pods of those nodes alone that it has something to do for.
+      name: "node-runs",
+      kind: "Node",
+      matchExpressions: [{ key: ".status.phase", operator: "DoesNotExist" }],
+      next: { statusTemplate: "phase: Running" },
+    },
+    {
       name: "pod-starts",
+      kind: "Pod",
       matchExpressions: [ALIVE, inPhase("Pending")],
       next: {
         statusTemplate: `phase: Running\nstartTime: {{ Now | Quote }}${containers("running: { startedAt: {{ Now | Quote }} }")}`,
@@ -69,6 +78,7 @@ containerStatuses:
     },
     {
       name: "pod-succeeds",
+      kind: "Pod",
       matchExpressions: [ALIVE, inPhase("Running")],
       delayMs: podMs,
       next: {
@@ -77,16 +87,17 @@ containerStatuses:
     },
     {
       name: "pod-goes",
+      kind: "Pod",
       matchExpressions: [{ key: ".metadata.deletionTimestamp", operator: "Exists" }],
       next: { finalizers: { empty: true }, delete: true },
     },
   ];
-  const documents = all.map(({ name, matchExpressions, delayMs, next }) => ({
+  const documents = all.map(({ name, kind, matchExpressions, delayMs, next }) => ({
     apiVersion: "kwok.x-k8s.io/v1alpha1",
     kind: "Stage",
     metadata: { name },
     spec: {
-      resourceRef: { apiGroup: "v1", kind: "Pod" },
+      resourceRef: { apiGroup: "v1", kind },
       selector: { matchExpressions },
       ...(delayMs === undefined ? {} : { delay: { durationMilliseconds: delayMs } }),
       next,
