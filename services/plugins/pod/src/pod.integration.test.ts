@@ -9,9 +9,19 @@ import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { Secret_MountType, SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
+import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { CONFIG_MAPS, createKubeClient, type KubeClient, NAMESPACES, PODS } from "@flyte-ts/kubernetes";
+import {
+  CONFIG_MAPS,
+  createKubeClient,
+  type KubeClient,
+  type KubeObject,
+  NAMESPACES,
+  POD_TEMPLATES,
+  PODS,
+  SECRETS,
+} from "@flyte-ts/kubernetes";
 import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { collectTaskEvents, sampleRequest } from "@flyte-ts/task-plugin/harness";
@@ -157,6 +167,28 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
     const archived = join(folder, "exits/data/0/logs/exits-n0-0.log");
     expect(end.event?.logs).toMatchObject([{ uri: `file://${archived}`, name: "Archived log of exits-n0-0" }]);
     await expect.poll(() => existsSync(archived) && readFileSync(archived, "utf8")).toMatch(/^\S+Z last words\n$/);
+  });
+
+  it("gives secrets, and what the template says that the task names", async () => {
+    const named = (name: string) => ({ metadata: { name, namespace } });
+    const vault = { ...named("vault"), data: { password: btoa("pass"), token: btoa("tok") } };
+    await client.create(SECRETS, vault);
+    const containers = [{ name: "default", image: "-", env: [{ name: "TEMPLATE", value: "t" }] }];
+    const base = { ...named("base"), template: { metadata: { labels: { team: "a" } }, spec: { priorityClassName: "batch", containers } } };
+    await client.create(POD_TEMPLATES, base);
+    const asked = request("given", `cat "$FILE"; echo " $TOKEN $_FSEC_VAULT_TOKEN $TEMPLATE"; exit 3`);
+    if (asked.template !== undefined) {
+      asked.template.metadata = create(TaskMetadataSchema, { podTemplateName: "base" });
+      const secrets = [
+        { group: "vault", key: "password", envVar: "FILE" },
+        { group: "vault", key: "token", envVar: "TOKEN", mountRequirement: Secret_MountType.ENV_VAR },
+      ];
+      asked.template.securityContext = create(SecurityContextSchema, { secrets });
+    }
+    await send(asked, DesiredState.RUN);
+    expect(error(await until(asked, Phase.FAILED))?.message).toContain("Message: \npass tok tok t");
+    const pod = await client.get<KubeObject & { spec: object }>(PODS, { namespace, name: asked.generatedName });
+    expect(pod).toMatchObject({ metadata: { labels: { team: "a" } }, spec: { priorityClassName: "batch" } });
   });
 
   it("tells of outputs that were not written", async () => {
