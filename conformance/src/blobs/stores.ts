@@ -22,6 +22,8 @@ export interface TestedStore {
   readonly config: BlobStoreConfig;
   /** The same with keys that are wrong; absent where none are asked for. */
   readonly wrong?: BlobStoreConfig;
+  /** By what flytekit's file system finds it. */
+  readonly env?: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
@@ -99,7 +101,9 @@ export const STORES: readonly StoreKind[] = [
       const server = await startAzurite({ dataDir: folder, containers: ["container"], ...ACCOUNT });
       const azure = { ...ACCOUNT, endpoint: server.url };
       const wrong = { azure: { ...azure, accountKey: OTHER } };
-      return { place: "abfs://container", config: { azure }, wrong, stop: () => server.stop() };
+      const connection = `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT.account};AccountKey=${ACCOUNT.accountKey};BlobEndpoint=${server.url}`;
+      const env = { AZURE_STORAGE_CONNECTION_STRING: connection };
+      return { place: "abfs://container", config: { azure }, wrong, env, stop: () => server.stop() };
     },
   },
   {
@@ -124,7 +128,8 @@ export const STORES: readonly StoreKind[] = [
       mkdirSync(data);
       const server = await startFakeGcsServer({ dataDir: data, buckets: ["bucket"] });
       process.env["GOOGLE_APPLICATION_CREDENTIALS"] = keyFile;
-      return { place: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true } }, stop: () => server.stop() };
+      const env = { STORAGE_EMULATOR_HOST: server.url };
+      return { place: "gs://bucket", config: { gcs: { endpoint: server.url, anonymous: true } }, env, stop: () => server.stop() };
     },
   },
 ];
