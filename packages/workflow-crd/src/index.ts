@@ -64,6 +64,7 @@ export {
   type ArrayNodeStatus,
   type CompactArrayJson,
   type ExecutionErrorJson,
+  type PlainErrorJson,
   type NodeStatus,
   type SliceRoot,
   type TaskNodeStatus,

@@ -77,7 +77,8 @@ export interface NodeStatus {
   /** Phase 1: executing. */
   gateNodeStatus?: { phase: number };
   arrayNodeStatus?: ArrayNodeStatus;
-  workflowNodeStatus?: { phase: number; executionError?: ExecutionErrorJson };
+  /** Phase 1: executing; 2: failing, with what it fails of. */
+  workflowNodeStatus?: { phase: number; executionError?: PlainErrorJson };
   /** Phase 1: the graph that the task made runs; 2: it fails; 4: the task has ended and its graph is to be read. */
   dynamicNodeStatus?: { phase: number; reason?: string; error?: ExecutionErrorJson; permFailure?: boolean };
   TaskNodeStatus?: TaskNodeStatus;
@@ -94,7 +95,7 @@ export interface ArrayNodeStatus {
   /** 1 executing, 2 failing, 3 succeeding. */
   phase: number;
   /** What items failed with, as one text. */
-  executionError?: ExecutionErrorJson;
+  executionError?: PlainErrorJson;
   /** Attempts of each item; its `count` is the size of the array. */
   subattempts?: CompactArrayJson;
   subsysfailures?: CompactArrayJson;
@@ -123,6 +124,18 @@ export interface TaskNodeStatus {
   clean?: boolean;
 }
 
+/** A core.ExecutionError where Go Flyte writes the message's fields as they are. */
+export interface PlainErrorJson {
+  readonly code: string;
+  readonly message: string;
+  /** Number of core.ExecutionError.ErrorKind. */
+  readonly kind?: number;
+  readonly error_uri?: string;
+  readonly timestamp?: { readonly seconds?: number; readonly nanos?: number };
+  readonly worker?: string;
+}
+
+/** A core.ExecutionError where Go Flyte writes it as protobuf's JSON. */
 export interface ExecutionErrorJson {
   code: string;
   message: string;

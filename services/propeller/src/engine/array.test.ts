@@ -128,7 +128,7 @@ describe("a map", () => {
     expect(d.resource.status.nodeStatus?.["n0"]).toMatchObject({
       phase: 6,
       error: { code: "E", kind: "USER", message: "[1]: odd\n" },
-      arrayNodeStatus: { phase: 2, executionError: { message: "[1]: odd\n" } },
+      arrayNodeStatus: { phase: 2, executionError: { message: "[1]: odd\n", kind: 1 } },
     });
     expect(tellings(d).at(-1)).toBe("FAILED 0: 0/0 ABORTED, 1/0 FAILED, 2/0 ABORTED");
     expect(d.told.at(-1)).toBe("workflow FAILED");
@@ -162,8 +162,11 @@ describe("a map", () => {
       kind: "USER",
       message: "input arrays have different lengths: expecting '2' found '3'",
     });
+    expect(tellings(unequal)).toEqual(["ABORTED 0: "]);
     const empty = Driver.of(mapped({}, []));
     expect(valuesOf(empty.request("n1").inputs)).toEqual({ all: [] });
+    expect(empty.takeTold()).toEqual(expect.arrayContaining(["n0 RUNNING", "n0 SUCCEEDED"]));
+    expect(tellings(empty)).toEqual(["SUCCEEDED 0: "]);
   });
 
   it("stops what runs when the workflow is aborted", () => {

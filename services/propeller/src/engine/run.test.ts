@@ -214,6 +214,18 @@ describe("deadlines", () => {
     });
   });
 
+  it("of the node are told as such, whatever an earlier attempt failed with", () => {
+    const d = Driver.of({ main: { nodes: { n0: { kind: "task", attempts: 3, activeMs: 16_000 } } } });
+    d.reply("n0", "FAILED", { kind: "USER" });
+    d.advance(16_001);
+    d.reply("n0", "ABORTED");
+    expect(d.resource.status).toMatchObject({
+      phase: 5,
+      error: { code: "Timeout" },
+      nodeStatus: { n0: { phase: 10, error: { kind: "USER" } } },
+    });
+  });
+
   it("take a success that came first", () => {
     const d = Driver.of({ main: { nodes: { n0: { kind: "task", timeoutMs: 1_000 } } } });
     d.reply("n0", "RUNNING");
@@ -411,7 +423,7 @@ describe("a gate that sleeps", () => {
     expect(next.takeTold()).toEqual([]);
     next.advance(2_000);
     expect(next.takeTold()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
-    expect(next.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: expect.any(String) });
+    expect(next.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, gateNodeStatus: { phase: 1 }, stoppedAt: expect.any(String) });
   });
 
   it("is stopped at once when the workflow is aborted", () => {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type ExecutionError, ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, PlainErrorJson } from "@flyte-ts/workflow-crd";
 import { boundMessage } from "./bound-message.js";
 
 /** An error as the resource holds it. A missing one becomes `Unknown`. */
@@ -28,6 +28,35 @@ export function errorFromJson(error: ExecutionErrorJson): ExecutionError {
     timestamp: Number.isNaN(time) ? undefined : timestampFromMs(time),
     worker: error.worker ?? "",
   });
+}
+
+/** The same error in the form that parts of a status have it. */
+export function errorToPlain(error: ExecutionErrorJson): PlainErrorJson {
+  const { code, message, kind, errorUri, timestamp, worker } = errorFromJson(error);
+  return {
+    code,
+    message,
+    ...(kind === ExecutionError_ErrorKind.UNKNOWN ? {} : { kind }),
+    ...(errorUri === "" ? {} : { error_uri: errorUri }),
+    ...(timestamp === undefined ? {} : { timestamp: { seconds: Number(timestamp.seconds), nanos: timestamp.nanos } }),
+    ...(worker === "" ? {} : { worker }),
+  };
+}
+
+/** And back. */
+export function errorFromPlain(error: PlainErrorJson): ExecutionErrorJson {
+  const { timestamp } = error;
+  return errorToJson(
+    create(ExecutionErrorSchema, {
+      code: error.code,
+      message: error.message,
+      // Statuses of before name it.
+      kind: typeof error.kind === "number" ? error.kind : kindOf(error.kind),
+      errorUri: error.error_uri ?? "",
+      timestamp: timestamp && { seconds: BigInt(timestamp.seconds ?? 0), nanos: timestamp.nanos ?? 0 },
+      worker: error.worker ?? "",
+    }),
+  );
 }
 
 function kindOf(kind: string | undefined): ExecutionError_ErrorKind {

@@ -8,7 +8,7 @@ import type { NodeDecision } from "./decision.js";
 
 type ArrayTarget = Extract<NodeTarget, { kind: "array" }>;
 
-/** Runs an item for each element of the lists; of empty lists nothing runs. */
+/** Runs an item for each element of the lists; an array of empty lists has succeeded once it is entered. */
 export function beginArray(node: RuntimeNode, { array, subNode }: ArrayTarget, inputs: LiteralMap): NodeDecision {
   const { kind } = subNode.target;
   if (kind === "branch" || kind === "start" || kind === "end") {
@@ -17,9 +17,7 @@ export function beginArray(node: RuntimeNode, { array, subNode }: ArrayTarget, i
   }
   const length = arraySize(inputs, array.boundInputs);
   if ("error" in length) return { kind: "fail", error: length.error };
-  if (length.size > 0) return { kind: "enterArray", size: length.size };
-  const value = gatherOutputs(outputNames(subNode, node.scope.definitions), []);
-  return { kind: "succeed", outputs: { value, uri: outputsUri(node.attemptDir) }, tellOutputs: true };
+  return { kind: "enterArray", size: length.size };
 }
 
 /** All items that had to have succeeded; `items` are their outputs, none for those that failed. */

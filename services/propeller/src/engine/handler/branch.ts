@@ -4,7 +4,7 @@ import type { BranchModel } from "@flyte-ts/workflow-crd";
 import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
-import { TIMED_OUT } from "../failure/timed-out.js";
+import { failureOf } from "../failure/timed-out.js";
 
 /** The first arm whose condition holds, else the last resort, else the author's error. */
 export function chooseArm(branch: BranchModel, inputs: LiteralMap): NodeDecision {
@@ -29,7 +29,7 @@ export function chooseArm(branch: BranchModel, inputs: LiteralMap): NodeDecision
 
 /** A branch ends as its taken arm does. */
 export function armEnded(branch: RuntimeNode, arm: RuntimeNode): NodeDecision {
-  if (arm.failed) return { kind: "fail", error: arm.status.error ?? TIMED_OUT };
+  if (arm.failed) return { kind: "fail", error: failureOf(arm) };
   if (!arm.terminal) return { kind: "wait" };
   const own = outputsUri(branch.attemptDir);
   const value = arm.outputs;

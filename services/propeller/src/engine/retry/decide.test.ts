@@ -16,7 +16,11 @@ describe("decideRetry", () => {
 
   it("says which budget is spent, and counts an unknown cause as the user's", () => {
     expect(
-      decideRetry({ code: "OutputsNotFound", message: "none" }, { attempt: 0, systemFailures: 0 }, { ...budgets, maxAttempts: 1 }),
+      decideRetry(
+        { code: "OutputsNotFound", message: "none", timestamp: "2026-11-21T10:00:00Z" },
+        { attempt: 0, systemFailures: 0 },
+        { ...budgets, maxAttempts: 1 },
+      ),
     ).toEqual({
       retry: false,
       error: { code: "RetriesExhausted|OutputsNotFound", kind: "USER", message: "[1/1] currentAttempt done. Last Error: UNKNOWN::none" },

@@ -37,10 +37,12 @@ export function decideRetry(error: ExecutionErrorJson, spent: SpentAttempts, bud
       ? [spent.systemFailures, budgets.maxSystemFailures]
       : [spent.attempt + 1 - spent.systemFailures, budgets.maxAttempts];
   if (current < max) return { retry: true, cause };
+  // The error is that of all attempts and has no time of its own.
+  const { timestamp: _, ...last } = error;
   return {
     retry: false,
     error: {
-      ...error,
+      ...last,
       kind: "USER",
       code: `RetriesExhausted|${error.code}`,
       message: `[${current}/${max}] currentAttempt done. Last Error: ${error.kind ?? "UNKNOWN"}::${error.message}`,

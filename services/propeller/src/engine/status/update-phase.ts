@@ -3,6 +3,9 @@ import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd";
 import { MAX_STATUS_MESSAGE, boundMessage } from "../failure/bound-message.js";
 import { toSeconds } from "../time/rfc3339.js";
 
+/** `workflowNodeStatus.phase` of a sub-workflow that fails. */
+export const SUB_WORKFLOW_FAILING = 2;
+
 export interface PhaseChange {
   readonly phase: NodePhase;
   readonly message?: string;
@@ -14,7 +17,8 @@ export interface PhaseChange {
 /**
  * A node's status in its next phase, with the times that phases bring and, at the
  * end, without all that is needed no more: a finished node is its phase, when it
- * stopped, its attempts and its error (contract §4, recorded statuses).
+ * stopped, its attempts, its error, and what Go Flyte leaves behind of an array, a gate
+ * or a failed sub-workflow (contract §4, recorded statuses).
  */
 export function changePhase(status: NodeStatus, { phase, message = "", error, now }: PhaseChange): NodeStatus {
   const time = toSeconds(now);
@@ -26,6 +30,8 @@ export function changePhase(status: NodeStatus, { phase, message = "", error, no
       ...(status.systemFailures === undefined ? {} : { systemFailures: status.systemFailures }),
       ...(status.parentNode === undefined ? {} : { parentNode: status.parentNode }),
       ...(status.arrayNodeStatus === undefined ? {} : { arrayNodeStatus: status.arrayNodeStatus }),
+      ...(status.gateNodeStatus === undefined ? {} : { gateNodeStatus: status.gateNodeStatus }),
+      ...(status.workflowNodeStatus?.phase === SUB_WORKFLOW_FAILING ? { workflowNodeStatus: status.workflowNodeStatus } : {}),
       ...((error ?? status.error) === undefined ? {} : { error: error ?? status.error }),
     };
   }

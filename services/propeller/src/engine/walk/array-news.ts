@@ -130,8 +130,7 @@ export function tellArrayEnd(walk: Walk, node: RuntimeNode, end: ArrayEnd): void
   if (target.kind !== "array" || tellsOf(target.subNode) === "nodes") return;
   const array = node.inner?.array;
   if (array === undefined) {
-    // Stopped before it began: nobody knows of its task execution.
-    if (end.phase !== TaskExecution_Phase.ABORTED) tell(walk, node, { ...end, version: 0, states: [] });
+    tellNeverEntered(walk, node, end);
     return;
   }
   const full = array.size <= FULL_AT_END;
@@ -139,6 +138,19 @@ export function tellArrayEnd(walk: Walk, node: RuntimeNode, end: ArrayEnd): void
   if (!full || (!array.news.toldRunning && end.phase === TaskExecution_Phase.SUCCEEDED)) tellChanges(walk, node, array);
   else if (full) for (const state of array.news.take()) if (!isLatest(node.inner, state)) last.push(state);
   tell(walk, node, { ...end, version: 0, states: last.toSorted((a, b) => a.index - b.index || a.attempt - b.attempt) });
+}
+
+/** Stopped before it began nobody knows of its task execution; one whose lists do not fit was no task's failure. */
+function tellNeverEntered(walk: Walk, node: RuntimeNode, end: ArrayEnd): void {
+  switch (end.phase) {
+    case TaskExecution_Phase.ABORTED:
+      return;
+    case TaskExecution_Phase.FAILED:
+      tell(walk, node, { phase: TaskExecution_Phase.ABORTED, version: 0, states: [] });
+      return;
+    default:
+      tell(walk, node, { ...end, version: 0, states: [] });
+  }
 }
 
 function isLatest(scope: Scope | undefined, { index, attempt }: ItemState): boolean {

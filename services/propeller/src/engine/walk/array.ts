@@ -5,6 +5,7 @@ import { concurrencyOf } from "../array/concurrency.js";
 import { itemId, itemIndex, itemModel } from "../array/items.js";
 import { ArrayRun } from "../array/run.js";
 import { decideArray } from "../array/success.js";
+import { errorToPlain } from "../failure/error-json.js";
 import { MAX_ERROR_MESSAGE, MAX_STATUS_MESSAGE, boundMessage } from "../failure/bound-message.js";
 import type { GraphIndex } from "../graph/index-graph.js";
 import { RuntimeNode, Scope } from "../graph/runtime.js";
@@ -13,7 +14,7 @@ import { placeText } from "./scope.js";
 import { waitForRoom } from "./slots.js";
 import { stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
-import { TIMED_OUT } from "../failure/timed-out.js";
+import { failureOf } from "../failure/timed-out.js";
 
 // An array node runs a graph of items, of which each is a node like any other. Items
 // have no edges, so nothing is counted for them; they are made when they may begin.
@@ -118,13 +119,13 @@ export function itemEnded(walk: Walk, node: RuntimeNode, array: ArrayRun): void 
 export function countRestored(node: RuntimeNode, array: ArrayRun): void {
   if (node.failed) {
     array.failed++;
-    array.failures.add(itemIndex(node.id), node.status.error ?? TIMED_OUT);
+    array.failures.add(itemIndex(node.id), failureOf(node));
   } else if (node.terminal) array.succeeded++;
 }
 
 /** Texts that the array's own error does not take up are cut short: thousands of traces fit into no status. */
 function noteFailure(walk: Walk, node: RuntimeNode, array: ArrayRun): void {
-  const { error = TIMED_OUT } = node.status;
+  const error = failureOf(node);
   const known = array.failures.has(error.message);
   const kept = array.failures.add(itemIndex(node.id), error);
   if ((!known && kept) || error.message.length <= MAX_STATUS_MESSAGE) return;
@@ -144,7 +145,7 @@ export function arrayStatus(walk: Walk, scope: Scope, array: ArrayRun, phase: nu
   const { taskPhaseVersion } = scope.owner?.status.arrayNodeStatus ?? {};
   return {
     phase,
-    ...(array.failures.any ? { executionError: array.failures.error(MAX_ERROR_MESSAGE) } : {}),
+    ...(array.failures.any ? { executionError: errorToPlain(array.failures.error(MAX_ERROR_MESSAGE)) } : {}),
     subattempts: compactArray(attempts, maxAttempts + maxSystemFailures),
     subsysfailures: compactArray(system, maxSystemFailures),
     ...(taskPhaseVersion === undefined ? {} : { taskPhaseVersion }),

@@ -3,9 +3,11 @@ import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { armsOf } from "../graph/arms.js";
 import { END_NODE } from "../graph/index-graph.js";
 import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
+import { SUB_WORKFLOW_FAILING } from "../status/update-phase.js";
 import { fromRfc3339, latestOf } from "../time/rfc3339.js";
 import { itemIndex } from "../array/items.js";
 import { MAX_ERROR_MESSAGE } from "../failure/bound-message.js";
+import { errorFromPlain } from "../failure/error-json.js";
 import { addItem, ARRAY_FAILING, countRestored, enterArrayScope } from "./array.js";
 import { noteItem } from "./array-news.js";
 import { arm } from "./attempt.js";
@@ -121,8 +123,9 @@ function restoreInner(walk: Walk, node: RuntimeNode, reference: string): void {
   const inner = enterScope(walk, graph, node);
   restoreScope(walk, inner, subNodeStatus ?? {});
   node.innerWritten = subNodeStatus === undefined ? undefined : inner;
-  if (workflowNodeStatus?.phase !== FAILING) return;
-  inner.error = workflowNodeStatus.executionError ?? { code: "SubworkflowNodeFailing", message: "" };
+  if (workflowNodeStatus?.phase !== SUB_WORKFLOW_FAILING) return;
+  const { executionError } = workflowNodeStatus;
+  inner.error = executionError === undefined ? { code: "SubworkflowNodeFailing", message: "" } : errorFromPlain(executionError);
   inner.stage = inner.failureNode === undefined ? "stop" : "handle";
 }
 
@@ -142,12 +145,10 @@ function restoreArray(walk: Walk, node: RuntimeNode): void {
     if (item.settled) noteItem(walk, item, nodeEventPhase(item.status.phase));
   }
   if (arrayNodeStatus.phase !== ARRAY_FAILING) return;
-  inner.error = arrayNodeStatus.executionError ?? array.failures.error(MAX_ERROR_MESSAGE);
+  const { executionError } = arrayNodeStatus;
+  inner.error = executionError === undefined ? array.failures.error(MAX_ERROR_MESSAGE) : errorFromPlain(executionError);
   inner.stage = "stop";
 }
-
-// `workflowNodeStatus.phase` of a sub-workflow that fails.
-const FAILING = 2;
 
 /** After `restore`: asks again for what runs, or for its stop, and tells again what may not have been told. */
 export function revive(walk: Walk): void {

@@ -1,12 +1,14 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import { errorToPlain } from "../failure/error-json.js";
+import { failureOf } from "../failure/timed-out.js";
 import { lastFailure } from "../failure/last-failure.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { SUB_WORKFLOW_FAILING } from "../status/update-phase.js";
 import { stepArray } from "./array.js";
 import { addFailureNode } from "./scope.js";
 import { DYNAMIC_REASON, innerReason, ROOT_REASON, stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
 import { workflowFailing, workflowHandlesFailure, workflowStopped, workflowSucceeded } from "./workflow.js";
-import { TIMED_OUT } from "../failure/timed-out.js";
 
 /** Looks at a graph as a whole: whether it has come to its end, fails, has stopped, or has handled its failure. */
 export function stepScope(walk: Walk, scope: Scope): void {
@@ -42,7 +44,7 @@ function stepRunning(walk: Walk, scope: Scope): void {
 
 function beginFailing(walk: Walk, scope: Scope): void {
   const cause = scope.policy === "stopAtOnce" ? scope.nodes.get(scope.failedNode) : lastFailure(scope);
-  failScope(walk, scope, { error: errorOf(cause), failedNode: cause?.id ?? "" });
+  failScope(walk, scope, { error: failureOf(cause), failedNode: cause?.id ?? "" });
 }
 
 /** The graph fails: what runs in it is stopped, then its failure node runs. */
@@ -56,17 +58,9 @@ export function failScope(walk: Walk, scope: Scope, { error, failedNode }: { err
   }
   const failing = scope.owner.expanded
     ? { dynamicNodeStatus: { phase: 2, reason: DYNAMIC_REASON, error, permFailure: true } }
-    : { workflowNodeStatus: { phase: 2, executionError: error } };
+    : { workflowNodeStatus: { phase: SUB_WORKFLOW_FAILING, executionError: errorToPlain(error) } };
   walk.setNode(scope.owner, { ...scope.owner.status, ...failing });
   stopScope(walk, scope, innerReason(scope.owner));
-}
-
-function errorOf(node: RuntimeNode | undefined): ExecutionErrorJson {
-  return node?.status.error !== undefined && !isTimedOut(node) ? node.status.error : TIMED_OUT;
-}
-
-function isTimedOut(node: RuntimeNode): boolean {
-  return node.failed && node.status.error === undefined;
 }
 
 function stepStopped(walk: Walk, scope: Scope): void {
@@ -95,7 +89,7 @@ function stepStopped(walk: Walk, scope: Scope): void {
  */
 function failureHandled(walk: Walk, scope: Scope, handler: RuntimeNode): void {
   if (handler.failed && scope.error !== undefined) {
-    const { code, message } = errorOf(handler);
+    const { code, message } = failureOf(handler);
     scope.error = { ...scope.error, message: `${scope.error.message}\n\nThe failure node [${handler.id}] failed too: ${code}: ${message}` };
   }
   finish(walk, scope);
