@@ -2,6 +2,7 @@ import { type BlobAddress, type BlobScheme, joinUri, parseAddress } from "./addr
 import { AzureDriver } from "./azure/azure-driver.js";
 import type { AzureConfig } from "./azure/azure-account.js";
 import { type BlobStore, MAX_SIGNED_SECONDS } from "./blob-store.js";
+import { deleteEach } from "./delete-each.js";
 import type { BlobDriver } from "./driver.js";
 import { BlobError } from "./errors.js";
 import { FileDriver } from "./file-driver.js";
@@ -14,9 +15,6 @@ export interface BlobStoreConfig {
   readonly gcs?: GcsConfig | undefined;
   readonly azure?: AzureConfig | undefined;
 }
-
-/** Requests at once where a store deletes one blob at a time. */
-const DELETES_AT_ONCE = 50;
 
 /** A blob store for all schemes. Nothing is connected, and no SDK loaded, before the first call that needs it. */
 export function createBlobStore(config: BlobStoreConfig): BlobStore {
@@ -57,7 +55,10 @@ export function createBlobStore(config: BlobStoreConfig): BlobStore {
     },
     deleteAll: async (uris) => {
       const byScheme = Map.groupBy(uris.map(parseBlob), ({ scheme }) => scheme);
-      for (const [scheme, addresses] of byScheme) await deleteAll(drivers[scheme], addresses);
+      for (const [scheme, addresses] of byScheme) {
+        const driver = drivers[scheme];
+        await (driver.deleteAll === undefined ? deleteEach(driver, addresses) : driver.deleteAll(addresses));
+      }
     },
     list: (prefix) => {
       const address = parseAddress(prefix);
@@ -86,12 +87,6 @@ function parseBlob(uri: string): BlobAddress {
   const address = parseAddress(uri);
   if (address.key === "") throw new BlobError(uri, "names a bucket, not a blob");
   return address;
-}
-
-async function deleteAll(driver: BlobDriver, addresses: readonly BlobAddress[]): Promise<void> {
-  if (driver.deleteAll !== undefined) return driver.deleteAll(addresses);
-  for (let from = 0; from < addresses.length; from += DELETES_AT_ONCE)
-    await Promise.all(addresses.slice(from, from + DELETES_AT_ONCE).map((address) => driver.delete(address)));
 }
 
 const unsignable = (uri: string) => new BlobError(uri, "files of a machine cannot be signed for others");

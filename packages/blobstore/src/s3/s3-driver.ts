@@ -4,10 +4,11 @@ import { pipeline } from "node:stream/promises";
 import type * as Sdk from "@aws-sdk/client-s3";
 import type { BlobAddress } from "../address.js";
 import type { BlobEntry, BlobHead, GetOptions, PutOptions, SignedRequest, SignGetOptions, SignPutOptions } from "../blob-store.js";
+import { deleteEach } from "../delete-each.js";
 import type { BlobDriver } from "../driver.js";
-import { BlobTooLarge } from "../errors.js";
+import { BlobError, BlobTooLarge } from "../errors.js";
 import { deleteObjects, fitsXml, MAX_DELETES } from "./delete-objects.js";
-import { found, guarded, statusOf } from "./s3-failure.js";
+import { found, guarded, isNotImplemented, statusOf } from "./s3-failure.js";
 import { uploadFile } from "./s3-upload.js";
 
 export interface S3Config {
@@ -33,6 +34,8 @@ interface Loaded {
 export class S3Driver implements BlobDriver {
   readonly #config: S3Config;
   #loading: Promise<Loaded> | undefined;
+  /** False: the service has said that it does not know how. */
+  #deletesMany = true;
   #signing: Promise<Sdk.S3Client> | undefined;
 
   constructor(config: S3Config) {
@@ -108,12 +111,25 @@ export class S3Driver implements BlobDriver {
   }
 
   async deleteAll(addresses: readonly BlobAddress[]): Promise<void> {
-    const connection = await this.#load();
     for (const ofBucket of Map.groupBy(addresses, ({ container }) => container).values()) {
       const batch = ofBucket.filter(({ key }) => fitsXml(key));
-      for (let from = 0; from < batch.length; from += MAX_DELETES) await deleteObjects(connection, batch.slice(from, from + MAX_DELETES));
-      for (const address of ofBucket) if (!fitsXml(address.key)) await this.delete(address);
+      for (let from = 0; from < batch.length; from += MAX_DELETES) await this.#deleteBatch(batch.slice(from, from + MAX_DELETES));
+      const rest = ofBucket.filter(({ key }) => !fitsXml(key));
+      await deleteEach(this, rest);
     }
+  }
+
+  async #deleteBatch(addresses: readonly BlobAddress[]): Promise<void> {
+    if (this.#deletesMany) {
+      try {
+        await deleteObjects(await this.#load(), addresses);
+        return;
+      } catch (error) {
+        if (!(error instanceof BlobError) || !isNotImplemented(error.cause)) throw error;
+        this.#deletesMany = false;
+      }
+    }
+    await deleteEach(this, addresses);
   }
 
   async *list({ uri, root, container, key }: BlobAddress): AsyncGenerator<BlobEntry> {

@@ -18,10 +18,17 @@ export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
+/** Whether the service does not have such a request at all, as some that speak S3's protocol in part. */
+export const isNotImplemented = (error: unknown): boolean =>
+  [405, 501].includes(statusOf(error) ?? 0) || nameOf(error) === "NotImplemented";
+
 /** Without a status there was no answer: the connection failed or broke, unless it was a file of this machine that did. */
 export function passes(error: unknown): boolean {
   const status = statusOf(error);
-  return (status === undefined ? !isFileError(error) : passingStatus(status)) && nameOf(error) !== "CredentialsProviderError";
+  return (
+    (status === undefined ? !isFileError(error) : passingStatus(status) && !isNotImplemented(error)) &&
+    nameOf(error) !== "CredentialsProviderError"
+  );
 }
 
 /** @throws BlobUnavailable, BlobError */

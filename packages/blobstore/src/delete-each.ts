@@ -1,0 +1,13 @@
+import type { BlobAddress } from "./address.js";
+
+/** Requests at once. */
+const AT_ONCE = 50;
+
+/** Deletes blobs of a store that takes one in a request. */
+export async function deleteEach(
+  driver: { delete(address: BlobAddress): Promise<void> },
+  addresses: readonly BlobAddress[],
+): Promise<void> {
+  for (let from = 0; from < addresses.length; from += AT_ONCE)
+    await Promise.all(addresses.slice(from, from + AT_ONCE).map((address) => driver.delete(address)));
+}
