@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { kubernetesUnavailable } from "@flyte-ts/testing";
@@ -6,9 +9,18 @@ import { type ExecutionName, waitForEnd } from "../stack/executions.js";
 import { registerShellWorkflow, TARGET } from "../stack/shell-tasks.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { AuditedCluster } from "./audited-cluster.js";
-import { kubectlIsThere } from "./manifests.js";
+import { kubectlIsThere, kubernetesFolder } from "./manifests.js";
 
 const unavailable = !kubectlIsThere() || (await kubernetesUnavailable()) !== undefined;
+
+/** One of each kind that the rights are for; none stands in the way of pods. */
+const TEMPLATES = {
+  "namespace.yaml": readFileSync(join(kubernetesFolder, "cluster-resources", "templates", "namespace.yaml"), "utf8"),
+  "account.yaml": "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: tasks}\n",
+  "quota.yaml": "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota}\nspec: {hard: {count/secrets: 1000}}\n",
+  "limits.yaml":
+    "apiVersion: v1\nkind: LimitRange\nmetadata: {name: limits}\nspec: {limits: [{type: PersistentVolumeClaim, max: {storage: 1Ti}}]}\n",
+};
 
 /** What is allowed and does not happen in the minute of this test, and when it does. */
 const RARE: Readonly<Record<string, string>> = {
@@ -24,6 +36,12 @@ const RARE: Readonly<Record<string, string>> = {
   "flyteadmin get flyte.lyft.com/flyteworkflows": "nothing was heard of an execution for long",
   "flyteadmin get pods": "a client follows a log",
   "flyteadmin get pods/log": "a client follows a log",
+  ...Object.fromEntries(
+    ["namespaces", "resourcequotas", "limitranges", "serviceaccounts"].map((resource) => [
+      `flyteadmin create ${resource}`,
+      "the request to patch what is not there yet needs it, and is a patch in the record",
+    ]),
+  ),
 };
 
 describe.skipIf(unavailable)("each service with the rights of its own account alone", () => {
@@ -31,11 +49,14 @@ describe.skipIf(unavailable)("each service with the rights of its own account al
   let stack: RunningStack;
   let client: FlyteClient;
   const given: string[] = [];
+  const templates = mkdtempSync(join(tmpdir(), "flyte-ts-templates-"));
 
   beforeAll(async () => {
-    cluster = await AuditedCluster.start("single-cluster");
+    cluster = await AuditedCluster.start("single-cluster", { components: ["cluster-resources/access"] });
+    for (const [file, text] of Object.entries(TEMPLATES)) writeFileSync(join(templates, file), text);
     const settings = {
       FLYTE_TS_ADMIN_CLUSTERS: JSON.stringify([{ name: "local", kubeconfig: cluster.kubeconfig, context: "flyteadmin" }]),
+      FLYTE_TS_ADMIN_CLUSTER_RESOURCES__TEMPLATE_PATH: templates,
       FLYTE_TS_PROPELLER_KUBERNETES__CONTEXT: "flytepropeller",
       FLYTE_TS_PROPELLER_KUBERNETES__CREATE_CRD: "false",
       FLYTE_TS_PROPELLER_GARBAGE_COLLECTOR__INTERVAL_MS: "1000",
@@ -55,6 +76,7 @@ describe.skipIf(unavailable)("each service with the rights of its own account al
     client?.close();
     await stack?.stop();
     await cluster?.stop();
+    rmSync(templates, { recursive: true, force: true });
   }, 60_000);
 
   test("workflows succeed, fail, are tried again and terminated; nothing is refused, and no right is left over", async () => {
@@ -73,6 +95,11 @@ describe.skipIf(unavailable)("each service with the rights of its own account al
     await expect.poll(pods).toBeGreaterThan(before);
     await client.admin.terminateExecution({ id: long, cause: "enough" });
     expect(await endOf(long)).toBe("ABORTED");
+    const patched = () =>
+      new Set(
+        cluster.requests().flatMap(({ account, verb, resource }) => (account === "flyteadmin" && verb === "patch" ? [resource] : [])),
+      );
+    await expect.poll(() => patched().size).toBe(4);
     await stack.stop();
 
     const requests = cluster.requests();

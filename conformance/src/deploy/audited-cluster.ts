@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type KubernetesFixture, kubernetesFixture } from "@flyte-ts/testing";
-import { buildOverlay } from "./manifests.js";
+import { type Additions, buildOverlay } from "./manifests.js";
+import { type AllowedVerb, rightsOf } from "./rights.js";
 
 /** One request that a service account made. */
 export interface AuditedRequest {
@@ -14,19 +15,6 @@ export interface AuditedRequest {
   readonly resource: string;
   readonly namespace: string;
   readonly code: number;
-}
-
-/** What a rule of a Role or ClusterRole allows an account: one line for each verb of each resource. */
-export interface AllowedVerb {
-  readonly account: string;
-  readonly verb: string;
-  readonly resource: string;
-}
-
-interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
 }
 
 const KINDS = new Set([
@@ -51,21 +39,21 @@ export class AuditedCluster {
     readonly allowed: readonly AllowedVerb[],
   ) {}
 
-  static async start(overlay: string): Promise<AuditedCluster> {
+  static async start(overlay: string, additions: Additions = {}): Promise<AuditedCluster> {
     const folder = mkdtempSync(join(tmpdir(), "flyte-ts-audited-"));
     const policy = join(folder, "policy.yaml");
     writeFileSync(policy, "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{ level: Metadata }]\n");
     const kubernetes = await kubernetesFixture({
       controllers: true,
+      authorization: "RBAC",
       args: [
-        "--authorization-mode=RBAC",
         // Some clusters let only those refer to an owner who may change it.
         "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
         `--audit-policy-file=${policy}`,
         `--audit-log-path=${join(folder, "audit.log")}`,
       ],
     });
-    const { objects } = buildOverlay(overlay);
+    const { objects } = buildOverlay(overlay, additions);
     const needed = objects.filter(({ kind }) => KINDS.has(kind));
     const kubectl = (args: readonly string[], input?: string) =>
       execFileSync("kubectl", ["--kubeconfig", kubernetes.kubeconfig, ...args], { encoding: "utf8", input });
@@ -79,10 +67,7 @@ export class AuditedCluster {
     }
     const kubeconfig = join(folder, "kubeconfig");
     writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
-    const allowed = needed.flatMap(({ kind, metadata, rules }) =>
-      kind === "ClusterRole" || kind === "Role" ? allowedBy(metadata.name, rules as readonly PolicyRule[]) : [],
-    );
-    return new AuditedCluster(kubernetes, folder, kubeconfig, allowed);
+    return new AuditedCluster(kubernetes, folder, kubeconfig, rightsOf(needed));
   }
 
   requests(): readonly AuditedRequest[] {
@@ -114,13 +99,4 @@ interface AuditEvent {
     readonly namespace?: string;
   };
   readonly responseStatus?: { readonly code?: number };
-}
-
-/** Roles are named as their accounts. */
-function allowedBy(account: string, rules: readonly PolicyRule[]): AllowedVerb[] {
-  return rules.flatMap(({ apiGroups, resources, verbs }) =>
-    apiGroups.flatMap((group) =>
-      resources.flatMap((resource) => verbs.map((verb) => ({ account, verb, resource: group === "" ? resource : `${group}/${resource}` }))),
-    ),
-  );
 }

@@ -40,6 +40,8 @@ export interface KubernetesFixture extends ServerFixture {
 export interface KubernetesFixtureOptions {
   /** Also run kube-controller-manager's garbage collector, namespace, service account and quota controllers. Default false. */
   readonly controllers?: boolean;
+  /** Who may do what. Default AlwaysAllow. */
+  readonly authorization?: "AlwaysAllow" | "RBAC";
   /** Further flags of kube-apiserver. */
   readonly args?: readonly string[];
   /** False: etcd does not sync to disk. Default false. */
@@ -86,6 +88,7 @@ export async function kubernetesFixture(options: KubernetesFixtureOptions = {}):
       guard,
       onBuild: tellBuild,
       args: options.args ?? [],
+      ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
       ...(port === undefined ? {} : { port }),
     });
   let api: KubeApiserver;
