@@ -1,4 +1,5 @@
 import { booleanLiteral, collectionLiteral, integerLiteral, stringLiteral } from "@flyte-ts/domain";
+import { createKubeClient, type KubeObject, NAMESPACES, POD_TEMPLATES, PODS, SECRETS } from "@flyte-ts/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ExampleRuns, scope } from "./example-runs.js";
 
@@ -255,6 +256,32 @@ export function constructCases(start: () => Promise<ExampleRuns>, patienceMs = 1
       expect(refused).toMatchObject({ phase: "FAILED", error: { message: expect.stringContaining("no value today") } });
       expect(broken).toMatchObject({ phase: "FAILED", error: { message: expect.stringMatching(/exit code \(3\)[^]*out of paper/) } });
     });
+  });
+
+  test("a pod gets secrets without a webhook, and what its PodTemplate says", { timeout: PATIENCE }, async () => {
+    const kube = await createKubeClient({ kubeconfig: runs.stack.kubeconfig });
+    const namespace = `${scope.project}-${scope.domain}`;
+    const named = (name: string) => ({ metadata: { name, namespace } });
+    const hostAliases = [{ ip: "127.0.0.9", hostnames: ["elsewhere"] }];
+    const containers = [{ name: "default", image: "-", env: [{ name: "TEMPLATE", value: "of the template" }] }];
+    try {
+      // The first execution may have made it.
+      await kube.create(NAMESPACES, { metadata: { name: namespace } }).catch(() => undefined);
+      const vault = { ...named("vault"), data: { password: btoa("pass"), token: btoa("tok") } };
+      await kube.create(SECRETS, vault);
+      const base = {
+        ...named("flyte-example"),
+        template: { metadata: { labels: { team: "research" } }, spec: { hostAliases, containers } },
+      };
+      await kube.create(POD_TEMPLATES, base);
+      const { phase, outputs, execution } = await runs.run("pods.seen");
+      expect([phase, outputs]).toEqual(["SUCCEEDED", { o0: ["pass", "tok", "tok", "of the task", "of the template"] }]);
+      const labelSelector = `execution-id=${execution.id?.name ?? ""}`;
+      const { items } = await kube.list<KubeObject & { spec: object }>(PODS, { namespace, labelSelector });
+      expect(items).toMatchObject([{ metadata: { labels: { team: "research" } }, spec: { hostAliases } }]);
+    } finally {
+      await kube.close();
+    }
   });
 
   describe.concurrent("types", () => {
