@@ -8,12 +8,21 @@ export async function removePods(kubeconfig: string, containerd: Containerd): Pr
   await removeContainers(containerd);
 }
 
-/** Ends what runs, whoever left it: containers outlive containerd. */
+/** Ends what runs, whoever left it, with its network: containers outlive containerd. */
 export async function removeContainers(containerd: Containerd): Promise<void> {
   for (const id of await containers(containerd)) {
+    const info = await containerd.ctr("containers", "info", id).catch(() => "{}");
     await containerd.ctr("tasks", "delete", "--force", id).catch(() => undefined);
     await containerd.ctr("containers", "delete", id).catch(() => undefined);
+    for (const name of networksOf(info)) await command("ip", ["netns", "delete", name]).catch(() => undefined);
   }
+}
+
+/** Names of the network namespaces that the network plugins have made for a container's pod. */
+function networksOf(info: string): string[] {
+  const { Spec: spec } = JSON.parse(info) as { Spec?: { linux?: { namespaces?: { type: string; path?: string }[] } } };
+  const paths = spec?.linux?.namespaces?.filter(({ type }) => type === "network").map(({ path }) => path) ?? [];
+  return paths.flatMap((path) => /\/netns\/(cni-[^/]+)$/.exec(path ?? "")?.[1] ?? []);
 }
 
 async function containers({ ctr }: Containerd): Promise<string[]> {
