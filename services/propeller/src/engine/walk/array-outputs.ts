@@ -1,4 +1,5 @@
-import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { create } from "@bufbuild/protobuf";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ArrayRun } from "../array/run.js";
 import { itemId } from "../array/items.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
@@ -17,7 +18,7 @@ export function arrayEnded(walk: Walk, node: RuntimeNode, inner: Scope, array: A
   let asked = 0;
   for (let index = 0; index < array.size && asked < AT_ONCE; index++) {
     const item = inner.nodes.get(itemId(index));
-    const outputs = item?.succeeded === true ? outputsOf(walk, item) : undefined;
+    const outputs = item?.succeeded === true ? (outputsOf(walk, item) ?? noneDeclared(item)) : undefined;
     if (item?.succeeded === true && outputs === undefined) {
       const error = wantOutputsOf(walk, node, item);
       if (error !== undefined) return { kind: "fail", error };
@@ -28,4 +29,10 @@ export function arrayEnded(walk: Walk, node: RuntimeNode, inner: Scope, array: A
   if (asked > 0) return { kind: "wait" };
   walk.blobs.release(node);
   return arraySucceeded(node, items);
+}
+
+/** A raw container without outputs leaves no blob of them: there is nothing to read. */
+function noneDeclared({ model, scope }: RuntimeNode): LiteralMap | undefined {
+  const outputs = model.target.kind === "task" ? scope.definitions.tasks.get(model.target.task)?.interface?.outputs : undefined;
+  return outputs !== undefined && Object.keys(outputs.variables).length === 0 ? create(LiteralMapSchema) : undefined;
 }
