@@ -58,6 +58,8 @@ export interface RpcServer {
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_METADATA_BYTES = 32 * 1024;
+/** Longer than load balancers and HTTP clients keep what is idle: who ends a connection first takes no request down with it. */
+const HTTP_KEEP_ALIVE_MS = 75_000;
 /** Clients that vanish without a word are found out: their streams would go on for ever. */
 const KEEPALIVE_MS = 60_000;
 const KEEPALIVE_ANSWER_MS = 20_000;
@@ -97,7 +99,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
     admitBody: options.admitBody,
     stallMs,
   });
-  const http = createHttpServer({ maxHeaderSize: MAX_METADATA_BYTES }, (request, response) => {
+  const http = createHttpServer({ maxHeaderSize: MAX_METADATA_BYTES, keepAliveTimeout: HTTP_KEEP_ALIVE_MS }, (request, response) => {
     // A kept connection would hold up the drain until its client lets go.
     response.once("finish", () => draining && request.socket.end());
     gateway(request, response);

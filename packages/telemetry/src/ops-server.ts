@@ -18,6 +18,9 @@ export interface OpsServer {
   close(): Promise<void>;
 }
 
+/** Longer than load balancers and HTTP clients keep what is idle: who ends a connection first takes no request down with it. */
+const KEEP_ALIVE_MS = 75_000;
+
 /** Serves `/healthz` (the process lives), `/readyz` (it can work; `?verbose`: what of it stands on what) and `/metrics` (Prometheus). */
 export async function startOpsServer({ port, host = "127.0.0.1", readiness, metrics, details = {} }: OpsServerOptions): Promise<OpsServer> {
   const answer = async ({ pathname: path, searchParams }: URL): Promise<{ status: number; type: string; body: string }> => {
@@ -41,7 +44,7 @@ export async function startOpsServer({ port, host = "127.0.0.1", readiness, metr
       }
     }
   };
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     answer(new URL(request.url ?? "/", "http://ops")).then(
       ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
       (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),
