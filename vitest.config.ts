@@ -15,6 +15,8 @@ export default defineConfig({
     // Of a machine that is ten times as slow for a while: who waits for something waits long, and passes as soon as it is there.
     testTimeout: 120_000,
     hookTimeout: 180_000,
+    // What failed is told whole: a report of CI is often all there is to read.
+    chaiConfig: { truncateThreshold: 2000 },
     expect: { poll: { timeout: 30_000, interval: 20 } },
   },
 });

@@ -10,6 +10,7 @@ import sys
 import time
 
 from flytekit.configuration import Config, ImageConfig, PlatformConfig, SerializationSettings
+from flytekit.exceptions.system import FlyteSystemUnavailableException
 from flytekit.models.core.identifier import Identifier, ResourceType
 from flytekit.models.launch_plan import LaunchPlanState
 from flytekit.remote import FlyteRemote
@@ -37,11 +38,16 @@ def step(name, act, lost=1):
     time.sleep(2)
     print(f"cut {lost}", flush=True)
     sys.stdin.readline()
+    steps[name] = "OK"
     try:
-        steps[name] = "OK"
-        return act()
+        try:
+            return act()
+        except FlyteSystemUnavailableException:
+            # flytekit tries three times at once, now and then before gRPC has seen that the connection is gone. Its user tries again.
+            time.sleep(2)
+            return act()
     except Exception as error:  # Whatever flytekit makes of it is what a user sees.
-        steps[name] = f"{type(error).__name__}: {error}"[:300]
+        steps[name] = f"{type(error).__name__}: {error} {error.__cause__ or ''}"[:600]
 
 
 # A workflow is registered by a task, itself and its launch plan.

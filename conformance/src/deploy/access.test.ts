@@ -95,20 +95,18 @@ describe.skipIf(unavailable)("each service with the rights of its own account al
     await expect.poll(pods).toBeGreaterThan(before);
     await client.admin.terminateExecution({ id: long, cause: "enough" });
     expect(await endOf(long)).toBe("ABORTED");
-    const patched = () =>
-      new Set(
-        cluster.requests().flatMap(({ account, verb, resource }) => (account === "flyteadmin" && verb === "patch" ? [resource] : [])),
-      );
-    await expect.poll(() => patched().size).toBe(4);
+    const line = ({ account, verb, resource }: { account: string; verb: string; resource: string }) => `${account} ${verb} ${resource}`;
+    const allowed = cluster.allowed.map(line);
+    const unused = () => {
+      const used = new Set(cluster.requests().map(line));
+      return allowed.filter((right) => !used.has(right) && RARE[right] === undefined);
+    };
+    // Leases are renewed every few seconds, and given back by who ends.
+    await expect.poll(() => unused().filter((right) => !right.endsWith(" delete coordination.k8s.io/leases"))).toEqual([]);
     await stack.stop();
 
-    const requests = cluster.requests();
-    expect(requests.filter(({ code }) => code === 401 || code === 403)).toEqual([]);
-    const line = ({ account, verb, resource }: { account: string; verb: string; resource: string }) => `${account} ${verb} ${resource}`;
-    const used = new Set(requests.map(line));
-    const allowed = cluster.allowed.map(line);
+    expect(cluster.requests().filter(({ code }) => code === 401 || code === 403)).toEqual([]);
     expect(Object.keys(RARE).filter((right) => !allowed.includes(right))).toEqual([]);
-    const unused = allowed.filter((right) => !used.has(right) && RARE[right] === undefined);
-    expect(unused).toEqual([]);
+    expect(unused()).toEqual([]);
   }, 240_000);
 });
