@@ -1,6 +1,6 @@
 // What every command needs before its own work: installed dependencies and built packages.
 // Written for the Node that a machine happens to have (20 or newer), without dependencies.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,6 +33,19 @@ export function run(command, args, options = {}) {
 export function nodeProgram() {
   const pinned = join(bin, "node");
   return existsSync(pinned) ? pinned : process.execPath;
+}
+
+/** The CLI as it was built. */
+export const cli = join(root, "packages", "cli", "bundle", "main.js");
+
+/** Runs the CLI in place of this process, which ends as it ends. */
+export function becomeCli(args) {
+  const child = spawn(nodeProgram(), [cli, ...args], { stdio: "inherit", env: environment() });
+  // Ctrl-C at a terminal reaches the child too; what is sent to this process alone has to be passed on.
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.on(signal, () => (signal === "SIGINT" && process.stdin.isTTY ? undefined : child.kill(signal)));
+  }
+  child.on("exit", (code, signal) => process.exit(signal ? 1 : code));
 }
 
 export function ensureInstalled() {
