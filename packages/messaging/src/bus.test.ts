@@ -95,7 +95,7 @@ test("every durable consumer of a stream gets each message", async () => {
 test("messages come together after a batch, and the first one at once", async () => {
   const batches: string[][] = [];
   const subscription = await bus.subscribe(
-    { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, gatherMs: 300 },
+    { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, gatherMs: { least: 300, most: 300 } },
     (messages) => {
       batches.push(messages.map((message) => text(message.data)));
       for (const message of messages) message.ack();

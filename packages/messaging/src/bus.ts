@@ -54,10 +54,11 @@ export interface SubscribeOptions {
   /** After this time without an acknowledgement a message is delivered again. Default 30 s. */
   readonly ackWaitMs?: number;
   /**
-   * After a batch so many ms of messages come together, unless a whole batch is there before: for handlers whose work is
-   * much the same for one message and for a hundred. The first message after a pause is handed out at once. Default 0.
+   * After a batch messages come together, unless a whole batch is there before: for handlers whose work is much the same for one
+   * message and for a hundred. It lasts a multiple of what the batch took, at least and at most so many ms: the more there is to do, the
+   * more of what follows on each other is done as one. The first message after a pause is handed out at once. By default nothing is gathered.
    */
-  readonly gatherMs?: number;
+  readonly gatherMs?: { readonly least: number; readonly most: number };
 }
 
 export interface OwnSubscribeOptions extends SubscribeOptions {
@@ -132,6 +133,9 @@ const UNACKNOWLEDGED = 128;
 
 /** Of what comes in, so many messages are taken to travel as one when it is bounded. */
 const TOGETHER = 4;
+
+/** A handler that gathers is at work for at most a quarter of the time, until it has to gather longer than it may. */
+const GATHER_TIMES = 3;
 
 /** After so long without the server's word a message is sent again. */
 const STORED_MS = 5_000;
@@ -365,6 +369,7 @@ class PullSubscription implements OwnSubscription {
     while (this.#queue.length > 0 && !this.#closed) {
       await this.#gather();
       const batch = this.#queue.splice(0, this.options.batch);
+      const begun = performance.now();
       try {
         await this.onMessages(batch);
       } catch (error) {
@@ -374,7 +379,8 @@ class PullSubscription implements OwnSubscription {
         );
         for (const message of batch) message.nak(1_000);
       }
-      this.#gathersUntil = performance.now() + (this.options.gatherMs ?? 0);
+      const now = performance.now();
+      this.#gathersUntil = now + gatherTime(now - begun, this.options.gatherMs);
     }
     this.#working = undefined;
   }
@@ -383,6 +389,11 @@ class PullSubscription implements OwnSubscription {
     const restMs = this.#gathersUntil - performance.now();
     if (restMs > 0 && this.#queue.length < this.options.batch) await sleep(restMs);
   }
+}
+
+/** How long, ms, messages come together after a batch that took so long. */
+function gatherTime(tookMs: number, gatherMs: SubscribeOptions["gatherMs"]): number {
+  return gatherMs === undefined ? 0 : Math.min(Math.max(GATHER_TIMES * tookMs, gatherMs.least), gatherMs.most);
 }
 
 /** Repeats until it succeeds or the connection is closed: what fails here fails because the server is away or is starting. */

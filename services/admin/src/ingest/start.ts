@@ -13,7 +13,7 @@ import { type BatchDeps, recordBatch } from "./record-batch.js";
 
 export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "clusters" | "logger" | "clock" | "config" | "metrics" | "changed">;
 
-const BATCH = 1_000;
+const BATCH = 4_000;
 /**
  * The end of an execution waits this many deliveries (about 13 s) for the ends of its nodes
  * and attempts, which may be on their way; then it is recorded as it is.
@@ -21,8 +21,11 @@ const BATCH = 1_000;
 const HELD_DELIVERIES = 8;
 /** What an admin that died had in hand goes to the next one after this time. */
 const ACK_WAIT_MS = 10_000;
-/** A transaction costs the same for three events as for fifty, and an execution tells of its nodes one by one. */
-const GATHER_MS = 20;
+/**
+ * A transaction costs the same for three events as for fifty, and an execution tells of its nodes one by one. When there is much to record, most nodes
+ * have begun and ended within the longer time, and are written once.
+ */
+const GATHER_MS = { least: 20, most: 250 };
 /** After which time without the database a batch goes back to the bus. */
 const AWAY_MS = 500;
 
@@ -43,7 +46,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       stream: EVENT_STREAM.name,
       durable: "admin-ingest",
       subjects: allEventFilters,
-      maxInFlight: 4 * BATCH,
+      maxInFlight: 2 * BATCH,
       batch: BATCH,
       ackWaitMs: ACK_WAIT_MS,
       gatherMs: GATHER_MS,
