@@ -1,3 +1,4 @@
+import { startFirstStatistics } from "../background/first-statistics.js";
 import { startRounds } from "../background/rounds.js";
 import { type Running, together } from "../background/running.js";
 import type { AdminDeps } from "../deps.js";
@@ -16,6 +17,7 @@ export function startUpkeep(deps: AdminDeps): Running {
   const { logger, clusters } = deps;
   const deadlineMs = deps.config.abort.deadlineSeconds * 1_000;
   const parts = [
+    startFirstStatistics(deps.db, logger),
     startRounds(
       {
         everyMs: Math.min(Math.max(deadlineMs / 4, 100), 5_000),
