@@ -68,7 +68,7 @@ export async function recordWorkflowEvent(
     }),
   });
   deps.changed?.([before.rowId]);
-  if (isTerminalWorkflowEvent(after.phase)) await announceEnds(deps, [{ execution: id, phase: after.phase }]);
+  if (isTerminalWorkflowEvent(after.phase)) await announceEnds(deps, [{ execution: id, rowId: before.rowId, phase: after.phase }]);
   else await noteSignsOfLife(deps.db, [before.rowId]);
 }
 

@@ -24,6 +24,8 @@ export interface ExecutionStateWrite {
   readonly revision: number;
   /** Whether it ends with this: those whom that concerns are then to be told. */
   readonly ends: boolean;
+  /** It ends, and none of its nodes and attempts is open: nothing is left to settle. Look again afterwards (settle/settled.ts). */
+  readonly settled?: boolean;
 }
 
 interface Row {
@@ -106,6 +108,8 @@ const columns: readonly Column[] = [
   { name: "error_code", type: "text", value: ({ state }) => errorOf(state)?.code ?? null, update: "keep" },
   { name: "abort_cause", type: "text", value: ({ state }) => abortOf(state)?.cause ?? null, update: "keep" },
   { name: "abort_principal", type: "text", value: ({ state }) => abortOf(state)?.principal ?? null, update: "keep" },
+  // The database reads the word as the time of its own clock.
+  { name: "settled_at", type: "timestamptz", value: ({ settled }) => (settled === true ? "now" : null), update: "keep" },
 ];
 
 const write = update("executions", columns, "executions.id");

@@ -122,6 +122,7 @@ async function recorded() {
       created_at: 0,
       updated_at: 0,
       revision: 0,
+      settled_at: 0,
       id: 0,
       execution_name: "",
       execution_id: 0,

@@ -5,6 +5,7 @@ import type { ExecutionName } from "../execution/state.js";
 import type { ExecutionIds } from "./execution-ids.js";
 import type { Item, Outcome, Placed } from "./item.js";
 import { executionsWithOpenRows } from "../settle/open-rows.js";
+import { lookAfterMark } from "../settle/settled.js";
 import { noteSignsOfLife } from "../settle/signs-of-life.js";
 import { recordNodes } from "./record-nodes.js";
 import { recordNotices } from "./record-notices.js";
@@ -22,7 +23,11 @@ export interface BatchResult {
   /** For each item, in order. */
   readonly outcomes: readonly Outcome[];
   /** Executions that a terminal event was told of, with the phase that stands. */
-  readonly ended: readonly { readonly execution: ExecutionName; readonly phase: WorkflowExecution_Phase }[];
+  readonly ended: readonly {
+    readonly execution: ExecutionName;
+    readonly rowId: bigint;
+    readonly phase: WorkflowExecution_Phase;
+  }[];
   /** Numbers of the executions that items were about. */
   readonly changed: readonly bigint[];
 }
@@ -69,22 +74,29 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
     ...new Set([...workflows, ...nodes, ...tasks].filter(({ item }) => isSignOfLife(item)).map(({ executionId }) => executionId)),
   ]);
   // Last: who sees an execution ended finds what it consists of ended too.
-  const endings = workflows.filter(({ index, item }) => isTerminalWorkflowEvent(item.fact.phase) && mayHold(index));
+  const endings = workflows.filter(({ item }) => isTerminalWorkflowEvent(item.fact.phase));
   const open = await executionsWithOpenRows(
     deps.db,
     endings.map(({ executionId }) => executionId),
   );
-  const held = new Set(endings.filter(({ executionId }) => open.has(executionId)));
+  const held = new Set(endings.filter(({ index, executionId }) => open.has(executionId) && mayHold(index)));
   for (const { index } of held) outcomes[index] = "waits";
+  const settled = new Set(endings.map(({ executionId }) => executionId).filter((id) => !open.has(id)));
   await apart.record(
     workflows.filter((placed) => !held.has(placed)),
     async (part) => {
-      const states = await recordWorkflows(deps.db, part);
+      const states = await recordWorkflows(deps.db, part, settled);
       for (const { item, executionId } of part) {
         const phase = states.get(executionId)?.phase;
-        if (phase !== undefined && isTerminalWorkflowEvent(item.fact.phase)) ended.push({ execution: item.execution, phase });
+        if (phase !== undefined && isTerminalWorkflowEvent(item.fact.phase))
+          ended.push({ execution: item.execution, rowId: executionId, phase });
       }
     },
+  );
+  // Also where the end was recorded before: who did so may have died without the look.
+  await lookAfterMark(
+    deps.db,
+    endings.filter((placed) => !held.has(placed)).map(({ executionId }) => executionId),
   );
   return { outcomes, ended, changed: [...new Set(ids.filter((id) => id !== undefined))] };
 }

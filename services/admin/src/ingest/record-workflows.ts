@@ -9,8 +9,16 @@ type WorkflowItem = Placed<Extract<Item, { kind: "workflow" }>>;
 
 const ROUNDS = 20;
 
-/** Records workflow events; gives the states of their executions afterwards, by row number. */
-export async function recordWorkflows(db: Queryable, items: readonly WorkflowItem[]): Promise<Map<bigint, WorkflowState>> {
+/**
+ * Records workflow events; gives the states of their executions afterwards, by row number.
+ *
+ * @param settled executions that nothing is open of: they are settled as they end.
+ */
+export async function recordWorkflows(
+  db: Queryable,
+  items: readonly WorkflowItem[],
+  settled: ReadonlySet<bigint>,
+): Promise<Map<bigint, WorkflowState>> {
   const result = new Map<bigint, WorkflowState>();
   let open = groupBy(items, ({ executionId }) => executionId);
   for (let round = 0; open.size > 0; round++) {
@@ -22,7 +30,9 @@ export async function recordWorkflows(db: Queryable, items: readonly WorkflowIte
       if (before === undefined) continue;
       const state = group.reduce((folded, { item }) => foldWorkflow(folded, item.fact, item.order), before.state);
       result.set(rowId, state);
-      if (state !== before.state) writes.push({ rowId, state, revision: before.revision + 1, ends: isEnd(before.state, state) });
+      if (state === before.state) continue;
+      const ends = isEnd(before.state, state);
+      writes.push({ rowId, state, revision: before.revision + 1, ends, settled: ends && settled.has(rowId) });
     }
     if (writes.length === 0) break;
     const saved = await saveExecutionStates(

@@ -8,6 +8,7 @@ import type { ExecutionName } from "../execution/state.js";
 
 /** What the launcher needs of an execution. */
 export interface LaunchableExecution extends ExecutionName {
+  readonly rowId: bigint;
   readonly phase: WorkflowExecution_Phase;
   /** Admin ended it without its engine. */
   readonly abortForced: boolean;
@@ -40,11 +41,12 @@ export async function findLaunchable(db: Queryable, rowId: bigint): Promise<Laun
     text: `SELECT ${LAUNCHABLE_COLUMNS} FROM executions e WHERE e.id = $1`,
     values: [rowId],
   });
-  return rows[0] && readLaunchable(rows[0]);
+  return rows[0] && readLaunchable(rowId, rows[0]);
 }
 
-export function readLaunchable(row: LaunchableRow): LaunchableExecution {
+export function readLaunchable(rowId: bigint, row: LaunchableRow): LaunchableExecution {
   return {
+    rowId,
     project: row.execution_project,
     domain: row.execution_domain,
     name: row.execution_name,

@@ -24,7 +24,10 @@ export async function forceAborts(
     const forced = await endWithoutEngine(deps, execution);
     if (forced) deps.logger.warn({ execution: textOf(execution), deadlineMs }, "execution aborted without its engine's word");
   }
-  await wakeParents(deps, overdue);
+  await wakeParents(
+    deps,
+    overdue.map(({ rowId }) => rowId),
+  );
   return overdue.length;
 }
 
@@ -49,13 +52,17 @@ export async function endWithoutEngine(
   return before.state.phase === WorkflowExecution_Phase.ABORTING;
 }
 
+interface Overdue extends ExecutionName {
+  readonly rowId: bigint;
+}
+
 async function findOverdue(
   db: Queryable,
   { deadlineMs, limit }: { readonly deadlineMs: number; readonly limit: number },
-): Promise<readonly ExecutionName[]> {
-  const { rows } = await db.query<{ project: string; domain: string; name: string }>({
+): Promise<readonly Overdue[]> {
+  const { rows } = await db.query<Overdue>({
     name: "find-overdue-aborts",
-    text: `SELECT execution_project AS project, execution_domain AS domain, execution_name AS name FROM executions
+    text: `SELECT id AS "rowId", execution_project AS project, execution_domain AS domain, execution_name AS name FROM executions
       WHERE phase = 'ABORTING' AND abort_requested_at <= now() - $1 * interval '1 millisecond'
       ORDER BY abort_requested_at LIMIT $2`,
     values: [deadlineMs, limit],

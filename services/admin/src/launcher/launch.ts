@@ -119,8 +119,10 @@ export async function ensureNamespace(kube: Pick<LaunchKube, "create">, name: st
 /** Ends an execution that its data plane will never take. */
 async function fail(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
   const fact = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: refusalError(reason) };
-  await changeExecution(deps.db, execution, { decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)) });
-  await wakeParents(deps, [execution]);
+  const { before } = await changeExecution(deps.db, execution, {
+    decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)),
+  });
+  await wakeParents(deps, [before.rowId]);
 }
 
 /**
@@ -144,7 +146,7 @@ export async function abort(
   }
   if (deleted || isTerminalWorkflowEvent(execution.phase)) return;
   await endWithoutEngine(deps, execution);
-  await wakeParents(deps, [execution]);
+  await wakeParents(deps, [execution.rowId]);
 }
 
 /** The data plane of an execution: by name, or the only one. One that has no name here has any: its engine may have told it. */

@@ -106,7 +106,7 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
       return restoreEntry(deps.db, execution.rowId, decision.kind);
     case "aborted":
       await endWithoutEngine(deps, execution);
-      return wakeParents(deps, [execution]);
+      return wakeParents(deps, [execution.rowId]);
     case "end":
       return end(deps, execution, endFact(deps, decision.status));
     case "vanished":
@@ -121,10 +121,10 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
 }
 
 async function end(deps: RepairDeps, execution: ExecutionName, fact: WorkflowFact): Promise<void> {
-  const { after } = await changeExecution(deps.db, execution, {
+  const { before, after } = await changeExecution(deps.db, execution, {
     decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)),
   });
-  await announceEnds(deps, [{ execution, phase: after.phase }]);
+  await announceEnds(deps, [{ execution, rowId: before.rowId, phase: after.phase }]);
 }
 
 function endFact({ clock }: RepairDeps, status: FoundResource["status"]): WorkflowFact {

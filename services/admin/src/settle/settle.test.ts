@@ -144,6 +144,69 @@ describe("ends that nobody reported", () => {
   });
 });
 
+describe("executions that end with everything in them ended", () => {
+  const isSettled = async () =>
+    (
+      await db.query<{ settled: boolean }>({
+        text: "SELECT settled_at IS NOT NULL AS settled FROM executions WHERE execution_name = $1",
+        values: [name],
+      })
+    ).rows[0]?.settled;
+  const ends = () => [task("n0", Task.SUCCEEDED), node("n0", Node.SUCCEEDED), workflow(Workflow.SUCCEEDED)];
+
+  test("are settled as they end; what is reported to run later takes that back", async () => {
+    await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING), workflow(Workflow.RUNNING));
+    expect(await isSettled()).toBe(false);
+    await record(...ends());
+    expect(await isSettled()).toBe(true);
+    expect(await settle()).toBe(0);
+    await record(node("n1", Node.RUNNING));
+    expect(await isSettled()).toBe(false);
+    expect(await settle()).toBe(1);
+    expect(await seen()).toMatchObject({ n1: "SUCCEEDED" });
+    expect(await isSettled()).toBe(true);
+  });
+
+  test("are not while something is open", async () => {
+    await record(node("n0", Node.RUNNING), workflow(Workflow.FAILED));
+    expect(await isSettled()).toBe(false);
+    await settle();
+    expect(await seen()).toEqual({ n0: "ABORTED" });
+  });
+
+  /** Records them while another replica records that a node runs, just before the end is written; it may die before it looks again. */
+  async function recordWhileOneBegins(items: readonly Item[], dies: boolean): Promise<unknown> {
+    let begun = false;
+    const meanwhile: Pick<Database, "query"> = {
+      query: async (query) => {
+        if (dies && begun && query.name === "executions-with-open-rows") throw new Error("died");
+        if (!begun && query.name === "update-executions-that-end") {
+          begun = true;
+          await record(node("n1", Node.RUNNING));
+        }
+        return db.query(query);
+      },
+    };
+    return recordBatch({ db: meanwhile, ids, onUnrecordable: () => undefined }, items);
+  }
+
+  test("are not when another replica hears of something that runs just then", async () => {
+    await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING));
+    await recordWhileOneBegins(ends(), false);
+    expect(await seen()).toMatchObject({ n1: "RUNNING" });
+    expect(await isSettled()).toBe(false);
+  });
+
+  test("are not either when who recorded the end died before it looked again: the end comes again", async () => {
+    await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING));
+    const items = ends();
+    await expect(recordWhileOneBegins(items, true)).rejects.toThrow("died");
+    expect(await isSettled()).toBe(true);
+    await record(...items);
+    expect(await isSettled()).toBe(false);
+  });
+});
+
 describe("events that come after all", () => {
   test("the reported end takes the place of the assumed one, on whatever way it comes", async () => {
     await record(node("n0", Node.RUNNING), task("n0", Task.RUNNING), node("n1", Node.RUNNING), task("n1", Task.RUNNING));

@@ -15,6 +15,7 @@ import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../node-execu
 import { loadTasks, saveTasks, type TaskWrite } from "../task-execution/store.js";
 import { settleNode, settleTask, type Settlement } from "./decide.js";
 import { executionsWithOpenRows, findOpenNodes, findOpenTasks } from "./open-rows.js";
+import { markSettled } from "./settled.js";
 import { nodeStatusesOf, toldPhases } from "./told.js";
 
 export interface SettleDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "logger" | "changed"> {
@@ -34,7 +35,8 @@ const ROWS = 1_000;
 
 /**
  * Makes sure, once for each execution that has ended so long ago, that none of its nodes and
- * attempts is left open: events may have been lost. Gives how many executions were looked at.
+ * attempts is left open: events may have been lost. Most are settled as they end (ingest/record-batch.ts).
+ * Gives how many executions were looked at.
  */
 export async function settleOnce(
   deps: SettleDeps,
@@ -189,20 +191,4 @@ async function takeEnded(db: Queryable, { endedMs, limit }: { endedMs: number; l
     phase: workflowPhaseOf(row.phase),
     endedAt: row.ended_ns,
   }));
-}
-
-/**
- * Whoever records something open of an ended execution takes its mark away, afterwards. So
- * what came before the mark is seen by a look after it, and what came later takes it away.
- */
-async function markSettled(db: Queryable, ids: readonly bigint[]): Promise<void> {
-  if (ids.length === 0) return;
-  await db.query({ name: "mark-settled", text: "UPDATE executions SET settled_at = now() WHERE id = ANY($1::bigint[])", values: [ids] });
-  const open = await executionsWithOpenRows(db, ids);
-  if (open.size === 0) return;
-  await db.query({
-    name: "unmark-settled",
-    text: "UPDATE executions SET settled_at = NULL WHERE id = ANY($1::bigint[])",
-    values: [[...open]],
-  });
 }

@@ -9,6 +9,8 @@ export type AnnounceDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "
 
 export interface RecordedEnd {
   readonly execution: ExecutionName;
+  /** Number of its row. */
+  readonly rowId: bigint;
   /** The phase that stands. */
   readonly phase: WorkflowExecution_Phase;
 }
@@ -18,12 +20,12 @@ export async function announceEnds(deps: AnnounceDeps, ended: readonly RecordedE
   for (const { execution, phase } of ended) publishRecorded(deps, execution, phase);
   await wakeParents(
     deps,
-    ended.map(({ execution }) => execution),
+    ended.map(({ rowId }) => rowId),
   );
 }
 
-/** Wakes the nodes that launched these executions, if nodes did. It never fails: who waits asks again. */
-export async function wakeParents(deps: Omit<AnnounceDeps, "clock">, children: readonly ExecutionName[]): Promise<void> {
+/** Wakes the nodes that launched these executions, by the numbers of their rows, if nodes did. It never fails: who waits asks again. */
+export async function wakeParents(deps: Omit<AnnounceDeps, "clock">, children: readonly bigint[]): Promise<void> {
   if (children.length === 0) return;
   try {
     for (const { parent, nodeId } of await findParents(deps.db, children)) {
@@ -36,16 +38,13 @@ export async function wakeParents(deps: Omit<AnnounceDeps, "clock">, children: r
 
 async function findParents(
   db: Queryable,
-  children: readonly ExecutionName[],
+  children: readonly bigint[],
 ): Promise<readonly { readonly parent: ExecutionName; readonly nodeId: string }[]> {
   const { rows } = await db.query<{ project: string; domain: string; name: string; node_id: string }>({
     name: "find-parents-of-ended",
     text: `SELECT p.execution_project AS project, p.execution_domain AS domain, p.execution_name AS name, child.parent_node_id AS node_id
-      FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
-      JOIN executions child ON child.execution_project = given.project AND child.execution_domain = given.domain
-        AND child.execution_name = given.name
-      JOIN executions p ON p.id = child.parent_execution_id`,
-    values: [children.map(({ project }) => project), children.map(({ domain }) => domain), children.map(({ name }) => name)],
+      FROM executions child JOIN executions p ON p.id = child.parent_execution_id WHERE child.id = ANY($1::bigint[])`,
+    values: [children],
   });
   return rows.map(({ node_id: nodeId, ...parent }) => ({ parent, nodeId }));
 }
