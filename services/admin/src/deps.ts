@@ -5,6 +5,7 @@ import type { Database } from "@flyte-ts/postgres";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import type { ClusterHealth } from "./cluster/health.js";
 import type { AdminConfig } from "./config.js";
+import type { Launches } from "./launcher/launches.js";
 import type { CompileThread } from "./workflow/compiler/compile-thread.js";
 
 /** A data plane that executions may be sent to. */
@@ -33,6 +34,8 @@ export interface AdminDeps {
   readonly clock: () => Date;
   /** Compiles large workflows; without it they are compiled on the main thread. */
   readonly compileThread?: Pick<CompileThread, "compile">;
+  /** Without it executions wait for whoever looks for them. */
+  readonly launches?: Launches;
   /** Tells all replicas that something of these executions, by the numbers of their rows, was committed; it may be lost. */
   readonly changed?: (executionIds: readonly bigint[]) => void;
   /** Variables of the environment that the configuration names for secrets. */

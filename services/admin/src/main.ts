@@ -82,7 +82,7 @@ const compileThread = new CompileThread({
 });
 const clock = () => new Date();
 const live = startLive({ config, db, bus, clock, logger, metrics });
-const deps: AdminDeps = {
+const base: AdminDeps = {
   config,
   db,
   blobs,
@@ -97,13 +97,15 @@ const deps: AdminDeps = {
   random: Math.random,
   env: process.env,
 };
-await seedProjects(deps);
+await seedProjects(base);
 
 outboxMetrics(metrics, db);
-const ingest = await startIngest(deps);
+const ingest = await startIngest(base);
 // Without a data plane executions are accepted and wait for one.
+const launcher = clusters.length === 0 ? undefined : await startLauncher(base);
+const deps: AdminDeps = { ...base, ...(launcher && { launches: launcher.launches }) };
 const background = [
-  ...(clusters.length === 0 ? [] : [await startLauncher(deps)]),
+  ...(launcher === undefined ? [] : [launcher]),
   startUpkeep(deps),
   startRetention(deps),
   startTellingEnds(deps),

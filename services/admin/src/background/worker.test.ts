@@ -114,6 +114,37 @@ test("who is woken looks at once", async () => {
   expect(await rows()).toEqual([]);
 });
 
+test("a place that is kept counts among those at once, and what begins there is worked on like what was taken", async () => {
+  const { open, passed } = gate();
+  const begun: bigint[] = [];
+  const worker = startWorker(
+    { db: database.db, logger },
+    work(
+      async (row) => {
+        begun.push(row.id);
+        await passed;
+        await done(row);
+      },
+      { inFlight: 2 },
+    ),
+  );
+  const [first, second] = [worker.reserve(), worker.reserve()];
+  expect(worker.reserve()).toBeUndefined();
+  await database.db.query({ text: "INSERT INTO work (id, attempts, available_at) VALUES (7, 1, now() + interval '1 second')" });
+  await owe([8, 9]);
+  first?.begin({ id: 7n, attempts: 1 });
+  const [before] = await rows();
+  await expect.poll(async () => (await rows())[0]?.at.getTime(), { timeout: 5_000 }).toBeGreaterThan(before?.at.getTime() ?? 0);
+  expect(begun).toEqual([7n]);
+  second?.release();
+  await expect.poll(() => begun).toEqual([7n, 8n]);
+  const closed = worker.close();
+  expect(worker.reserve()).toBeUndefined();
+  open();
+  await closed;
+  expect((await rows()).map(({ id }) => id)).toEqual([9n]);
+});
+
 test("what others have taken meanwhile is theirs", async () => {
   await owe([1]);
   const [mine] = await take(1);

@@ -26,13 +26,23 @@ export interface Work<Row extends TakenRow> {
   readonly trouble: string;
 }
 
-export interface Worker extends Running {
+export interface Worker<Row extends TakenRow> extends Running {
   /** Looks for work now. */
   wake(): void;
+  /** Keeps a place for a row that the caller is about to write as taken; undefined where there is none. */
+  reserve(): Place<Row> | undefined;
+}
+
+/** A place for one row among those that are worked on at once. Exactly one of both is to be called. */
+export interface Place<Row extends TakenRow> {
+  /** Works on the row, which is stored and whose lease is this process's. */
+  begin(row: Row): void;
+  /** There is no row. */
+  release(): void;
 }
 
 /** Takes rows that are due and works on them until it is closed. Any number of replicas share the work. */
-export function startWorker<Row extends TakenRow>(deps: WorkerDeps, work: Work<Row>): Worker {
+export function startWorker<Row extends TakenRow>(deps: WorkerDeps, work: Work<Row>): Worker<Row> {
   const loop = new WorkLoop(deps, work);
   const running = loop.run();
   const extending = startRounds(
@@ -41,6 +51,7 @@ export function startWorker<Row extends TakenRow>(deps: WorkerDeps, work: Work<R
   );
   return {
     wake: () => loop.wake(),
+    reserve: () => loop.reserve(),
     close: async () => {
       loop.stop();
       await running;
@@ -53,6 +64,7 @@ class WorkLoop<Row extends TakenRow> {
   readonly #deps: WorkerDeps;
   readonly #work: Work<Row>;
   readonly #inHand = new Map<Promise<void>, Row>();
+  #reserved = 0;
   #stopped = false;
   #woken = false;
   #wake: () => void = () => undefined;
@@ -67,6 +79,26 @@ class WorkLoop<Row extends TakenRow> {
     this.#wake();
   }
 
+  reserve(): Place<Row> | undefined {
+    if (this.#stopped || this.#free() <= 0) return undefined;
+    this.#reserved++;
+    return {
+      begin: (row) => {
+        this.#reserved--;
+        // Should it have been stopped meanwhile, the lease ends by itself.
+        if (!this.#stopped) this.#start(row);
+      },
+      release: () => {
+        this.#reserved--;
+        this.wake();
+      },
+    };
+  }
+
+  #free(): number {
+    return this.#work.inFlight - this.#inHand.size - this.#reserved;
+  }
+
   stop(): void {
     this.#stopped = true;
     this.wake();
@@ -75,7 +107,7 @@ class WorkLoop<Row extends TakenRow> {
   async run(): Promise<void> {
     while (!this.#stopped) {
       this.#woken = false;
-      const free = this.#work.inFlight - this.#inHand.size;
+      const free = this.#free();
       const rows = free > 0 ? await this.#take(free) : [];
       for (const row of rows) this.#start(row);
       // Every turn waits for something: the database or a reason to go on.

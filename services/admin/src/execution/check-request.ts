@@ -6,14 +6,14 @@ import { checkIdentifier, checkText, resourceTypeName } from "../identifier/chec
 import { invalidArgument, missingArgument } from "../invalid.js";
 import { checkLabels } from "../labels.js";
 import { checkNotifications } from "../notification/check.js";
-import { requireActiveProject, type StoredProject } from "../project/require.js";
+import { requireActiveProject, type FoundProject } from "../project/require.js";
 
 /** Kubernetes takes no longer label values, and the name becomes one. */
 const MAX_NAME = 63;
 const NAME = /^[a-z][a-z\-0-9]*$/;
 
 export interface CheckedRequest {
-  readonly project: StoredProject;
+  readonly project: FoundProject;
   readonly spec: ExecutionSpec;
   /** A task or a launch plan. */
   readonly entity: Identifier;

@@ -9,7 +9,6 @@ import {
   ExecutionSpecSchema,
   SystemMetadataSchema,
 } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
-import type { LaunchPlan } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -21,6 +20,8 @@ import { nanosOfDate } from "../event/time.js";
 import { missingEntity } from "../identifier/missing.js";
 import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
+import type { KnownVersions, LaunchPlanVersion } from "../launch-plan/known-versions.js";
+import { takenEntry } from "../launcher/outbox.js";
 import { isBeingDeleted } from "../retention/mark.js";
 import { resourcesOf } from "../task/resources.js";
 import { wakeParents } from "../wake/announce-ends.js";
@@ -30,7 +31,7 @@ import { type CheckedRequest, checkCreateRequest } from "./check-request.js";
 import { checkConcurrency, isLimited } from "./concurrency.js";
 import { inherit } from "./inherit.js";
 import { findExecutionId } from "./find.js";
-import { insertExecution, type NewExecution } from "./insert.js";
+import { type Inserted, insertTaken, type NewExecution } from "./insert.js";
 import { encodeLaunchSettings } from "./launch-settings.js";
 import { mergeConfig } from "./merge-config.js";
 import { namespaceOf } from "./namespace.js";
@@ -38,7 +39,10 @@ import { foreseeRefusal, refusalError } from "./refusal.js";
 import { ensureSingleTask } from "./single-task.js";
 import type { ExecutionName } from "./state.js";
 
-export type CreateDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
+export type CreateDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger" | "launches"> & {
+  /** Versions of launch plans that are known; without it each is read. */
+  readonly launchPlans?: Pick<KnownVersions, "find">;
+};
 
 export interface Caller {
   /** Who asks; empty without authentication. */
@@ -67,18 +71,34 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
   const id = { project: request.project, domain: request.domain, name: request.name || randomExecutionName(deps.random) };
   const row = await prepare(deps, { id, checked, what, inputs: inputs.inputs, userInputs: request.inputs, caller });
   await refuseWhatGoes(deps.db, row);
+  const rowId = await store(deps, row, what);
+  if (row.failure !== undefined) await wakeParents(deps, [rowId]);
+  return id;
+}
+
+/** Stores it and, where there is room, launches it. Gives the number of its row. */
+async function store(deps: CreateDeps, row: NewExecution, { launchPlan, launchPlanRowId }: Launchable): Promise<bigint> {
   const { id: limitedBy, spec } = launchPlan;
   const policy = spec?.concurrencyPolicy;
-  if (what.launchPlanRowId === undefined || limitedBy === undefined || !isLimited(policy)) {
-    await insertExecution(deps.db, row);
-  } else {
-    await deps.db.transaction(async (tx) => {
-      await checkConcurrency(tx, limitedBy, policy);
-      await insertExecution(tx, row);
-    });
+  const place = row.failure === undefined ? deps.launches?.reserve() : undefined;
+  const insert = (tx: Queryable) => insertTaken(tx, row, place === undefined ? 0 : (deps.launches?.leaseMs ?? 0));
+  let inserted: Inserted;
+  try {
+    if (launchPlanRowId === undefined || limitedBy === undefined || !isLimited(policy)) inserted = await insert(deps.db);
+    else {
+      inserted = await deps.db.transaction(async (tx) => {
+        await checkConcurrency(tx, limitedBy, policy);
+        return insert(tx);
+      });
+    }
+  } catch (error) {
+    place?.release();
+    throw error;
   }
-  if (row.failure !== undefined) await wakeParents(deps, [id]);
-  return id;
+  const { rowId, entryId } = inserted;
+  if (entryId === undefined) place?.release();
+  else place?.begin(takenEntry(row, { rowId, entryId }));
+  return rowId;
 }
 
 /** Nothing begins below an execution that is being deleted, nor takes over what it has done. */
@@ -99,7 +119,7 @@ function withInputs(request: ExecutionCreateRequest): ExecutionCreateRequest {
 }
 
 interface Launchable {
-  readonly launchPlan: LaunchPlan;
+  readonly launchPlan: LaunchPlanVersion["launchPlan"];
   /** Undefined for a task: its hidden launch plan is not what was launched. */
   readonly launchPlanRowId: bigint | undefined;
   readonly taskRowId: bigint | undefined;
@@ -112,7 +132,7 @@ async function findLaunchable(deps: CreateDeps, { entity, spec }: CheckedRequest
     const single = await ensureSingleTask(deps, entity, spec);
     return { ...single, launchPlan: single.launchPlan.launchPlan, launchPlanRowId: undefined };
   }
-  const found = await findLaunchPlan(deps.db, entity);
+  const found = await (deps.launchPlans?.find(entity) ?? findLaunchPlan(deps.db, entity));
   const workflow = found?.launchPlan.spec?.workflowId;
   if (found === undefined || workflow === undefined) throw missingEntity("LAUNCH_PLAN", entity);
   return { launchPlan: found.launchPlan, launchPlanRowId: found.rowId, taskRowId: undefined, workflow, workflowRowId: found.workflowRowId };
@@ -127,15 +147,16 @@ interface Prepared {
   readonly caller: Caller;
 }
 
-async function prepare(
-  deps: CreateDeps,
-  { id, checked, what, inputs, userInputs, caller }: Prepared,
-): Promise<Parameters<typeof insertExecution>[1]> {
+async function prepare(deps: CreateDeps, { id, checked, what, inputs, userInputs, caller }: Prepared): Promise<NewExecution> {
   const { spec, project } = checked;
   const { launchPlan, workflow } = what;
   const isTask = what.taskRowId !== undefined;
   const inherited = await inherit(deps.db, spec, caller.principal);
-  const attributes = await findSettings(deps, id, { workflow, launchPlan: launchPlan.id?.name ?? "", isTask });
+  // Most projects have none, and the workflow is in the same one.
+  const mayHaveAttributes = project.hasAttributes || workflow.project !== id.project;
+  const attributes: Settings = mayHaveAttributes
+    ? await findSettings(deps, id, { workflow, launchPlan: launchPlan.id?.name ?? "", isTask })
+    : {};
   const config = mergeConfig({
     request: spec,
     launchPlan: isTask ? undefined : launchPlan.spec,
@@ -216,7 +237,7 @@ async function prepare(
 }
 
 /** The request's own list wins; `disable_all` silences the launch plan's. */
-function notificationsOf({ notificationOverrides: own }: ExecutionSpec, launchPlan: LaunchPlan): Notification[] {
+function notificationsOf({ notificationOverrides: own }: ExecutionSpec, launchPlan: LaunchPlanVersion["launchPlan"]): Notification[] {
   if (own.case === "notifications" && own.value.notifications.length > 0) return own.value.notifications;
   if (own.case === "disableAll" && own.value) return [];
   return launchPlan.spec?.entityMetadata?.notifications ?? [];
@@ -227,6 +248,8 @@ interface SettingsScope {
   readonly launchPlan: string;
   readonly isTask: boolean;
 }
+
+type Settings = Partial<Awaited<ReturnType<typeof findSettings>>>;
 
 /** What is set for the project, domain, workflow and launch plan. */
 function findSettings({ db }: CreateDeps, { project, domain, name }: ExecutionName, { workflow, launchPlan, isTask }: SettingsScope) {

@@ -47,6 +47,21 @@ export const OUTBOX_CHANNEL = "flyte_execution_outbox";
  * @throws RpcError ALREADY_EXISTS when the name is taken or a tag comes twice.
  */
 export async function insertExecution(tx: Queryable, execution: NewExecution): Promise<bigint> {
+  return (await insertTaken(tx, execution, 0)).rowId;
+}
+
+export interface Inserted {
+  readonly rowId: bigint;
+  /** Number of what is owed to the data plane; undefined where nothing is. */
+  readonly entryId: bigint | undefined;
+}
+
+/**
+ * {@link insertExecution} for one who launches it, too: what is owed is taken from the beginning, for so long, and nobody is told of it.
+ *
+ * @param leaseMs 0: nobody has taken it.
+ */
+export async function insertTaken(tx: Queryable, execution: NewExecution, leaseMs: number): Promise<Inserted> {
   const { failure } = execution;
   const entries = [...Object.entries(execution.labels), ...execution.tags.map((tag) => [tag, ""] as const)];
   const values = [
@@ -84,18 +99,19 @@ export async function insertExecution(tx: Queryable, execution: NewExecution): P
     OUTBOX_CHANNEL,
     execution.movable,
     execution.imported === true,
+    leaseMs,
   ];
   const { rows } = await insert(tx, values);
-  const id = rows[0]?.id;
-  if (id === undefined) {
+  const [row] = rows;
+  if (row === undefined) {
     throw alreadyExists(`execution ${execution.project}/${execution.domain}/${execution.name}: value with matching name already exists`);
   }
-  return id;
+  return { rowId: row.id, entryId: row.entry_id ?? undefined };
 }
 
 async function insert(tx: Queryable, values: readonly unknown[]) {
   try {
-    return await tx.query<{ id: bigint }>({
+    return await tx.query<{ id: bigint; entry_id: bigint | null }>({
       name: "insert-execution",
       text: `WITH made AS (
         INSERT INTO executions (execution_project, execution_domain, execution_name, launch_plan_id, launch_plan_name, workflow_id,
@@ -109,11 +125,13 @@ async function insert(tx: Queryable, values: readonly unknown[]) {
         INSERT INTO execution_tags (execution_id, key, value)
         SELECT made.id, tag.key, tag.value FROM made, unnest($29::text[], $30::text[]) AS tag(key, value)
       ), owed AS (
-        INSERT INTO execution_outbox (execution_id, action, movable) SELECT id, 'launch', $33::boolean FROM made WHERE $31::boolean
+        INSERT INTO execution_outbox (execution_id, action, movable, available_at, attempts)
+        SELECT id, 'launch', $33::boolean, now() + $35::int * interval '1 millisecond', ($35::int > 0)::int FROM made WHERE $31::boolean
+        RETURNING id
       ), ended AS (
         INSERT INTO execution_ends (execution_id) SELECT id FROM made WHERE NOT $31::boolean AND NOT $34::boolean
       )
-      SELECT id, (SELECT pg_notify($32, '') WHERE $31::boolean) FROM made`,
+      SELECT id, (SELECT id FROM owed) AS entry_id, (SELECT pg_notify($32, '') WHERE $31::boolean AND $35::int = 0) FROM made`,
       values,
     });
   } catch (error) {

@@ -5,6 +5,7 @@ import type { AdminDeps } from "../deps.js";
 import { nanosOfDate } from "../event/time.js";
 import { invalidArgument } from "../invalid.js";
 import { gatherExecution, type GatherDeps } from "../metrics/gather.js";
+import { KnownVersions } from "../launch-plan/known-versions.js";
 import { executionSpan } from "../metrics/spans.js";
 import { createExecution, type CreateDeps } from "./create.js";
 import { type DataDeps, executionData } from "./data.js";
@@ -32,8 +33,9 @@ type Methods = Pick<
 const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
 
 /** Executions: create, repeat, read, list, archive, terminate. */
-export function executionRpcs(deps: CreateDeps & DataDeps & GatherDeps & Pick<AdminDeps, "changed">): Methods {
-  const { db, clock } = deps;
+export function executionRpcs(given: CreateDeps & DataDeps & GatherDeps & Pick<AdminDeps, "changed">): Methods {
+  const { db, clock } = given;
+  const deps = { ...given, launchPlans: new KnownVersions(db) };
   return {
     createExecution: async (request, context) => ({ id: await createExecution(deps, request, callerOf(context)) }),
     relaunchExecution: async (request, context) => ({ id: await relaunchExecution(deps, request, callerOf(context)) }),

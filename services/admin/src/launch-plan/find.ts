@@ -15,6 +15,8 @@ export interface StoredLaunchPlan {
   readonly rowId: bigint;
   readonly workflowRowId: bigint;
   readonly digest: Uint8Array;
+  /** Of its spec and closure. */
+  readonly encodedBytes: number;
   /** As clients get it: with state and times in its closure. */
   readonly launchPlan: LaunchPlan;
 }
@@ -81,6 +83,7 @@ export function storedLaunchPlan(row: LaunchPlanRow): StoredLaunchPlan {
     rowId: row.id,
     workflowRowId: row.workflow_id,
     digest: row.digest,
+    encodedBytes: row.spec.length + row.closure.length,
     launchPlan: create(LaunchPlanSchema, {
       id: create(IdentifierSchema, { resourceType: ResourceType.LAUNCH_PLAN, project, domain, name, version }),
       spec: fromBinary(LaunchPlanSpecSchema, row.spec),

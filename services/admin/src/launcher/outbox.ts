@@ -1,5 +1,7 @@
+import type { JsonValue } from "@bufbuild/protobuf";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { TakenRow, WorkTable } from "../background/lease.js";
+import type { NewExecution } from "../execution/insert.js";
 import { reasonText } from "../storable-text.js";
 import { LAUNCHABLE_COLUMNS, type LaunchableRow } from "./execution.js";
 
@@ -50,6 +52,29 @@ export async function takeEntries(db: Queryable, limit: number, leaseMs: number)
     movable: row.movable,
     row,
   }));
+}
+
+/** The launch of an execution that was stored as taken. */
+export function takenEntry(execution: NewExecution, { rowId, entryId }: { readonly rowId: bigint; readonly entryId: bigint }): OutboxEntry {
+  const { project, domain, name, cluster, acceptedAt, inputs, launchSettings, movable } = execution;
+  return {
+    id: entryId,
+    executionId: rowId,
+    action: "launch",
+    attempts: 1,
+    movable,
+    row: {
+      execution_project: project,
+      execution_domain: domain,
+      execution_name: name,
+      phase: "UNDEFINED",
+      abort_forced: false,
+      cluster,
+      accepted_ns: acceptedAt,
+      inputs,
+      launch: JSON.parse(launchSettings) as JsonValue,
+    },
+  };
 }
 
 /** Removes entries whose work is done. Those that come while a statement is under way go together with the next. */

@@ -12,6 +12,7 @@ import { ClosureCache } from "./closure-cache.js";
 import { findLaunchable, type LaunchableExecution, readLaunchable } from "./execution.js";
 import { endWithoutEngine } from "./force-abort.js";
 import { abort, clusterOf, launch, type LaunchDeps, TryLater } from "./launch.js";
+import type { Launches } from "./launches.js";
 import { clearWaiting, noteWaiting } from "./notice.js";
 import { EntryRemoval, OUTBOX, type OutboxEntry, postponeEntry, takeEntries } from "./outbox.js";
 
@@ -28,7 +29,7 @@ const TOLD_FROM = 3;
 const POLL_MS = 1_000;
 
 /** Carries out what the outbox holds until it is closed. Any number of replicas share the work. */
-export async function startLauncher(deps: LauncherDeps): Promise<Running> {
+export async function startLauncher(deps: LauncherDeps): Promise<Running & { readonly launches: Launches }> {
   const launcher = new Launcher(deps);
   const worker = startWorker(deps, {
     table: OUTBOX,
@@ -41,6 +42,7 @@ export async function startLauncher(deps: LauncherDeps): Promise<Running> {
   });
   const listening = await deps.db.listen(OUTBOX_CHANNEL, () => worker.wake());
   return {
+    launches: { leaseMs: LEASE_MS, reserve: () => worker.reserve() },
     close: async () => {
       await listening.close();
       await worker.close();
@@ -96,7 +98,7 @@ class Launcher {
   async #act(entry: OutboxEntry): Promise<void> {
     const { config } = this.#deps;
     const { action } = entry;
-    const found = readLaunchable(entry.row);
+    const found = readLaunchable(entry.executionId, entry.row);
     const execution = action === "launch" && entry.movable ? await this.#place(entry, found) : found;
     if (execution === undefined) return;
     switch (action) {
@@ -117,7 +119,7 @@ class Launcher {
     if (execution.phase === WorkflowExecution_Phase.ABORTING) {
       // No cluster has ever heard of it.
       await endWithoutEngine(this.#launch, execution);
-      await wakeParents(this.#launch, [execution]);
+      await wakeParents(this.#launch, [executionId]);
       return undefined;
     }
     const { name, cluster: before, settings } = execution;

@@ -1,5 +1,6 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { type Labels, LabelsSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
+import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import { InactiveProjectSchema, Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { AdminConfig } from "../config.js";
@@ -14,6 +15,12 @@ export interface StoredProject {
   readonly state: Project_ProjectState;
 }
 
+/** A project with what is good to know of it when something is created there. */
+export interface FoundProject extends StoredProject {
+  /** Attributes of some kind are set for it, or for something in it. */
+  readonly hasAttributes: boolean;
+}
+
 export interface ProjectRow {
   identifier: string;
   name: string;
@@ -22,15 +29,23 @@ export interface ProjectRow {
   state: Project_ProjectState;
 }
 
+/** Named one by one, so that the index is looked at with them. */
+const KINDS = Object.values(MatchableResource).filter((kind) => typeof kind === "number");
+
 /** A project in whatever state; undefined when it is not registered. */
-export async function findProject(db: Queryable, identifier: string): Promise<StoredProject | undefined> {
+export async function findProject(db: Queryable, identifier: string): Promise<FoundProject | undefined> {
   if (identifier.includes("\0")) return undefined;
-  const { rows } = await db.query<ProjectRow>({
+  const { rows } = await db.query<ProjectRow & { has_attributes: boolean }>({
     name: "find-project",
-    text: "SELECT identifier, name, description, labels, state FROM projects WHERE identifier = $1",
-    values: [identifier],
+    text: `SELECT identifier, name, description, labels, state,
+        EXISTS (SELECT FROM matchable_attributes WHERE kind = ANY($2::int[]) AND project = $1) AS has_attributes
+      FROM projects WHERE identifier = $1`,
+    values: [identifier, KINDS],
   });
-  return rows[0] && storedProject(rows[0]);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { has_attributes: hasAttributes, ...project } = row;
+  return { ...storedProject(project), hasAttributes };
 }
 
 export function storedProject(row: ProjectRow): StoredProject {
@@ -41,7 +56,7 @@ export function storedProject(row: ProjectRow): StoredProject {
  *
  * @throws RpcError INVALID_ARGUMENT.
  */
-export async function requireProject(db: Queryable, identifier: string): Promise<StoredProject> {
+export async function requireProject(db: Queryable, identifier: string): Promise<FoundProject> {
   checkText(identifier, "project");
   const project = await findProject(db, identifier);
   if (project === undefined) throw invalidArgument(`invalid value for project: project [${identifier}] is not registered`);
@@ -58,7 +73,7 @@ export async function requireActiveProject(
   { db, config }: { readonly db: Queryable; readonly config: Pick<AdminConfig, "domains"> },
   projectId: string,
   domain: string,
-): Promise<StoredProject> {
+): Promise<FoundProject> {
   const project = await requireProject(db, projectId);
   requireActive(project);
   checkText(domain, "domain");
