@@ -18,7 +18,6 @@ export {
 export {
   TaskPhase,
   taskPhases,
-  isTerminalTask,
   isTerminalTaskEvent,
   taskEventPhase,
   taskPhaseOfEvent,
@@ -33,7 +32,6 @@ export {
   taskUniqueId,
   taskGeneratedName,
   childExecutionName,
-  arrayElementName,
   type AttemptName,
   type ParentNode,
 } from "./name/derived.js";
@@ -41,7 +39,7 @@ export { SHARDS, shardOf, rawOutputShard } from "./name/shard.js";
 export { scheduledExecutionName } from "./name/scheduled.js";
 export { triggeredExecutionName } from "./name/triggered.js";
 export { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./name/execution.js";
-export { dns1123Label, dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
+export { dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./name/kubernetes.js";
 
 // Identifiers
 export { identifierKey, parseIdentifierKey, executionKey, workflowIdText } from "./identifier/key.js";
@@ -106,7 +104,6 @@ export {
   collectionLiteral,
   datetimeLiteral,
   durationLiteral,
-  errorLiteral,
   floatLiteral,
   integerLiteral,
   literalMap,
@@ -124,7 +121,6 @@ export { AttributeError, resolveAttributes, type AttributeErrorCode, type Offloa
 export {
   checkInputs,
   checkLiterals,
-  checkParameters,
   type CheckedInputs,
   type InputCheck,
   type InputError,
@@ -134,7 +130,6 @@ export {
 // Bindings and conditions
 export { parseVariableName, type VariableName } from "./binding/variable-name.js";
 export {
-  bindingUpstreams,
   resolveBindings,
   type BindingError,
   type BindingErrorCode,

@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Binding, type BindingDataSchema, BindingSchema, type Literal, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { describe, expect, it } from "vitest";
 import { collectionLiteral, integerLiteral, literalMap, mapLiteral, stringLiteral } from "../literal/build.js";
-import { bindingUpstreams, resolveBindings } from "./resolve.js";
+import { resolveBindings } from "./resolve.js";
 import { parseVariableName } from "./variable-name.js";
 
 type Data = MessageInitShape<typeof BindingDataSchema>;
@@ -100,19 +100,6 @@ describe("resolveBindings", () => {
       };
     }
     expect(resolveBindings([binding], known)).toMatchObject({ error: { code: "BadSpecificationError" } });
-    expect(bindingUpstreams([binding])).toEqual([]);
-  });
-});
-
-describe("bindingUpstreams", () => {
-  it("lists each node once, in order of first mention", () => {
-    const bindings = [
-      bind("a", list(promise("n2", "o"), map({ k: promise("n1", "o") }))),
-      bind("b", promise("", "x")),
-      bind("c", promise("n2", "p")),
-      bind("d", constant(1n)),
-    ];
-    expect(bindingUpstreams(bindings)).toEqual(["n2", "n1", "start-node"]);
   });
 });
 

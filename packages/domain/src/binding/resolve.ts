@@ -51,21 +51,6 @@ export function resolveBindings(
   return { literals: literalMap(inputs.flatMap(([name, literal]) => (literal === undefined ? [] : [[name, literal] as const]))) };
 }
 
-/** The nodes that a binding refers to, each once, in order of their first mention. */
-export function bindingUpstreams(bindings: readonly Binding[]): readonly string[] {
-  const found = new Set<string>();
-  // A stack: what was mentioned first is taken from its end first.
-  const pending = bindings.map(({ binding }) => binding).reverse();
-  while (pending.length > 0) {
-    const value = pending.pop()?.value;
-    if (value?.case === "promise") found.add(value.value.nodeId || START_NODE);
-    if (value?.case !== "collection" && value?.case !== "map") continue;
-    const children = Object.values(value.value.bindings);
-    for (let i = children.length - 1; i >= 0; i--) pending.push(children[i]);
-  }
-  return [...found];
-}
-
 /** Collects over all bindings of a node; the first error counts. */
 class Resolver {
   readonly missing = new Set<string>();

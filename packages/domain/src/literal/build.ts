@@ -10,7 +10,7 @@ import {
   type Scalar,
   ScalarSchema,
 } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { type LiteralType, LiteralTypeSchema, SimpleType, TypeStructureSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
+import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
 /** The tag of a Binary scalar that holds a msgpack value: how flytekit sends dicts, data classes and models. */
 export const MSGPACK_TAG = "msgpack";
@@ -68,16 +68,6 @@ export function literalMap(literals: Iterable<readonly [string, Literal]>): Lite
   const map = create(LiteralMapSchema);
   map.literals = Object.fromEntries(literals);
   return map;
-}
-
-/** What the failure node's `err` input holds: a union, since the input is optional. */
-export function errorLiteral(failedNodeId: string, message: string): Literal {
-  const type = create(LiteralTypeSchema, {
-    type: { case: "simple", value: SimpleType.ERROR },
-    structure: create(TypeStructureSchema, { tag: "FlyteError" }),
-  });
-  const error = scalarLiteral({ case: "error", value: { $typeName: "flyteidl.core.Error", failedNodeId, message } });
-  return unionLiteral(error, type);
 }
 
 function primitiveLiteral(value: Primitive["value"]): Literal {

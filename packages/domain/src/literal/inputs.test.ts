@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simpleType } from "../type/simple.js";
 import { integerLiteral, literalMap, noneLiteral, stringLiteral } from "./build.js";
-import { checkInputs, checkLiterals, checkParameters } from "./inputs.js";
+import { checkInputs, checkLiterals } from "./inputs.js";
 
 const int = { type: simpleType(SimpleType.INTEGER) };
 const required: MessageInitShape<typeof ParameterSchema> = { var: int, behavior: { case: "required", value: true } };
@@ -94,23 +94,6 @@ describe("checkInputs", () => {
         expect(checkInputs({ expected: parameters, fixed: undefined, given: literals }).ok).toBe(ok);
       }),
     );
-  });
-});
-
-describe("checkParameters", () => {
-  it("wants a name, a type, and a default of that type or that it is required", () => {
-    expect(checkParameters(expected({ a: required, b: withDefault(integerLiteral(1)) }))).toEqual([]);
-    const faulty = expected({
-      "": required,
-      n: { behavior: { case: "required", value: true } },
-      o: { var: int },
-      p: { var: int, behavior: { case: "required", value: false } },
-      w: withDefault(stringLiteral("x")),
-      e: withDefault(create(LiteralSchema)),
-    });
-    const errors = checkParameters(faulty).map(({ code, variable }) => `${code} ${variable}`);
-    expect(errors.sort()).toEqual(["MissingValue ", "MissingValue e", "MissingValue n", "MissingValue o", "MissingValue p", "WrongType w"]);
-    expect(checkParameters(undefined)).toEqual([]);
   });
 });
 

@@ -74,20 +74,6 @@ export function checkLiterals(literals: LiteralMap | undefined): readonly InputE
   return Object.entries(literals?.literals ?? {}).flatMap(([name, literal]) => literalError(name, literal) ?? []);
 }
 
-/** What is wrong with declared inputs: no type, neither default nor required, or a default of another type. */
-export function checkParameters(parameters: ParameterMap | undefined): readonly InputError[] {
-  return Object.entries(parameters?.parameters ?? {}).flatMap(([name, parameter]) => {
-    const { behavior } = parameter;
-    if (name === "") return inputError("MissingValue", name, "has no name");
-    if (parameter.var?.type === undefined) return inputError("MissingValue", name, "has no type");
-    if (behavior.case === undefined || (behavior.case === "required" && !behavior.value)) {
-      return inputError("MissingValue", name, "has no default and is not required; one of the two must be said");
-    }
-    if (behavior.case !== "default") return [];
-    return literalError(name, behavior.value) ?? mismatch(name, behavior.value, parameter) ?? [];
-  });
-}
-
 function literalError(name: string, literal: Literal): InputError | undefined {
   if (name === "") return inputError("MissingValue", name, "has no name");
   if (literal.value.case === undefined) return inputError("MissingValue", name, "holds no valid literal");

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { arrayElementName, childExecutionName, nodeUniqueId, taskGeneratedName, taskUniqueId } from "./derived.js";
+import { childExecutionName, nodeUniqueId, taskGeneratedName, taskUniqueId } from "./derived.js";
 import { randomExecutionName, singleTaskNodeId, singleTaskWorkflowName } from "./execution.js";
-import { dns1123Label, dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./kubernetes.js";
+import { dns1123Subdomain, executionNamespace, sanitizeLabelValue } from "./kubernetes.js";
 
 const execution = "am967k6vv84f8d5snc47";
 
@@ -10,7 +10,6 @@ test("short names stay readable", () => {
   expect(nodeUniqueId({ nodeId: "n0" })).toBe("n0");
   expect(nodeUniqueId({ parent: { uniqueId: "n1", attempt: 0 }, nodeId: "n0" })).toBe("n1-0-n0");
   expect(taskUniqueId({ execution, nodeUniqueId: "n0", attempt: 0 })).toBe("am967k6vv84f8d5snc47-n0-0");
-  expect(arrayElementName({ attempt: { execution, nodeUniqueId: "n0", attempt: 1 }, index: 12, retry: 2 })).toBe(`${execution}-n0-1-n12-2`);
 });
 
 test("a generated name is a Kubernetes name though the node's id is not", () => {
@@ -32,11 +31,10 @@ test("names derived from any parts keep their lengths and are their own", () => 
   );
 });
 
-test("any text becomes a label value, a label and a subdomain that Kubernetes takes, or nothing", () => {
+test("any text becomes a label value and a subdomain that Kubernetes takes, or nothing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
       expect(sanitizeLabelValue(text)).toMatch(/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$/);
-      expect(dns1123Label(text)).toMatch(/^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$/);
       expect(dns1123Subdomain(text).length).toBeLessThanOrEqual(253);
     }),
   );

@@ -41,11 +41,6 @@ export function taskGeneratedName(attempt: AttemptName, maxLength = 50): string 
   return fixedLengthUniqueId([name], maxLength);
 }
 
-/** Id of one element of an array node's attempt in Kubernetes and in `external_resources`. */
-export function arrayElementName({ attempt, index, retry }: { attempt: AttemptName; index: number; retry: number }): string {
-  return `${taskUniqueId(attempt)}-n${index}-${retry}`;
-}
-
 /** Name of the execution that a launch-plan node starts: at most 20 characters, so that names of its pods stay whole. */
 export function childExecutionName({ execution, nodeUniqueId, attempt }: AttemptName): string {
   return fixedLengthUniqueId([execution, nodeUniqueId, String(attempt)], 20, "fnv64a");

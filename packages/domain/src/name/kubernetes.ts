@@ -3,7 +3,6 @@ import { fixedLengthUniqueId } from "./unique-id.js";
 const LABEL_MAX = 63;
 const SUBDOMAIN_MAX = 253;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** Lower case of single characters, as Go has it: the only character whose full mapping differs within ASCII is U+0130. */
 function lower(text: string): string {
@@ -26,27 +25,11 @@ export function sanitizeLabelValue(text: string): string {
  * [-.a-z0-9] dropped; a hash replaces the end of a name over 253 characters.
  */
 export function dns1123Subdomain(name: string): string {
-  return convert(name, { valid: SUBDOMAIN, drop: /[^-.a-z0-9]/gu, trim: ".-", max: SUBDOMAIN_MAX });
-}
-
-/** As dns1123Subdomain, for names that may have no dots and 63 characters at most (containers, services, namespaces). */
-export function dns1123Label(name: string): string {
-  return convert(name, { valid: LABEL, drop: /[^-a-z0-9]/gu, trim: "-", max: LABEL_MAX });
-}
-
-interface NameRule {
-  readonly valid: RegExp;
-  readonly drop: RegExp;
-  readonly trim: string;
-  readonly max: number;
-}
-
-function convert(name: string, rule: NameRule): string {
-  if (name.length <= rule.max && rule.valid.test(name)) return name;
+  if (name.length <= SUBDOMAIN_MAX && SUBDOMAIN.test(name)) return name;
   const kebab = lower(name.replace(/([a-z0-9])([A-Z])/g, "$1-$2"));
-  const plain = trim(kebab.replace(rule.drop, ""), rule.trim);
-  if (plain.length <= rule.max) return plain;
-  return `${plain.slice(0, rule.max - 21)}-${fixedLengthUniqueId([plain], 20)}`;
+  const plain = trim(kebab.replace(/[^-.a-z0-9]/gu, ""), ".-");
+  if (plain.length <= SUBDOMAIN_MAX) return plain;
+  return `${plain.slice(0, SUBDOMAIN_MAX - 21)}-${fixedLengthUniqueId([plain], 20)}`;
 }
 
 function trim(text: string, characters: string): string {

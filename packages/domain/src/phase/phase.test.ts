@@ -1,7 +1,7 @@
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, test } from "vitest";
 import { isTerminalNode, isTerminalNodeEvent, NodePhase, nodeEventPhase, nodePhases } from "./node.js";
-import { isTerminalTask, isTerminalTaskEvent, TaskPhase, taskEventPhase, taskPhaseOfEvent, taskPhases } from "./task.js";
+import { isTerminalTaskEvent, TaskPhase, taskEventPhase, taskPhaseOfEvent, taskPhases } from "./task.js";
 import { isTerminalWorkflow, isTerminalWorkflowEvent, WorkflowPhase, workflowEventPhase, workflowPhases } from "./workflow.js";
 
 test.each([
@@ -27,7 +27,7 @@ test("every terminal event of tasks leads back to its phase", () => {
 });
 
 test("numbers that are not known are not terminal and tell nothing", () => {
-  expect([isTerminalNode(99), isTerminalWorkflow(-1), isTerminalTask(1.5)]).toEqual([false, false, false]);
+  expect([isTerminalNode(1.5), isTerminalNode(99), isTerminalWorkflow(-1)]).toEqual([false, false, false]);
   expect(nodeEventPhase(99)).toBe(NodeExecution_Phase.UNDEFINED);
   expect(workflowEventPhase(99)).toBe(WorkflowExecution_Phase.UNDEFINED);
   expect(taskEventPhase(99)).toBe(TaskExecution_Phase.UNDEFINED);

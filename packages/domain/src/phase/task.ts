@@ -43,11 +43,6 @@ export const taskPhases: readonly TaskPhaseRow[] = [
 
 const terminalEvents: ReadonlySet<Event> = new Set([Event.SUCCEEDED, Event.FAILED, Event.ABORTED]);
 
-/** Whether an attempt in this phase (number in the resource) is done; false for a number that is not known. */
-export function isTerminalTask(phase: number): boolean {
-  return taskPhases[phase]?.terminal ?? false;
-}
-
 /** Whether an event with this phase is an attempt's last. */
 export function isTerminalTaskEvent(phase: Event): boolean {
   return terminalEvents.has(phase);

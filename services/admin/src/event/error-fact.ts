@@ -7,7 +7,6 @@ export function errorFact(error: ExecutionError): ErrorFact {
   return {
     bytes: toBinary(ExecutionErrorSchema, error),
     kind: ExecutionError_ErrorKind[error.kind] ?? String(error.kind),
-    // PostgreSQL stores no NUL.
     code: storableText(error.code),
   };
 }
