@@ -12,13 +12,15 @@ the service, one JSON object a line:
     <- {"id": 1, "run": folder, "command": [...], "environment": {...}, "directory": folder}
     {"id": 1, "started": pid}, {"id": 1, "taken": true} (another runner has this run) or {"id": 1, "declined": reason}
     {"id": 1, "ended": exit status, negative for a signal}
+    {"grown": pid} (another process answers from now on)
+
+Its arguments name further modules. A fork of it loads them while it goes on answering, and takes its place: see `grow`.
 
 A fork is a runner as in container/runner-script.ts: leader of a session, claims the run, waits for its one
 child, which is the command, and writes down the exit code. Runners live on when this process ends.
 """
 
 import ctypes
-import functools
 import gc
 import importlib
 import importlib.machinery
@@ -28,6 +30,7 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -38,153 +41,26 @@ CONTROL = 3
 RUNNER_NAME = "flyte-ts-runner"
 #: Entry points that run in a fork: they hold no code of users and import flytekit first.
 COMMANDS = ("pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute")
-#: What the entry points import, but for flytekit, fsspec and s3fs: those read settings of the container at import.
-MODULES = """
-aiobotocore.config aiobotocore.session aiohttp asyncio botocore.exceptions botocore.parsers cachetools click cloudpickle
-configparser concurrent.futures dataclasses_json decorator docker.utils.build
-docstring_parser faulthandler flyteidl.admin.agent_pb2 flyteidl.admin.version_pb2 flyteidl.core.artifact_id_pb2
-flyteidl.core.errors_pb2 flyteidl.core.metrics_pb2 flyteidl.plugins.array_job_pb2 flyteidl.service.admin_pb2_grpc
-flyteidl.service.auth_pb2_grpc flyteidl.service.dataproxy_pb2_grpc flyteidl.service.signal_pb2_grpc
-google.protobuf.json_format google.protobuf.struct_pb2 google.protobuf.wrappers_pb2 grpc gzip html http.server
-importlib.metadata importlib.util inspect jsonlines keyring.errors logging markdown_it marshmallow
-marshmallow.fields mashumaro.codecs.json mashumaro.codecs.msgpack mashumaro.mixins.json mashumaro.types mimetypes msgpack
-multiprocessing packaging.version pathlib pkgutil platform pythonjsonlogger requests resource rich.console
-rich.logging rich.panel rich.pretty rich.progress rich.traceback rich.tree site statsd tarfile tempfile
-typing_extensions typing_inspect urllib3.exceptions uuid webbrowser yaml yarl zipfile
-""".split()
-#: Variables of the container that modules may read as they are loaded: they get a value that is easy to find, and to replace, wherever they keep it.
-FOLDERS = {name: f"/proc/self/{name}-of-{os.getpid()}" for name in ("HOME", "TMPDIR")}
 #: What a shell's trap without action leaves to the commands as it was.
 NOTED_SIGNALS = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM")
+#: For C code while further modules are loaded: pyarrow's jemalloc would start a thread, for an allocator that is not the one in use.
+WITHOUT_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
+
+
+def beside(name):
+    """A module of this folder, which programs do not see."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")
+    module = types.ModuleType(name)
+    with open(path, "rb") as file:
+        exec(compile(file.read(), path, "exec"), vars(module))
+    return module
+
+
+memory = beside("loaded")
+Declined, Unusable, own = memory.Declined, memory.Unusable, memory.own
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.sbrk.restype = ctypes.c_void_p
-
-
-class Declined(Exception):
-    """A new process has to be started."""
-
-
-class Unusable(Exception):
-    """No container can be started by a fork."""
-
-
-class Loaded:
-    """What stands in memory before a fork, and what it came from."""
-
-    def __init__(self):
-        self.read = set()
-        self.missing = set()
-        os.environ.update(FOLDERS)
-        self._load()
-        sysconfig = sys.modules.get("sysconfig")
-        if sysconfig is not None:  # It finds its variables again when it is asked.
-            sysconfig._CONFIG_VARS = None
-            sysconfig._CONFIG_VARS_INITIALIZED = False
-        self.kept = kept_folders()
-        self.sources = {}
-        for module in list(sys.modules.values()):
-            path = getattr(module, "__file__", None)
-            if isinstance(path, str):
-                self.sources[path] = stamp(path)
-        for path in sys.path:
-            self.sources[path] = stamp(path)
-        self.environment = dict(os.environ)
-
-    def _load(self):
-        read, missing = self.read, self.missing
-
-        class Noting(type(os.environ)):
-            def __getitem__(self, key):
-                read.add(key)
-                return super().__getitem__(key)
-
-        class Last:
-            @staticmethod
-            def find_spec(name, path=None, target=None):
-                missing.add(name.partition(".")[0])
-
-        kind = type(os.environ)
-        os.environ.__class__ = Noting
-        sys.meta_path.append(Last)
-        try:
-            for name in MODULES:
-                try:
-                    importlib.import_module(name)
-                except ImportError:
-                    pass  # Of another version; the container imports what it needs.
-        finally:
-            sys.meta_path.remove(Last)
-            os.environ.__class__ = kind
-
-    def check(self, environment):
-        """Whether a process with this environment would have loaded the same."""
-        for path, before in self.sources.items():
-            if stamp(path) != before:
-                raise Declined(f"{path} has changed")
-        for name in self.read - FOLDERS.keys():
-            if environment.get(name) != self.environment.get(name):
-                raise Declined(f"{name} is read early")
-
-    def shadowed(self, folders):
-        """A module that these folders, which come first, would give in place of a loaded one."""
-        names = {name.partition(".")[0] for name in sys.modules} | self.missing | {"sitecustomize", "usercustomize"}
-        for folder in folders:
-            try:
-                entries = os.listdir(folder)
-            except OSError:
-                continue
-            for entry in entries:
-                if entry.partition(".")[0] in names and entry != "__pycache__":
-                    return os.path.join(folder, entry)
-        return None
-
-
-def is_folder(value):
-    """Whether a value holds one of FOLDERS, by itself or in something that the collector does not know."""
-    if type(value) is str:
-        return any(folder in value for folder in FOLDERS.values())
-    return type(value) is tuple and not gc.is_tracked(value) and any(map(is_folder, value))
-
-
-def kept_folders():
-    """Where modules keep FOLDERS: functions that set the value anew."""
-    gc.collect()
-    found, inside = [], {id(globals()), id(FOLDERS)}
-    objects = gc.get_objects()
-    for holder in objects:
-        if isinstance(holder, type):
-            inside.update(id(part) for part in gc.get_referents(holder) if type(part) is dict)
-            found += [(functools.partial(setattr, holder, name), value) for name, value in vars(holder).items() if is_folder(value)]
-    for holder in objects:
-        if type(holder) is dict and id(holder) not in inside:
-            for part in holder.values():
-                if type(part) is dict and not gc.is_tracked(part) and any(map(is_folder, part.values())):
-                    raise Unusable(f"{part!r:.100} keeps a folder")
-            found += [(functools.partial(holder.__setitem__, name), value) for name, value in holder.items() if is_folder(value)]
-        elif type(holder) is types.FunctionType and is_folder(holder.__defaults__):
-            found.append((functools.partial(setattr, holder, "__defaults__"), holder.__defaults__))
-        elif type(holder) is not dict and holder is not objects and any(map(is_folder, gc.get_referents(holder))):
-            raise Unusable(f"{holder!r:.100} keeps a folder")
-    return found
-
-
-def own(value):
-    """A value with this container's folders in it."""
-    if type(value) is tuple:
-        return tuple(map(own, value))
-    for name, folder in FOLDERS.items():
-        if is_folder(value) and folder in value:
-            value = os.path.normpath(value.replace(folder, os.environ.get(name, "")))
-    return value
-
-
-def stamp(path):
-    try:
-        status = os.stat(path)
-        return status.st_mtime_ns, status.st_size, status.st_ino
-    except OSError:
-        return None
 
 
 def script_of(command, path):
@@ -250,9 +126,8 @@ def open_files():
 
 def check_process(files):
     """A fork takes one thread along and shares the files that modules have opened."""
-    with open("/proc/self/status", encoding="ascii") as file:
-        threads = next(line for line in file if line.startswith("Threads:")).split()[1]
-    if threads != "1":
+    threads = len(os.listdir("/proc/self/task"))
+    if threads != 1:
         raise Unusable(f"{threads} threads run")
     for number, name in open_files().items():
         if number not in files:
@@ -288,7 +163,7 @@ def become(loaded, script, arguments, environment):
     rest = sys.path[len(own) :]
     before = python_path(old_path)
     sys.path[:] = unique([*own, *python_path(environment.get("PYTHONPATH", "")), *(path for path in rest if path not in before)])
-    renew(loaded.kept)
+    renew(loaded)
 
 
 def python_path(value):
@@ -299,9 +174,9 @@ def unique(paths):
     return list(dict.fromkeys(paths))
 
 
-def renew(kept):
+def renew(loaded):
     """What modules hold of their process."""
-    for put, value in kept:
+    for put, value in loaded.kept:
         put(own(value))
     tempfile.tempdir = None
     site = sys.modules["site"]
@@ -313,6 +188,10 @@ def renew(kept):
     process = sys.modules.get("multiprocessing.process")
     if process is not None:
         process.current_process().authkey = os.urandom(32)
+    # Python's own random numbers begin anew in each fork, those of numpy do not.
+    numbers = loaded.modules().get("numpy.random.mtrand")
+    if numbers is not None:
+        numbers.seed()
 
 
 def run_as(request):
@@ -419,6 +298,50 @@ def keep_second(loaded):
     return None
 
 
+def grow(loaded, modules):
+    """
+    Forks a process that loads more modules and then takes this one's place, so that nobody waits while it loads and nothing
+    is lost when they cannot be had: then it ends. In this process returns the connection to it and its pid. In that one it returns
+    when it has taken over: its end of the connection, and what was read of the next request.
+
+    Where it ends before, this process goes on alone; one that has taken over is attended until it ends.
+    """
+    here, there = socket.socketpair()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid != 0:
+        there.close()
+        return here, pid
+    here.close()
+    try:
+        PR_SET_PDEATHSIG = 1
+        libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(0)
+        files = open_files()
+        settings = {name: value for name, value in WITHOUT_THREADS.items() if name not in os.environ}
+        for name, value in settings.items():
+            os.putenv(name, value)
+        loaded.add(modules, beside("stowed").Stowed(), beside("way").GivingWay())
+        for name in settings:
+            os.unsetenv(name)
+        # OpenBLAS ends its threads before a fork, and starts them again for whoever multiplies.
+        trial = os.fork()
+        if trial == 0:
+            os._exit(0)
+        os.waitpid(trial, 0)
+        check_process(files)
+        gc.collect()
+        gc.freeze()
+        there.sendall(b"r")
+        rest = b"".join(iter(lambda: there.recv(65_536), b""))
+        tell({"grown": os.getpid()})
+        return there, rest
+    except BaseException as error:
+        print(f"without further modules: {error!r}", file=sys.stderr, flush=True)
+        os._exit(0)
+
+
 # The service's side
 
 
@@ -427,29 +350,46 @@ def serve():
     sys.path[0] = os.path.dirname(sys.executable)
     try:
         files = open_files()
-        loaded = Loaded()
+        loaded = memory.Loaded()
         check_process(files)
     except Unusable as reason:
         tell({"unusable": str(reason)})
         sys.exit(0)
     gc.collect()
     gc.freeze()
+    tell({"ready": True})
+    rest, other, heir = b"", None, None
+    if sys.argv[1:]:
+        other, found = grow(loaded, sys.argv[1:])
+        if isinstance(found, bytes):
+            rest = found
+        else:
+            heir = found
     woken, wake = os.pipe()
     for descriptor in (woken, wake):
         os.set_blocking(descriptor, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     runners = {}
-    tell({"ready": True})
-    rest = b""
     while True:
-        ready, _, _ = select.select([CONTROL, woken], [], [])
+        watched = [woken, CONTROL, *([other] if heir else [])]
+        ready, _, _ = select.select(watched, [], [])
         if woken in ready:
             os.read(woken, 4096)
             for pid in list(runners):
                 found, status = os.waitpid(pid, os.WNOHANG)
                 if found != 0:
                     tell({"id": runners.pop(pid), "ended": os.waitstatus_to_exitcode(status)})
+        if other in ready:
+            if other.recv(1) == b"r":
+                other.sendall(rest)
+                other.shutdown(socket.SHUT_WR)
+                # The heir has a copy of what this process holds.
+                attend = os.path.join(os.path.dirname(os.path.abspath(__file__)), "attend.py")
+                os.execv(sys.executable, [sys.executable, "-I", "-S", attend, json.dumps([CONTROL, heir, runners])])
+            os.waitpid(heir, 0)
+            other.close()
+            other = heir = None
         if CONTROL not in ready:
             continue
         data = os.read(CONTROL, 1 << 20)
@@ -471,7 +411,7 @@ def serve():
             if pid == 0:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for descriptor in (CONTROL, claims, woken, wake):
+                for descriptor in (CONTROL, claims, woken, wake, *([other.detach()] if other else [])):
                     os.close(descriptor)
                 run_as(request)
                 become(loaded, request["script"], request["command"][1:], environment)

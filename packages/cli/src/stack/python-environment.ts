@@ -10,6 +10,18 @@ export interface PythonEnvironment {
   readonly bin: string;
 }
 
+/** What tasks import of its packages beside flytekit: loaded before they do. Those that others need come first. */
+export const MODULES_AHEAD: readonly string[] = [
+  "numpy",
+  "pyarrow.parquet",
+  "pandas",
+  "scipy.stats",
+  "sklearn.datasets",
+  "sklearn.linear_model",
+  "sklearn.pipeline",
+  "sklearn.preprocessing",
+];
+
 /** Python is missing or the packages cannot be installed; the message says what to do. */
 export class PythonEnvironmentError extends Error {
   override readonly name = "PythonEnvironmentError";

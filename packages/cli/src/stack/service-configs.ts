@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { StackBlobs } from "./blobs.js";
 import type { StackCluster } from "./cluster.js";
 import { repositoryRoot, type StackFolders } from "./paths.js";
+import { MODULES_AHEAD } from "./python-environment.js";
 import { adminAuth, catalogAuth, credentialsOf, flytekitEnv, type StackSignIn } from "./sign-in.js";
 
 /** Where the parts of a running stack listen. */
@@ -172,7 +173,7 @@ function nodeService(facts: StackFacts): ServiceConfig {
   const { endpoints, cluster, folders, pythonBin, logLevel } = facts;
   const program = programsOf(facts);
   // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
-  const pods = { podPath: [pythonBin], podsOnStop: "kill", podEnv: podEnv(facts), warmPython: { ahead: true } };
+  const pods = { podPath: [pythonBin], podsOnStop: "kill", podEnv: podEnv(facts), warmPython: { ahead: true, modules: MODULES_AHEAD } };
   if (cluster.own) {
     const config = { logLevel, port: endpoints.cluster, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods };
     return { name: "local-cluster", program: program("local-cluster"), readyPort: endpoints.cluster, config };

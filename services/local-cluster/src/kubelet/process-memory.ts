@@ -30,19 +30,22 @@ function list(folder: string): string[] {
 }
 
 /**
- * Memory of a process and its descendants that belongs to them alone, bytes:
- * anonymous pages, which is what a container's limit comes down to. Pages that
+ * Memory of a runner's descendants that belongs to them alone, bytes; what the runner has is not its container's: one that
+ * was forked from a warm Python shares all of that one's.
+ *
+ * Counted are anonymous pages, which is what a container's limit comes down to. Pages that
  * forked processes share count once only when `exact`, which costs more; so does
  * the memory that a child has together with its parent until it becomes a program
  * of its own (vfork).
  */
-export function treeMemory(root: number, exact: boolean): number {
+export function treeMemory(runner: number, exact: boolean): number {
   let bytes = 0;
-  for (const [pid, parent] of tree(root)) {
+  for (const [pid, parent] of tree(runner)) {
+    if (parent === undefined) continue;
     if (!exact) {
       const [, resident = "0", file = "0"] = read(`/proc/${pid}/statm`).split(" ");
       bytes += (Number(resident) - Number(file)) * PAGE_BYTES;
-    } else if (parent === undefined || !sharesAll(pid, parent)) bytes += proportion(read(`/proc/${pid}/smaps_rollup`));
+    } else if (!sharesAll(pid, parent)) bytes += proportion(read(`/proc/${pid}/smaps_rollup`));
   }
   return bytes;
 }

@@ -48,9 +48,9 @@ export function startKubelet({ pods, config, node, dataDir, logger, warmProgram,
   const { name: nodeName, allocatable, hostIP } = node;
   const placing = schedule ? { scheduler: new Scheduler({ pods, events, nodeName, allocatable, labels: nodeLabels(node) }) } : {};
   const settings = { nodeName, hostIP, allocatable, podEnv: config.podEnv, podPath: config.podPath, machineEnv: process.env };
-  const { enabled, ahead, idleMs } = config.warmPython;
+  const { enabled, ahead, idleMs, modules } = config.warmPython;
   const warm = enabled
-    ? new WarmPythons({ program: warmProgram, logFile: join(dataDir, "warm-python.log"), logger, idleMs, most: MOST_PYTHONS })
+    ? new WarmPythons({ program: warmProgram, logFile: join(dataDir, "warm-python.log"), logger, idleMs, most: MOST_PYTHONS, modules })
     : undefined;
   if (ahead) void whenProcessorIdle(cpus, IDLE_LOOK_MS).then(() => warm?.prepare(usualStart(["pyflyte-execute"], settings)));
   return new Kubelet({

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createLogger } from "@flyte-ts/telemetry";
@@ -79,12 +79,18 @@ let packages: string;
 let pythons: WarmPythons;
 let count = 0;
 
-beforeAll(() => {
+beforeAll(async () => {
   packages = makeEntryPoints(folder, { "pyflyte-execute": EXECUTE, "pyflyte-fast-execute": FAST, other: EXECUTE }).packages;
   writeFileSync(join(packages, "fakekit.py"), REPORT);
+  // Makes the folder of byte code: later starts change nothing.
+  await outcome(["pyflyte-execute"], { warm: false });
 });
+function warmPythons({ idleMs = 60_000, modules = [] }: { idleMs?: number; modules?: readonly string[] } = {}): WarmPythons {
+  return new WarmPythons({ program, logFile: join(folder, "warm.log"), logger, idleMs, most: 2, modules });
+}
+
 beforeEach(() => {
-  pythons = new WarmPythons({ program, logFile: join(folder, "warm.log"), logger, idleMs: 60_000, most: 2 });
+  pythons = warmPythons();
   return () => pythons.close();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -328,6 +334,126 @@ while not os.path.exists(${JSON.stringify(file)}): time.sleep(0.01)`;
 /** Prints the pid of the warm Python: the parent of the runner. */
 const PRINT_WARM = "print(open(f'/proc/{os.getppid()}/stat').read().split()[3])";
 
+test("a variable that only C code reads has a Python of its own", async () => {
+  const warm = async (environment: Readonly<Record<string, string>>) =>
+    (await outcome(["pyflyte-execute", "exec", PRINT_WARM], { environment })).log;
+  const usual = await warm({});
+  expect(await warm({ OMP_NUM_THREADS: "1" })).not.toBe(usual);
+  expect(await warm({ FLYTE_INTERNAL_NAME: "x" })).toBe(usual);
+});
+
+/** Packages that are loaded ahead: by name, what their files hold. */
+const AHEAD: Readonly<Record<string, string>> = {
+  "lighter/__init__.py": "import os\nos.environ.setdefault('LIGHTER', '1')\nhome = os.path.expanduser('~')",
+  "heavy/__init__.py": "import warnings, lighter\nfrom heavy import inner\nwarnings.filterwarnings('ignore', 'of heavy')\nvalue = 5",
+  "heavy/inner.py": "class Made: pass",
+  "heavy/part.py": "import heavy",
+  "numpy/__init__.py": "",
+  "numpy/random/__init__.py": "",
+  "numpy/random/mtrand.py": "import os\ndef seed():\n    global state\n    state = os.urandom(8)\nseed()",
+  "broken.py": "import lighter\nraise RuntimeError('broken')",
+  "threaded.py": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()",
+};
+
+const SHOW_AHEAD = `
+import importlib.util, json, random, warnings
+seen = []
+def look():
+    known = sorted(name for name in sys.modules if name.split(".")[0] in ("lighter", "heavy", "numpy", "broken"))
+    filters = [one[1].pattern for one in warnings.filters if hasattr(one[1], "pattern")]
+    heavy = sys.modules.get("heavy")
+    seen.append([known, os.environ.get("LIGHTER"), filters, "heavy" in sys.modules and sorted(name for name in vars(heavy) if name[0] != "_")])
+look()
+spec = importlib.util.find_spec("heavy")
+seen.append([spec.origin, spec.submodule_search_locations])
+look()
+spec.loader = importlib.util.LazyLoader(spec.loader)
+lazy = importlib.util.module_from_spec(spec)
+sys.modules["heavy"] = lazy
+spec.loader.exec_module(lazy)
+seen.append(type(lazy).__name__)
+seen.append([lazy.value, type(lazy).__name__, sys.modules["heavy"] is lazy])
+look()
+from heavy import part
+look()
+seen.append([part.heavy is lazy, type(lazy.__spec__.loader).__name__, type(part.__loader__).__name__, lazy.inner.Made.__module__])
+import lighter
+seen.append(lighter.home)
+try:
+    import broken
+except RuntimeError as error:
+    seen.append(str(error))
+import numpy.random.mtrand
+look()
+warm = type(sys.meta_path[0]).__name__ == "Stowed"
+print(json.dumps({"seen": seen, "warm": warm, "random": [random.random(), numpy.random.mtrand.state.hex()]}))
+`;
+
+describe("modules that are loaded ahead", () => {
+  beforeEach(() => {
+    for (const [name, text] of Object.entries(AHEAD)) {
+      mkdirSync(dirname(join(packages, name)), { recursive: true });
+      writeFileSync(join(packages, name), text);
+    }
+    rmSync(join(folder, "warm.log"), { force: true });
+    return () => {
+      for (const name of Object.keys(AHEAD)) rmSync(join(packages, name.split("/")[0] ?? ""), { recursive: true, force: true });
+    };
+  });
+
+  interface Shown {
+    readonly seen: unknown;
+    readonly warm: boolean;
+    readonly random: readonly [number, string];
+  }
+
+  async function shown(start: Start = {}): Promise<Shown> {
+    const { log: text } = await outcome(["pyflyte-execute", "exec", SHOW_AHEAD], start);
+    return JSON.parse(text) as Shown;
+  }
+
+  async function grown(): Promise<Shown> {
+    for (;;) {
+      const one = await shown();
+      if (one.warm) return one;
+      await delay(50);
+    }
+  }
+
+  test("are seen when they are imported, and not before", async () => {
+    pythons.close();
+    pythons = warmPythons({ modules: ["numpy.random.mtrand", "lighter", "broken", "not.there", "heavy", "heavy.part"] });
+    const cold = await shown({ warm: false });
+    const [first, second] = [await grown(), await shown()];
+    expect([first.seen, second.seen]).toEqual([cold.seen, cold.seen]);
+    expect([cold.warm, second.warm]).toEqual([false, true]);
+    // What a fork draws is its own.
+    for (const which of [0, 1] as const) expect(new Set([cold, first, second].map(({ random }) => random[which])).size).toBe(3);
+    const [old, warm] = [await report({ warm: false }), await report()];
+    expect([isWarm(old), isWarm(warm)]).toEqual([false, true]);
+    // One finder more is there.
+    expect({ ...seen(warm), meta_path: [] }).toEqual({ ...seen(old), meta_path: [] });
+    // Nor do they come in place of what was fetched.
+    const code = join(folder, "shadowing-ahead");
+    mkdirSync(code, { recursive: true });
+    writeFileSync(join(code, "heavy.py"), "value = 'mine'");
+    const script = "import heavy; print(heavy.value)";
+    expect((await outcome(["pyflyte-fast-execute", code, "pyflyte-execute", "exec", script])).log).toBe("mine\n");
+    // The first of the two goes with the other.
+    killPythons();
+    expect((await shown()).seen).toEqual(cold.seen);
+  }, 60_000);
+
+  test("are done without when a thread stays that one of them started", async () => {
+    pythons.close();
+    pythons = warmPythons({ modules: ["threaded"] });
+    expect(isWarm(await report())).toBe(true);
+    while (!readFileSync(join(folder, "warm.log"), "utf8").includes("without further modules")) await delay(50);
+    expect(isWarm(await report())).toBe(true);
+    expect((await shown()).warm).toBe(false);
+  }, 60_000);
+});
+
 test("it can be there before anybody asks", async () => {
   const environment = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
   pythons.prepare({ command: ["pyflyte-execute"], environment, directory: "/" });
@@ -337,7 +463,7 @@ test("it can be there before anybody asks", async () => {
 
 test("it ends when nobody asks for long, and another takes its place", async () => {
   pythons.close();
-  pythons = new WarmPythons({ program, logFile: join(folder, "warm.log"), logger, idleMs: 50, most: 2 });
+  pythons = warmPythons({ idleMs: 50 });
   const first = await outcome(["pyflyte-execute", "exec", PRINT_WARM]);
   for (let i = 0; i < 200 && existsSync(`/proc/${first.log.trim()}`); i++) await delay(25);
   expect(existsSync(`/proc/${first.log.trim()}`)).toBe(false);

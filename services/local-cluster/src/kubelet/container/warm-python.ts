@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { basename } from "node:path";
 import type { Logger } from "@flyte-ts/telemetry";
 import { findExecutable } from "./find-executable.js";
+import { kill } from "./reaper.js";
 
 /** Entry points of flytekit. Source: flytekit's setup, console scripts. */
 const COMMANDS: ReadonlySet<string> = new Set(["pyflyte-execute", "pyflyte-fast-execute", "pyflyte-map-execute"]);
@@ -43,6 +44,8 @@ export interface WarmPythonOptions {
   readonly idleMs: number;
   /** How many are kept at most: one for each Python and set of settings in use. */
   readonly most: number;
+  /** Modules that it loads too, once it answers; those that cannot be imported are left out. */
+  readonly modules: readonly string[];
 }
 
 /**
@@ -135,6 +138,7 @@ interface Message {
   readonly taken?: true;
   readonly declined?: string;
   readonly ended?: number;
+  readonly grown?: number;
 }
 
 /** One process of python/warm.py. */
@@ -149,6 +153,8 @@ class WarmPython {
   readonly #loading: NodeJS.Timeout;
   #idle: NodeJS.Timeout | undefined;
   #next = 1;
+  /** The process that answers in place of the first one. */
+  #heir: number | undefined;
   #ready = false;
   #over = false;
   #rest = "";
@@ -161,7 +167,11 @@ class WarmPython {
     const log = openSync(options.logFile, "a");
     // The marks of the first pod are not its own: who ends that pod must not find it.
     const environment = Object.fromEntries(Object.entries(options.environment).filter(([name]) => !name.startsWith("FLYTE_TS_")));
-    this.#child = spawn(python, [options.program], { env: environment, stdio: ["ignore", log, log, "pipe"], detached: true });
+    this.#child = spawn(python, [options.program, ...options.modules], {
+      env: environment,
+      stdio: ["ignore", log, log, "pipe"],
+      detached: true,
+    });
     closeSync(log);
     this.#child.unref();
     this.#control = this.#child.stdio[3] as Socket;
@@ -202,6 +212,8 @@ class WarmPython {
 
   kill(): void {
     this.#child.kill("SIGKILL");
+    // Not its own child, but it cannot be another: its parent waits for it as long as it is heard.
+    if (this.#heir !== undefined && !this.#over) kill(this.#heir, "SIGKILL");
   }
 
   #read(text: string): void {
@@ -210,7 +222,8 @@ class WarmPython {
     for (const line of lines) this.#hear(JSON.parse(line) as Message);
   }
 
-  #hear({ id = 0, ready, unusable, started, taken, declined, ended }: Message): void {
+  #hear({ id = 0, ready, unusable, started, taken, declined, ended, grown }: Message): void {
+    if (grown !== undefined) this.#heir = grown;
     if (ready === true) {
       this.#ready = true;
       clearTimeout(this.#loading);
