@@ -29,7 +29,10 @@ export interface Work<Row extends TakenRow> {
 export interface Worker<Row extends TakenRow> extends Running {
   /** Looks for work now. */
   wake(): void;
-  /** Keeps a place for a row that the caller is about to write as taken; undefined where there is none. */
+  /**
+   * Keeps a place for a row that the caller is about to write as taken; undefined where there is none. A look for work that is under
+   * way may fill the same place: then there is one more at once, for that time.
+   */
   reserve(): Place<Row> | undefined;
 }
 
