@@ -3,6 +3,7 @@ import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@fl
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { closureWithoutNodes } from "@flyte-ts/workflow-crd";
+import { RecentlyUsed } from "../recently-used.js";
 import { findEncodedClosure } from "../workflow/find.js";
 
 export interface StoredClosure {
@@ -12,9 +13,10 @@ export interface StoredClosure {
   readonly encoded?: Uint8Array;
 }
 
-const CAPACITY = 32;
 /** Nodes of all that is kept, about 2 KiB each, so that a few large graphs do not fill the memory. */
 const MAX_NODES = 20_000;
+/** A small graph counts as much as this: 32 of them are kept. */
+const MIN_WEIGHT = MAX_NODES / 32;
 /** With so many nodes a resource is too large for sure: a node takes more than 100 bytes of JSON. */
 const MANY_NODES = 10_000;
 /** No node is encoded in less. */
@@ -22,20 +24,14 @@ const MIN_NODE_BYTES = 10;
 
 /** Compiled workflows as they were registered; a version never changes. Readers must not either. */
 export class ClosureCache {
-  readonly #closures = new Map<string, CompiledWorkflowClosure>();
-  #nodes = 0;
+  readonly #closures = new RecentlyUsed<CompiledWorkflowClosure>(MAX_NODES);
 
   constructor(private readonly db: Queryable) {}
 
   async find(id: Identifier): Promise<StoredClosure | undefined> {
     const key = [id.project, id.domain, id.name, id.version].join("\n");
     const known = this.#closures.get(key);
-    if (known !== undefined) {
-      // To the end of the queue: the one that nobody asked for longest goes first.
-      this.#closures.delete(key);
-      this.#closures.set(key, known);
-      return { closure: known };
-    }
+    if (known !== undefined) return { closure: known };
     const encoded = await findEncodedClosure(this.db, id);
     if (encoded === undefined) return undefined;
     if (encoded.length >= MANY_NODES * MIN_NODE_BYTES) {
@@ -43,16 +39,7 @@ export class ClosureCache {
       if (nodes >= MANY_NODES) return { closure, encoded };
     }
     const closure = fromBinary(CompiledWorkflowClosureSchema, encoded);
-    const nodes = nodesOf(closure);
-    // Somebody who asked at the same time may have been first.
-    if (nodes > MAX_NODES || this.#closures.has(key)) return { closure };
-    this.#closures.set(key, closure);
-    this.#nodes += nodes;
-    for (const [oldest, dropped] of this.#closures) {
-      if (this.#closures.size <= CAPACITY && this.#nodes <= MAX_NODES) break;
-      this.#closures.delete(oldest);
-      this.#nodes -= nodesOf(dropped);
-    }
+    this.#closures.keep(key, closure, Math.max(nodesOf(closure), MIN_WEIGHT));
     return { closure };
   }
 }
