@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 import { type KubernetesFixture, kubernetesFixture, testGuard } from "@flyte-ts/testing";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+/** For what ends because another process has ended. */
+const LEAVING_MS = 5_000;
 
 /** A whole local stack, started as a person starts it, on free ports and in a folder of its own. */
 export interface RunningStack {
@@ -98,6 +100,7 @@ export async function startStack(
     stop: async () => {
       child.kill("SIGINT");
       const status = await ended;
+      for (let waited = 0; waited < LEAVING_MS && processesOf(folder).length > 0; waited += 50) await sleep(50);
       const left = processesOf(folder);
       rmSync(folder, { recursive: true, force: true });
       if (left.length > 0) throw new Error(`processes left behind: ${left.map(({ pid, command }) => `${pid} ${command}`).join("; ")}`);
