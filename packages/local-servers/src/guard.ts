@@ -17,13 +17,13 @@ export interface Guard {
 const GUARD_NAME = "flyte-ts-guard";
 
 /**
- * Holds the processes that are told to it (`+ PID SIGNAL`, `- PID`) until the pipe is closed, which the
- * kernel does for whoever dies. Then each is asked twice (who is stopping already ends at once when asked
- * again) and killed after eight seconds. It is a shell, for it is to cost nothing and to outlive everything.
+ * Holds the processes that it is started with (`PID:SIGNAL`) and those that are told to it (`+ PID SIGNAL`,
+ * `- PID`) until the pipe is closed, which the kernel does for whoever dies. Then each is asked twice (who is stopping already ends at once
+ * when asked again) and killed after eight seconds. It is a shell, for it is to cost nothing and to outlive everything.
  */
 const SCRIPT = `
 trap "" HUP INT QUIT TERM
-watched=
+watched=$*
 while read -r sign pid signal; do
   kept=
   for entry in $watched; do
@@ -77,19 +77,20 @@ export function startGuard(): Guard {
   let guard = spawnGuard();
 
   function spawnGuard(): ChildProcess {
-    const child = spawn("/bin/sh", ["-c", SCRIPT, GUARD_NAME], { cwd: "/", stdio: ["pipe", "ignore", "ignore"], detached: true });
+    // What is watched already stands in its arguments: this process may be killed before it can tell.
+    const entries = [...watched].map(([pid, signal]) => `${pid}:${signal}`);
+    const child = spawn("/bin/sh", ["-c", SCRIPT, GUARD_NAME, ...entries], {
+      cwd: "/",
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+    });
     // Neither keeps this process alive.
     child.unref();
     (child.stdin as Socket | null)?.unref();
     child.stdin?.on("error", () => undefined);
     child.once("error", () => undefined);
-    child.once("exit", () => setTimeout(replace, AGAIN_MS).unref());
+    child.once("exit", () => setTimeout(() => (guard = spawnGuard()), AGAIN_MS).unref());
     return child;
-  }
-
-  function replace(): void {
-    guard = spawnGuard();
-    for (const [pid, signal] of watched) tell(`+ ${pid} ${signal}`);
   }
 
   function tell(line: string): void {
