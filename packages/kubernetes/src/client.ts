@@ -248,8 +248,8 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     const decoder = new TextDecoder();
     // Chunks of an unfinished line are kept apart, so that a long line is joined once.
     let pieces: string[] = [];
-    for await (const chunk of response.body) {
-      const lines = decoder.decode(chunk as Uint8Array, { stream: true }).split("\n");
+    for await (const chunk of bodyOf(`watch ${path}`, response)) {
+      const lines = decoder.decode(chunk, { stream: true }).split("\n");
       for (const [index, line] of lines.entries()) {
         pieces.push(line);
         if (index === lines.length - 1) break;
@@ -268,7 +268,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     const path = `${resourcePath(PODS, namespace, name)}/log?${query}`;
     // A program may be silent for as long as it likes.
     const response = await this.#send(this.#watches, { method: "GET", path, accept: "*/*", bodyTimeoutMs: 0, signal });
-    for await (const chunk of response.body) yield chunk as Uint8Array;
+    yield* bodyOf(`GET ${path}`, response);
   }
 
   async close(): Promise<void> {
@@ -277,7 +277,11 @@ class HttpKubeClient implements KubeClient, KubeApplier {
 
   async #call<T>(method: Dispatcher.HttpMethod, path: string, request: Omit<Request, "method" | "path"> = {}): Promise<T> {
     const response = await this.#send(this.#requests, { method, path, ...request });
-    return (await response.body.json()) as T;
+    try {
+      return (await response.body.json()) as T;
+    } catch (cause) {
+      throw noAnswer(`${method} ${path}`, cause);
+    }
   }
 
   async #send(
@@ -300,10 +304,23 @@ class HttpKubeClient implements KubeClient, KubeApplier {
         ...(signal === undefined ? {} : { signal }),
       });
     } catch (cause) {
-      throw new KubeError(`${method} ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { status: 0, cause });
+      throw noAnswer(`${method} ${path}`, cause);
     }
     if (response.statusCode < 300) return response;
     throw await refusal(`${method} ${path}`, response);
+  }
+}
+
+/** There was no connection, or it broke before the whole answer was there. */
+function noAnswer(what: string, cause: unknown): KubeError {
+  return new KubeError(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { status: 0, cause });
+}
+
+async function* bodyOf(what: string, { body }: Dispatcher.ResponseData): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body) yield chunk as Uint8Array;
+  } catch (cause) {
+    throw noAnswer(what, cause);
   }
 }
 
