@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
@@ -10,8 +10,8 @@ import { insist, waitForEnd } from "./executions.js";
 import { registerShellWorkflow, type ShellNode } from "./shell-tasks.js";
 import type { RunningStack, StackPart } from "./stack-fixture.js";
 
-/** What can be killed; the last two only where the stack stands on a real Kubernetes API. */
-export type FaultPart = StackPart | "kube-apiserver" | "etcd";
+/** What can be killed, NATS also so that it comes back empty; the last two only where the stack stands on a real Kubernetes API. */
+export type FaultPart = StackPart | "nats and its streams" | "kube-apiserver" | "etcd";
 
 export interface FaultRounds {
   /** Killed in turn. */
@@ -50,6 +50,9 @@ interface Place {
 
 async function kill(stack: RunningStack, part: FaultPart): Promise<void> {
   switch (part) {
+    case "nats and its streams":
+      rmSync(join(stack.folder, "nats"), { recursive: true, force: true });
+      return kill(stack, "nats");
     case "kube-apiserver":
       await stack.kubernetes?.kill();
       await stack.kubernetes?.restart();

@@ -8,4 +8,8 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => stack.stop(), 60_000);
 
-faultRounds({ parts: ["admin", "propeller", "plugin-pod", "nats", "postgres", "local-cluster"], rounds: 20, stack: () => stack });
+faultRounds({
+  parts: ["admin", "propeller", "plugin-pod", "nats", "postgres", "local-cluster", "nats and its streams"],
+  rounds: 21,
+  stack: () => stack,
+});

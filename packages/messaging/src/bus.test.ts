@@ -177,6 +177,50 @@ test("a publisher waits for a server that is away, and subscriptions come back w
   await subscription.close();
 });
 
+test("a server that comes back without its streams gets them again, from who publishes and from who listens", async () => {
+  const ownDir = join(folder, "lost");
+  let own = await startNats({ dataDir: ownDir });
+  const [publisher, listener] = await Promise.all(["publisher", "listener"].map((name) => connectBus({ url: own.url, name, logger })));
+  for (const side of [publisher, listener]) {
+    await side?.ensureStream({ name: "LOST_WORK", subjects: ["work.>"], retention: "workqueue" });
+    await side?.ensureStream({ name: "LOST_NEWS", subjects: ["news.>"], retention: "interest" });
+  }
+  const comeBackEmpty = async () => {
+    await own.kill();
+    rmSync(ownDir, { recursive: true });
+    own = await startNats({ dataDir: ownDir, port: own.port });
+  };
+  try {
+    await comeBackEmpty();
+    await publisher?.publish("work.a", bytes("kept"));
+
+    const seen = new Set<string>();
+    const limits = { maxInFlight: 10, batch: 5 };
+    const take = (messages: readonly { data: Uint8Array; ack(): void }[]) => {
+      for (const { data, ack } of messages) {
+        seen.add(text(data));
+        ack();
+      }
+    };
+    await listener?.subscribe({ ...limits, stream: "LOST_WORK", durable: "w", subjects: ["work.*"] }, take);
+    await listener?.subscribeOwn({ ...limits, stream: "LOST_NEWS", durable: "n", subjects: ["news.*"], ownForMs: 60_000 }, take);
+    await vi.waitFor(() => expect([...seen]).toEqual(["kept"]), { timeout: 30_000 });
+
+    await comeBackEmpty();
+    // Of messages that nobody is there for yet a stream of interest says too that it has stored them.
+    await vi.waitFor(
+      async () => {
+        for (const kind of ["work", "news"]) await publisher?.publish(`${kind}.b`, bytes(kind));
+        expect([...seen]).toEqual(expect.arrayContaining(["work", "news"]));
+      },
+      { timeout: 30_000 },
+    );
+  } finally {
+    for (const side of [publisher, listener]) await side?.close();
+    await own.stop();
+  }
+});
+
 test("volatile messages reach the listeners of the moment", async () => {
   const heard: string[] = [];
   const listening = bus.subscribeVolatile("hello.*", (subject, data) => heard.push(`${subject} ${text(data)}`));

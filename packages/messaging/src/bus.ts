@@ -7,27 +7,15 @@ import {
   JetStreamApiError,
   jetstreamManager,
   type JetStreamManager,
-  RetentionPolicy,
-  StorageType,
 } from "@nats-io/jetstream";
 import { connect, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Logger } from "@flyte-ts/telemetry";
-import { BundledPublish, PublishGivenUp } from "./bundled-publish.js";
+import { BundledPublish, type Travelling } from "./bundled-publish.js";
 import { toBusMessages } from "./delivered.js";
+import { retry } from "./retry.js";
 import { serverAddress } from "./server-address.js";
-import { StoredPublish } from "./stored-publish.js";
-
-export interface StreamSpec {
-  readonly name: string;
-  readonly subjects: readonly string[];
-  /**
-   * `workqueue`: a message goes away when its one consumer acknowledged it; `interest`: when every
-   * durable consumer that there was did; `limits`: it stays for `maxAgeMs`.
-   */
-  readonly retention: "workqueue" | "interest" | "limits";
-  /** Longest life of a message, acknowledged or not. Default 0: no limit. */
-  readonly maxAgeMs?: number;
-}
+import { NoStream, StoredPublish } from "./stored-publish.js";
+import { Streams, type StreamSpec } from "./streams.js";
 
 export interface BusMessage {
   readonly subject: string;
@@ -86,7 +74,7 @@ export interface Subscription {
  * it acknowledged when it crashes: a message is never the only holder of a fact.
  */
 export interface Bus {
-  /** Creates the stream or brings it to the specification. */
+  /** Creates the stream or brings it to the specification; from then on it is made anew whenever the server has lost it. */
   ensureStream(spec: StreamSpec): Promise<void>;
   /**
    * Resolves when the stream has stored the message; goes on trying while the
@@ -112,18 +100,12 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-export class BusClosed extends Error {
-  override readonly name = "BusClosed";
-}
-
 export interface BusOptions {
   readonly url: string;
   /** Name of the connection, for the server's own monitoring. */
   readonly name: string;
   readonly logger: Logger;
 }
-
-const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPolicy.Interest, limits: RetentionPolicy.Limits } as const;
 
 /**
  * On their way to the server at once, be it one message or many together. All that there are would time out in
@@ -137,17 +119,19 @@ const TOGETHER = 4;
 /** A handler that gathers is at work for at most a quarter of the time, until it has to gather longer than it may. */
 const GATHER_TIMES = 3;
 
+/** After so long a lost consumer is made again, at first and when that was refused, ms. */
+const AGAIN_MS = { first: 250, refused: 5_000 };
+
 /** After so long without the server's word a message is sent again. */
 const STORED_MS = 5_000;
-
-/** The stream is there with another configuration. */
-const STREAM_NAME_IN_USE = 10058;
 
 /** The consumer is there with another configuration. */
 const CONSUMER_EXISTS = 10148;
 
+const STREAM_NOT_FOUND = 10059;
+
 /** There is no such consumer, or not even the stream. */
-const ABSENT: ReadonlySet<number> = new Set([10014, 10059]);
+const ABSENT: ReadonlySet<number> = new Set([10014, STREAM_NOT_FOUND]);
 
 /** Connects, and stays connected: waits for the server at first and after every loss. */
 export async function connectBus({ url, name, logger }: BusOptions): Promise<Bus> {
@@ -162,7 +146,7 @@ export async function connectBus({ url, name, logger }: BusOptions): Promise<Bus
     maxPingOut: 2,
   });
   const manager = await retry(() => jetstreamManager(connection, { checkAPI: false }), connection);
-  return new NatsBus({ connection, manager, client: jetstream(connection), logger });
+  return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams: new Streams({ connection, manager, logger }) });
 }
 
 interface NatsParts {
@@ -170,6 +154,7 @@ interface NatsParts {
   readonly manager: JetStreamManager;
   readonly client: JetStreamClient;
   readonly logger: Logger;
+  readonly streams: Streams;
 }
 
 class NatsBus implements Bus {
@@ -179,29 +164,20 @@ class NatsBus implements Bus {
 
   constructor(private readonly parts: NatsParts) {
     const stored = new StoredPublish(parts.connection, STORED_MS);
-    this.#outgoing = new BundledPublish(UNACKNOWLEDGED, (message) =>
-      retry(() => stored.publish(message.encode()), parts.connection, message.wanted),
-    );
+    const publish = async (message: Travelling) => {
+      try {
+        await stored.publish(message.encode());
+      } catch (error) {
+        if (error instanceof NoStream) await parts.streams.restore();
+        throw error;
+      }
+    };
+    this.#outgoing = new BundledPublish(UNACKNOWLEDGED, (message) => retry(() => publish(message), parts.connection, message.wanted));
     void this.#watchStatus();
   }
 
-  async ensureStream(spec: StreamSpec): Promise<void> {
-    const { manager, connection } = this.parts;
-    const config = {
-      name: spec.name,
-      subjects: [...spec.subjects],
-      retention: RETENTION[spec.retention],
-      max_age: nanos(spec.maxAgeMs ?? 0),
-      storage: StorageType.File,
-    };
-    await retry(async () => {
-      try {
-        await manager.streams.add(config);
-      } catch (error) {
-        if (!(error instanceof JetStreamApiError) || error.code !== STREAM_NAME_IN_USE) throw error;
-        await manager.streams.update(spec.name, config);
-      }
-    }, connection);
+  ensureStream(spec: StreamSpec): Promise<void> {
+    return this.parts.streams.ensure(spec);
   }
 
   publish(subject: string, data: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
@@ -314,7 +290,7 @@ class PullSubscription implements OwnSubscription {
   }
 
   async start(): Promise<void> {
-    const { client, manager, connection, logger } = this.parts;
+    const { client, manager, connection, logger, streams } = this.parts;
     const { stream, durable, maxInFlight, batch, ackWaitMs = 30_000, ownForMs } = this.options;
     await retry(async () => {
       const inFlight = Math.ceil(maxInFlight / TOGETHER);
@@ -328,6 +304,7 @@ class PullSubscription implements OwnSubscription {
           ...(ownForMs === undefined ? {} : { inactive_threshold: nanos(ownForMs) }),
         });
       } catch (error) {
+        if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) await streams.restore();
         if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
         // Made by another version of the program, or with another configuration of it.
         await manager.consumers.update(stream, durable, changeable);
@@ -345,13 +322,24 @@ class PullSubscription implements OwnSubscription {
       },
     });
     this.#stopConsuming = () => messages.close();
-    void messages.closed().then(async (reason) => {
+    void messages.closed().then((reason) => {
       if (this.#closed || connection.isClosed()) return;
       logger.warn({ durable, reason: reason ? String(reason) : "ended" }, "consumer lost, subscribing again");
-      await sleep(250);
-      if (!this.#closed)
-        await this.start().catch((error: unknown) => logger.error({ durable, error: String(error) }, "subscribing again failed"));
+      void this.#startAgain();
     });
+  }
+
+  async #startAgain(): Promise<void> {
+    const { logger, connection } = this.parts;
+    for (let pause = AGAIN_MS.first; ; pause = AGAIN_MS.refused) {
+      await sleep(pause);
+      if (this.#closed || connection.isClosed()) return;
+      try {
+        return await this.start();
+      } catch (error) {
+        logger.error({ durable: this.options.durable, error: String(error) }, "subscribing again failed");
+      }
+    }
   }
 
   async close(): Promise<void> {
@@ -394,24 +382,4 @@ class PullSubscription implements OwnSubscription {
 /** How long, ms, messages come together after a batch that took so long. */
 function gatherTime(tookMs: number, gatherMs: SubscribeOptions["gatherMs"]): number {
   return gatherMs === undefined ? 0 : Math.min(Math.max(GATHER_TIMES * tookMs, gatherMs.least), gatherMs.most);
-}
-
-/** Repeats until it succeeds or the connection is closed: what fails here fails because the server is away or is starting. */
-async function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, wanted: () => boolean = () => true): Promise<T> {
-  for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
-    if (!wanted()) throw new PublishGivenUp();
-    if (connection.isClosed()) throw new BusClosed("the message bus is closed");
-    try {
-      return await attempt();
-    } catch (error) {
-      if (error instanceof JetStreamApiError && isRefusal(error)) throw error;
-      if (connection.isClosed()) throw new BusClosed("the message bus is closed", { cause: error });
-      await sleep(delay);
-    }
-  }
-}
-
-/** An answer of the server to a wrong request; 5xx and 404 pass while a server starts. */
-function isRefusal(error: JetStreamApiError): boolean {
-  return error.status === 400;
 }

@@ -19,6 +19,15 @@ export class NotStored extends Error {
   override readonly name = "NotStored";
 }
 
+/** Nobody listens on the subject: its stream was not made yet, or the server has lost it. */
+export class NoStream extends Error {
+  override readonly name = "NoStream";
+
+  constructor() {
+    super("no stream takes the message");
+  }
+}
+
 const LOOK_EVERY_MS = 500;
 
 /**
@@ -46,7 +55,7 @@ export class StoredPublish {
   /**
    * Resolves when a stream has stored the message.
    *
-   * @throws NotStored when nobody answered, JetStreamApiError when it was refused.
+   * @throws NotStored when nobody answered in time, NoStream, JetStreamApiError when it was refused.
    */
   publish({ subject, data, headers }: Outgoing): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -83,8 +92,7 @@ export class StoredPublish {
 }
 
 function problemOf(message: Msg): Error | undefined {
-  // Nobody listens on the subject: the stream is not there yet.
-  if (message.data.length === 0) return new NotStored("no stream takes the message");
+  if (message.data.length === 0) return new NoStream();
   const answer = message.json<{ stream?: string; error?: { code: number; err_code: number; description: string } }>();
   if (answer.error !== undefined) return new JetStreamApiError(answer.error);
   return answer.stream === undefined ? new NotStored("no stream took the message") : undefined;

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { JetStreamApiError } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { PublishGivenUp } from "./bundled-publish.js";
+
+export class BusClosed extends Error {
+  override readonly name = "BusClosed";
+}
+
+/** Repeats until it succeeds or the connection is closed: what fails here fails because the server is away or is starting. */
+export async function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, wanted: () => boolean = () => true): Promise<T> {
+  for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
+    if (!wanted()) throw new PublishGivenUp();
+    if (connection.isClosed()) throw new BusClosed("the message bus is closed");
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof JetStreamApiError && isRefusal(error)) throw error;
+      if (connection.isClosed()) throw new BusClosed("the message bus is closed", { cause: error });
+      await sleep(delay);
+    }
+  }
+}
+
+/** An answer of the server to a wrong request; 5xx and 404 pass while a server starts. */
+function isRefusal(error: JetStreamApiError): boolean {
+  return error.status === 400;
+}

@@ -1,0 +1,77 @@
+import { JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
+import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import type { Logger } from "@flyte-ts/telemetry";
+import { retry } from "./retry.js";
+
+export interface StreamSpec {
+  readonly name: string;
+  readonly subjects: readonly string[];
+  /**
+   * `workqueue`: a message goes away when its one consumer acknowledged it; `interest`: when every
+   * durable consumer that there was did; `limits`: it stays for `maxAgeMs`.
+   */
+  readonly retention: "workqueue" | "interest" | "limits";
+  /** Longest life of a message, acknowledged or not. Default 0: no limit. */
+  readonly maxAgeMs?: number;
+}
+
+const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPolicy.Interest, limits: RetentionPolicy.Limits } as const;
+
+/** The stream is there with another configuration. */
+const STREAM_NAME_IN_USE = 10058;
+
+interface StreamsParts {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly logger: Logger;
+}
+
+/** The streams that this process rests on. A server that comes back empty has them again as soon as somebody misses one. */
+export class Streams {
+  readonly #ensured = new Map<string, StreamSpec>();
+  #restoring: Promise<void> | undefined;
+
+  constructor(private readonly parts: StreamsParts) {}
+
+  /** Creates the stream or brings it to the specification; goes on trying while the server is away. */
+  async ensure(spec: StreamSpec): Promise<void> {
+    await retry(() => this.#make(spec), this.parts.connection);
+    this.#ensured.set(spec.name, spec);
+  }
+
+  /** One is missing: makes all anew that are. What fails is told in the log, for whoever misses it tries again. */
+  restore(): Promise<void> {
+    this.#restoring ??= this.#restore().finally(() => {
+      this.#restoring = undefined;
+    });
+    return this.#restoring;
+  }
+
+  async #restore(): Promise<void> {
+    for (const spec of this.#ensured.values()) {
+      try {
+        await this.#make(spec);
+        this.parts.logger.warn({ stream: spec.name }, "a stream was missing: it is ensured again");
+      } catch (error) {
+        this.parts.logger.warn({ stream: spec.name, error: String(error) }, "a stream is missing and cannot be made");
+      }
+    }
+  }
+
+  async #make(spec: StreamSpec): Promise<void> {
+    const { streams } = this.parts.manager;
+    const config = {
+      name: spec.name,
+      subjects: [...spec.subjects],
+      retention: RETENTION[spec.retention],
+      max_age: nanos(spec.maxAgeMs ?? 0),
+      storage: StorageType.File,
+    };
+    try {
+      await streams.add(config);
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError) || error.code !== STREAM_NAME_IN_USE) throw error;
+      await streams.update(spec.name, config);
+    }
+  }
+}
