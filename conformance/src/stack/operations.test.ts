@@ -1,7 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createFlyteClient } from "@flyte-ts/client";
 import { freePort } from "@flyte-ts/local-servers";
@@ -82,8 +85,10 @@ test("replicas that start together on an empty database migrate it once", () => 
 const ready = async (
   ops: number,
 ): Promise<{ status: number; state: { ready: boolean; reason?: string; checks: Record<string, object> } }> => {
-  const response = await fetch(`http://127.0.0.1:${ops}/readyz?verbose`, { headers: { connection: "close" } });
-  return { status: response.status, state: (await response.json()) as never };
+  // A connection of its own: one that is kept may have been closed while this process waited for a program.
+  const asked = get({ host: "127.0.0.1", port: ops, path: "/readyz?verbose", agent: false });
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, state: (await json(response)) as never };
 };
 
 test("readiness tells what of it is away, and does not flap when the database is restarted", async () => {
