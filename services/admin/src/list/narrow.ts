@@ -2,7 +2,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { columnTypes } from "./column-type.js";
 import { type Condition, numbered } from "./condition.js";
 import { type ColumnTable, columnSql, type EntityDescription, type FewValues, type Numbers } from "./entity.js";
-import { countFew, type Numbered } from "./few-rows.js";
+import { countFew, type KnownNumbers, type Numbered } from "./few-rows.js";
 import { type ListPlan, type ListRequest, orderOf, planTerms, readTerms, type ReadTerm } from "./plan.js";
 
 /** Values that a list is told; of more, so many rows match that a page of them is found soon. */
@@ -71,25 +71,33 @@ async function narrowByNumbers(
   const { of, column, number = "id" } = numbers;
   if (first.related?.kind === "exists") {
     if (group.every(isShortPart)) return { terms: group.map(checkedOneByOne) };
-    const few = await counted(db, entity, { column, number, from: { sql: of.table }, conditions });
+    const few = await counted(db, entity, { column, numbers: { from: "table", table: of.table, number, conditions } });
     return few === undefined ? { terms: group.map(checkedOneByOne) } : { terms: group, few };
   }
-  const found = await firstFew<string>(db, { select: number, from: of.table, conditions, most: MAX_NUMBERS });
+  const found = await findNumbers(db, { select: number, from: of.table, conditions });
   if (found === undefined) return { terms: group.map(checkedOneByOne) };
-  const [only] = found;
+  const { count, text } = found;
   // An index has the rows of one number in this order: a page of them is read and no more.
-  if (found.length === 1 && orderOf(entity, request).columns[0] === numbers.order) {
-    return { terms: [told(first, { sql: `${column} = $$::int8`, value: only })] };
+  if (count === 1 && orderOf(entity, request).columns[0] === numbers.order) {
+    return { terms: [told(first, { sql: `${column} = $$::int8`, value: text.slice(1, -1) })] };
   }
-  const few = await counted(db, entity, {
-    column,
-    number: "number",
-    from: { sql: "unnest($$::int8[]) AS number", value: found },
-    conditions: [],
-  });
+  const few = await counted(db, entity, { column, numbers: found });
   const among = `${column} = ANY($$::int8[])`;
   // IS TRUE: it is not looked up in an index.
-  return { terms: [told(first, { sql: few === undefined ? `(${among}) IS TRUE` : among, value: found })], few };
+  return { terms: [told(first, { sql: few === undefined ? `(${among}) IS TRUE` : among, value: text })], few };
+}
+
+/** Undefined where they are too many to be told. */
+async function findNumbers(db: Queryable, find: Omit<Find, "known">): Promise<KnownNumbers | undefined> {
+  const values: unknown[] = [];
+  const where = find.conditions.map((condition) => numbered(condition, values)).join(" AND ");
+  const { rows } = await db.query<{ count: number; text: string | null }>({
+    text: `SELECT count(*)::int AS count, array_agg(number)::text AS text
+      FROM (SELECT ${find.select} AS number FROM ${find.from} WHERE ${where} LIMIT ${MAX_NUMBERS + 1}) AS found`,
+    values,
+  });
+  const { count, text } = rows[0] ?? { count: 0, text: null };
+  return count > MAX_NUMBERS ? undefined : { from: "before", count, text: text ?? "{}" };
 }
 
 /** An index of parts of texts knows those of three characters and more. */
@@ -102,7 +110,7 @@ function numbersOf({ related }: ReadTerm): Numbers | undefined {
 }
 
 async function counted(db: Queryable, entity: EntityDescription, few: Numbered): Promise<Narrowed["few"]> {
-  const rows = await countFew(db, entity, few);
+  const rows = await countFew(db, entity.table, few);
   return rows === undefined ? undefined : { rows, numbered: few };
 }
 
@@ -167,16 +175,15 @@ interface Find {
   readonly from: string;
   readonly conditions: readonly Condition[];
   readonly known?: unknown;
-  readonly most?: number;
 }
 
 /** Undefined where they are not few. */
-async function firstFew<T>(db: Queryable, { select, from, conditions, known, most = MAX_VALUES }: Find): Promise<readonly T[] | undefined> {
+async function firstFew<T>(db: Queryable, { select, from, conditions, known }: Find): Promise<readonly T[] | undefined> {
   const values: unknown[] = known === undefined ? [] : [known];
   const where = conditions.map((condition) => numbered(condition, values)).join(" AND ");
-  const text = `SELECT ${select} FROM ${from.replace("$known", "$1")} WHERE ${where} LIMIT ${most + 1}`;
+  const text = `SELECT ${select} FROM ${from.replace("$known", "$1")} WHERE ${where} LIMIT ${MAX_VALUES + 1}`;
   const { rows } = await db.query<Record<string, T>>({ text, values });
-  return rows.length > most ? undefined : rows.flatMap((row) => Object.values(row));
+  return rows.length > MAX_VALUES ? undefined : rows.flatMap((row) => Object.values(row));
 }
 
 /** The term, said otherwise; of the listed table alone. */

@@ -7,6 +7,8 @@ export const taskEntity: EntityDescription = {
   key: "id",
   columns: {
     ...versionedColumns,
+    // A version is never changed: one index has both times.
+    updated_at: { type: "timestamp", sql: "tasks.created_at", order: ["created_at", "id"] },
     type: { type: "text" },
     short_description: { type: "text" },
     closure: { type: "bytes" },
