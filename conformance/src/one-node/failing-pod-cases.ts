@@ -1,5 +1,5 @@
 import { Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Logind } from "./logind.js";
 import { flytekitImage, type StackOnNode } from "./node-fixture.js";
 import { NAMESPACE, PodFates } from "./pod-fates.js";
@@ -99,26 +99,32 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
   });
 
   describe("quotas", () => {
+    /** As long as the test lasts, however it ends: the others' pods would wait for it. */
+    const quota = (name: string, hard: string) => {
+      onTestFinished(() => void kubectl("delete", "quota", name));
+      kubectl("create", "quota", name, hard);
+    };
+
     test("one that is used up is waited for, with the reason", async () => {
       await pods.launch("occupant", "sleep 600");
       await pods.reached("occupant", "RUNNING");
       const used = Number(kubectl("get", "pods", "--field-selector=status.phase=Running", "-o", "name").split("\n").length - 1);
-      kubectl("create", "quota", "tight", `--hard=pods=${used}`);
+      quota("tight", `--hard=pods=${used}`);
       await expect.poll(() => kubectl("get", "quota", "tight", "-o", "jsonpath={.status.used.pods}")).toBe(String(used));
       await pods.launch("quota", "true");
-      const { reason } = await pods.reached("quota", "WAITING_FOR_RESOURCES");
-      expect(reason).toMatch(/exceeded quota: tight, requested: pods=1, used: pods=\d+, limited: pods=\d+/);
+      const reason = expect.stringMatching(/exceeded quota: tight, requested: pods=1, used: pods=\d+, limited: pods=\d+/);
+      await expect
+        .poll(async () => (await pods.attempts("quota"))[0], { timeout: 60_000 })
+        .toMatchObject({ phase: "WAITING_FOR_RESOURCES", reason });
       await pods.abort("occupant");
       expect(await pods.end("quota")).toMatchObject({ phase: "SUCCEEDED", attempts: [{ phase: "SUCCEEDED" }] });
-      kubectl("delete", "quota", "tight");
     });
 
     test("one that never has room fails", async () => {
-      kubectl("create", "quota", "small", "--hard=limits.cpu=200m");
+      quota("small", "--hard=limits.cpu=200m");
       await expect.poll(() => kubectl("get", "quota", "small", "-o", "jsonpath={.status.hard}")).toContain("200m");
       const message = expect.stringContaining("exceeded quota: small, requested: limits.cpu=500m");
       expect(await pods.run("never", "true")).toMatchObject({ phase: "FAILED", code: "ResourceRequestsExceedLimits", message });
-      kubectl("delete", "quota", "small");
     });
   });
 

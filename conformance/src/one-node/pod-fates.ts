@@ -55,7 +55,16 @@ export class PodFates {
     const execution = await waitForEnd(this.#client, { ...scope, name }, 150_000);
     const result = execution.closure?.outputResult;
     const { code, message } = result?.case === "error" ? result.value : { code: "", message: "" };
-    return { phase: WorkflowExecution_Phase[execution.closure?.phase ?? 0] ?? "", code, message, attempts: await this.attempts(name) };
+    return { phase: WorkflowExecution_Phase[execution.closure?.phase ?? 0] ?? "", code, message, attempts: await this.#ended(name) };
+  }
+
+  /** What is told of attempts comes another way than what is told of their execution. */
+  async #ended(name: string): Promise<Attempt[]> {
+    for (let waited = 0; ; waited += POLL_MS) {
+      const attempts = await this.attempts(name);
+      if (attempts.every(hasEnded) || waited > REACH_MS) return attempts;
+      await sleep(POLL_MS);
+    }
   }
 
   async run(name: string, script: string, more: Partial<ShellNode> = {}): Promise<Fate> {
@@ -92,6 +101,10 @@ export class PodFates {
   podName(name: string, index = 0): string {
     return `${name}-${NODE}-${index}`;
   }
+}
+
+function hasEnded({ phase, code }: Attempt): boolean {
+  return phase === "FAILED" ? code !== "" : phase === "SUCCEEDED" || phase === "ABORTED";
 }
 
 function attempt({ closure }: TaskExecution): Attempt {
