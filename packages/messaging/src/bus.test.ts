@@ -95,17 +95,17 @@ test("every durable consumer of a stream gets each message", async () => {
 test("messages come together after a batch, and the first one at once", async () => {
   const batches: string[][] = [];
   const subscription = await bus.subscribe(
-    { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, gatherMs: { least: 300, most: 300 } },
+    { stream: "WORK", durable: "gatherer", subjects: ["work.c"], maxInFlight: 100, batch: 3, gatherMs: { least: 2_000, most: 2_000 } },
     (messages) => {
       batches.push(messages.map((message) => text(message.data)));
       for (const message of messages) message.ack();
     },
   );
   await bus.publish("work.c", bytes("a"));
-  await vi.waitFor(() => expect(batches).toEqual([["a"]]), { timeout: 5_000 });
+  await vi.waitFor(() => expect(batches).toEqual([["a"]]), { timeout: 30_000 });
   await bus.publish("work.c", bytes("b"));
   await bus.publish("work.c", bytes("c"));
-  await vi.waitFor(() => expect(batches).toEqual([["a"], ["b", "c"]]), { timeout: 5_000 });
+  await vi.waitFor(() => expect(batches).toEqual([["a"], ["b", "c"]]), { timeout: 30_000 });
   await subscription.close();
 });
 

@@ -5,7 +5,7 @@ import { extendLeases, postpone, type TakenRow, type WorkTable } from "./lease.j
 import { startWorker, type Work } from "./worker.js";
 
 const TABLE: WorkTable = { name: "work", key: "id", reason: "why" };
-const LEASE_MS = 900;
+const LEASE_MS = 3_000;
 const logger = createLogger({ service: "test", level: "silent" });
 let database: AdminDatabase;
 beforeAll(async () => {
@@ -67,7 +67,7 @@ test("no more at once than it may; what is slow is kept by extending its lease, 
   );
   await expect.poll(() => begun).toEqual([1n, 2n, 3n]);
   const [before] = await rows();
-  await expect.poll(async () => (await rows())[0]?.at.getTime(), { timeout: 5_000 }).toBeGreaterThan(before?.at.getTime() ?? 0);
+  await expect.poll(async () => (await rows())[0]?.at.getTime(), { timeout: 30_000 }).toBeGreaterThan(before?.at.getTime() ?? 0);
   const closed = worker.close();
   expect((await rows()).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 0, 0]);
   open();
@@ -90,7 +90,7 @@ test("nothing ends it: neither a database that is away nor work that fails, whic
       { take: (limit) => (looks++ === 0 ? Promise.reject(new Error("no database")) : take(limit)) },
     ),
   );
-  await expect.poll(rows, { timeout: 5_000 }).toEqual([]);
+  await expect.poll(rows, { timeout: 30_000 }).toEqual([]);
   await worker.close();
   expect(tries).toBe(2);
 });
