@@ -43,6 +43,9 @@ export interface PoolOptions {
   readonly applicationName?: string;
 }
 
+/** A connection that nobody has used for so long goes, and with it what its server process has come to hold, some MiB after large work. */
+const IDLE_MS = 10_000;
+
 /** The commit was sent and its answer lost: the transaction may or may not be there. */
 export class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
@@ -59,7 +62,7 @@ export function createPool(options: PoolOptions): Database {
     application_name: applicationName,
     statement_timeout: statementTimeoutMs,
     connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
   });
   pool.on("error", (error) => logger.warn({ error: error.message }, "idle database connection lost"));
