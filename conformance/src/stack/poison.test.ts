@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -115,6 +116,16 @@ test("a plugin that is there and never answers is waited for with a reason; once
     expect.stringContaining("has been silent since"),
   ]);
 }, 120_000);
+
+test("a task that is too large for the bus runs when it can be compressed, and else fails and says so", async () => {
+  const create = async (name: string, script: string) =>
+    poisoned.create(await registerShellWorkflow(client, name, one({ script, type: "echo" })));
+  const [fits, large] = [await create("fits", "x".repeat(2 << 20)), await create("large", randomBytes(1.5 * (1 << 20)).toString("base64"))];
+  const execution = await waitForEnd(client, large, 60_000);
+  expect(errorOf(execution)).toMatchObject({ code: "EntityTooLarge", message: expect.stringContaining("max_payload") as string });
+  expect((await attempt(large, ""))?.closure?.phase).toBe(TaskExecution_Phase.FAILED);
+  expect((await waitForEnd(client, fits, 60_000)).closure?.phase).toBe(WorkflowExecution_Phase.SUCCEEDED);
+}, 150_000);
 
 test("an error of ten megabytes is cut in its middle", async () => {
   writeFileSync(join(elsewhere, "loud.py"), LOUD);

@@ -1,4 +1,5 @@
 import { encodeBundle } from "./bundle.js";
+import type { Fitting } from "./large-message.js";
 import type { Outgoing } from "./stored-publish.js";
 
 /** The sender no longer wanted the message to be sent. */
@@ -10,10 +11,9 @@ export class PublishGivenUp extends Error {
   }
 }
 
-/** One message to be published. */
-export interface Publication {
+/** One message to be published; with headers it travels alone. */
+export interface Publication extends Fitting {
   readonly subject: string;
-  readonly data: Uint8Array;
   readonly wanted?: (() => boolean) | undefined;
 }
 
@@ -89,7 +89,8 @@ export class BundledPublish {
     const encode = (): Outgoing => {
       const [first] = parts;
       if (first === undefined) throw new PublishGivenUp();
-      return { subject: first.subject, ...(parts.length === 1 ? { data: first.data } : encodeBundle(parts.map(({ data }) => data))) };
+      const { subject, data, headers } = first;
+      return { subject, ...(parts.length === 1 ? { data, headers } : encodeBundle(parts.map((part) => part.data))) };
     };
     try {
       await this.send({ encode, wanted });
@@ -105,6 +106,7 @@ export class BundledPublish {
       let bytes = waiting[0]?.data.length ?? 0;
       let count = 1;
       for (let next = waiting[count]; next !== undefined && count < MOST_PARTS; next = waiting[++count]) {
+        if ((next.headers ?? waiting[0]?.headers) !== undefined) break;
         bytes += next.data.length;
         if (bytes > MOST_BYTES) break;
       }

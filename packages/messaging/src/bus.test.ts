@@ -1,10 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LocalServer, startNats } from "@flyte-ts/local-servers";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Bus, type BusScope, connectBus, scopedBus } from "./index.js";
+import { type Bus, type BusScope, connectBus, MessageTooLarge, scopedBus } from "./index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
 const folder = mkdtempSync(join(tmpdir(), "messaging-"));
@@ -130,6 +131,28 @@ test("messages that travelled together come one by one, in their order, and agai
     expect(first.filter((index) => index % 2 === odd)).toEqual(ofSubject);
   }
   expect(seen.filter((entry) => entry.endsWith(":2")).length).toBeLessThan(50);
+  await subscription.close();
+});
+
+test("what is larger than the server takes travels compressed, and is refused where that does not help", async () => {
+  const seen: string[] = [];
+  const subscription = await bus.subscribe(
+    { stream: "WORK", durable: "large", subjects: ["work.large"], maxInFlight: 100, batch: 10 },
+    (messages) => {
+      for (const { data, ack } of messages) {
+        seen.push(data.length < 10 ? text(data) : `${data.length} times ${String.fromCharCode(...new Set(data))}`);
+        ack();
+      }
+    },
+  );
+  const [large, noise] = [Buffer.alloc(3 << 20, "x"), randomBytes(3 << 20)];
+  const sent = ["a", "b"].map((name) => bus.publish("work.large", bytes(name)));
+  const refused = bus.publish("work.large", noise);
+  sent.push(bus.publish("work.large", large), bus.publish("work.large", bytes("c")), bus.publish("work.large", bytes("d")));
+  await expect(refused).rejects.toThrow(MessageTooLarge);
+  await expect(refused).rejects.toThrow(/^3145728 bytes, .*max_payload is 1048576 bytes/);
+  await Promise.all(sent);
+  await vi.waitFor(() => expect(seen).toEqual(["a", "b", "3145728 times x", "c", "d"]), { timeout: 30_000 });
   await subscription.close();
 });
 

@@ -12,6 +12,7 @@ import { connect, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Logger } from "@flyte-ts/telemetry";
 import { BundledPublish, type Travelling } from "./bundled-publish.js";
 import { toBusMessages } from "./delivered.js";
+import { fitting } from "./large-message.js";
 import { retry } from "./retry.js";
 import { serverAddress } from "./server-address.js";
 import { NoStream, StoredPublish } from "./stored-publish.js";
@@ -80,7 +81,7 @@ export interface Bus {
    * Resolves when the stream has stored the message; goes on trying while the
    * server is away. Messages on one subject keep their order and may travel together.
    *
-   * @throws BusClosed when the bus is closed first, PublishGivenUp when `while` said no.
+   * @throws BusClosed when the bus is closed first, PublishGivenUp when `while` said no, MessageTooLarge.
    */
   publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<void>;
   /** Sends to whoever listens now; nobody is told when it is lost. */
@@ -180,8 +181,8 @@ class NatsBus implements Bus {
     return this.parts.streams.ensure(spec);
   }
 
-  publish(subject: string, data: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
-    return this.#outgoing.publish({ subject, data, wanted });
+  async publish(subject: string, data: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
+    await this.#outgoing.publish({ subject, wanted, ...fitting(data, this.parts.connection.info?.max_payload) });
   }
 
   publishVolatile(subject: string, data: Uint8Array): void {

@@ -1,6 +1,7 @@
 import type { JsMsg } from "@nats-io/jetstream";
 import type { BusMessage } from "./bus.js";
 import { BUNDLE_HEADER, decodeBundle } from "./bundle.js";
+import { unfolded } from "./large-message.js";
 
 export type Delivered = Pick<JsMsg, "subject" | "data" | "headers" | "ack" | "nak"> & { readonly info: { readonly deliveryCount: number } };
 
@@ -13,7 +14,7 @@ export function toBusMessages(message: Delivered): readonly BusMessage[] {
   const { subject } = message;
   const deliveries = message.info.deliveryCount;
   if (parts === undefined) {
-    return [{ subject, data: message.data, deliveries, ack: () => message.ack(), nak: (delayMs) => message.nak(delayMs) }];
+    return [{ subject, data: unfolded(message), deliveries, ack: () => message.ack(), nak: (delayMs) => message.nak(delayMs) }];
   }
   let open = parts.length;
   let again: { delayMs: number } | undefined;

@@ -11,5 +11,6 @@ export {
 } from "./bus.js";
 export { type BusScope, scopedBus } from "./scoped-bus.js";
 export { PublishGivenUp } from "./bundled-publish.js";
+export { MessageTooLarge } from "./large-message.js";
 export { BusClosed } from "./retry.js";
 export type { StreamSpec } from "./streams.js";

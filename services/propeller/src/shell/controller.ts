@@ -82,6 +82,7 @@ export class Controller {
       outputs,
       answerers,
       notes,
+      producerId: options.engine.producerId,
       metrics,
       logger,
       now: options.now,

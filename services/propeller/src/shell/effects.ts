@@ -1,7 +1,8 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { taskRequestSubject } from "@flyte-ts/domain";
-import { TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type Bus, BusClosed, PublishGivenUp } from "@flyte-ts/messaging";
+import { taskEventSubject, taskRequestSubject } from "@flyte-ts/domain";
+import { DesiredState, TaskEventSchema, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { type Bus, BusClosed, MessageTooLarge, PublishGivenUp } from "@flyte-ts/messaging";
+import { mintTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";
 import { type Logger, LogSampler } from "@flyte-ts/telemetry";
 import type { Effect, Note, Observation } from "../engine/types.js";
 import { type Answerers, answerWith } from "./ask/answerers.js";
@@ -16,6 +17,8 @@ export interface EffectsOptions {
   readonly outputs: OutputsStore;
   readonly answerers: Answerers;
   readonly notes: Pick<KubeEvents, "record">;
+  /** Of events that propeller sends in the place of others. */
+  readonly producerId: string;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
   readonly now: () => number;
@@ -30,6 +33,9 @@ export interface EffectsOptions {
  * facts are heard: several KiB each, for a message stands in memory until the bus has taken it.
  */
 const MOST = 4_000;
+
+/** Smaller requests any bus takes, bytes. */
+const REFUSABLE_BYTES = 64 * 1024;
 
 /** Carries out what the engine decided. Nothing is awaited by a round: results come back as observations. */
 export class Effects {
@@ -105,6 +111,19 @@ export class Effects {
     this.options.notes.record(key, { type, reason, message });
   }
 
+  /** What cannot be sent to its plugin fails in the plugin's place, for admin too; what else went wrong is thrown on. */
+  async #refused(request: TaskRequest, error: unknown, asLongAs: AsLongAs): Promise<void> {
+    if (!(error instanceof MessageTooLarge) || request.desired !== DesiredState.RUN) throw error;
+    const { bus, producerId, now } = this.options;
+    const failure = new PermanentFailure({ code: "EntityTooLarge", message: `the task cannot be sent to its plugin: ${error.message}` });
+    const event = mintTaskEvent(
+      request,
+      { phase: "FAILED", failure },
+      { phaseVersion: 0, pluginIdentifier: "propeller", producerId, now: new Date(now()) },
+    );
+    await bus.publish(taskEventSubject(request.shard), toBinary(TaskEventSchema, event), asLongAs);
+  }
+
   /** Resolves when all that was started has ended. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
@@ -114,8 +133,11 @@ export class Effects {
     const { bus, events, outputs, answerers, observe, metrics } = this.options;
     switch (effect.kind) {
       case "sendTask": {
-        const subject = taskRequestSubject(effect.request.template?.type ?? "", effect.request.shard);
-        return bus.publish(subject, toBinary(TaskRequestSchema, effect.request), asLongAs);
+        const { request } = effect;
+        const data = toBinary(TaskRequestSchema, request);
+        const sent = bus.publish(taskRequestSubject(request.template?.type ?? "", request.shard), data, asLongAs);
+        // Few are so large that the bus may refuse them: only these are held on to.
+        return data.length < REFUSABLE_BYTES ? sent : sent.catch((error: unknown) => this.#refused(request, error, asLongAs));
       }
       case "publish":
         return events.publish(key, effect.event, asLongAs);
