@@ -24,6 +24,9 @@ export {
   type TaskPhaseRow,
 } from "./phase/task.js";
 
+// Messages
+export { encodeMessage } from "./message/encode.js";
+
 // Names
 export { fnv32a, fnv64a } from "./name/hash.js";
 export { fixedLengthUniqueId, type UniqueIdHash } from "./name/unique-id.js";

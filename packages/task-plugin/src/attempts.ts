@@ -1,5 +1,4 @@
-import { toBinary } from "@bufbuild/protobuf";
-import { isTerminalTaskEvent, taskEventSubject } from "@flyte-ts/domain";
+import { encodeMessage, isTerminalTaskEvent, taskEventSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { DesiredState, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -216,7 +215,7 @@ export class Attempts implements PluginHost {
       phaseVersion,
       fingerprint,
       subject: taskEventSubject(request.shard),
-      data: toBinary(TaskEventSchema, event),
+      data: encodeMessage(TaskEventSchema, event),
     };
     if (status.phase === "RUNNING") memory.ran ??= memory.told;
     return memory.told;

@@ -1,4 +1,5 @@
 import { clone, create, toBinary } from "@bufbuild/protobuf";
+import { encodeMessage } from "@flyte-ts/domain";
 import {
   type NodeExecutionClosure,
   NodeExecutionClosureSchema,
@@ -126,7 +127,7 @@ export function readTaskEvent(event: TaskExecutionEvent, beside: ValuesBeside, n
     inputs: encoded(inputValue.case === "inputData" ? inputValue.value : beside.inputs),
     outputUri: kept.outputResult.case === "outputUri" ? text(kept.outputResult.value) : undefined,
     outputs: encoded(outputResult.case === "outputData" ? outputResult.value : beside.outputs),
-    event: toBinary(TaskExecutionEventSchema, kept),
+    event: encodeMessage(TaskExecutionEventSchema, kept),
   };
 }
 
@@ -157,11 +158,11 @@ function targetFact(target: NodeExecutionEvent["targetMetadata"]): NodeTargetFac
 function closureOf(targetMetadata: NodeExecutionClosure["targetMetadata"]): Uint8Array {
   const closure = create(NodeExecutionClosureSchema);
   closure.targetMetadata = targetMetadata;
-  return toBinary(NodeExecutionClosureSchema, closure);
+  return encodeMessage(NodeExecutionClosureSchema, closure);
 }
 
 function encoded(values: LiteralMap | undefined): Uint8Array | undefined {
-  return values && toBinary(LiteralMapSchema, values);
+  return values && encodeMessage(LiteralMapSchema, values);
 }
 
 function occurred(event: { readonly occurredAt?: Parameters<typeof nanosOf>[0] }): bigint {

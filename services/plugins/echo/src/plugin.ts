@@ -1,4 +1,5 @@
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
+import { encodeMessage } from "@flyte-ts/domain";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
   attemptKey,
@@ -54,7 +55,7 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
         logger.debug({ object: key }, "sleep is past");
         return end;
       }
-      sleeper = { endMs, request: toBinary(TaskRequestSchema, eventBasis(request)), end };
+      sleeper = { endMs, request: encodeMessage(TaskRequestSchema, eventBasis(request)), end };
       sleepers.set(key, sleeper);
       alarms.set(key, endMs);
       logger.debug({ object: key, until: endMs }, "sleep begun");

@@ -1,5 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { taskEventSubject, taskRequestSubject } from "@flyte-ts/domain";
+import { encodeMessage, taskEventSubject, taskRequestSubject } from "@flyte-ts/domain";
 import { DesiredState, TaskEventSchema, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, BusClosed, MessageTooLarge, PublishGivenUp } from "@flyte-ts/messaging";
 import { mintTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";
@@ -134,7 +134,7 @@ export class Effects {
     switch (effect.kind) {
       case "sendTask": {
         const { request } = effect;
-        const data = toBinary(TaskRequestSchema, request);
+        const data = encodeMessage(TaskRequestSchema, request);
         const sent = bus.publish(taskRequestSubject(request.template?.type ?? "", request.shard), data, asLongAs);
         // Few are so large that the bus may refuse them: only these are held on to.
         return data.length < REFUSABLE_BYTES ? sent : sent.catch((error: unknown) => this.#refused(request, error, asLongAs));

@@ -1,5 +1,4 @@
-import { toBinary } from "@bufbuild/protobuf";
-import { executionEventSubject, shardOf } from "@flyte-ts/domain";
+import { encodeMessage, executionEventSubject, shardOf } from "@flyte-ts/domain";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { Bus } from "@flyte-ts/messaging";
 import type { EventSink } from "./event-sink.js";
@@ -10,7 +9,7 @@ export function busSink(bus: Pick<Bus, "publish">): EventSink {
     publish: (key, event, asLongAs) => {
       // Resources are named for their executions.
       const execution = key.slice(key.indexOf("/") + 1);
-      return bus.publish(executionEventSubject(shardOf(execution)), toBinary(ExecutionEventSchema, event), asLongAs);
+      return bus.publish(executionEventSubject(shardOf(execution)), encodeMessage(ExecutionEventSchema, event), asLongAs);
     },
   };
 }

@@ -1,0 +1,156 @@
+import {
+  create,
+  type DescField,
+  type DescMessage,
+  isFieldSet,
+  type Message,
+  type MessageShape,
+  ScalarType,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { Scratch } from "./scratch.js";
+import { DELIMITED, isZero, scalarWriters, type WriteValue, wireTypes } from "./scalar.js";
+
+/** Writes what is set of a message, or one field of it. */
+type Write = (message: Fields) => void;
+type Fields = Message & Readonly<Record<string, unknown>>;
+
+const scratch = new Scratch();
+const scalars = scalarWriters(scratch);
+const writers = new WeakMap<DescMessage, Write>();
+
+/**
+ * The same bytes as `toBinary` of the protobuf library, in a third of the time: for messages of which there are very many. The library
+ * puts each together in memory of its own, which it replaces by twice as much until the message fits; all of that is to be collected.
+ *
+ * @throws what `toBinary` throws.
+ */
+export function encodeMessage<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): Uint8Array {
+  try {
+    writerOf(schema)(message as unknown as Fields);
+    return scratch.take();
+  } catch {
+    // What is out of order here the library takes all the same, or has the words for.
+    scratch.clear();
+    return toBinary(schema, message);
+  }
+}
+
+function writerOf(schema: DescMessage): Write {
+  const known = writers.get(schema);
+  if (known !== undefined) return known;
+  const { typeName } = schema;
+  const fields: Write[] = [];
+  const writer: Write = (message) => {
+    if (message.$typeName !== typeName) throw new TypeError(`must be a ${typeName}`);
+    for (const write of fields) write(message);
+    for (const { no, wireType, data } of message.$unknown ?? []) {
+      scratch.varint(((no << 3) | wireType) >>> 0);
+      scratch.raw(data);
+    }
+  };
+  // Before its fields, which may be of the same kind.
+  writers.set(schema, writer);
+  for (const field of schema.fields.toSorted((a, b) => a.number - b.number)) fields.push(fieldWriter(field) ?? libraryWriter(field));
+  return writer;
+}
+
+/** Undefined for kinds of fields that no message has of which there are many. */
+function fieldWriter(field: DescField): Write | undefined {
+  const { localName: name } = field;
+  if (field.fieldKind === "map") return mapWriter(field);
+  if (field.fieldKind === "list" && field.packed) return undefined;
+  const write = valueWriter(field, field.number);
+  if (write === undefined) return undefined;
+  if (field.fieldKind === "list") {
+    return (message) => {
+      for (const value of message[name] as readonly unknown[]) write(value);
+    };
+  }
+  if (field.oneof !== undefined) {
+    const { localName: oneof } = field.oneof;
+    return (message) => {
+      const chosen = message[oneof] as { readonly case: string | undefined; readonly value?: unknown };
+      if (chosen.case === name) write(chosen.value);
+    };
+  }
+  if (field.fieldKind === "message") {
+    return (message) => {
+      const value = message[name];
+      if (value !== undefined) write(value);
+    };
+  }
+  if (field.presence !== IMPLICIT) return undefined;
+  return (message) => {
+    const value = message[name];
+    if (!isZero(value)) write(value);
+  };
+}
+
+/** As descriptors number it: a field whose value is the zero value when it is not set. */
+const IMPLICIT = 2;
+
+/** Writes one value, of a map's field the value of one entry, with its tag. */
+function valueWriter(field: DescField, number: number): WriteValue | undefined {
+  if (field.message !== undefined) return isWrittenAsMessage(field) ? messageWriter(number, field.message) : undefined;
+  const scalar = field.scalar ?? ScalarType.INT32;
+  const write = scalars[scalar];
+  const wireType = wireTypes[scalar];
+  if (write === undefined || wireType === undefined) return undefined;
+  const tag = ((number << 3) | wireType) >>> 0;
+  return (value) => {
+    scratch.varint(tag);
+    write(value);
+  };
+}
+
+/** Some stand in the field as something else: wrapped scalars as themselves, a Struct as JSON. */
+function isWrittenAsMessage(field: DescField): boolean {
+  if ("delimitedEncoding" in field && field.delimitedEncoding) return false;
+  const name = field.message?.typeName ?? "";
+  return !name.startsWith("google.protobuf.") || PLAIN.has(name);
+}
+
+const PLAIN: ReadonlySet<string> = new Set(["google.protobuf.Timestamp", "google.protobuf.Duration"]);
+
+function messageWriter(number: number, schema: DescMessage): WriteValue {
+  const tag = ((number << 3) | DELIMITED) >>> 0;
+  let writeFields: Write | undefined;
+  return (value) => {
+    writeFields ??= writerOf(schema);
+    scratch.varint(tag);
+    const begun = scratch.begin();
+    writeFields(value as Fields);
+    scratch.end(begun);
+  };
+}
+
+function mapWriter(field: DescField & { readonly fieldKind: "map" }): Write | undefined {
+  const { localName: name } = field;
+  const writeKey = field.mapKey === ScalarType.STRING ? scalars[ScalarType.STRING] : undefined;
+  const writeValue = valueWriter(field, 2);
+  if (writeKey === undefined || writeValue === undefined) return undefined;
+  const tag = ((field.number << 3) | DELIMITED) >>> 0;
+  const keyTag = (1 << 3) | DELIMITED;
+  return (message) => {
+    const entries = message[name] as Readonly<Record<string, unknown>>;
+    for (const key of Object.keys(entries)) {
+      scratch.varint(tag);
+      const begun = scratch.begin();
+      scratch.varint(keyTag);
+      writeKey(key);
+      writeValue(entries[key]);
+      scratch.end(begun);
+    }
+  };
+}
+
+/** The library writes a message that has this field alone. */
+function libraryWriter(field: DescField): Write {
+  const { parent, localName: name, oneof } = field;
+  const property = oneof?.localName ?? name;
+  return (message) => {
+    if (!isFieldSet(message, field)) return;
+    scratch.raw(toBinary(parent, create(parent, { [property]: message[property] })));
+  };
+}

@@ -1,0 +1,61 @@
+import { ScalarType } from "@bufbuild/protobuf";
+import type { Scratch } from "./scratch.js";
+
+export type WriteValue = (value: unknown) => void;
+
+/** Wire types: an integer of any length, or bytes behind their length. */
+const VARINT = 0;
+export const DELIMITED = 2;
+
+/** Of the scalars that have a writer. */
+export const wireTypes: Readonly<Partial<Record<ScalarType, number>>> = {
+  [ScalarType.STRING]: DELIMITED,
+  [ScalarType.BYTES]: DELIMITED,
+  [ScalarType.BOOL]: VARINT,
+  [ScalarType.INT32]: VARINT,
+  [ScalarType.UINT32]: VARINT,
+  [ScalarType.INT64]: VARINT,
+  [ScalarType.UINT64]: VARINT,
+};
+
+/** Scalars that messages have of which there are many. They throw when a value is not of the kind that the library gives. */
+export function scalarWriters(scratch: Scratch): Readonly<Partial<Record<ScalarType, WriteValue>>> {
+  return {
+    [ScalarType.STRING]: (value) => {
+      if (typeof value !== "string") throw new TypeError("must be a string");
+      scratch.text(value);
+    },
+    [ScalarType.BYTES]: (value) => {
+      if (!(value instanceof Uint8Array)) throw new TypeError("must be bytes");
+      scratch.varint(value.length);
+      scratch.raw(value);
+    },
+    [ScalarType.BOOL]: (value) => {
+      if (typeof value !== "boolean") throw new TypeError("must be a boolean");
+      scratch.varint(value ? 1 : 0);
+    },
+    [ScalarType.INT32]: (value) => {
+      if (typeof value !== "number" || (value | 0) !== value) throw new RangeError("must be an integer of 32 bits");
+      if (value < 0) scratch.varint64(BigInt(value));
+      else scratch.varint(value);
+    },
+    [ScalarType.UINT32]: (value) => {
+      if (typeof value !== "number" || value >>> 0 !== value) throw new RangeError("must be an integer of 32 bits");
+      scratch.varint(value);
+    },
+    [ScalarType.INT64]: (value) => {
+      if (typeof value !== "bigint" || BigInt.asIntN(64, value) !== value) throw new RangeError("must be an integer of 64 bits");
+      scratch.varint64(value);
+    },
+    [ScalarType.UINT64]: (value) => {
+      if (typeof value !== "bigint" || BigInt.asUintN(64, value) !== value) throw new RangeError("must be an integer of 64 bits");
+      scratch.varint64(value);
+    },
+  };
+}
+
+/** Whether a field without presence is not written with this value. */
+export function isZero(value: unknown): boolean {
+  if (value instanceof Uint8Array) return value.length === 0;
+  return value === "" || value === 0 || value === false || value === 0n;
+}
