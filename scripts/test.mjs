@@ -10,7 +10,8 @@ ensureBuilt();
 if (process.argv.length === 2) ensureKubernetes();
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-report-"));
 const report = join(folder, "report.json");
-const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+const tellUnhandled = join(root, "scripts", "tell-unhandled.mjs");
+const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, `--reporter=${tellUnhandled}`];
 const { status } = spawnSync("vitest", ["run", ...reporters, ...process.argv.slice(2)], {
   cwd: root,
   stdio: "inherit",

@@ -63,9 +63,11 @@ test("a server that closes answers what is under way, and does not wait for clie
       last++;
     }
   });
+  // They may end before the server has told that it is closed.
+  const allEnded = Promise.allSettled(writers);
   while (last < 20) await new Promise((resolve) => setTimeout(resolve, 5));
   await own.close();
-  const ended = await Promise.allSettled(writers);
+  const ended = await allEnded;
   expect(ended.map((each) => each.status === "rejected" && each.reason instanceof BlobUnavailable)).toEqual([true, true, true, true]);
   client.close();
   await stop(await serverFixture(own.folder));

@@ -1,0 +1,12 @@
+/** A reporter of vitest: says at the end, beside the tests that failed, what was thrown where no test waited for it. */
+export default class TellUnhandled {
+  onTestRunEnd(_modules, errors) {
+    for (const { message, stack, VITEST_TEST_PATH: file = "" } of errors) {
+      console.log(
+        `UNHANDLED ${file}\n    ${String(stack ?? message)
+          .slice(0, 2000)
+          .replaceAll("\n", "\n    ")}`,
+      );
+    }
+  }
+}
