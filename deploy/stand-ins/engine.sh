@@ -8,7 +8,9 @@ COMPOSE=v2.39.4
 
 if [ "${1:-}" = stop ]; then
   [ -e $pidfile ] || exit 0
-  kill "$(cat $pidfile)" && while kill -0 "$(cat $pidfile)" 2>/dev/null; do sleep 1; done
+  pid=$(cat $pidfile)
+  # It removes the file as it ends.
+  kill "$pid" && while [ -e $pidfile ] && kill -0 "$pid" 2>/dev/null; do sleep 1; done
   rm -f $pidfile
   ip link delete docker0 2>/dev/null || true
   exit 0
