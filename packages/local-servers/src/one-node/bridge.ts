@@ -13,11 +13,13 @@ export interface PodNetwork {
 const BRIDGE = "flyte-ts0";
 const ADDRESS = "10.213.0.1";
 const SUBNET = "10.213.0.0/16";
+/** Of its own: a bridge without one takes that of a port and changes it as pods come and go, and those that stay reach it no more. */
+const HARDWARE_ADDRESS = "0a:58:0a:d5:00:01";
 
 /** Makes the bridge before the first pod, for services and the kubelet to listen there. */
 export async function makeBridge(folder: string): Promise<PodNetwork> {
   await removeBridge();
-  await command("ip", ["link", "add", BRIDGE, "type", "bridge"]);
+  await command("ip", ["link", "add", BRIDGE, "address", HARDWARE_ADDRESS, "type", "bridge"]);
   await command("ip", ["address", "add", `${ADDRESS}/16`, "dev", BRIDGE]);
   await command("ip", ["link", "set", BRIDGE, "up"]);
   mkdirSync(folder, { recursive: true });
