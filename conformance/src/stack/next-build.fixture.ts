@@ -36,9 +36,9 @@ const CHANGES: readonly Change[] = [
   },
   {
     file: "packages/messaging/dist/bus.js",
-    from: "return this.#outgoing.publish({ subject, data, wanted });",
+    from: "await this.#outgoing.publish({ subject, wanted, ...fitting(data, ",
     // Field 1023, one byte long.
-    to: "return this.#outgoing.publish({ subject, data: Buffer.concat([data, Buffer.from([0xfa, 0x3f, 1, 120])]), wanted });",
+    to: "await this.#outgoing.publish({ subject, wanted, ...fitting(Buffer.concat([data, Buffer.from([0xfa, 0x3f, 1, 120])]), ",
   },
 ];
 
