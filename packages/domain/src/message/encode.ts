@@ -8,8 +8,10 @@ import {
   ScalarType,
   toBinary,
 } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { WireType } from "@bufbuild/protobuf/wire";
 import { Scratch } from "./scratch.js";
-import { DELIMITED, isZero, scalarWriters, type WriteValue, wireTypes } from "./scalar.js";
+import { isZero, scalarWriters, type WriteValue, wireTypes } from "./scalar.js";
 
 /** Writes what is set of a message, or one field of it. */
 type Write = (message: Fields) => void;
@@ -80,15 +82,12 @@ function fieldWriter(field: DescField): Write | undefined {
       if (value !== undefined) write(value);
     };
   }
-  if (field.presence !== IMPLICIT) return undefined;
+  if (field.presence !== FeatureSet_FieldPresence.IMPLICIT) return undefined;
   return (message) => {
     const value = message[name];
     if (!isZero(value)) write(value);
   };
 }
-
-/** As descriptors number it: a field whose value is the zero value when it is not set. */
-const IMPLICIT = 2;
 
 /** Writes one value, of a map's field the value of one entry, with its tag. */
 function valueWriter(field: DescField, number: number): WriteValue | undefined {
@@ -114,7 +113,7 @@ function isWrittenAsMessage(field: DescField): boolean {
 const PLAIN: ReadonlySet<string> = new Set(["google.protobuf.Timestamp", "google.protobuf.Duration"]);
 
 function messageWriter(number: number, schema: DescMessage): WriteValue {
-  const tag = ((number << 3) | DELIMITED) >>> 0;
+  const tag = ((number << 3) | WireType.LengthDelimited) >>> 0;
   let writeFields: Write | undefined;
   return (value) => {
     writeFields ??= writerOf(schema);
@@ -130,8 +129,8 @@ function mapWriter(field: DescField & { readonly fieldKind: "map" }): Write | un
   const writeKey = field.mapKey === ScalarType.STRING ? scalars[ScalarType.STRING] : undefined;
   const writeValue = valueWriter(field, 2);
   if (writeKey === undefined || writeValue === undefined) return undefined;
-  const tag = ((field.number << 3) | DELIMITED) >>> 0;
-  const keyTag = (1 << 3) | DELIMITED;
+  const tag = ((field.number << 3) | WireType.LengthDelimited) >>> 0;
+  const keyTag = (1 << 3) | WireType.LengthDelimited;
   return (message) => {
     const entries = message[name] as Readonly<Record<string, unknown>>;
     for (const key of Object.keys(entries)) {

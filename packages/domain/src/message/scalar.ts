@@ -1,21 +1,18 @@
 import { ScalarType } from "@bufbuild/protobuf";
+import { WireType } from "@bufbuild/protobuf/wire";
 import type { Scratch } from "./scratch.js";
 
 export type WriteValue = (value: unknown) => void;
 
-/** Wire types: an integer of any length, or bytes behind their length. */
-const VARINT = 0;
-export const DELIMITED = 2;
-
 /** Of the scalars that have a writer. */
-export const wireTypes: Readonly<Partial<Record<ScalarType, number>>> = {
-  [ScalarType.STRING]: DELIMITED,
-  [ScalarType.BYTES]: DELIMITED,
-  [ScalarType.BOOL]: VARINT,
-  [ScalarType.INT32]: VARINT,
-  [ScalarType.UINT32]: VARINT,
-  [ScalarType.INT64]: VARINT,
-  [ScalarType.UINT64]: VARINT,
+export const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
+  [ScalarType.STRING]: WireType.LengthDelimited,
+  [ScalarType.BYTES]: WireType.LengthDelimited,
+  [ScalarType.BOOL]: WireType.Varint,
+  [ScalarType.INT32]: WireType.Varint,
+  [ScalarType.UINT32]: WireType.Varint,
+  [ScalarType.INT64]: WireType.Varint,
+  [ScalarType.UINT64]: WireType.Varint,
 };
 
 /** Scalars that messages have of which there are many. They throw when a value is not of the kind that the library gives. */

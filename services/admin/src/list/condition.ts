@@ -17,3 +17,8 @@ export function numbered(condition: Condition, values: unknown[]): string {
   };
   return place(place(sql, "$known", known), "$$", value);
 }
+
+/** That all of them hold. */
+export function allNumbered(conditions: readonly Condition[], values: unknown[]): string {
+  return conditions.map((condition) => numbered(condition, values)).join(" AND ");
+}

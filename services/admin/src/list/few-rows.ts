@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { type Condition, numbered } from "./condition.js";
+import { allNumbered, type Condition } from "./condition.js";
 
 /** Of so many rows it is quicker to read all and sort them than to go by an order until a page is full. */
 const MAX_FEW = 10_000;
@@ -68,6 +68,5 @@ function told({ text }: KnownNumbers, values: unknown[]): string {
 }
 
 function found({ table, number, conditions }: FoundNumbers, values: unknown[]): string {
-  const where = conditions.map((condition) => numbered(condition, values)).join(" AND ");
-  return `SELECT ${number} FROM ${table} WHERE ${where}`;
+  return `SELECT ${number} FROM ${table} WHERE ${allNumbered(conditions, values)}`;
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { columnTypes } from "./column-type.js";
-import { type Condition, numbered } from "./condition.js";
+import { allNumbered, type Condition, numbered } from "./condition.js";
 import { type ColumnTable, columnSql, type EntityDescription, type FewValues, type Numbers } from "./entity.js";
 import { countFew, type KnownNumbers, type Numbered } from "./few-rows.js";
 import { type ListPlan, type ListRequest, orderOf, planTerms, readTerms, type ReadTerm } from "./plan.js";
@@ -90,7 +90,7 @@ async function narrowByNumbers(
 /** Undefined where they are too many to be told. */
 async function findNumbers(db: Queryable, find: Omit<Find, "known">): Promise<KnownNumbers | undefined> {
   const values: unknown[] = [];
-  const where = find.conditions.map((condition) => numbered(condition, values)).join(" AND ");
+  const where = allNumbered(find.conditions, values);
   const { rows } = await db.query<{ count: number; text: string | null }>({
     text: `SELECT count(*)::int AS count, array_agg(number)::text AS text
       FROM (SELECT ${find.select} AS number FROM ${find.from} WHERE ${where} LIMIT ${MAX_NUMBERS + 1}) AS found`,
@@ -180,7 +180,7 @@ interface Find {
 /** Undefined where they are not few. */
 async function firstFew<T>(db: Queryable, { select, from, conditions, known }: Find): Promise<readonly T[] | undefined> {
   const values: unknown[] = known === undefined ? [] : [known];
-  const where = conditions.map((condition) => numbered(condition, values)).join(" AND ");
+  const where = allNumbered(conditions, values);
   const text = `SELECT ${select} FROM ${from.replace("$known", "$1")} WHERE ${where} LIMIT ${MAX_VALUES + 1}`;
   const { rows } = await db.query<Record<string, T>>({ text, values });
   return rows.length > MAX_VALUES ? undefined : rows.flatMap((row) => Object.values(row));

@@ -12,7 +12,7 @@ import {
   entityPrefixes,
   type RelatedTable,
 } from "./entity.js";
-import { type Condition, numbered } from "./condition.js";
+import { allNumbered, type Condition, numbered } from "./condition.js";
 import { fewRows, type Numbered } from "./few-rows.js";
 import { type FilterTerm, parseFilterTerms } from "./filter-term.js";
 import { parseToken } from "./token.js";
@@ -280,7 +280,7 @@ function existsClauses(terms: readonly ReadTerm[], values: unknown[]): string[] 
     groups.set(related.table, group);
   }
   return [...groups].map(([table, { related, conditions }]) => {
-    const inner = conditions.map((condition) => numbered(condition, values)).join(" AND ");
+    const inner = allNumbered(conditions, values);
     // Nothing moves over an OFFSET.
     return `EXISTS (SELECT 1 FROM ${table} WHERE ${related.on} AND ${inner}${related.oneByOne === true ? " OFFSET 0" : ""})`;
   });

@@ -1,4 +1,3 @@
-import { toBinary } from "@bufbuild/protobuf";
 import { encodeMessage, taskEventSubject, taskRequestSubject } from "@flyte-ts/domain";
 import { DesiredState, TaskEventSchema, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, BusClosed, MessageTooLarge, PublishGivenUp } from "@flyte-ts/messaging";
@@ -121,7 +120,7 @@ export class Effects {
       { phase: "FAILED", failure },
       { phaseVersion: 0, pluginIdentifier: "propeller", producerId, now: new Date(now()) },
     );
-    await bus.publish(taskEventSubject(request.shard), toBinary(TaskEventSchema, event), asLongAs);
+    await bus.publish(taskEventSubject(request.shard), encodeMessage(TaskEventSchema, event), asLongAs);
   }
 
   /** Resolves when all that was started has ended. */
