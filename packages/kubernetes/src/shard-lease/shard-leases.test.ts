@@ -2,6 +2,7 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { type KubernetesFixture, kubernetesFixture, kubernetesUnavailable } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKubeClient, type KubeClient } from "../client.js";
+import { KubeError } from "../errors.js";
 import { NAMESPACES } from "../resources.js";
 import { LEASES, memberLease, shardLease } from "./lease-object.js";
 import { ShardLeases } from "./shard-leases.js";
@@ -28,9 +29,16 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     for (const shard of [0, 1]) await client.create(LEASES, shardLease(names, { shard, member, time: new Date() }));
   }
 
-  function start(group: string): ShardLeases {
+  function start(group: string, writes: Pick<KubeClient, "create" | "replace" | "delete"> = client): ShardLeases {
     const leases = new ShardLeases({
-      client,
+      client: {
+        list: (ref, options) => client.list(ref, options),
+        watch: (ref, options) => client.watch(ref, options),
+        mergePatch: (ref, patch) => client.mergePatch(ref, patch),
+        create: (ref, object, options) => writes.create(ref, object, options),
+        replace: (ref, object) => writes.replace(ref, object),
+        delete: (ref, options) => writes.delete(ref, options),
+      },
       namespace: "leases",
       group,
       shards: 2,
@@ -51,6 +59,33 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     await killed("same", { member: "b-1", slot: "b" });
     const leases = start("same");
     await expect.poll(() => [...leases.held], { timeout: 30_000 }).toEqual([0, 1]);
+    await leases.stop();
+  });
+
+  it("tries again soon what got no answer, however long the lease time is", async () => {
+    await killed("lossy", { member: "b-1", slot: "b" });
+    const tried = new Set<string>();
+    const once = (name: string) => {
+      if (tried.has(name)) return;
+      tried.add(name);
+      throw new KubeError("no answer", { status: 0 });
+    };
+    const leases = start("lossy", {
+      create: async (ref, object, options) => {
+        once(object.metadata.name);
+        return client.create(ref, object, options);
+      },
+      replace: async (ref, object) => {
+        once(object.metadata.name);
+        return client.replace(ref, object);
+      },
+      delete: async (ref, options) => {
+        once(options.name);
+        return client.delete(ref, options);
+      },
+    });
+    await expect.poll(() => [...leases.held], { timeout: 30_000 }).toEqual([0, 1]);
+    expect([...tried].toSorted()).toEqual(["lossy-member-b-1", "lossy-member-b-2", "lossy-shard-0", "lossy-shard-1"]);
     await leases.stop();
   });
 

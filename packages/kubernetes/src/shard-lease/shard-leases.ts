@@ -41,6 +41,9 @@ export interface ShardLeasesOptions {
   readonly onLost: (shard: number) => Promise<void>;
 }
 
+/** Longest wait, ms, before a write that got no answer is tried again, however long the lease time is. */
+const RETRY_MS = 1_000;
+
 /** Shares out shards evenly among the processes of a group; see ShardBook for the rules. */
 export class ShardLeases {
   readonly #abort = new AbortController();
@@ -86,7 +89,7 @@ export class ShardLeases {
       logger,
       onEvent: ({ type, object }) => this.#seen(type === "deleted", object),
     });
-    this.#running = Promise.all([this.#renewing(), this.#sharing()]);
+    this.#running = Promise.all([this.#renewing(), this.#sharing(), this.#endPredecessors()]);
   }
 
   /** Lets go of all shards, so that another process need not wait: resolves when that is done. */
@@ -103,6 +106,10 @@ export class ShardLeases {
     } catch (error) {
       logger.warn({ error: String(error) }, "membership could not be ended, it will expire");
     }
+  }
+
+  get #retryMs(): number {
+    return Math.min(RETRY_MS, this.options.leaseMs / 10);
   }
 
   #newBook(): ShardBook {
@@ -124,7 +131,6 @@ export class ShardLeases {
     const { leaseMs, random, logger, clock } = this.options;
     const { signal } = this.#abort;
     await this.#informer?.synced;
-    await this.#endPredecessors();
     while (!signal.aborted) {
       const begun = clock();
       try {
@@ -132,7 +138,7 @@ export class ShardLeases {
       } catch (error) {
         logger.warn({ error: String(error) }, "membership could not be renewed");
       }
-      const period = (this.#book.valid(clock()) ? leaseMs / 3 : leaseMs / 10) * (0.9 + random() / 5);
+      const period = (this.#book.valid(clock()) ? leaseMs / 3 : this.#retryMs) * (0.9 + random() / 5);
       // Counted from the beginning of the last one: a slow server must not cost the membership.
       await sleep(Math.max(period - (clock() - begun), period / 10), undefined, { signal }).catch(() => undefined);
     }
@@ -167,15 +173,23 @@ export class ShardLeases {
     return this.options.client.mergePatch<Lease>(LEASES, { namespace, name, body: { spec } });
   }
 
+  /** Until it is done, they count as alive. */
   async #endPredecessors(): Promise<void> {
     const { client, namespace, slot, logger } = this.options;
-    if (slot === undefined) return;
-    for (const { metadata } of this.#informer?.list() ?? []) {
-      if (metadata.labels?.[SLOT_LABEL] !== slot) continue;
-      // Without it, its lease time runs out.
-      await client
-        .delete(LEASES, { namespace, name: metadata.name })
-        .catch((error: unknown) => logger.warn({ error: String(error) }, "membership of the process before could not be ended"));
+    const { signal } = this.#abort;
+    await this.#informer?.synced;
+    // This process itself takes part only after this moment.
+    const memberships = this.#informer?.list().filter(({ metadata }) => slot !== undefined && metadata.labels?.[SLOT_LABEL] === slot);
+    for (const { metadata } of memberships ?? []) {
+      while (!signal.aborted) {
+        try {
+          await client.delete(LEASES, { namespace, name: metadata.name });
+          break;
+        } catch (error) {
+          logger.warn({ error: String(error) }, "membership of the process before could not be ended");
+          await sleep(this.#retryMs, undefined, { signal }).catch(() => undefined);
+        }
+      }
     }
   }
 
@@ -187,11 +201,12 @@ export class ShardLeases {
     while (!signal.aborted) {
       this.#changed = false;
       this.#compare();
-      const failed = await Promise.all(this.#book.steps(this.options.clock()).map((step) => this.#take(step)));
-      for (const error of failed) if (error !== undefined) logger.warn({ error }, "lease could not be written");
+      const taken = await Promise.all(this.#book.steps(this.options.clock()).map((step) => this.#take(step)));
+        const failed = taken.filter((error) => error !== undefined);
+      for (const error of failed) logger.warn({ error }, "lease could not be written");
       if (signal.aborted) return;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, leaseMs / 10);
+        const timer = setTimeout(resolve, failed.length > 0 ? this.#retryMs : leaseMs / 10);
         this.#wake = () => {
           this.#changed = true;
           clearTimeout(timer);
