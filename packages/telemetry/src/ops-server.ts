@@ -23,8 +23,10 @@ const KEEP_ALIVE_MS = 75_000;
 
 /** Serves `/healthz` (the process lives), `/readyz` (it can work; `?verbose`: what of it stands on what) and `/metrics` (Prometheus). */
 export async function startOpsServer({ port, host = "127.0.0.1", readiness, metrics, details = {} }: OpsServerOptions): Promise<OpsServer> {
-  const answer = async ({ pathname: path, searchParams }: URL): Promise<{ status: number; type: string; body: string }> => {
+  const answer = async (target: string): Promise<{ status: number; type: string; body: string }> => {
     const type = "text/plain; charset=utf-8";
+    // Not as a URL: a target such as `//` is none, and anyone may send it.
+    const [path = "", query = ""] = target.split("?", 2);
     switch (path) {
       case "/healthz":
       case "/livez":
@@ -32,7 +34,8 @@ export async function startOpsServer({ port, host = "127.0.0.1", readiness, metr
       case "/readyz": {
         const state = await readiness.state();
         const status = state.ready ? 200 : 503;
-        if (searchParams.has("verbose")) return { status, type: "application/json", body: `${JSON.stringify(state, undefined, 2)}\n` };
+        if (new URLSearchParams(query).has("verbose"))
+          return { status, type: "application/json", body: `${JSON.stringify(state, undefined, 2)}\n` };
         return { status, type, body: `${state.reason ?? "ok"}\n` };
       }
       case "/metrics":
@@ -45,7 +48,7 @@ export async function startOpsServer({ port, host = "127.0.0.1", readiness, metr
     }
   };
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    answer(new URL(request.url ?? "/", "http://ops")).then(
+    answer(request.url ?? "/").then(
       ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
       (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),
     );

@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { Registry } from "prom-client";
 import { type OpsServer, startOpsServer } from "./ops-server.js";
@@ -75,4 +76,19 @@ test("both are told over HTTP", async () => {
   expect(await get("/readyz")).toEqual([200, "ok\n"]);
   const [status, text] = await get("/readyz?verbose");
   expect([status, JSON.parse(text)]).toEqual([200, { ready: true, checks: { database: { ok: true } } }]);
+});
+
+test("a target that is no URL is answered as any unknown path, and the process lives on", async () => {
+  const readiness = readinessOf({});
+  readiness.serving();
+  const { port } = (ops = await startOpsServer({ port: 0, metrics: new Registry(), readiness }));
+  const statusOf = (path: string) =>
+    new Promise((resolve, reject) => {
+      request({ port, path }, (response) => resolve(response.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
+  expect([await statusOf("//"), await statusOf("http://"), await statusOf("//[?verbose"), await statusOf("/readyz?verbose")]).toEqual([
+    404, 404, 404, 200,
+  ]);
 });
