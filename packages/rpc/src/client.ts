@@ -144,6 +144,8 @@ async function prepare({ channel, method, options }: Call, once: boolean): Promi
   options.signal?.throwIfAborted();
   const metadata = new Metadata();
   for (const [name, value] of Object.entries({ ...(await channel.options.metadata?.()), ...options.metadata })) metadata.set(name, value);
+  // Or nobody would hear of what was aborted while a token was fetched.
+  options.signal?.throwIfAborted();
   const deadlineMs = options.deadlineMs ?? (once ? (channel.options.deadlineMs ?? DEFAULT_DEADLINE_MS) : undefined);
   return {
     path: `/${method.parent.typeName}/${method.name}`,
@@ -216,6 +218,7 @@ interface Outgoing {
   end(): void;
   readonly destroyed: boolean;
   once(event: "close", listener: () => void): unknown;
+  off(event: "close", listener: () => void): unknown;
 }
 
 async function sendAll(stream: Outgoing, requests: AsyncIterable<object>): Promise<void> {
@@ -223,7 +226,10 @@ async function sendAll(stream: Outgoing, requests: AsyncIterable<object>): Promi
     if (stream.destroyed) return;
     await new Promise<void>((resolve) => {
       stream.once("close", resolve);
-      stream.write(request, resolve);
+      stream.write(request, () => {
+        stream.off("close", resolve);
+        resolve();
+      });
     });
   }
   stream.end();

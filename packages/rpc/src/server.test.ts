@@ -258,6 +258,24 @@ describe("unary calls", () => {
     expect((await client.getTask({ id: { name: "x".repeat(4_000_000) } })).shortDescription).toBe("4000000");
   });
 
+  test("a call that is aborted while its metadata are fetched is not made", async () => {
+    let calls = 0;
+    const { port } = await start({ services: [implement(AdminService, { getTask: () => ({ shortDescription: String(++calls) }) })] });
+    const given = new AbortController();
+    const metadata = async () => {
+      given.abort();
+      return {};
+    };
+    const channel = openChannel({ endpoint: `127.0.0.1:${port}`, metadata });
+    try {
+      const made = createClient({ channel, service: AdminService }).getTask({}, { signal: given.signal });
+      await expect(made).rejects.toMatchObject({ name: "AbortError" });
+      expect(calls).toBe(0);
+    } finally {
+      channel.close();
+    }
+  });
+
   test("the context knows the caller, and its signal when the caller goes", async () => {
     let seen: CallContext | undefined;
     const gone = Promise.withResolvers<void>();
@@ -368,6 +386,28 @@ describe("streams", () => {
       next.resolve();
     }
     expect(answered).toBe(1);
+  });
+
+  test("a stream of many requests leaves no listener for each of them", async () => {
+    const { channel } = await start({
+      services: [
+        implement(SyncAgentService, {
+          async *executeTaskSync(requests) {
+            for await (const _ of requests) yield { res: { case: "header", value: {} } };
+          },
+        }),
+      ],
+    });
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => warnings.push(name);
+    process.on("warning", note);
+    const requests = (async function* () {
+      for (let sent = 0; sent < 20; sent++) yield { part: { case: "header" as const, value: {} } };
+    })();
+    let answered = 0;
+    for await (const _ of createClient({ channel, service: SyncAgentService }).executeTaskSync(requests)) answered++;
+    process.off("warning", note);
+    expect([answered, warnings]).toEqual([20, []]);
   });
 
   test("a client that leaves the loop stops the server's", async () => {

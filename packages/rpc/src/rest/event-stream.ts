@@ -1,9 +1,10 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Emit } from "../dispatch.js";
 import { drained } from "../drained.js";
 import { toRpcError } from "../rpc-error.js";
 import { answerText, onceForAll } from "./answer-text.js";
+import { endSoon } from "./end-soon.js";
 import type { StreamOptions } from "./json-lines.js";
 
 export const EVENT_STREAM = "text/event-stream";
@@ -73,11 +74,4 @@ const frameOf = onceForAll((codec, output, message) => {
 
 function hasCursor(message: DescMessage): boolean {
   return message.fields.some((field) => field.name === CURSOR && field.fieldKind === "scalar");
-}
-
-/** A client that reads nothing would never see the end: its connection does not outlive that for long. */
-function endSoon(response: ServerResponse, stallMs: number): void {
-  const timer = setTimeout(() => response.destroy(), stallMs);
-  response.once("close", () => clearTimeout(timer));
-  response.end();
 }

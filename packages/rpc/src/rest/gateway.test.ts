@@ -443,6 +443,12 @@ describe("answers", () => {
     expect((await exchange("/api/v1/projects", { headers: { "grpc-timeout": "soon" } })).status).toBe(400);
   });
 
+  test.each(["1500u", "1n", "1000H", "99999999H"])("a timeout of %s is one, however short or long", async (timeout) => {
+    const short = /[un]$/.test(timeout);
+    const path = short ? "/api/v1/projects" : "/api/v1/version";
+    expect((await exchange(path, { headers: { "grpc-timeout": timeout } })).status).toBe(short ? 504 : 200);
+  });
+
   test("streams are lines of JSON", async () => {
     const path = "/api/v1/agent/task/logs/a/1/meta";
     const answer = await exchange(`${path}?token=t`);

@@ -6,6 +6,8 @@ import { RpcError } from "../rpc-error.js";
 import type { CallContext } from "../service.js";
 
 const timeoutUnits: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
+/** What a timer can hold: 24 days. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /** Aborted when the client goes before the response is complete. */
 export function closedSignal(response: ServerResponse): AbortSignal {
@@ -16,13 +18,13 @@ export function closedSignal(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** How long the client waits, from a Grpc-Timeout header such as `15S`; undefined without one. */
+/** How long the client waits, whole milliseconds, from a Grpc-Timeout header such as `15S`; undefined without one. */
 export function timeoutMs(request: IncomingMessage): number | undefined {
   const value = request.headers["grpc-timeout"];
   if (value === undefined) return undefined;
   const match = /^([0-9]{1,8})([HMSmun])$/.exec(String(value));
   if (!match?.[2]) throw new RpcError(Code.INVALID_ARGUMENT, "header grpc-timeout must be a whole number and one of H M S m u n");
-  return Number(match[1]) * (timeoutUnits[match[2]] ?? 0);
+  return Math.min(Math.ceil(Number(match[1]) * (timeoutUnits[match[2]] ?? 0)), LONGEST_MS);
 }
 
 export interface RestContextOptions {

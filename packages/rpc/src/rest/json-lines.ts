@@ -5,6 +5,7 @@ import { toRpcError } from "../rpc-error.js";
 import type { Emit } from "../dispatch.js";
 import type { Codec } from "./codec.js";
 import { answerText, onceForAll } from "./answer-text.js";
+import { endSoon } from "./end-soon.js";
 
 export interface StreamOptions {
   readonly response: ServerResponse;
@@ -37,5 +38,5 @@ export async function sendJsonLines(
     line("error", codec.writeError(toRpcError(thrown)).toString());
   }
   begin();
-  response.end();
+  endSoon(response, stallMs);
 }
