@@ -202,7 +202,7 @@ export class ShardLeases {
       this.#changed = false;
       this.#compare();
       const taken = await Promise.all(this.#book.steps(this.options.clock()).map((step) => this.#take(step)));
-        const failed = taken.filter((error) => error !== undefined);
+      const failed = taken.filter((error) => error !== undefined);
       for (const error of failed) logger.warn({ error }, "lease could not be written");
       if (signal.aborted) return;
       await new Promise<void>((resolve) => {
