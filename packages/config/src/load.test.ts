@@ -51,6 +51,11 @@ test.each([
   expect(() => load(argv)).toThrow(name);
 });
 
+test.each(["0123", "true", "abc #def", "a: b", "'quoted'", "- x", "&x", ""])("text is taken as it is written: %j", (text) => {
+  expect(load(["--database.url", text]).database.url).toBe(text);
+  expect(load([], { FLYTE_TS_ADMIN_DATABASE__URL: text }).database.url).toBe(text);
+});
+
 test("a broken file is named", () => {
   const path = file("- 1\n");
   expect(() => load(["--config", path])).toThrow(path);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parse as parseYaml } from "yaml";
 import type { ZodError, ZodType } from "zod";
 import { nearestSetting, plainName } from "./nearest.js";
-import { shapeOf } from "./shape.js";
+import { isText, shapeOf } from "./shape.js";
 
 /** A configuration that cannot be used. The message lists each key with the rule it breaks. */
 export class ConfigError extends Error {
@@ -109,7 +109,8 @@ function assign(tree: Tree, { path, value, schema, problems }: Assignment): void
     const keys = Object.keys(shapeOf(shape) ?? {});
     const key = keys.find((k) => plainName(k) === plainName(word)) ?? word;
     shape = shapeOf(shape)?.[key];
-    if (depth === path.length - 1) node[key] = textValue(value);
+    // Text is taken as it stands: a password may be of digits, or hold a `#`.
+    if (depth === path.length - 1) node[key] = isText(shape) ? value : textValue(value);
     else {
       const next = node[key] ?? {};
       if (typeof next !== "object" || next === null || Array.isArray(next)) {

@@ -7,6 +7,13 @@ export function shapeOf(schema: unknown): Readonly<Record<string, unknown>> | un
   return current?.shape;
 }
 
+/** Whether a setting is text and nothing else, through defaults and optionals. */
+export function isText(schema: unknown): boolean {
+  let current = schema as { def?: { type?: string; innerType?: unknown } } | undefined;
+  while (current?.def?.innerType !== undefined) current = current.def.innerType as typeof current;
+  return current?.def?.type === "string";
+}
+
 /** The schema at a place; undefined where there is none, or it is no object's. */
 export function schemaAt(schema: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((above, key) => shapeOf(above)?.[String(key)], schema);
