@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Queryable } from "@flyte-ts/postgres";
+import type { Database, Queryable } from "@flyte-ts/postgres";
 
 /** A program that may ask for tokens: `public` ones for people who sign in, `service` ones for themselves with a secret. */
 export interface Client {
@@ -73,17 +73,22 @@ export interface SeedOptions {
   readonly clock: () => Date;
 }
 
-/** Makes the services that are missing, each with a secret of its own that stands in one file and nowhere else. */
-export async function seedServices(db: Queryable, { services, secretsFolder, clock }: SeedOptions): Promise<void> {
+/**
+ * Makes the services that are missing, each with a secret of its own that stands in one file and nowhere else. The file is there before
+ * the service: a service whose secret nobody knows could never be made again.
+ */
+export async function seedServices(db: Database, { services, secretsFolder, clock }: SeedOptions): Promise<void> {
   if (secretsFolder === undefined) return;
   for (const clientId of services) {
     const secret = newSecret();
-    const { count } = await db.query({
-      text: `INSERT INTO issuer_clients (client_id, kind, secret_hash, created_at) VALUES ($1, 'service', $2, $3) ON CONFLICT DO NOTHING`,
-      values: [clientId, hashSecret(secret), clock()],
+    await db.transaction(async (tx) => {
+      const { count } = await tx.query({
+        text: `INSERT INTO issuer_clients (client_id, kind, secret_hash, created_at) VALUES ($1, 'service', $2, $3) ON CONFLICT DO NOTHING`,
+        values: [clientId, hashSecret(secret), clock()],
+      });
+      if (count === 0) return;
+      await mkdir(secretsFolder, { recursive: true, mode: 0o700 });
+      await writeFile(join(secretsFolder, clientId), secret, { mode: 0o600, flush: true });
     });
-    if (count === 0) continue;
-    await mkdir(secretsFolder, { recursive: true, mode: 0o700 });
-    await writeFile(join(secretsFolder, clientId), secret, { mode: 0o600 });
   }
 }
