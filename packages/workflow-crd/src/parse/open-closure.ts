@@ -24,18 +24,15 @@ const NODES = 4;
  * @throws WorkflowFormatError when the bytes are no closure; of a node when it is taken.
  */
 export function openClosure(bytes: Uint8Array, reference: Field): OpenClosure {
-  const { closure } = guarded(reference, () => closureWithoutNodes(bytes));
-  return { closure, nodes: nodesIn(bytes, reference) };
+  return { closure: guarded(reference, () => closureWithoutNodes(bytes)), nodes: nodesIn(bytes, reference) };
 }
 
-/** A compiled closure from its bytes, but without the nodes of its own graph: only their number. */
-export function closureWithoutNodes(bytes: Uint8Array): { readonly closure: CompiledWorkflowClosure; readonly nodes: number } {
-  let nodes = 0;
-  const leaveOut = (): undefined => void nodes++;
+/** A compiled closure from its bytes, but without the nodes of its own graph. */
+export function closureWithoutNodes(bytes: Uint8Array): CompiledWorkflowClosure {
   const rest = rewriteField(bytes, PRIMARY, (primary) =>
-    rewriteField(primary, TEMPLATE, (template) => rewriteField(template, NODES, leaveOut)),
+    rewriteField(primary, TEMPLATE, (template) => rewriteField(template, NODES, () => undefined)),
   );
-  return { closure: fromBinary(CompiledWorkflowClosureSchema, rest), nodes };
+  return fromBinary(CompiledWorkflowClosureSchema, rest);
 }
 
 function* nodesIn(bytes: Uint8Array, reference: Field): Generator<Node> {

@@ -8,15 +8,17 @@ import { ClosureCache } from "./closure-cache.js";
 const closureOf = (id: { name: string }, nodes: { id: string }[]) =>
   create(CompiledWorkflowClosureSchema, { primary: { template: { id, nodes } } });
 
-/** A table of workflows whose names are their numbers of nodes; counts how often each is read. */
+/** A node's id that makes it a KiB long. */
+const NODE = "n".repeat(1_020);
+
+/** A table of workflows whose names begin with how many KiB they are long; counts how often each is read. */
 function table() {
   const reads: string[] = [];
   const query = async ({ values = [] }: Query) => {
     const name = String(values[2]);
     reads.push(name);
-    const nodes = Array.from({ length: Number.parseInt(name, 10) }, () => ({ id: name.endsWith("-long") ? "a node's id" : "" }));
-    const id = { name };
-    return { rows: [{ closure: toBinary(CompiledWorkflowClosureSchema, closureOf(id, nodes)) }], count: 1 };
+    const nodes = Array.from({ length: Number.parseInt(name, 10) }, () => ({ id: NODE }));
+    return { rows: [{ closure: toBinary(CompiledWorkflowClosureSchema, closureOf({ name }, nodes)) }], count: 1 };
   };
   const cache = new ClosureCache({ query } as unknown as Queryable);
   const find = (name: string) => cache.find(create(IdentifierSchema, { name }));
@@ -25,11 +27,11 @@ function table() {
 
 test("what was asked for lately is read once, however often and by however many at once", async () => {
   const { reads, find } = table();
-  for (let i = 0; i < 40; i++) await find(`${1}-${i}`);
+  for (let i = 0; i < 150; i++) await find(`1-${i}`);
   await Promise.all([find("2"), find("2")]);
   reads.length = 0;
   await find("2");
-  await find("1-39");
+  await find("1-149");
   expect(reads).toEqual([]);
   await find("1-0");
   expect(reads).toEqual(["1-0"]);
@@ -37,28 +39,27 @@ test("what was asked for lately is read once, however often and by however many 
 
 test("large graphs push out others, and what is larger than all that is kept is not kept", async () => {
   const { reads, find } = table();
-  await find("12000-a");
-  await find("30000");
+  await find("2400-a");
+  await find("5000");
   await find("10");
   reads.length = 0;
-  await find("12000-a");
+  await find("2400-a");
   expect(reads).toEqual([]);
-  await find("12000-b");
-  await find("12000-a");
-  await find("30000");
-  await find("30000");
-  expect(reads).toEqual(["12000-b", "12000-a", "30000", "30000"]);
+  await find("2400-b");
+  await find("2400-a");
+  await find("5000");
+  await find("5000");
+  expect(reads).toEqual(["2400-b", "2400-a", "5000", "5000"]);
 });
 
-test("a graph without room in a resource comes as it is stored, and is not kept", async () => {
-  const { reads, find } = table();
-  const found = await find("10000-long");
-  expect(found?.closure).toEqual(closureOf({ name: "10000-long" }, []));
-  const whole = fromBinary(CompiledWorkflowClosureSchema, found?.encoded ?? new Uint8Array());
-  expect(whole.primary?.template?.nodes).toHaveLength(10_000);
-  expect((await find("9999-long"))?.encoded).toBeUndefined();
-  reads.length = 0;
-  await find("10000-long");
-  await find("9999-long");
-  expect(reads).toEqual(["10000-long"]);
+test("a graph that is too large for a resource comes as it is stored too, and without its nodes", async () => {
+  const { find } = table();
+  const small = await find("15");
+  expect(small?.closure.primary?.template?.nodes).toHaveLength(15);
+  expect(small?.encoded).toBeUndefined();
+  const large = await find("17");
+  expect(large?.closure).toEqual(closureOf({ name: "17" }, []));
+  const whole = fromBinary(CompiledWorkflowClosureSchema, large?.encoded ?? new Uint8Array());
+  expect(whole.primary?.template?.nodes).toHaveLength(17);
+  expect(await find("17")).toBe(large);
 });

@@ -9,41 +9,37 @@ import { findEncodedClosure } from "../workflow/find.js";
 export interface StoredClosure {
   /** Without the nodes of its own graph where `encoded` is given. */
   readonly closure: CompiledWorkflowClosure;
-  /** The whole, as it is stored, where so many nodes have no room in a resource. */
+  /** The whole, as it is stored, where it is too large for a resource. */
   readonly encoded?: Uint8Array;
 }
 
-/** Nodes of all that is kept, about 2 KiB each, so that a few large graphs do not fill the memory. */
-const MAX_NODES = 20_000;
-/** A small graph counts as much as this: 32 of them are kept. */
-const MIN_WEIGHT = MAX_NODES / 32;
-/** With so many nodes a resource is too large for sure: a node takes more than 100 bytes of JSON. */
-const MANY_NODES = 10_000;
-/** No node is encoded in less. */
-const MIN_NODE_BYTES = 10;
+/**
+ * A closure of more bytes, as stored, stands beside the resource: at each write the API server reads and writes all of it, and at
+ * five writes an execution a graph of 100 nodes cost it three times as much as all else.
+ */
+const MAX_INLINE_BYTES = 16 * 1024;
+/** Bytes of all that is kept, as stored; those that are decoded take some ten times as much. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** A small graph counts as much as this: 128 of them are kept. */
+const MIN_WEIGHT = MAX_BYTES / 128;
 
 /** Compiled workflows as they were registered; a version never changes. Readers must not either. */
 export class ClosureCache {
-  readonly #closures = new RecentlyUsed<CompiledWorkflowClosure>(MAX_NODES);
+  readonly #closures = new RecentlyUsed<StoredClosure>(MAX_BYTES);
 
   constructor(private readonly db: Queryable) {}
 
   async find(id: Identifier): Promise<StoredClosure | undefined> {
     const key = [id.project, id.domain, id.name, id.version].join("\n");
     const known = this.#closures.get(key);
-    if (known !== undefined) return { closure: known };
+    if (known !== undefined) return known;
     const encoded = await findEncodedClosure(this.db, id);
     if (encoded === undefined) return undefined;
-    if (encoded.length >= MANY_NODES * MIN_NODE_BYTES) {
-      const { closure, nodes } = closureWithoutNodes(encoded);
-      if (nodes >= MANY_NODES) return { closure, encoded };
-    }
-    const closure = fromBinary(CompiledWorkflowClosureSchema, encoded);
-    this.#closures.keep(key, closure, Math.max(nodesOf(closure), MIN_WEIGHT));
-    return { closure };
+    const stored =
+      encoded.length > MAX_INLINE_BYTES
+        ? { closure: closureWithoutNodes(encoded), encoded }
+        : { closure: fromBinary(CompiledWorkflowClosureSchema, encoded) };
+    this.#closures.keep(key, stored, Math.max(encoded.length, MIN_WEIGHT));
+    return stored;
   }
-}
-
-function nodesOf({ primary, subWorkflows }: CompiledWorkflowClosure): number {
-  return [primary, ...subWorkflows].reduce((sum, workflow) => sum + (workflow?.template?.nodes.length ?? 0), 0);
 }

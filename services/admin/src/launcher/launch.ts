@@ -10,6 +10,7 @@ import { changeExecution } from "../execution/change.js";
 import { refusalError } from "../execution/refusal.js";
 import type { ExecutionName } from "../execution/state.js";
 import { wakeParents } from "../wake/announce-ends.js";
+import { type ClosureBlobs, ClosureNotStored } from "./closure-blobs.js";
 import type { StoredClosure } from "./closure-cache.js";
 import type { LaunchableExecution } from "./execution.js";
 import { endWithoutEngine } from "./force-abort.js";
@@ -19,7 +20,8 @@ import { judgeRefusal } from "./verdict.js";
 /** The verbs of the Kubernetes API that launching takes. */
 export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
 
-export interface LaunchDeps extends Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clock" | "logger"> {
+export interface LaunchDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger"> {
+  readonly closureBlobs: ClosureBlobs;
   readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
   /** Namespaces that are known to be there. */
   readonly namespaces: Set<string>;
@@ -54,7 +56,7 @@ function noAnswer(cause: unknown, undone = isUndone(cause)): TryLater {
  * Makes the resource of an execution in its data plane. Repeated it does no harm: the
  * resource that is there already is the same.
  *
- * @throws TryLater when the data plane does not answer.
+ * @throws TryLater when the data plane or the blob store does not answer.
  */
 export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: LaunchableExecution): Promise<void> {
   // Ended, or asked to end, before it was launched: there is nothing to make.
@@ -66,7 +68,9 @@ export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: Laun
     resource = await flyteWorkflowOf(deps, execution, stored);
   } catch (error) {
     if (error instanceof WorkflowBuildError) return fail(deps, execution, error.message);
-    throw error;
+    if (!(error instanceof ClosureNotStored)) throw error;
+    const reason = `the blob store does not take the workflow now: ${error.message}`;
+    throw new TryLater(reason, { cause: error, notice: reason, undone: true });
   }
   await createResource(deps, { kube, execution, resource });
 }

@@ -1,22 +1,23 @@
-import { create, toBinary } from "@bufbuild/protobuf";
-import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { create } from "@bufbuild/protobuf";
+import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type BuildInput, buildFlyteWorkflow, type FlyteWorkflowResource } from "@flyte-ts/workflow-crd";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ResourceTexts } from "../task/resources.js";
+import type { ClosureBlobs } from "./closure-blobs.js";
 import type { StoredClosure } from "./closure-cache.js";
 import type { LaunchableExecution } from "./execution.js";
 
-export type ResourceDeps = Pick<AdminDeps, "blobs" | "config">;
-
-/** Resources larger than this, in bytes of JSON, hold the address of their graph instead: etcd takes 1.5 MiB. */
-const MAX_RESOURCE_BYTES = 1_000_000;
+export interface ResourceDeps {
+  readonly config: AdminDeps["config"];
+  readonly closureBlobs: ClosureBlobs;
+}
 
 /**
- * The FlyteWorkflow of an execution.
+ * The FlyteWorkflow of an execution. A large graph stands in the blob store, and the resource names its address.
  *
- * @throws WorkflowBuildError when it cannot be built, whenever that is tried.
+ * @throws WorkflowBuildError when it cannot be built, whenever that is tried; ClosureNotStored when its graph cannot be stored now.
  */
 export async function flyteWorkflowOf(
   deps: ResourceDeps,
@@ -24,21 +25,19 @@ export async function flyteWorkflowOf(
   { closure, encoded }: StoredClosure,
 ): Promise<FlyteWorkflowResource> {
   const input = buildInput(deps, execution, closure);
-  if (encoded === undefined) {
-    const whole = buildFlyteWorkflow(input);
-    if (Buffer.byteLength(JSON.stringify(whole)) <= MAX_RESOURCE_BYTES) return whole;
-  }
+  if (encoded === undefined) return buildFlyteWorkflow(input);
   const { project, domain, name, version } = execution.settings.workflow;
   const { container, metadataPrefix } = deps.config.storage;
   const closureReference = [container, metadataPrefix, "admin", project, domain, name, version].join("/");
-  // A version never changes: what stands there is the same.
-  if ((await deps.blobs.head(closureReference)) === undefined) {
-    await deps.blobs.put(closureReference, encoded ?? toBinary(CompiledWorkflowClosureSchema, closure));
-  }
+  await deps.closureBlobs.ensure(closureReference, encoded);
   return buildFlyteWorkflow({ ...input, closureReference });
 }
 
-function buildInput({ config }: ResourceDeps, execution: LaunchableExecution, closure: CompiledWorkflowClosure): BuildInput {
+function buildInput(
+  { config }: Pick<ResourceDeps, "config">,
+  execution: LaunchableExecution,
+  closure: CompiledWorkflowClosure,
+): BuildInput {
   const { project, domain, name, inputs, acceptedAt, settings } = execution;
   const merged = settings.config;
   return {

@@ -8,6 +8,7 @@ import type { AdminDeps, Cluster } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import { OUTBOX_CHANNEL } from "../execution/insert.js";
 import { wakeParents } from "../wake/announce-ends.js";
+import { ClosureBlobs } from "./closure-blobs.js";
 import { ClosureCache } from "./closure-cache.js";
 import { findLaunchable, type LaunchableExecution, readLaunchable } from "./execution.js";
 import { endWithoutEngine } from "./force-abort.js";
@@ -65,7 +66,8 @@ class Launcher {
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
     const { db, blobs, bus, config, clock, logger } = deps;
-    this.#launch = { db, blobs, bus, config, clock, logger, closures: new ClosureCache(db), namespaces: new Set() };
+    const closures = { closures: new ClosureCache(db), closureBlobs: new ClosureBlobs(blobs, clock) };
+    this.#launch = { db, bus, config, clock, logger, ...closures, namespaces: new Set() };
     this.#done = new EntryRemoval(db);
   }
 
@@ -79,7 +81,7 @@ class Launcher {
       const reason = error instanceof Error ? error.message : String(error);
       const delayMs = retryDelayMs(RETRIES, entry.attempts, random);
       const fields = { executionRow: String(entry.executionId), action: entry.action, attempts: entry.attempts, delayMs, error: reason };
-      if (error instanceof TryLater) logger.warn(fields, "data plane does not take the execution now");
+      if (error instanceof TryLater) logger.warn(fields, "execution cannot be launched now");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");
       // Should this fail too, the lease ends by itself.
       const movable = entry.movable && error instanceof TryLater && error.undone;

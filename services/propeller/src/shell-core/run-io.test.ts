@@ -17,7 +17,7 @@ class Run {
 
 function fixture() {
   const run = new Run();
-  const io = new RunIo(run as unknown as WorkflowRun, { resourceVersion: "1" });
+  const io = new RunIo(run as unknown as WorkflowRun, { resourceVersion: "1" }, 0);
   const change = (...held: Effect["kind"][]) => {
     run.revision++;
     return io.admit(held.map((kind) => ({ kind, afterRevision: run.revision }) as unknown as Effect));
@@ -43,19 +43,36 @@ test("what nothing waits for is written a little later, together; the alarm says
   expect(io.writeAt).toBeUndefined();
 });
 
+test("a run that was just taken up is written a little later, unless the execution waits for it or ends", () => {
+  const quiet = fixture();
+  quiet.change("publish");
+  expect(quiet.io.nextWrite(49)).toBeUndefined();
+  expect(quiet.io.writeAt).toBe(50);
+  expect(quiet.io.nextWrite(50)).toBeDefined();
+  const waiting = fixture();
+  waiting.change("publish");
+  waiting.change("sendTask");
+  expect(waiting.io.nextWrite(1)?.revision).toBe(2);
+  const short = fixture();
+  short.change("publish");
+  short.run.terminal = true;
+  short.change("publish");
+  expect(short.io.nextWrite(1)?.revision).toBe(2);
+});
+
 test("what the execution waits for is written at once, and so is its end", () => {
   const { run, io, change, written } = fixture();
   change();
-  io.nextWrite(0);
-  written(0);
+  io.nextWrite(100);
+  written(100);
   change("sendTask");
-  expect(io.nextWrite(1)).toBeDefined();
-  expect(written(2)).toEqual(["sendTask"]);
+  expect(io.nextWrite(101)).toBeDefined();
+  expect(written(102)).toEqual(["sendTask"]);
   change("publish");
-  expect(io.nextWrite(3)).toBeUndefined();
+  expect(io.nextWrite(103)).toBeUndefined();
   run.terminal = true;
   change("publish");
-  expect(io.nextWrite(3)).toBeDefined();
+  expect(io.nextWrite(103)).toBeDefined();
 });
 
 test("not too much is kept waiting, and a clock that is set back keeps nothing waiting", () => {

@@ -38,14 +38,17 @@ export class RunIo {
   /** Of those held, so many keep the execution waiting. */
   #pressing = 0;
   #begunAt = 0;
-  #rest = { from: 0, until: 0 };
+  #rest: { readonly from: number; readonly until: number };
 
+  /** `now`, ms: what a run that was just taken up does first may rest too, and one that soon ends is written once. */
   constructor(
     readonly run: WorkflowRun,
     stored: StoredVersion,
+    now: number,
   ) {
     this.#durable = run.revision;
     this.#stored = stored;
+    this.#rest = { from: now, until: now + REST_MS };
   }
 
   /** Splits off what may be done at once; the rest waits for its revision to be durable. */

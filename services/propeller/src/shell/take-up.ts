@@ -39,9 +39,10 @@ export type TakenUp =
  */
 export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
   return read(key, options, (workflow) => {
-    const { engine, now } = options;
-    const run = inEngine(() => createRun({ workflow, config: engine, now: now() }));
-    return { kind: "run", io: new RunIo(run, workflow) };
+    const { engine } = options;
+    const now = options.now();
+    const run = inEngine(() => createRun({ workflow, config: engine, now }));
+    return { kind: "run", io: new RunIo(run, workflow, now) };
   });
 }
 

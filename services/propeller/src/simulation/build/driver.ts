@@ -46,7 +46,7 @@ export class Driver {
   ) {
     const full: EngineConfig = { ...defaultEngineConfig(() => 0.5), ...config };
     this.run = createRun({ workflow, config: full, now: this.now, ...(testing === undefined ? {} : { testing }) });
-    this.#io = new RunIo(this.run, workflow);
+    this.#io = new RunIo(this.run, workflow, this.now);
     this.resource = { metadata: { finalizers: [...workflow.finalizers], labels: {} }, status: structuredClone(workflow.status) };
   }
 

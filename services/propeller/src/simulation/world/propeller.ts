@@ -156,7 +156,7 @@ export class Propeller implements Worker {
       if (workflow === undefined) return;
       const run = createRun({ workflow, config, now: this.#now, testing });
       this.#active = {
-        io: new RunIo(run, storedVersion(resource)),
+        io: new RunIo(run, storedVersion(resource), this.#now),
         key: run.key,
         version: resource.resourceVersion,
       };

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { ClosureBlobs } from "./closure-blobs.js";
+
+function store() {
+  const calls: string[] = [];
+  const there = new Map<string, Uint8Array>();
+  let fails = false;
+  const blobs = {
+    head: async (address: string) => {
+      calls.push(`head ${address}`);
+      const bytes = there.get(address);
+      return bytes === undefined ? undefined : { size: bytes.length };
+    },
+    put: async (address: string, bytes: Uint8Array) => {
+      calls.push(`put ${address}`);
+      if (fails) throw new Error("no answer");
+      there.set(address, bytes);
+    },
+  };
+  let now = 0;
+  const closures = new ClosureBlobs(blobs as unknown as ConstructorParameters<typeof ClosureBlobs>[0], () => new Date(now));
+  const ensure = async (address: string) => {
+    calls.length = 0;
+    await closures.ensure(address, new Uint8Array([1])).catch((error: Error) => calls.push(`${error.name}: ${error.message}`));
+    return calls.join(", ");
+  };
+  return { ensure, there, pass: (ms: number) => (now += ms), fail: (does: boolean) => (fails = does) };
+}
+
+test("a copy is written once, and looked after once a minute", async () => {
+  const { ensure, there, pass } = store();
+  expect(await ensure("a")).toBe("head a, put a");
+  expect(await ensure("a")).toBe("");
+  expect(await ensure("b")).toBe("head b, put b");
+  pass(59_999);
+  expect(await ensure("a")).toBe("");
+  pass(1);
+  expect(await ensure("a")).toBe("head a");
+  there.clear();
+  pass(60_000);
+  expect(await ensure("a")).toBe("head a, put a");
+  // A clock that is set back gives no longer trust.
+  pass(-500_000);
+  expect(await ensure("a")).toBe("head a");
+});
+
+test("what was not written is written by the next", async () => {
+  const { ensure, fail } = store();
+  fail(true);
+  expect(await ensure("a")).toBe("head a, put a, ClosureNotStored: no answer");
+  fail(false);
+  expect(await ensure("a")).toBe("head a, put a");
+});

@@ -1,0 +1,38 @@
+import type { BlobStore } from "@flyte-ts/blobstore";
+
+/** How long, ms, a copy that was seen is taken to be there: whoever removes one has executions fail for so long at most. */
+const TRUST_MS = 60_000;
+/** So many addresses are remembered. */
+const MOST = 10_000;
+
+/** The blob store does not answer, or refuses. */
+export class ClosureNotStored extends Error {
+  override readonly name = "ClosureNotStored";
+}
+
+/** Copies of closures in the blob store, for the resources that name them. */
+export class ClosureBlobs {
+  readonly #seenAt = new Map<string, number>();
+
+  constructor(
+    private readonly blobs: Pick<BlobStore, "head" | "put">,
+    private readonly clock: () => Date,
+  ) {}
+
+  /**
+   * A version of a workflow never changes: what stands at its address is the same.
+   * @throws ClosureNotStored
+   */
+  async ensure(address: string, encoded: Uint8Array): Promise<void> {
+    const now = this.clock().getTime();
+    const age = now - (this.#seenAt.get(address) ?? Number.NEGATIVE_INFINITY);
+    if (age >= 0 && age < TRUST_MS) return;
+    try {
+      if ((await this.blobs.head(address)) === undefined) await this.blobs.put(address, encoded);
+    } catch (cause) {
+      throw new ClosureNotStored(cause instanceof Error ? cause.message : String(cause), { cause });
+    }
+    if (this.#seenAt.size >= MOST) this.#seenAt.clear();
+    this.#seenAt.set(address, now);
+  }
+}
