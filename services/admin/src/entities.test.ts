@@ -1,4 +1,4 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import type { SortSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { LaunchPlanState } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
@@ -57,6 +57,10 @@ function template(change: MessageInitShape<typeof TaskTemplateSchema> = {}): Mes
   };
 }
 
+const pod = (resources: JsonObject[]): MessageInitShape<typeof TaskTemplateSchema> => ({
+  type: "sidecar",
+  target: { case: "k8sPod", value: { podSpec: { containers: resources.map((one, i) => ({ name: `c${i}`, resources: one })) } } },
+});
 const createTask = (name: string, change: MessageInitShape<typeof TaskTemplateSchema> = {}, version = "v1") =>
   admin.createTask({ id: named(ResourceType.TASK, name, version), spec: { template: template(change) } });
 
@@ -124,6 +128,9 @@ describe("registering", () => {
     const plan = await failure(admin.createLaunchPlan(launchPlan("once", "once", "v1", { a: "b" })));
     expect(plan.code).toBe(Code.INVALID_ARGUMENT);
     expect(plan.message).toContain("/labels/values/a:");
+    // Names of launch plans are told of all projects too; those of tasks and workflows of one domain.
+    expect((await admin.listLaunchPlanIds({ limit: 100 })).entities.map(({ name }) => name)).toContain("once");
+    expect((await failure(admin.listWorkflowIds({ limit: 100 }))).code).toBe(Code.INVALID_ARGUMENT);
     const stored = await admin.getWorkflow({ id: named(ResourceType.WORKFLOW, "once") });
     expect(stored.closure?.compiledWorkflow?.primary?.template?.nodes.map(({ id }) => id)).toEqual(["start-node", "end-node", "n0"]);
   });
@@ -142,12 +149,43 @@ describe("registering", () => {
     expect(descriptionEntities).toEqual([kept]);
   });
 
+  test("descriptions are found by the name, whichever kind is asked for; those of that kind go first", async () => {
+    const described = (resourceType: ResourceType, name: string) => ({ id: named(resourceType, name) });
+    const description = { shortDescription: "x".repeat(300) };
+    await admin.createTask({ id: named(ResourceType.TASK, "both"), spec: { template: template(), description } });
+    const { spec } = workflow("both", "both");
+    await admin.createWorkflow({ id: named(ResourceType.WORKFLOW, "both"), spec: { ...spec, description } });
+    await admin.createTask({ id: named(ResourceType.TASK, "one"), spec: { template: template(), description } });
+    const kind = async (type: ResourceType, name: string) => (await admin.getDescriptionEntity(described(type, name))).id?.resourceType;
+    expect(await kind(ResourceType.TASK, "both")).toBe(ResourceType.TASK);
+    expect(await kind(ResourceType.WORKFLOW, "both")).toBe(ResourceType.WORKFLOW);
+    expect(await kind(ResourceType.WORKFLOW, "one")).toBe(ResourceType.TASK);
+    expect(await kind(ResourceType.LAUNCH_PLAN, "one")).toBe(ResourceType.TASK);
+    const { descriptionEntities } = await admin.listDescriptionEntities({
+      resourceType: ResourceType.LAUNCH_PLAN,
+      id: { ...scope, name: "both" },
+      limit: 5,
+    });
+    expect(descriptionEntities.map(({ id }) => id?.resourceType).sort()).toEqual([ResourceType.TASK, ResourceType.WORKFLOW]);
+  });
+
   test.each<[string, () => Promise<unknown>, string]>([
     ["a task without version", () => createTask("x", {}, ""), "version"],
     ["a task with NUL in its name", () => createTask("x\0y"), "name"],
     ["a task of no type", () => createTask("x", { type: "" }), "type"],
     ["a container without image", () => createTask("x", { target: { case: "container", value: { args: ["run"] } } }), "image"],
     ["a pod without spec", () => createTask("x", { target: { case: "k8sPod", value: {} } }), "pod_spec"],
+    ["a pod that asks for more than there may be", () => createTask("x", pod([{}, { requests: { cpu: 5 } }])), "CPU default [5]"],
+    [
+      "a pod that asks for more than its limit",
+      () => createTask("x", pod([{ requests: { Memory: "2Gi" }, limits: { memory: "1Gi" } }])),
+      "MEMORY default",
+    ],
+    [
+      "a pod that asks for no quantity",
+      () => createTask("x", pod([{ requests: { cpu: "lots" } }])),
+      "containers[0].resources.requests.cpu",
+    ],
     ["a runtime without version", () => createTask("x", { metadata: { runtime: {} } }), "runtime version"],
     ["a workflow of a task that is not there", () => admin.createWorkflow(workflow("x", "nosuch")), "nosuch"],
     ["a workflow of too many nodes", () => admin.createWorkflow(workflow("x", "t", 4)), "4 > 3"],

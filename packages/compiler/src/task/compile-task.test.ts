@@ -55,6 +55,13 @@ describe("compileTask", () => {
     ["a name of 63 characters", pod({ containers: [{ name: "a".repeat(63) }] }), []],
     ["arguments that are no texts", pod({ containers: [{ name: "p", args: [1] }] }), ["InvalidValue root"]],
     ["a node selector that is no map of texts", pod({ nodeSelector: { a: 1 } }), ["InvalidValue root"]],
+    [
+      "an amount that is no quantity",
+      pod({ containers: [{ name: "p", resources: { requests: { cpu: "lots" } } }] }),
+      ["InvalidValue root"],
+    ],
+    ["an amount that is no text", pod({ containers: [{ name: "p", resources: { limits: { "x.y/z": true } } }] }), ["InvalidValue root"]],
+    ["numbers and nulls as amounts", pod({ containers: [{ name: "p", resources: { requests: { cpu: 1.5, memory: null } } }] }), []],
     ["null for what is absent", pod({ containers: [{ name: "p", args: null }], volumes: null }), []],
   ])("judges %s", (_, init, errors) => expect(errorsOf(init)).toEqual(errors));
 

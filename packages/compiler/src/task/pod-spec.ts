@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { isQuantity } from "@flyte-ts/domain";
 
 /** The first thing in a pod's specification that Kubernetes could not read: the path of the field and the rule. */
 export interface PodSpecFault {
@@ -11,7 +12,7 @@ const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 type Check = (value: JsonValue, path: string) => readonly PodSpecFault[];
 
 /**
- * Checks the shape of what every pod needs (containers and their texts, lists and maps) and that each container's name is a DNS-1123
+ * Checks the shape of what every pod needs (containers and their texts, lists, maps and quantities) and that each container's name is a DNS-1123
  * label. The rest is Kubernetes' own to judge.
  */
 export function podSpecFaults(podSpec: JsonObject | undefined): readonly PodSpecFault[] {
@@ -36,6 +37,16 @@ function listOf(item: Check): Check {
 const mapOfTexts: Check = (value, path) =>
   isObject(value) ? Object.entries(value).flatMap(([key, item]) => text(item, `${path}.${key}`)) : [{ field: path, rule: "must be a map" }];
 
+/** Kubernetes takes numbers too, and null for nothing. */
+const amounts: Check = (value, path) => {
+  if (!isObject(value)) return [{ field: path, rule: "must be an object" }];
+  return Object.entries(value).flatMap(([name, amount]) =>
+    amount === null || ((typeof amount === "string" || typeof amount === "number") && isQuantity(String(amount)))
+      ? []
+      : [{ field: `${path}.${name}`, rule: `must be a Kubernetes quantity such as 500m or 2Gi, not ${JSON.stringify(amount)}` }],
+  );
+};
+
 /** Checks those of the fields that are there; null counts as absent. */
 function objectWith(fields: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
@@ -55,7 +66,7 @@ const container = objectWith({
   command: listOf(text),
   args: listOf(text),
   env: listOf(objectWith({ name: text, value: text })),
-  resources: objectWith({ limits: objectWith({}), requests: objectWith({}) }),
+  resources: objectWith({ limits: amounts, requests: amounts }),
   volumeMounts: listOf(objectWith({ name: text, mountPath: text })),
 });
 

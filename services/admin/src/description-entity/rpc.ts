@@ -4,13 +4,16 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
-import { checkIdentifier, checkNamedEntity, identifierText, resourceTypeName } from "../identifier/check.js";
-import { invalidArgument, notFound } from "../invalid.js";
+import { checkIdentifier, checkNamedEntity, identifierText } from "../identifier/check.js";
+import { notFound } from "../invalid.js";
 import { baseColumns, type EntityDescription } from "../list/entity.js";
 import { planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 
-/** What ListDescriptionEntities can filter and sort by. Filters may carry the prefix of the described entity. */
+/** What has descriptions; indexes of their table begin with it. */
+const DESCRIBED = [ResourceType.TASK, ResourceType.WORKFLOW];
+
+/** What ListDescriptionEntities can filter and sort by. Filters may carry the prefix of the kind of entity that is asked for. */
 function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): EntityDescription {
   return {
     prefix,
@@ -29,7 +32,10 @@ function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): EntityD
   };
 }
 
-/** What authors wrote about tasks and workflows; of any kind where the request names none. */
+/**
+ * What authors wrote about tasks and workflows. Clients have always got what there is of the name, whichever kind of entity they
+ * asked for; where there is more than one, a description of that kind goes first.
+ */
 export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImplementation<typeof AdminService> {
   return {
     async getDescriptionEntity({ id }) {
@@ -37,9 +43,9 @@ export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImp
       const { rows } = await db.query<{ entity: Uint8Array }>({
         name: "find-description",
         text: `SELECT entity FROM description_entities
-          WHERE ($1::int = 0 OR resource_type = $1) AND project = $2 AND domain = $3 AND name = $4 AND version = $5
-          ORDER BY resource_type LIMIT 1`,
-        values: [id.resourceType, id.project, id.domain, id.name, id.version],
+          WHERE resource_type = ANY($1::int[]) AND project = $2 AND domain = $3 AND name = $4 AND version = $5
+          ORDER BY resource_type <> $6, resource_type LIMIT 1`,
+        values: [DESCRIBED, id.project, id.domain, id.name, id.version, id.resourceType],
       });
       if (rows[0] === undefined) throw notFound(`no description of ${identifierText(id)}`);
       return fromBinary(DescriptionEntitySchema, rows[0].entity);
@@ -47,19 +53,14 @@ export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImp
 
     async listDescriptionEntities({ resourceType, id, limit, token, filters, sortBy }) {
       checkNamedEntity(id);
-      const entity = descriptionEntity(described(resourceType));
-      const plan = planList(entity, {
+      const plan = planList(descriptionEntity(prefixOf(resourceType)), {
         rpc: "ListDescriptionEntities",
         filters,
         limit,
         token,
         sortBy,
-        equal: {
-          ...(resourceType === ResourceType.UNSPECIFIED ? {} : { resource_type: resourceType }),
-          project: id.project,
-          domain: id.domain,
-          name: id.name,
-        },
+        equal: { project: id.project, domain: id.domain, name: id.name },
+        where: [{ sql: "description_entities.resource_type = ANY($$::int[])", value: DESCRIBED }],
       });
       const { rows } = await db.query<{ entity: Uint8Array }>(selectPage(plan, "entity"));
       return {
@@ -70,16 +71,13 @@ export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImp
   };
 }
 
-function described(type: ResourceType): "task" | "workflow" | "launch_plan" {
+function prefixOf(type: ResourceType): "task" | "workflow" | "launch_plan" {
   switch (type) {
-    case ResourceType.UNSPECIFIED:
-    case ResourceType.TASK:
-      return "task";
     case ResourceType.WORKFLOW:
       return "workflow";
     case ResourceType.LAUNCH_PLAN:
       return "launch_plan";
     default:
-      throw invalidArgument(`invalid value for resource_type: ${resourceTypeName(type)} has no descriptions`);
+      return "task";
   }
 }

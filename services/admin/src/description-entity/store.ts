@@ -4,8 +4,8 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { invalidArgument } from "../invalid.js";
 
-/** Longest short description, characters. */
-const MAX_SHORT_DESCRIPTION = 255;
+/** Longest short description, bytes of UTF-8: lists are sorted by it, so it is part of entries of indexes. */
+const MAX_SHORT_DESCRIPTION_BYTES = 2_000;
 
 interface NewDescription {
   readonly id: Identifier;
@@ -44,7 +44,7 @@ export async function storeDescription(tx: Queryable, { id, description, now }: 
 export function checkDescription(description: DescriptionEntity | undefined): void {
   const text = description?.shortDescription ?? "";
   if (text.includes("\0")) throw invalidArgument("invalid value for spec.description.short_description: NUL characters are not allowed");
-  if (text.length > MAX_SHORT_DESCRIPTION) {
-    throw invalidArgument(`spec.description.short_description cannot exceed ${MAX_SHORT_DESCRIPTION} characters`);
+  if (Buffer.byteLength(text) > MAX_SHORT_DESCRIPTION_BYTES) {
+    throw invalidArgument(`spec.description.short_description cannot exceed ${MAX_SHORT_DESCRIPTION_BYTES} bytes`);
   }
 }

@@ -104,6 +104,7 @@ export async function recordNodeEvent(deps: EventDeps, id: NodeId, event: NodeEx
       if (verdict === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${nodeIdText(id)}`);
       // Clients have always been told the phase of the event here, not the node's.
       if (verdict !== "apply") throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${nodeIdText(id)}`, to);
+      await requireChild(deps, event);
     }
     const state = foldNode(stored?.state, fact, nextOrder(stored?.state));
     const saved = await saveNodes(db, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }]);
@@ -128,6 +129,12 @@ async function requireParents(
   if (event.parentNodeMetadata === undefined) return;
   const key: NodeKey = { executionId: execution.rowId, nodeId: event.parentNodeMetadata.nodeId };
   if (!(await loadNodes(db, [key])).has(nodeKeyText(key))) throw nodeNotFound({ ...id, nodeId: key.nodeId });
+}
+
+/** The execution that the node says it launched. A node's first event is taken at its word, as it has always been. */
+async function requireChild({ db }: EventDeps, { targetMetadata }: NodeExecutionEvent): Promise<void> {
+  const child = targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId : undefined;
+  if (child !== undefined && (await findExecutionState(db, child)) === undefined) throw executionNotFound(child);
 }
 
 /** @throws RpcError ALREADY_EXISTS, FAILED_PRECONDITION or NOT_FOUND (contract §2.7). */

@@ -102,6 +102,16 @@ test("events for what does not exist are refused", async () => {
   expect(await codes([node(Node.RUNNING), task(Task.RUNNING)])).toEqual([Code.NOT_FOUND, Code.NOT_FOUND]);
 });
 
+test("the execution that a node says it launched must be there", async () => {
+  const launched = (child: string) =>
+    node(Node.RUNNING, { targetMetadata: { case: "workflowNodeMetadata", value: { executionId: { ...executionId(), name: child } } } });
+  await node(Node.QUEUED);
+  expect(await codes([launched("absent")])).toEqual([Code.NOT_FOUND]);
+  expect((await admin.getNodeExecution({ id: nodeId() })).closure?.phase).toBe(Node.QUEUED);
+  await launched(name);
+  expect((await admin.getNodeExecution({ id: nodeId() })).closure?.targetMetadata.case).toBe("workflowNodeMetadata");
+});
+
 test("an engine that has a name says with QUEUED where the execution is; others are refused from then on", async () => {
   const report = (phase: Workflow, producerId: string) =>
     admin.createWorkflowEvent({ event: { executionId: executionId(), phase, occurredAt: at, producerId } });

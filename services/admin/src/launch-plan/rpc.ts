@@ -80,6 +80,7 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
       return list({ rpc: "ListActiveLaunchPlans", filters: "", limit, token, sortBy, equal });
     },
 
+    // Unlike those of tasks and workflows, these are told of all projects too.
     listLaunchPlanIds: (request) =>
       listNames(db, { rpc: "ListLaunchPlanIds", resourceType: ResourceType.LAUNCH_PLAN, columns: launchPlanEntity.columns }, request),
   };

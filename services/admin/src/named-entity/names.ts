@@ -3,7 +3,6 @@ import { NamedEntityIdentifierListSchema } from "@flyte-ts/idl/flyteidl/admin/co
 import type { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { create } from "@bufbuild/protobuf";
 import type { Queryable } from "@flyte-ts/postgres";
-import { checkText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
 import type { Column, EntityDescription } from "../list/entity.js";
 import { planList, selectPage } from "../list/plan.js";
@@ -25,8 +24,8 @@ interface NamesOf {
 }
 
 /**
- * The names that have versions, each once. The request's filters say nothing, as they
- * never have.
+ * The names that have versions, each once; of all projects or domains where the request names none. The request's filters say
+ * nothing, as they never have.
  *
  * @throws RpcError INVALID_ARGUMENT.
  */
@@ -35,8 +34,6 @@ export async function listNames(
   { rpc, resourceType, columns }: NamesOf,
   { project, domain, limit, token, sortBy }: NamedEntityIdentifierListRequest,
 ): Promise<NamedEntityIdentifierList> {
-  checkText(project, "project");
-  checkText(domain, "domain");
   if (sortBy !== undefined && !Object.hasOwn(nameEntity.columns, sortBy.key) && Object.hasOwn(columns, sortBy.key)) {
     throw invalidArgument(`invalid sort key '${sortBy.key}': names are sorted by project, domain or name`);
   }

@@ -53,10 +53,10 @@ test("logs go while the attempt waits and when it ends, as they ask, and do not 
 test("custom info is patched", () => {
   const closure = closureOf(
     { phase: Phase.QUEUED, customInfo: { a: 1, b: { c: 2, d: 3 }, e: [1] } },
-    { phase: Phase.RUNNING, customInfo: { a: null, b: { d: 4 }, e: [2, 3], f: { g: 1 } } },
+    { phase: Phase.RUNNING, customInfo: { a: null, b: { d: 4 }, e: [2, null], f: { g: 1, h: { i: null } }, j: [{ k: null }] } },
     { phase: Phase.SUCCEEDED },
   );
-  expect(closure.customInfo).toEqual({ b: { c: 2, d: 4 }, e: [2, 3], f: { g: 1 } });
+  expect(closure.customInfo).toEqual({ b: { c: 2, d: 4 }, e: [2, null], f: { g: 1, h: {} }, j: [{}] });
 });
 
 test("external resources are known by index and attempt and stay in that order", () => {

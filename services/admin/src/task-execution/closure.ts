@@ -1,4 +1,4 @@
-import { create, type JsonObject } from "@bufbuild/protobuf";
+import { create, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
 import { isTerminalTaskEvent } from "@flyte-ts/domain";
 import {
   type Reason,
@@ -74,18 +74,27 @@ function visibleLogs(logs: readonly TaskLog[], phase: TaskExecution_Phase): Task
   return logs.filter((log) => !(isTerminalTaskEvent(phase) && log.HideOnceFinished) && !(pending && !log.ShowWhilePending));
 }
 
-/** JSON merge patch, but that a null in the patch stays a null in objects that are new. */
+/** JSON merge patch (RFC 7396) of the objects of two events; what the first event brings stands as it is. */
 function mergeJson(existing: JsonObject | undefined, patch: JsonObject | undefined): JsonObject | undefined {
   if (existing === undefined) return patch;
   if (patch === undefined) return existing;
+  return patched(existing, patch);
+}
+
+function patched(existing: JsonObject, patch: JsonObject): JsonObject {
   const merged: JsonObject = { ...existing };
   for (const [key, value] of Object.entries(patch)) {
     const before = Object.hasOwn(existing, key) ? existing[key] : undefined;
     if (value === null) delete merged[key];
-    else if (isObject(value) && isObject(before)) merged[key] = mergeJson(before, value) ?? {};
-    else merged[key] = value;
+    else merged[key] = isObject(value) && isObject(before) ? patched(before, value) : withoutNulls(value);
   }
   return merged;
+}
+
+/** A value that is new: its objects have no keys that are null, those in arrays neither. */
+function withoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  return isObject(value) ? patched({}, value) : value;
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -12,7 +12,8 @@ import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { requireActiveProject } from "../project/require.js";
 import { structureDifference } from "../structure-difference.js";
 import { findTask } from "./find.js";
-import { checkResources, platformResources } from "./resources.js";
+import { askedByPod } from "./pod-resources.js";
+import { type Asked, askedByContainer, checkResources, platformResources } from "./resources.js";
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
 
@@ -72,16 +73,15 @@ async function checkTemplate(deps: Deps, id: Identifier, template: TaskTemplate)
   if (template.interface === undefined) throw missingArgument("typed interface");
   const { target } = template;
   switch (target.case) {
-    case "container": {
+    case "container":
       checkText(target.value.image, "image");
-      const { limits } = await platformResources(deps, { project: id.project, domain: id.domain });
-      checkResources(target.value, id, limits);
+      await checkLimits(deps, id, [askedByContainer(target.value, id)]);
       return;
-    }
     case "k8sPod":
       if (target.value.podSpec === undefined) {
         throw invalidArgument("invalid TaskSpecification: a k8s_pod target must have a pod_spec");
       }
+      await checkLimits(deps, id, askedByPod(target.value.podSpec));
       return;
     case "sql":
     case undefined:
@@ -89,4 +89,9 @@ async function checkTemplate(deps: Deps, id: Identifier, template: TaskTemplate)
     default:
       target satisfies never;
   }
+}
+
+async function checkLimits(deps: Deps, id: Identifier, containers: readonly Asked[]): Promise<void> {
+  const { limits } = await platformResources(deps, { project: id.project, domain: id.domain });
+  for (const asked of containers) checkResources(asked, id, limits);
 }

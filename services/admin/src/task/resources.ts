@@ -43,7 +43,7 @@ function texts(spec: TaskResourceSpec | undefined): ResourceTexts {
   };
 }
 
-type Quantities = ReadonlyMap<Resources_ResourceName, Quantity>;
+export type Quantities = ReadonlyMap<Resources_ResourceName, Quantity>;
 
 const checked: readonly Resources_ResourceName[] = [
   Resources_ResourceName.CPU,
@@ -52,18 +52,27 @@ const checked: readonly Resources_ResourceName[] = [
   Resources_ResourceName.GPU,
 ];
 
+/** What a container asks for. */
+export interface Asked {
+  readonly requests: Quantities;
+  readonly limits: Quantities;
+}
+
+/** @throws RpcError INVALID_ARGUMENT naming the resource that cannot be read. */
+export function askedByContainer({ resources }: Container, id: Identifier): Asked {
+  return { requests: quantities(resources?.requests ?? [], id, "request"), limits: quantities(resources?.limits ?? [], id, "limit") };
+}
+
 /**
- * Checks the resources of a task's container against themselves and the platform's
+ * Checks the resources of a container of a task against themselves and the platform's
  * limits. Only what is requested is held to them; a limit without request is not.
  *
  * @throws RpcError INVALID_ARGUMENT naming the resource.
  */
-export function checkResources(container: Container, id: Identifier, limits: ResourceTexts): void {
-  const requests = quantities(container.resources?.requests ?? [], id, "request");
-  const ownLimits = quantities(container.resources?.limits ?? [], id, "limit");
-  for (const [name, request] of requests) {
+export function checkResources(asked: Asked, id: Identifier, limits: ResourceTexts): void {
+  for (const [name, request] of asked.requests) {
     const label = Resources_ResourceName[name];
-    const limit = ownLimits.get(name);
+    const limit = asked.limits.get(name);
     if (limit !== undefined) checkAgainstOwn({ name, request, limit, id });
     const platform = platformLimit(limits, name);
     if (platform === undefined) continue;

@@ -6,7 +6,7 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
-import { checkIdentifier } from "../identifier/check.js";
+import { checkIdentifier, checkText } from "../identifier/check.js";
 import { missingEntity } from "../identifier/missing.js";
 import { planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
@@ -54,7 +54,11 @@ export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): Serv
       return { tasks: rows.map(answer), token: nextToken(plan, rows.length) };
     },
 
-    listTaskIds: (request) => listNames(db, { rpc: "ListTaskIds", resourceType: ResourceType.TASK, columns: taskEntity.columns }, request),
+    listTaskIds(request) {
+      checkText(request.project, "project");
+      checkText(request.domain, "domain");
+      return listNames(db, { rpc: "ListTaskIds", resourceType: ResourceType.TASK, columns: taskEntity.columns }, request);
+    },
   };
 }
 

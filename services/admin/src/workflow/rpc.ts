@@ -7,7 +7,7 @@ import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import type { AdminDeps } from "../deps.js";
 import { checkDescription } from "../description-entity/store.js";
-import { checkIdentifier, checkReadIdentifier } from "../identifier/check.js";
+import { checkIdentifier, checkReadIdentifier, checkText } from "../identifier/check.js";
 import { missingEntity } from "../identifier/missing.js";
 import { missingArgument } from "../invalid.js";
 import { planList, selectPage } from "../list/plan.js";
@@ -73,8 +73,11 @@ export function workflowRpcs(
       return { workflows: rows.map(answer), token: nextToken(plan, rows.length) };
     },
 
-    listWorkflowIds: (request) =>
-      listNames(db, { rpc: "ListWorkflowIds", resourceType: ResourceType.WORKFLOW, columns: workflowEntity.columns }, request),
+    listWorkflowIds(request) {
+      checkText(request.project, "project");
+      checkText(request.domain, "domain");
+      return listNames(db, { rpc: "ListWorkflowIds", resourceType: ResourceType.WORKFLOW, columns: workflowEntity.columns }, request);
+    },
   };
 }
 

@@ -1,0 +1,35 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { parseQuantity, type Quantity } from "@flyte-ts/domain";
+import { Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import type { Asked, Quantities } from "./resources.js";
+
+/** Kubernetes' names of the resources that the platform limits, in whatever case. */
+const limited: ReadonlyMap<string, Resources_ResourceName> = new Map([
+  ["cpu", Resources_ResourceName.CPU],
+  ["memory", Resources_ResourceName.MEMORY],
+  ["ephemeral-storage", Resources_ResourceName.EPHEMERAL_STORAGE],
+  ["gpu", Resources_ResourceName.GPU],
+]);
+
+/** What each container of a pod asks for, those that run before them aside. What cannot be read is the compiler's to refuse. */
+export function askedByPod({ containers }: JsonObject): readonly Asked[] {
+  if (!Array.isArray(containers)) return [];
+  return containers.map((container) => {
+    const { requests, limits } = fields(fields(container)["resources"]);
+    return { requests: quantities(requests), limits: quantities(limits) };
+  });
+}
+
+function quantities(amounts: JsonValue | undefined): Quantities {
+  const found = new Map<Resources_ResourceName, Quantity>();
+  for (const [name, amount] of Object.entries(fields(amounts))) {
+    const resource = limited.get(name.toLowerCase());
+    const quantity = parseQuantity(String(amount));
+    if (resource !== undefined && quantity !== undefined) found.set(resource, quantity);
+  }
+  return found;
+}
+
+function fields(value: JsonValue | undefined): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
