@@ -1,6 +1,7 @@
 import { create, createRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { StructSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { LiteralSchema, ScalarSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { DurationSchema, StructSchema, TimestampSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { TaskExecutionClosureSchema } from "@flyte-ts/idl/flyteidl/admin/task_execution_pb";
+import { LiteralSchema, PrimitiveSchema, ScalarSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { expect, test } from "vitest";
 import { writeJsonResponse } from "./json-response.js";
 
@@ -17,4 +18,31 @@ test("numbers that JSON has no words for are told as of doubles, in free-form da
   expect(writeJsonResponse(LiteralSchema, literal, options)).toMatchObject({
     scalar: { generic: { a: "-Infinity", b: ["NaN", 1], c: null, d: 2.5 } },
   });
+});
+
+test.each([
+  [1n, -1, "1970-01-01T00:00:00.999999999Z"],
+  [0n, -1, "1969-12-31T23:59:59.999999999Z"],
+  [1n, 2_000_000_003, "1970-01-01T00:00:03.000000003Z"],
+  [2n ** 63n - 1n, 0, "9999-12-31T23:59:59.999999999Z"],
+  [-(2n ** 63n), 0, "0001-01-01T00:00:00Z"],
+])("a time that is none, %s s and %s ns, is told as what it amounts to", (seconds, nanos, told) => {
+  const reasons = [{ message: "why", occurredAt: create(TimestampSchema, { seconds, nanos }) }];
+  // Data that looks like a time is none.
+  const customInfo = { $typeName: "google.protobuf.Timestamp", seconds: 1 };
+  expect(writeJsonResponse(TaskExecutionClosureSchema, create(TaskExecutionClosureSchema, { reasons, customInfo }), options)).toMatchObject(
+    {
+      reasons: [{ message: "why", occurred_at: told }],
+      custom_info: { seconds: 1 },
+    },
+  );
+});
+
+test.each([
+  [1n, -1, "0.999999999s"],
+  [1n, 1_000_000_000, "2s"],
+  [2n ** 63n - 1n, 0, "315576000000s"],
+])("a duration that is none, %s s and %s ns, is told as what it amounts to", (seconds, nanos, told) => {
+  const value = { case: "duration" as const, value: create(DurationSchema, { seconds, nanos }) };
+  expect(writeJsonResponse(PrimitiveSchema, create(PrimitiveSchema, { value }), options)).toEqual({ duration: told });
 });

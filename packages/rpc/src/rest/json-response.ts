@@ -8,6 +8,7 @@ import {
   type MessageShape,
   type Registry,
 } from "@bufbuild/protobuf";
+import { speakable } from "./speakable.js";
 
 export interface JsonResponseOptions {
   /** Names as in the .proto file instead of lowerCamelCase. */
@@ -31,21 +32,11 @@ export function writeJsonResponse<Desc extends DescMessage>(
   try {
     json = write(message);
   } catch {
-    // JSON has no words for some values that free-form data may hold.
-    json = write(speakable(message, false) as MessageShape<Desc>);
+    // JSON has no words for some values that messages may hold.
+    json = write(speakable(message));
   }
   complete(schema, json, options);
   return json;
-}
-
-/** The same, with numbers that JSON cannot say in free-form data (google.protobuf.Struct) as it says them of doubles: `"NaN"`, `"Infinity"`. */
-function speakable(value: unknown, freeForm: boolean): unknown {
-  if (typeof value === "number") return freeForm && !Number.isFinite(value) ? String(value) : value;
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
-  if (Array.isArray(value)) return value.map((each: unknown) => speakable(each, freeForm));
-  const inside = !("$typeName" in value);
-  const entries = Object.entries(value).map(([key, each]) => [key, speakable(each, inside)] as const);
-  return Object.assign(Object.create(Object.getPrototypeOf(value) as object | null) as object, Object.fromEntries(entries));
 }
 
 /** Adds the nulls, in place, and writes 32-bit floats with no more digits than they have. */

@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampFromMs, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
 import {
   NodeExecution_Phase as Node,
@@ -90,6 +90,30 @@ test("what has ended stays, and the caller learns in which phase", async () => {
   expect(error?.code).toBe(Code.FAILED_PRECONDITION);
   expect(error?.findDetails(EventFailureReasonSchema)).toMatchObject([
     { reason: { case: "alreadyInTerminalState", value: { currentPhase: "SUCCEEDED" } } },
+  ]);
+});
+
+test("times that rows cannot hold are recorded as the nearest that they can", async () => {
+  const [first, last] = [-62_135_596_800n, 253_402_300_799n].map((seconds) => create(TimestampSchema, { seconds })) as [
+    Timestamp,
+    Timestamp,
+  ];
+  const report = (phase: Workflow, occurredAt: Timestamp) =>
+    admin.createWorkflowEvent({ event: { executionId: executionId(), phase, occurredAt } });
+  await report(Workflow.RUNNING, first);
+  await node(Node.RUNNING, { occurredAt: first, reportedAt: first });
+  await task(Task.RUNNING, { occurredAt: first, reportedAt: first });
+  await task(Task.SUCCEEDED, { occurredAt: last, reportedAt: last });
+  await node(Node.SUCCEEDED, { occurredAt: last, reportedAt: last });
+  await report(Workflow.SUCCEEDED, last);
+  // All that 63 bits hold, from the epoch on.
+  const end = { seconds: 9_223_372_036n, nanos: 854_775_807 };
+  const told = { startedAt: { seconds: 0n, nanos: 0 }, updatedAt: end, duration: end };
+  expect((await admin.getExecution({ id: executionId() })).closure).toMatchObject(told);
+  expect((await admin.getNodeExecution({ id: nodeId() })).closure).toMatchObject(told);
+  expect((await admin.getTaskExecution({ id: { taskId, nodeExecutionId: nodeId() } })).closure).toMatchObject(told);
+  expect(await codes([node(Node.RUNNING, { id: nodeId("n1"), occurredAt: create(TimestampSchema, { nanos: -1 }) })])).toEqual([
+    Code.INVALID_ARGUMENT,
   ]);
 });
 

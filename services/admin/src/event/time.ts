@@ -2,10 +2,20 @@ import { create } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 
 const SECOND = 1_000_000_000n;
+/** In April 2262. */
+const LAST = 2n ** 63n - 1n;
 
-/** Nanoseconds since the epoch. */
+/**
+ * Nanoseconds since the epoch, for the columns of rows: they hold 64 bits, and so must the time between two of them. What is
+ * earlier than the epoch (Go's zero time is in the year 1) or later than they can say is told as the nearest time that they can.
+ */
 export function nanosOf(timestamp: Timestamp): bigint {
-  return timestamp.seconds * SECOND + BigInt(timestamp.nanos);
+  return storable(timestamp.seconds * SECOND + BigInt(timestamp.nanos));
+}
+
+/** The nearest of the times that rows hold, nanoseconds since the epoch. */
+export function storable(nanos: bigint): bigint {
+  return nanos < 0n ? 0n : nanos > LAST ? LAST : nanos;
 }
 
 export function nanosOfDate(date: Date): bigint {
@@ -27,7 +37,7 @@ export function isSet(timestamp: Timestamp | undefined): timestamp is Timestamp 
   return timestamp !== undefined && (timestamp.seconds !== 0n || timestamp.nanos !== 0);
 }
 
-/** Whether PostgreSQL and clients can hold the time: years 1 to 9999, as protobuf says. */
+/** Whether it is a time at all: of the years 1 to 9999, as protobuf says. */
 export function isTime(timestamp: Timestamp): boolean {
   return timestamp.seconds >= -62_135_596_800n && timestamp.seconds <= 253_402_300_799n && timestamp.nanos >= 0 && timestamp.nanos < 1e9;
 }

@@ -1,0 +1,45 @@
+import { create, isMessage, type Message } from "@bufbuild/protobuf";
+import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+
+const SECOND = 1_000_000_000n;
+/** The years 1 to 9999. */
+const TIMES = { first: -62_135_596_800n * SECOND, last: 253_402_300_800n * SECOND - 1n };
+/** Ten thousand years, as protobuf counts them. */
+const LONGEST = 315_576_000_000n * SECOND;
+
+/**
+ * The same message in words that JSON has. Numbers in free-form data (google.protobuf.Struct) that it cannot say are said as of doubles:
+ * `"NaN"`, `"Infinity"`. Times and durations that senders put together wrongly are said as what they amount to, the nearest there is.
+ */
+export function speakable<Shape extends Message>(message: Shape): Shape {
+  return spoken(message, false) as Shape;
+}
+
+function spoken(value: unknown, freeForm: boolean): unknown {
+  if (typeof value === "number") return freeForm && !Number.isFinite(value) ? String(value) : value;
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  if (Array.isArray(value)) return value.map((each: unknown) => spoken(each, freeForm));
+  // Free-form data holds no bigint, whatever its keys are.
+  if ("seconds" in value && typeof value.seconds === "bigint") {
+    if (isMessage(value, TimestampSchema)) return spokenTime(value);
+    if (isMessage(value, DurationSchema)) return spokenDuration(value);
+  }
+  const inside = !("$typeName" in value);
+  const entries = Object.entries(value).map(([key, each]) => [key, spoken(each, inside)] as const);
+  return Object.assign(Object.create(Object.getPrototypeOf(value) as object | null) as object, Object.fromEntries(entries));
+}
+
+function spokenTime({ seconds, nanos }: Timestamp): Timestamp {
+  const time = between(TIMES.first, seconds * SECOND + BigInt(nanos), TIMES.last);
+  const rest = ((time % SECOND) + SECOND) % SECOND;
+  return create(TimestampSchema, { seconds: (time - rest) / SECOND, nanos: Number(rest) });
+}
+
+function spokenDuration({ seconds, nanos }: Duration): Duration {
+  const length = between(-LONGEST, seconds * SECOND + BigInt(nanos), LONGEST);
+  return create(DurationSchema, { seconds: length / SECOND, nanos: Number(length % SECOND) });
+}
+
+function between(least: bigint, value: bigint, most: bigint): bigint {
+  return value < least ? least : value > most ? most : value;
+}
