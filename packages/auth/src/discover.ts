@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
+import { createRecent } from "./recent.js";
 
 /** What an identity provider says of itself (OpenID Connect Discovery, RFC 8414). */
 const metadataSchema = z.looseObject({
@@ -39,25 +40,14 @@ const TIMEOUT_MS = 5_000;
 
 export function createProvider(options: ProviderOptions): Provider {
   const { issuer, clock, maxAgeMs = 600_000, cooldownMs = 30_000 } = options;
-  let known: { readonly metadata: ProviderMetadata; readonly at: number } | undefined;
-  let asking: Promise<ProviderMetadata> | undefined;
-  const ask = async (): Promise<ProviderMetadata> => {
-    try {
-      const metadata = await fetchMetadata(options);
-      known = { metadata, at: clock().getTime() };
-      return metadata;
-    } catch (error) {
-      // What was true a while ago is better than nobody being let in.
-      if (known !== undefined) return known.metadata;
-      throw error;
-    } finally {
-      asking = undefined;
-    }
-  };
-  const metadata = async (): Promise<ProviderMetadata> => {
-    if (known !== undefined && clock().getTime() - known.at < maxAgeMs) return known.metadata;
-    return (asking ??= ask());
-  };
+  const { current: metadata } = createRecent({
+    read: () => fetchMetadata(options),
+    clock,
+    freshMs: maxAgeMs,
+    // What was true a while ago is better than nobody being let in.
+    oldestMs: Number.POSITIVE_INFINITY,
+    retryMs: cooldownMs,
+  });
   let keys: { readonly uri: string; readonly get: JWTVerifyGetKey } | undefined;
   return {
     metadata,

@@ -1,6 +1,7 @@
 // Who calls
 export { readToken } from "./read-token.js";
 export type { Identity, VerifyToken } from "./verify-token.js";
+export { createRecent, isRecent, type Recent, type RecentOptions } from "./recent.js";
 
 // What they may do
 export { includesRole, type Role, ROLES } from "./role.js";

@@ -1,4 +1,5 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
+import { isRecent } from "./recent.js";
 
 export interface PublicKey {
   readonly [member: string]: unknown;
@@ -7,6 +8,7 @@ export interface PublicKey {
 
 /** An unknown key makes it look again no more often than this. */
 const COOLDOWN_MS = 5_000;
+const MAX_AGE_MS = 60_000;
 
 /** Keys of an issuer that is this very program. An unknown one may have been made by another replica just now. */
 export function createLocalKeys(load: () => Promise<readonly PublicKey[]>, clock: () => Date): JWTVerifyGetKey {
@@ -16,11 +18,11 @@ export function createLocalKeys(load: () => Promise<readonly PublicKey[]>, clock
     return known.get;
   };
   return async (header, token) => {
-    const get = known === undefined || clock().getTime() - known.at > 60_000 ? await read() : known.get;
+    const get = known !== undefined && isRecent(clock(), known.at, MAX_AGE_MS) ? known.get : await read();
     try {
       return await get(header, token);
     } catch (error) {
-      const mayLook = known !== undefined && clock().getTime() - known.at >= COOLDOWN_MS;
+      const mayLook = known !== undefined && !isRecent(clock(), known.at, COOLDOWN_MS);
       if (!(error instanceof errors.JWKSNoMatchingKey) || !mayLook) throw error;
       return (await read())(header, token);
     }

@@ -1,4 +1,4 @@
-import { ALL, bindingsFrom, type Role, type RoleBinding, ROLES } from "@flyte-ts/auth";
+import { ALL, bindingsFrom, createRecent, type Role, type RoleBinding, ROLES } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { AuthConfig } from "./config-schema.js";
@@ -37,6 +37,7 @@ export interface BindingsOptions {
 
 /** While the database stays away the roles of that long ago are still believed, milliseconds. */
 const OLDEST_MS = 300_000;
+const RETRY_MS = 1_000;
 
 /** Roles of the configuration and of the table, which is read again when what is known of it has become old. */
 export function createBindings({ db, auth, clock, logger }: BindingsOptions): {
@@ -45,30 +46,13 @@ export function createBindings({ db, auth, clock, logger }: BindingsOptions): {
   readonly forget: () => void;
 } {
   const configured = configuredBindings(auth);
-  let known: { readonly bindings: readonly RoleBinding[]; readonly at: number; readonly old: boolean } | undefined;
-  let loading: Promise<readonly RoleBinding[]> | undefined;
-  const load = async (): Promise<readonly RoleBinding[]> => {
-    const at = clock().getTime();
-    try {
-      const bindings = [...configured, ...(await loadBindings(db))];
-      known = { bindings, at, old: false };
-      return bindings;
-    } catch (error) {
-      if (known === undefined || at - known.at > OLDEST_MS) throw error;
-      logger.warn({ err: error }, "roles cannot be read again");
-      return known.bindings;
-    } finally {
-      loading = undefined;
-    }
-  };
-  return {
-    current: async () => {
-      const fresh = known !== undefined && !known.old && clock().getTime() - known.at < auth.rolesRefreshSeconds * 1000;
-      if (known !== undefined && fresh) return known.bindings;
-      return (loading ??= load());
-    },
-    forget: () => {
-      if (known !== undefined) known = { ...known, old: true };
-    },
-  };
+  const known = createRecent<readonly RoleBinding[]>({
+    read: async () => [...configured, ...(await loadBindings(db))],
+    clock,
+    freshMs: auth.rolesRefreshSeconds * 1000,
+    oldestMs: OLDEST_MS,
+    retryMs: RETRY_MS,
+    onTrouble: (error) => logger.warn({ err: error }, "roles cannot be read again"),
+  });
+  return { current: () => known.current(), forget: () => known.forget() };
 }

@@ -1,4 +1,4 @@
-import type { Identity } from "@flyte-ts/auth";
+import { createRecent, type Identity } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -26,35 +26,24 @@ export interface RevocationsOptions {
 
 /** While the database stays away what was known that long ago is still believed, milliseconds. */
 const OLDEST_MS = 300_000;
+const RETRY_MS = 1_000;
 
 type Known = ReadonlyMap<string, number>;
 const keyOf = ({ issuer, subject }: Revocation): string => JSON.stringify([issuer, subject]);
 
 /** Tokens that were called back. There is a row for each subject at most, so all of them are held. */
 export function createRevocations({ db, clock, logger, refreshSeconds }: RevocationsOptions): Revocations {
-  let known: { readonly times: Known; readonly at: number } | undefined;
-  let loading: Promise<Known> | undefined;
-  const load = async (): Promise<Known> => {
-    const at = clock().getTime();
-    try {
-      const times = await loadTimes(db);
-      known = { times, at };
-      return times;
-    } catch (error) {
-      if (known === undefined || at - known.at > OLDEST_MS) throw error;
-      logger.warn({ err: error }, "revoked tokens cannot be read again");
-      return known.times;
-    } finally {
-      loading = undefined;
-    }
-  };
-  const current = async (): Promise<Known> => {
-    if (known !== undefined && clock().getTime() - known.at < refreshSeconds * 1000) return known.times;
-    return (loading ??= load());
-  };
+  const known = createRecent({
+    read: () => loadTimes(db),
+    clock,
+    freshMs: refreshSeconds * 1000,
+    oldestMs: OLDEST_MS,
+    retryMs: RETRY_MS,
+    onTrouble: (error) => logger.warn({ err: error }, "revoked tokens cannot be read again"),
+  });
   return {
     check: async ({ issuer, subject, claims }) => {
-      const times = await current();
+      const times = await known.current();
       if (times.size === 0) return;
       const notBefore = Math.max(...["", issuer].map((each) => times.get(keyOf({ issuer: each, subject })) ?? 0));
       // A token tells its age in whole seconds; of one that does not tell it, nobody knows that it is newer.
@@ -70,7 +59,7 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
       });
       // Whoever was given a new access token for an old refresh token would go on.
       await db.query({ text: "DELETE FROM issuer_state WHERE payload->>'accountId' = $1", values: [what.subject] });
-      known = undefined;
+      known.forget();
       return now;
     },
   };

@@ -1,4 +1,4 @@
-import type { Identity } from "@flyte-ts/auth";
+import { type Identity, isRecent } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import { hashOfId, newSessionId, open, seal } from "./sealed.js";
 
@@ -27,10 +27,10 @@ const REMEMBER_MS = 3_000;
 const REMEMBERED = 1_000;
 
 export function createSessionStore({ db, clock, sessionSeconds }: SessionStoreOptions): SessionStore {
-  const known = new Map<string, { readonly session: Session; readonly until: number }>();
+  const known = new Map<string, { readonly session: Session; readonly at: number }>();
   const remember = (hash: string, session: Session): void => {
     if (known.size >= REMEMBERED) known.delete(known.keys().next().value ?? "");
-    known.set(hash, { session, until: clock().getTime() + REMEMBER_MS });
+    known.set(hash, { session, at: clock().getTime() });
   };
   return {
     async begin(session) {
@@ -46,7 +46,7 @@ export function createSessionStore({ db, clock, sessionSeconds }: SessionStoreOp
       if (!ID.test(id)) return undefined;
       const hash = hashOfId(id);
       const remembered = known.get(hash);
-      if (remembered !== undefined && clock().getTime() < remembered.until) return remembered.session;
+      if (remembered !== undefined && isRecent(clock(), remembered.at, REMEMBER_MS)) return remembered.session;
       known.delete(hash);
       const { rows } = await db.query<{ sealed: Uint8Array }>({
         name: "find-browser-session",
