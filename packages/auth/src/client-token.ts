@@ -1,5 +1,6 @@
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { z } from "zod";
+import { isRecent } from "./recent.js";
 
 export interface ClientTokenOptions {
   readonly clientId: string;
@@ -15,27 +16,40 @@ export interface ClientTokenOptions {
 const answerSchema = z.looseObject({ access_token: z.string().min(1), expires_in: z.number().positive().default(300) });
 const TIMEOUT_MS = 10_000;
 
-/**
- * Access tokens of a service (client credentials, RFC 6749 §4.4): one is used until a fifth of its life is left.
- *
- * @throws RpcError UNAUTHENTICATED when client or secret are refused, UNAVAILABLE when nobody answers.
- */
-export function createClientToken(options: ClientTokenOptions): () => Promise<string> {
-  let held: { readonly token: string; readonly until: number } | undefined;
+/** After so long a token that is refused has been good once: another one may be. Before, asking again would not help. */
+const TRIED_MS = 10_000;
+
+export interface ClientToken {
+  /**
+   * The token: one is used until a fifth of its life is left.
+   *
+   * @throws RpcError UNAUTHENTICATED when client or secret are refused, UNAVAILABLE when nobody answers.
+   */
+  readonly current: () => Promise<string>;
+  /** A call with it was refused, as after a revocation: the next one gets another token. */
+  readonly refused: () => void;
+}
+
+/** Access tokens of a service (client credentials, RFC 6749 §4.4). */
+export function createClientToken(options: ClientTokenOptions): ClientToken {
+  let held: { readonly token: string; readonly at: number; readonly forMs: number } | undefined;
   let asking: Promise<string> | undefined;
+  const { clock } = options;
   const ask = async (): Promise<string> => {
     try {
-      const at = options.clock().getTime();
+      const at = clock().getTime();
       const { access_token: token, expires_in: seconds } = await request(options);
-      held = { token, until: at + seconds * 800 };
+      held = { token, at, forMs: seconds * 800 };
       return token;
     } finally {
       asking = undefined;
     }
   };
-  return async () => {
-    if (held !== undefined && options.clock().getTime() < held.until) return held.token;
-    return (asking ??= ask());
+  return {
+    current: async () => (held !== undefined && isRecent(clock(), held.at, held.forMs) ? held.token : (asking ??= ask())),
+    refused: () => {
+      if (held !== undefined && !isRecent(clock(), held.at, TRIED_MS)) held = undefined;
+    },
   };
 }
 

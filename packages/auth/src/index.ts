@@ -24,5 +24,5 @@ export { platformRules } from "./platform-rules.js";
 export { type Change, createGuard, type Guard, type GuardOptions, type NoteEnd } from "./guard.js";
 
 // Calling others
-export { type ClientTokenOptions, createClientToken } from "./client-token.js";
+export { type ClientToken, type ClientTokenOptions, createClientToken } from "./client-token.js";
 export { type ServiceAuth, serviceAuthSchema, serviceMetadata } from "./service-metadata.js";

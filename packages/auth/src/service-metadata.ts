@@ -20,7 +20,11 @@ export type ServiceAuth = z.infer<typeof serviceAuthSchema>;
 const DISCOVERY_MS = 10_000;
 
 /** What each call of a service carries, for {@link openChannel}; nothing when the service has no credentials. */
-export function serviceMetadata(endpoint: string, auth: ServiceAuth | undefined, clock: () => Date): Pick<ChannelOptions, "metadata"> {
+export function serviceMetadata(
+  endpoint: string,
+  auth: ServiceAuth | undefined,
+  clock: () => Date,
+): Pick<ChannelOptions, "metadata" | "refused"> {
   if (auth === undefined) return {};
   const token = createClientToken({
     clientId: auth.clientId,
@@ -30,7 +34,7 @@ export function serviceMetadata(endpoint: string, auth: ServiceAuth | undefined,
     audience: auth.audience,
     clock,
   });
-  return { metadata: async () => ({ authorization: `Bearer ${await token()}` }) };
+  return { metadata: async () => ({ authorization: `Bearer ${await token.current()}` }), refused: token.refused };
 }
 
 async function askForTokenEndpoint(endpoint: string): Promise<string> {

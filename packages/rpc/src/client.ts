@@ -36,6 +36,8 @@ export interface ChannelOptions {
   readonly deadlineMs?: number;
   /** Asked before every call, for instance for an `authorization`. */
   readonly metadata?: () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** Told when a call has ended as UNAUTHENTICATED: the `authorization` that it was given is good no more. */
+  readonly refused?: () => void;
 }
 
 /** A connection to one endpoint, shared by the clients of several services. It connects on the first call and again after a loss. */
@@ -165,7 +167,7 @@ async function callUnary(call: Call, request: object): Promise<Message> {
   const bytes = await new Promise<Buffer>((resolve, reject) => {
     const running = call.channel.grpc.makeUnaryRequest(path, encode, decode, request, metadata, grpcOptions, (error, response) => {
       signal?.removeEventListener("abort", cancel);
-      if (error) reject(fromServiceError(error));
+      if (error) reject(failureOf(call, error));
       else resolve(response as Buffer);
     });
     const cancel = (): void => running.cancel();
@@ -185,7 +187,7 @@ async function callClientStream(call: Call, requests: AsyncIterable<object>): Pr
   const bytes = await new Promise<Buffer>((resolve, reject) => {
     const stream = call.channel.grpc.makeClientStreamRequest(path, encode, decode, metadata, grpcOptions, (error, response) => {
       signal?.removeEventListener("abort", cancel);
-      if (error) reject(fromServiceError(error));
+      if (error) reject(failureOf(call, error));
       else resolve(response as Buffer);
     });
     const cancel = (): void => stream.cancel();
@@ -246,7 +248,7 @@ async function* messagesOf(call: Call, stream: Incoming): AsyncGenerator<Message
   try {
     for await (const bytes of stream) yield decodeResponse(call.method.output, bytes as Buffer);
   } catch (error) {
-    throw error instanceof RpcError ? error : fromServiceError(error as ServiceError);
+    throw error instanceof RpcError ? error : failureOf(call, error as ServiceError);
   } finally {
     signal?.removeEventListener("abort", cancel);
     cancel(); // A caller that leaves its loop wants no more.
@@ -261,7 +263,9 @@ function decodeResponse(schema: DescMessage, bytes: Buffer): Message {
   }
 }
 
-function fromServiceError(error: ServiceError): RpcError {
+function failureOf({ channel }: Call, error: ServiceError): RpcError {
   const details = error.metadata instanceof Metadata ? statusDetails(error.metadata) : undefined;
-  return receivedError(error.code, error.details ?? error.message, { statusDetails: details, cause: error });
+  const failure = receivedError(error.code, error.details ?? error.message, { statusDetails: details, cause: error });
+  if (failure.code === Code.UNAUTHENTICATED) channel.options.refused?.();
+  return failure;
 }

@@ -258,6 +258,24 @@ describe("unary calls", () => {
     expect((await client.getTask({ id: { name: "x".repeat(4_000_000) } })).shortDescription).toBe("4000000");
   });
 
+  test("who gives the metadata is told of calls that were refused for want of sign-in, and of no others", async () => {
+    const codes = [Code.UNAUTHENTICATED, Code.PERMISSION_DENIED] as const;
+    let calls = 0;
+    const getTask = () => {
+      throw new RpcError(codes[calls++] ?? Code.INTERNAL, "no");
+    };
+    const { port } = await start({ services: [implement(AdminService, { getTask })] });
+    let refused = 0;
+    const channel = openChannel({ endpoint: `127.0.0.1:${port}`, refused: () => refused++ });
+    try {
+      const client = createClient({ channel, service: AdminService });
+      for (const code of codes) expect((await failure(client.getTask({}))).code).toBe(code);
+      expect(refused).toBe(1);
+    } finally {
+      channel.close();
+    }
+  });
+
   test("a call that is aborted while its metadata are fetched is not made", async () => {
     let calls = 0;
     const { port } = await start({ services: [implement(AdminService, { getTask: () => ({ shortDescription: String(++calls) }) })] });

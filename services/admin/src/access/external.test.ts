@@ -114,7 +114,7 @@ test("clients are sent to it", async () => {
     scopes: ["all"],
     clock: () => new Date(),
   });
-  await list(await tokens());
+  await list(await tokens.current());
 });
 
 test("browsers sign in there, by a client with a secret", async () => {

@@ -195,16 +195,16 @@ test("services have secrets of their own, which stand in a file and nowhere else
       audience: SITE,
       clock: () => new Date(),
     });
-  const token = await client(secretOf("flytepropeller"))();
+  const token = await client(secretOf("flytepropeller")).current();
   await list(token);
-  await expect(client("propeller-secret")()).rejects.toMatchObject({ code: Code.UNAUTHENTICATED });
-  await expect(client(secretOf("flytescheduler"))()).rejects.toMatchObject({ code: Code.UNAUTHENTICATED });
+  await expect(client("propeller-secret").current()).rejects.toMatchObject({ code: Code.UNAUTHENTICATED });
+  await expect(client(secretOf("flytescheduler")).current()).rejects.toMatchObject({ code: Code.UNAUTHENTICATED });
   const { rows } = await database.db.query<{ all: string }>({ text: "SELECT json_agg(c)::text AS all FROM issuer_clients c" });
   expect(rows[0]?.all).not.toContain(secretOf("flytepropeller"));
   const before = secretOf("flytepropeller");
   const after = await putServiceClient(database.db, "flytepropeller", () => new Date());
-  await expect(client(before)()).rejects.toMatchObject({ code: Code.UNAUTHENTICATED });
-  await list(await client(after)());
+  await expect(client(before).current()).rejects.toMatchObject({ code: Code.UNAUTHENTICATED });
+  await list(await client(after).current());
 });
 
 test("a device is signed in by a person elsewhere", async () => {
@@ -256,7 +256,7 @@ test("keys are exchanged while tokens of the old one are good", async () => {
       tokenEndpoint: async () => `http://127.0.0.1:${third.port}/oauth2/token`,
       clock: () => new Date(),
     });
-    const token = await client();
+    const token = await client.current();
     await expect.poll(() => list(token).then(() => "let in"), { timeout: 10_000 }).toBe("let in");
     const { keys } = (await (await fetch(`http://127.0.0.1:${third.port}/oauth2/jwks`)).json()) as { keys: Record<string, unknown>[] };
     expect(keys).toHaveLength(2);
