@@ -24,7 +24,6 @@ export type RefusalCode =
   | "FAILED_PRECONDITION"
   | "OUT_OF_RANGE"
   | "UNIMPLEMENTED"
-  | "UNAUTHENTICATED"
   | "DATA_LOSS";
 
 /** An answer that asking again would not change. */

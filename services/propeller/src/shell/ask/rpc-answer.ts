@@ -1,7 +1,10 @@
 import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
 import type { Answer, RefusalCode } from "../../engine/ask/question.js";
 
-/** What asking again may change; everything else is final. */
+/**
+ * What asking again may change; everything else is final. UNAUTHENTICATED speaks of this process's own token, which may have been called
+ * back or replaced, and says nothing of the execution.
+ */
 const TRANSIENT: ReadonlySet<CodeName> = new Set([
   "CANCELLED",
   "UNKNOWN",
@@ -10,6 +13,7 @@ const TRANSIENT: ReadonlySet<CodeName> = new Set([
   "ABORTED",
   "INTERNAL",
   "UNAVAILABLE",
+  "UNAUTHENTICATED",
   "OK",
 ]);
 
