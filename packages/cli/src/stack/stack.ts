@@ -6,6 +6,7 @@ import { stringify } from "yaml";
 import { checkBlobs, givenBlobs, ownBlobs, type StackBlobs } from "./blobs.js";
 import { givenCluster, type StackCluster } from "./cluster.js";
 import type { StackConfig } from "./config.js";
+import { KeptServer } from "./kept-server.js";
 import { type StackFolders, stackFolders } from "./paths.js";
 import type { Progress } from "./progress.js";
 import type { PyflyteTarget } from "./pyflyte.js";
@@ -73,7 +74,7 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
       failed = resolve;
     });
     const keepServer = async (name: string, start: () => Promise<LocalServer>) => {
-      const kept = new KeptServer(name, start, { onRestart: progress.line, onFailed: failed });
+      const kept = new KeptServer(name, start, { onRestart: progress.line, onFailed: failed, now: () => performance.now(), pause });
       stops.push(() => kept.stop());
       return kept.start();
     };
@@ -137,6 +138,8 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
     throw error;
   }
 }
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
 
 /** Two stacks on one folder would destroy each other's state. What one that was killed left is ended by its guard, which is waited for. */
 async function claim({ pidFile, root }: StackFolders, guard: Guard): Promise<void> {
@@ -213,60 +216,4 @@ async function choosePorts(config: StackConfig, folders: StackFolders): Promise<
   };
   writeFileSync(file, JSON.stringify(ports, null, 2));
   return ports;
-}
-
-interface KeptServerEvents {
-  readonly onRestart: (text: string) => void;
-  readonly onFailed: (how: string) => void;
-}
-
-/** A server that is started again, on the same port and data, when it dies. */
-class KeptServer {
-  #server: LocalServer | undefined;
-  /** The first start, until it has succeeded or not. */
-  #begun: Promise<unknown> = Promise.resolve();
-  /** A restart that is under way. */
-  #restart: Promise<void> = Promise.resolve();
-  #stopping = false;
-
-  constructor(
-    private readonly name: string,
-    private readonly begin: () => Promise<LocalServer>,
-    private readonly events: KeptServerEvents,
-  ) {}
-
-  start(): Promise<LocalServer> {
-    const started = this.#start();
-    this.#begun = started.catch(() => undefined);
-    return started;
-  }
-
-  async #start(): Promise<LocalServer> {
-    const server = await this.begin();
-    this.#server = server;
-    void server.ended.then((how) => {
-      if (!this.#stopping) this.#restart = this.#startAgain(how);
-    });
-    return server;
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping = true;
-    await this.#begun;
-    await this.#restart;
-    await this.#server?.stop();
-  }
-
-  async #startAgain(how: string): Promise<void> {
-    this.events.onRestart(`  ${how}: starting it again`);
-    for (let attempt = 0; attempt < 5 && !this.#stopping; attempt++) {
-      try {
-        await this.#start();
-        return;
-      } catch (error) {
-        this.events.onRestart(`  ${this.name} could not be started again: ${(error as Error).message}`);
-      }
-    }
-    if (!this.#stopping) this.events.onFailed(`${this.name} could not be kept running`);
-  }
 }

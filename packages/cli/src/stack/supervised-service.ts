@@ -110,30 +110,49 @@ export class SupervisedService {
   }
 
   #spawn(): void {
-    const log = openSync(this.logFile, "a");
     const startedAt = Date.now();
-    // A session of its own: Ctrl-C reaches the supervisor alone, which stops the services in order.
-    const child = spawn(process.execPath, [YOUNG_OBJECTS, ALONE, OLD_OBJECTS, this.spec.program, "--config", this.spec.configFile], {
-      stdio: ["ignore", log, log],
-      env: { ...BUFFERS, NODE_COMPILE_CACHE: join(cacheFolder(), "node"), ...process.env },
-      detached: true,
-    });
-    this.options.guard.watch(child);
-    closeSync(log);
-    this.#child = child;
     this.#ended = new Promise((resolve) => {
-      child.once("error", () => resolve());
-      child.once("exit", (code, signal) => {
+      const over = (how: string): void => {
         resolve();
-        if (this.#stopping) return;
-        this.#failures = Date.now() - startedAt > 30_000 ? 1 : this.#failures + 1;
-        this.options.onRestart(this.spec.name, signal ?? `status ${code}`);
-        const delay = this.#failures === 1 ? 0 : Math.min(100 * 2 ** this.#failures, 10_000);
-        setTimeout(() => {
-          if (!this.#stopping) this.#spawn();
-        }, delay);
-      });
+        this.#startAgain(how, startedAt);
+      };
+      try {
+        const child = this.#begin();
+        child.once("exit", (code, signal) => over(signal ?? `status ${code}`));
+        // Without a process there is no end of it either: the machine may have had no room for one.
+        child.once("error", (error) => child.pid === undefined && over(error.message));
+      } catch (error) {
+        over((error as Error).message);
+      }
     });
+  }
+
+  #begin(): ChildProcess {
+    this.#child = undefined;
+    const log = openSync(this.logFile, "a");
+    try {
+      // A session of its own: Ctrl-C reaches the supervisor alone, which stops the services in order.
+      const child = spawn(process.execPath, [YOUNG_OBJECTS, ALONE, OLD_OBJECTS, this.spec.program, "--config", this.spec.configFile], {
+        stdio: ["ignore", log, log],
+        env: { ...BUFFERS, NODE_COMPILE_CACHE: join(cacheFolder(), "node"), ...process.env },
+        detached: true,
+      });
+      this.options.guard.watch(child);
+      this.#child = child;
+      return child;
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  #startAgain(how: string, startedAt: number): void {
+    if (this.#stopping) return;
+    this.#failures = Date.now() - startedAt > 30_000 ? 1 : this.#failures + 1;
+    this.options.onRestart(this.spec.name, how);
+    const delay = this.#failures === 1 ? 0 : Math.min(100 * 2 ** this.#failures, 10_000);
+    setTimeout(() => {
+      if (!this.#stopping) this.#spawn();
+    }, delay);
   }
 }
 
