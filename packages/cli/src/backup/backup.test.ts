@@ -1,11 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import { backupCommand, restoreCommand } from "./command.js";
 import { clustersOf, databasesOf } from "./config.js";
-import { BackupError, readManifest, writeManifest } from "./manifest.js";
-import { asNew } from "./workflows.js";
+import { BackupError, type Manifest, readManifest, writeManifest } from "./manifest.js";
+import { asNew, makeWorkflows } from "./workflows.js";
 
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-backup-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,4 +43,58 @@ test("a folder that is there is not written to, one without its manifest is not 
     new BackupError(`${folder} holds nothing of data plane local`),
   );
   expect(await backupCommand(["--to", join(folder, "new")], silent)).toBe(2);
+});
+
+test("a manifest that was broken off is none", () => {
+  const cut = join(folder, "cut");
+  mkdirSync(cut);
+  writeFileSync(join(cut, "manifest.json"), '{"format": 1, "beg');
+  expect((): Manifest => readManifest(cut)).toThrow(BackupError);
+});
+
+test("a refusal that comes while the next line is read ends the restore, as does a file that cannot be read", async () => {
+  const refused = Promise.withResolvers<void>();
+  // The second namespace is made when the first workflow has been refused.
+  const api = createServer((request, response: ServerResponse) => {
+    const answer = (status: number, body: object) =>
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      if (request.method !== "POST") return answer(200, { metadata: {}, items: [] });
+      if (text.includes('"kind":"FlyteWorkflow"') && !text.includes("CustomResourceDefinition")) {
+        answer(403, { kind: "Status", code: 403, reason: "Forbidden", message: "workflows are refused" });
+        return refused.resolve();
+      }
+      const made = () => answer(201, { metadata: {} });
+      if (text.includes('"second"')) void refused.promise.then(() => setTimeout(made, 50));
+      else made();
+    });
+  });
+  await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
+  const kubeconfig = join(folder, "kubeconfig");
+  const server = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+  writeFileSync(
+    kubeconfig,
+    JSON.stringify({
+      clusters: [{ name: "c", cluster: { server } }],
+      users: [{ name: "u", user: {} }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    }),
+  );
+  const file = join(folder, "workflows.jsonl.gz");
+  const line = (namespace: string) => JSON.stringify({ kind: "FlyteWorkflow", metadata: { namespace, name: "e" } });
+  const content = gzipSync([line("first"), line("second")].join("\n"));
+  try {
+    writeFileSync(file, content);
+    const cluster = { name: "local", kubeconfig };
+    await expect(makeWorkflows(cluster, file)).rejects.toThrow("workflows are refused");
+    writeFileSync(file, content.subarray(0, 20));
+    await expect(makeWorkflows(cluster, file)).rejects.toThrow(`${file} cannot be read: unexpected end of file`);
+    await expect(makeWorkflows(cluster, `${file}.none`)).rejects.toThrow(BackupError);
+  } finally {
+    api.closeAllConnections();
+    api.close();
+  }
 });

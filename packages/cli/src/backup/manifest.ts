@@ -27,13 +27,13 @@ export function writeManifest(folder: string, manifest: Manifest): void {
 
 /** @throws BackupError when the folder holds no whole backup. */
 export function readManifest(folder: string): Manifest {
-  let text: string;
+  let written: unknown;
   try {
-    text = readFileSync(join(folder, NAME), "utf8");
-  } catch {
-    throw new BackupError(`${folder} holds no whole backup: there is no ${NAME}, which is written last`);
+    written = JSON.parse(readFileSync(join(folder, NAME), "utf8"));
+  } catch (cause) {
+    throw new BackupError(`${folder} holds no whole backup: there is no ${NAME}, which is written last, or not all of it`, { cause });
   }
-  const { data, error } = schema.safeParse(JSON.parse(text));
+  const { data, error } = schema.safeParse(written);
   if (data === undefined) throw new BackupError(`${join(folder, NAME)}: ${z.prettifyError(error)}`);
   return data;
 }

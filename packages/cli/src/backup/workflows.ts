@@ -14,6 +14,7 @@ import {
 } from "@flyte-ts/kubernetes";
 import { FLYTE_WORKFLOW_CRD, FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { NamedCluster } from "./config.js";
+import { BackupError } from "./manifest.js";
 
 const AT_ONCE = 16;
 const SERVED_AFTER_MS = 30_000;
@@ -61,14 +62,18 @@ export function makeWorkflows(cluster: NamedCluster, file: string): Promise<{ re
     const namespaces = new Set<string>();
     const result = { made: 0, there: 0 };
     let under: Promise<void>[] = [];
-    for await (const line of createInterface({ input: createReadStream(file).pipe(createGunzip()) })) {
+    for await (const line of linesOf(file)) {
       const workflow = JSON.parse(line) as KubeObject;
       const { namespace = "" } = workflow.metadata;
       if (!namespaces.has(namespace))
         await ensure(() => client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
       namespaces.add(namespace);
-      const making = ensure(() => client.create(FLYTE_WORKFLOW_RESOURCE, asNew(workflow), { metadataOnly: true }));
-      under.push(making.then((made) => void (made ? result.made++ : result.there++)));
+      const making = ensure(() => client.create(FLYTE_WORKFLOW_RESOURCE, asNew(workflow), { metadataOnly: true })).then(
+        (made) => void (made ? result.made++ : result.there++),
+      );
+      // Told by who waits for all of them: one may fail while the next line is read.
+      making.catch(() => undefined);
+      under.push(making);
       if (under.length < AT_ONCE) continue;
       await Promise.all(under);
       under = [];
@@ -76,6 +81,18 @@ export function makeWorkflows(cluster: NamedCluster, file: string): Promise<{ re
     await Promise.all(under);
     return result;
   });
+}
+
+/** @throws BackupError naming the file. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const text = createGunzip();
+  // Its failure ends the text too.
+  pipeline(createReadStream(file), text).catch(() => undefined);
+  try {
+    yield* createInterface({ input: text });
+  } catch (cause) {
+    throw new BackupError(`${file} cannot be read: ${(cause as Error).message}`, { cause });
+  }
 }
 
 export function asNew(workflow: KubeObject): KubeObject {
