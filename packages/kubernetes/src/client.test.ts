@@ -14,13 +14,13 @@ async function all(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }
 
-describe("answers that break off", () => {
+describe("on a server of the test's own", () => {
   const folder = mkdtempSync(join(tmpdir(), "cut-answers-"));
   let server: Server;
   let client: KubeClient;
-  let answer: (response: ServerResponse) => void;
+  let answer: (response: ServerResponse, asked: URLSearchParams) => void;
   beforeAll(async () => {
-    server = createServer((_, response) => answer(response));
+    server = createServer(({ url = "" }, response) => answer(response, new URL(url, "http://here").searchParams));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const cluster = { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
     const contexts = [{ name: "here", context: { cluster: "c", user: "u" } }];
@@ -35,6 +35,20 @@ describe("answers that break off", () => {
     rmSync(folder, { recursive: true });
   });
 
+  test("a list is put together from pages; a part of it is one request, however many objects there are", async () => {
+    const asked: string[] = [];
+    answer = (response, query) => {
+      const [from, most] = [Number(query.get("continue") ?? 0), Number(query.get("limit"))];
+      asked.push(`${most} from ${from}`);
+      const items = Array.from({ length: Math.min(most, 1_200 - from) }, (_, index) => ({ metadata: { name: `ns${from + index}` } }));
+      const rest = from + most < 1_200 ? { continue: String(from + most) } : {};
+      response.end(JSON.stringify({ metadata: { resourceVersion: "7", ...rest }, items }));
+    };
+    expect((await client.list(NAMESPACES)).items).toHaveLength(1_200);
+    expect((await client.list(NAMESPACES, { atMost: 1 })).items).toHaveLength(1);
+    expect(asked).toEqual(["500 from 0", "500 from 500", "500 from 1000", "1 from 0"]);
+  });
+
   const calls: readonly { readonly what: string; readonly call: () => Promise<unknown> }[] = [
     { what: "get", call: () => client.get(NAMESPACES, { name: "a" }) },
     { what: "list", call: () => client.list(NAMESPACES) },
@@ -44,7 +58,7 @@ describe("answers that break off", () => {
     { what: "podLog", call: () => all(client.podLog({ namespace: "a", name: "b", container: "c", follow: true, signal })) },
   ];
 
-  test.each(calls)("$what: cut in the middle, it may pass, and may have changed something", async ({ call }) => {
+  test.each(calls)("$what: an answer that breaks off may pass, and may have changed something", async ({ call }) => {
     answer = (response) => {
       response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
       response.write('{"metadata":', () => response.destroy());

@@ -24,8 +24,8 @@ export interface ListOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Largest page; the pages are put together. Default 500. */
-  readonly pageSize?: number;
+  /** So many of them at most. Default: all of them. */
+  readonly atMost?: number;
   /** Only the metadata of the objects (PartialObjectMetadata): large objects stay on the server. */
   readonly metadataOnly?: boolean | undefined;
 }
@@ -126,6 +126,8 @@ const JSON_TYPE = "application/json";
 // The second type is for a server that cannot cut objects down.
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+/** Objects of one answer to a list; the answers are put together. */
+const PAGE = 500;
 const WATCH_SECONDS = 240;
 /** Longer than the minute between two bookmarks: a connection that died without a word is found out by it. */
 const WATCH_SILENCE_MS = 100_000;
@@ -165,19 +167,19 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   }
 
   async list<T extends KubeObject>(ref: ResourceRef, options: ListOptions = {}): Promise<KubeList<T>> {
-    const { namespace, labelSelector, fieldSelector, pageSize = 500, metadataOnly } = options;
+    const { namespace, labelSelector, fieldSelector, atMost, metadataOnly } = options;
     const accept = metadataOnly ? METADATA_LIST : JSON_TYPE;
     const items: T[] = [];
     let page: KubeList<T> | undefined;
     do {
-      const query = new URLSearchParams({ limit: String(pageSize) });
+      const query = new URLSearchParams({ limit: String(atMost ?? PAGE) });
       if (labelSelector) query.set("labelSelector", labelSelector);
       if (fieldSelector) query.set("fieldSelector", fieldSelector);
       if (page?.metadata.continue) query.set("continue", page.metadata.continue);
       page = await this.#call<KubeList<T>>("GET", `${resourcePath(ref, namespace)}?${query}`, { accept });
       // The metadata of no objects is `null`, not an empty list.
       for (const item of page.items ?? []) items.push(item);
-    } while (page.metadata.continue);
+    } while (page.metadata.continue && atMost === undefined);
     return { metadata: { resourceVersion: page.metadata.resourceVersion }, items };
   }
 

@@ -39,7 +39,7 @@ export async function ensureCluster({ client, logger, createCrd, namespace }: En
     await patiently("resource definition", () => create(client, CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
   // A new definition is served a moment after it was created.
   await patiently("workflows", async () => {
-    await client.list(FLYTE_WORKFLOW_RESOURCE, { pageSize: 1, metadataOnly: true });
+    await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
   });
 }
 
