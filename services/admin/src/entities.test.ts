@@ -166,7 +166,7 @@ describe("registering", () => {
       id: { ...scope, name: "both" },
       limit: 5,
     });
-    expect(descriptionEntities.map(({ id }) => id?.resourceType).sort()).toEqual([ResourceType.TASK, ResourceType.WORKFLOW]);
+    expect(new Set(descriptionEntities.map(({ id }) => id?.resourceType))).toEqual(new Set([ResourceType.TASK, ResourceType.WORKFLOW]));
   });
 
   test.each<[string, () => Promise<unknown>, string]>([

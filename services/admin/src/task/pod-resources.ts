@@ -24,7 +24,8 @@ function quantities(amounts: JsonValue | undefined): Quantities {
   const found = new Map<Resources_ResourceName, Quantity>();
   for (const [name, amount] of Object.entries(fields(amounts))) {
     const resource = limited.get(name.toLowerCase());
-    const quantity = parseQuantity(String(amount));
+    // Kubernetes takes numbers too.
+    const quantity = typeof amount === "string" || typeof amount === "number" ? parseQuantity(String(amount)) : undefined;
     if (resource !== undefined && quantity !== undefined) found.set(resource, quantity);
   }
   return found;
