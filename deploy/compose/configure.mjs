@@ -1,7 +1,7 @@
 // The first container of docker-compose.yml: makes passwords and keys when there are none, keeps them in a volume, and
 // writes for each service the file with those that it needs. It runs at every `up` and changes nothing that is there.
 import { randomBytes } from "node:crypto";
-import { chownSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** User of the services' containers. */
@@ -55,7 +55,9 @@ if (asRoot) for (const volume of readdirSync(owned)) chownSync(join(owned, volum
 process.stdout.write("secrets are in place\n");
 
 function write(path, text, { mode, owner }) {
-  const staged = join(dirname(path), `.${process.pid}.staged`);
+  const staged = join(dirname(path), ".staged");
+  // What an `up` that was broken off has left belongs to a service, and this container may not write to it.
+  rmSync(staged, { recursive: true, force: true });
   writeFileSync(staged, text, { mode });
   if (owner !== undefined && asRoot) chownSync(staged, owner, owner);
   renameSync(staged, path);
