@@ -53,6 +53,12 @@ export const COMPONENTS = {
     about: "Propeller and scheduler get the secrets of their own clients, from the Secret of `secrets.engine`.",
     file: "sign-in",
   },
+  "gcs-key": {
+    on: ["control-plane", "data-plane"],
+    part: "gcsKey",
+    about: "Google Cloud Storage by a key file, from the Secret of `secrets.gcs`, where pods have no identity of their own.",
+    file: "gcs-key",
+  },
   "cluster-resources/templates": {
     on: ["control-plane"],
     part: "clusterResources",

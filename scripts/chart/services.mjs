@@ -21,5 +21,6 @@ export const SECRETS = {
     about: "Keys access-key-id and secret-access-key; it may be absent where pods have credentials of their own.",
   },
   "flyte-engine": { values: "engine", about: "Keys propeller and scheduler: the clients' secrets. With `parts.signIn`." },
+  "flyte-gcs": { values: "gcs", about: "Key key.json: a service account's key file for Google Cloud Storage. With `parts.gcsKey`." },
   "flyte-data-planes": { values: "dataPlanes", about: "A kubeconfig for each name in admin's `clusters`. With `parts.kubeconfigs`." },
 };

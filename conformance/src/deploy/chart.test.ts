@@ -17,9 +17,13 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
   });
 
   test.skipIf(!kubectlIsThere())("with every component, is kustomize with every component", () => {
-    const components = ["cluster-resources/templates", "cluster-resources/access"];
+    const components = ["gcs-key", "cluster-resources/templates", "cluster-resources/access"];
     const expected = comparable(buildOverlay("single-cluster", { components, resources: ["monitoring"] }).objects);
-    const given = template(...overlayArguments("single-cluster"), "--set", "parts.clusterResources=true,parts.monitoring=true");
+    const given = template(
+      ...overlayArguments("single-cluster"),
+      "--set",
+      "parts.gcsKey=true,parts.clusterResources=true,parts.monitoring=true",
+    );
     expect(comparable(given.objects)).toEqual(expected);
     expect(Object.keys(expected)).toEqual(expect.arrayContaining(["PrometheusRule flyte/flyte-ts", "ConfigMap flyte/flyte-templates"]));
   });

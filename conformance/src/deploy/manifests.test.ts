@@ -25,7 +25,7 @@ const SOURCES: Readonly<Record<string, () => Built | undefined>> = {
       resources: more,
     }),
   "the chart with the same": () => {
-    const parts = ["clusterResources", "kubeconfigs", ...more].map((part) => `parts.${part}=true`).join();
+    const parts = ["clusterResources", "kubeconfigs", "gcsKey", ...more].map((part) => `parts.${part}=true`).join();
     return helm?.template([...overlayArguments("single-cluster-sign-in"), "--set", parts]);
   },
 };
