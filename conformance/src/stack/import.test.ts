@@ -231,6 +231,8 @@ test("entities are the same on both sides", async () => {
   const named = await to.admin.getNamedEntity({ resourceType: ResourceType.WORKFLOW, id: { ...scope, name: "known" } });
   expect(named.metadata?.description).toBe("a name");
   expect((await to.admin.getDescriptionEntity({ id: id(ResourceType.TASK) })).shortDescription).toBe("short");
+  // The workflow of the task's name had none.
+  expect((await to.admin.getWorkflow({ id: workflow("known") })).shortDescription).toBe("");
   const { projects } = await to.admin.listProjects({ filters: "value_in(state,0;1)", sortBy: { key: "identifier", direction: 1 } });
   expect(projects.map((project) => [project.id, project.description, project.labels?.values ?? {}, project.state])).toEqual([
     ["flytesnacks", expect.anything(), {}, 0],

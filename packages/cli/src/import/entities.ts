@@ -69,9 +69,10 @@ async function tryOne({ report }: Import, { kind, register }: Registration): Pro
   return undefined;
 }
 
+/** An admin answers with the description of another kind of entity where there is none of the kind that is asked for. */
 async function descriptionOf({ from }: Import, id: Identifier): Promise<{ readonly description?: DescriptionEntity }> {
   const description = await found(() => from.admin.getDescriptionEntity({ id }));
-  return description === undefined ? {} : { description };
+  return description?.id?.resourceType === id.resourceType ? { description } : {};
 }
 
 async function tasksOf(work: Import, place: Place): Promise<Registration[]> {
