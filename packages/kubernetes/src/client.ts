@@ -12,6 +12,11 @@ export interface ObjectName {
 export interface GetOptions extends ObjectName {
   /** Answer with the metadata alone. */
   readonly metadataOnly?: boolean;
+  /**
+   * A resourceVersion that a watch has shown: this version serves, and any later one, and the server need not ask its store. Absent: the
+   * latest.
+   */
+  readonly notOlderThan?: string | undefined;
 }
 
 export interface CreateOptions {
@@ -157,9 +162,10 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     this.#watches = new Agent({ connect, headersTimeout: timeoutMs, bodyTimeout: WATCH_SILENCE_MS });
   }
 
-  async get<T extends KubeObject>(ref: ResourceRef, { namespace, name, metadataOnly }: GetOptions): Promise<T | undefined> {
+  async get<T extends KubeObject>(ref: ResourceRef, { namespace, name, metadataOnly, notOlderThan }: GetOptions): Promise<T | undefined> {
+    const query = notOlderThan === undefined ? "" : `?resourceVersion=${encodeURIComponent(notOlderThan)}`;
     try {
-      return await this.#call<T>("GET", resourcePath(ref, namespace, name), { accept: metadataOnly ? METADATA : JSON_TYPE });
+      return await this.#call<T>("GET", resourcePath(ref, namespace, name) + query, { accept: metadataOnly ? METADATA : JSON_TYPE });
     } catch (error) {
       if (error instanceof KubeError && error.status === 404) return undefined;
       throw error;

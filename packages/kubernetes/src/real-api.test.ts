@@ -11,6 +11,9 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
     const client = await createKubeClient({ kubeconfig: kubernetes.kubeconfig, timeoutMs: 1_000 });
     try {
       const { metadata } = await client.create(NAMESPACES, { metadata: { name: "flytesnacks-development" } });
+      const notOlderThan = metadata.resourceVersion;
+      expect((await client.get(NAMESPACES, { name: "flytesnacks-development", notOlderThan }))?.metadata).toEqual(metadata);
+      expect(await client.get(NAMESPACES, { name: "nobody", notOlderThan })).toBeUndefined();
       await kubernetes.restart();
       await kubernetes.etcd.kill();
       await kubernetes.etcd.restart();

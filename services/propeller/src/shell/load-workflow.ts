@@ -34,11 +34,12 @@ export class WorkflowLoader {
   ) {}
 
   /**
+   * @param notOlderThan a version that serves, where nobody can have written the resource since; else its latest is read.
    * @returns undefined when there is no such resource.
    * @throws UnreadableWorkflow when it can never be read, NewerStatusError when only a newer build can; other errors are worth another try.
    */
-  async load(name: ObjectName): Promise<ParsedWorkflow | undefined> {
-    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, name);
+  async load(name: ObjectName, notOlderThan?: string): Promise<ParsedWorkflow | undefined> {
+    const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, notOlderThan });
     if (resource === undefined) return undefined;
     try {
       return await this.#parse(resource);

@@ -235,7 +235,11 @@ export class Shard {
   async #load(key: string): Promise<ActiveRun | undefined> {
     const { reads } = this.options;
     const fault = this.#faults.verdict(key);
-    const taken = await reads.run(() => (fault === undefined ? takeUp(key, this.options) : takeLeave(key, this.options, fault)));
+    // One that has just been made was written by nobody else.
+    const notOlderThan = this.#isNew.has(key) ? this.#informer?.get(key)?.metadata.resourceVersion : undefined;
+    const taken = await reads.run(() =>
+      fault === undefined ? takeUp(key, { ...this.options, notOlderThan }) : takeLeave(key, this.options, fault),
+    );
     if (this.#stopped) return undefined;
     switch (taken.kind) {
       case "unreadable": {

@@ -33,11 +33,12 @@ export type TakenUp =
     };
 
 /**
- * Reads a workflow's resource and makes its run, which has not looked at anything yet.
+ * Reads a workflow's resource and makes its run, which has not looked at anything yet. `notOlderThan`: a version that serves, of a
+ * resource that nobody but this process writes.
  *
  * @throws what is worth another try.
  */
-export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
+export function takeUp(key: string, options: TakeUpOptions & { readonly notOlderThan?: string | undefined }): Promise<TakenUp> {
   return read(key, options, (workflow) => {
     const { engine } = options;
     const now = options.now();
@@ -67,9 +68,13 @@ function abortsIn(workflow: ParsedWorkflow, { engine, now }: TakeUpOptions, reas
   }
 }
 
-async function read(key: string, { loader }: TakeUpOptions, take: (workflow: ParsedWorkflow) => TakenUp): Promise<TakenUp> {
+async function read(
+  key: string,
+  { loader, notOlderThan }: TakeUpOptions & { readonly notOlderThan?: string | undefined },
+  take: (workflow: ParsedWorkflow) => TakenUp,
+): Promise<TakenUp> {
   try {
-    const workflow = await loader.load(objectName(key));
+    const workflow = await loader.load(objectName(key), notOlderThan);
     return workflow === undefined ? { kind: "gone" } : take(workflow);
   } catch (error) {
     if (error instanceof NewerStatusError) return { kind: "newer", error: error.message };
