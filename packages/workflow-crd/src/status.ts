@@ -106,7 +106,8 @@ export interface ArrayNodeStatus {
 /** Small numbers, each in `item` bits, in words of 64 bits. */
 export interface CompactArrayJson {
   readonly item: number;
-  readonly count: number;
+  /** Left out for nothing. */
+  readonly count?: number;
   /** Left out where a word is too large for a JSON number to hold exactly. */
   readonly BitSet?: readonly number[];
 }

@@ -1,6 +1,8 @@
+import { create } from "@bufbuild/protobuf";
+import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { describe, expect, it } from "vitest";
 import { Driver } from "../simulation/build/driver.js";
-import { numbers, type WorkflowSpec } from "../simulation/build/workflow.js";
+import { type NodeSpec, numbers, type WorkflowSpec } from "../simulation/build/workflow.js";
 
 const one = numbers({ o0: 1 });
 const chain: WorkflowSpec = {
@@ -295,6 +297,32 @@ describe("a branch", () => {
       "n1-n0": { phase: 7 },
       "n1-n1": { phase: 5, parentNode: "n1" },
       "n1-n2": { phase: 7 },
+    });
+  });
+
+  it("that stands in an arm which is not taken skips none of its own arms", () => {
+    const inner: NodeSpec = { kind: "branch", on: 1, arms: [{ below: 5, run: { kind: "task" } }], otherwise: { kind: "task" } };
+    const d = Driver.of({
+      main: { nodes: { n0: { kind: "branch", on: 9, arms: [{ below: 5, run: inner }], otherwise: { kind: "task" } } } },
+    });
+    d.reply("n0-n1", "SUCCEEDED", { outputs: one });
+    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    expect(d.resource.status.phase).toBe(3);
+    expect(d.resource.status.nodeStatus).toMatchObject({ n0: { phase: 5 }, "n0-n0": { phase: 7 }, "n0-n1": { phase: 5 } });
+    expect(Object.keys(d.resource.status.nodeStatus ?? {})).not.toContain("n0-n0-n0");
+  });
+
+  it("names a place of its own where its arm's task promises no outputs", () => {
+    const { workflow } = Driver.of({ main: { nodes: { n0: { kind: "branch", on: 9, arms: [], otherwise: { kind: "task" } } } } });
+    for (const task of workflow.model.tasks.values()) task.interface = create(TypedInterfaceSchema);
+    const d = new Driver(workflow);
+    d.observe({ kind: "load" });
+    d.reply("n0-n0", "SUCCEEDED");
+    const told = d.events.find(
+      ({ event }) => event.event.case === "node" && event.event.value.id?.nodeId === "n0" && event.event.value.phase === 3,
+    );
+    expect(told?.event.event.value).toMatchObject({
+      outputResult: { value: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb" },
     });
   });
 

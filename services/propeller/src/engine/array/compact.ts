@@ -8,6 +8,7 @@ const WORD = 64n;
  */
 export function compactArray(values: ArrayLike<number>, max: number): CompactArrayJson {
   const item = Math.ceil(Math.log2(max + 1));
+  if (values.length === 0) return { item, BitSet: [] };
   const words = Array.from({ length: Math.max(1, Math.ceil((values.length * item) / 64)) }, () => 0n);
   for (let index = 0; index < values.length; index++) {
     const value = values[index] ?? 0;

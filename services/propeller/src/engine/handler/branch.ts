@@ -1,5 +1,6 @@
+import { create } from "@bufbuild/protobuf";
 import { evaluateCondition } from "@flyte-ts/domain";
-import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { BranchModel } from "@flyte-ts/workflow-crd";
 import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
@@ -32,12 +33,19 @@ export function armEnded(branch: RuntimeNode, arm: RuntimeNode): NodeDecision {
   if (arm.failed) return { kind: "fail", error: failureOf(arm) };
   if (!arm.terminal) return { kind: "wait" };
   const own = outputsUri(branch.attemptDir);
-  const value = arm.outputs;
+  const value = arm.outputs ?? (promisesNothing(arm) ? create(LiteralMapSchema) : undefined);
   return {
     kind: "succeed",
     outputs: { value, uri: value === undefined && arm.succeeded ? (arm.status.outputUri ?? outputsUri(arm.attemptDir)) : own },
     tellOutputs: true,
   };
+}
+
+/** A task without outputs: there is nothing to be had where its outputs would stand. */
+function promisesNothing({ model, scope }: RuntimeNode): boolean {
+  if (model.target.kind !== "task") return false;
+  const promised = scope.definitions.tasks.get(model.target.task)?.interface;
+  return promised !== undefined && Object.keys(promised.outputs?.variables ?? {}).length === 0;
 }
 
 function userError(code: string, message: string): NodeDecision {

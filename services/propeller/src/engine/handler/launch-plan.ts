@@ -1,3 +1,5 @@
+import { create } from "@bufbuild/protobuf";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ChildExecution } from "../ask/admin.js";
 import type { Settled } from "../ask/question.js";
 import { outputsUri } from "../data/paths.js";
@@ -20,8 +22,8 @@ export function childEnded(node: RuntimeNode, child: ChildExecution, name: strin
     case "succeeded":
       return {
         kind: "succeed",
-        outputs: { value: child.outputs, uri: outputsUri(node.attemptDir) },
-        tellOutputs: child.outputs !== undefined,
+        outputs: { value: child.outputs ?? create(LiteralMapSchema), uri: outputsUri(node.attemptDir) },
+        tellOutputs: true,
       };
     case "failed":
       return { kind: "fail", error: child.error ?? { code: "LaunchPlanExecutionFailed", kind: "UNKNOWN", message: "Unknown Error" } };

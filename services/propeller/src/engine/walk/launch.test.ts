@@ -54,6 +54,18 @@ describe("a launch plan node", () => {
     ).toBeDefined();
   });
 
+  it("names a place for outputs where its child gives none", () => {
+    const driver = Driver.of({ main: { nodes: { n0: { kind: "launch", launchPlan: "child" } } } });
+    driver.answer("createExecution", { kind: "value", value: "exists" });
+    driver.answer("readExecution", { kind: "value", value: { phase: "succeeded", outputs: undefined } });
+    const told = driver.events.find(
+      ({ event }) => event.event.case === "node" && event.event.value.phase === 3 && event.event.value.id?.nodeId === "n0",
+    );
+    expect(told?.event.event.value).toMatchObject({
+      outputResult: { value: "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb" },
+    });
+  });
+
   it("asks again by itself when admin's word is lost", () => {
     const driver = Driver.of(ONE);
     driver.answer("createExecution", { kind: "value", value: "created" });

@@ -13,7 +13,7 @@ import { noteItem } from "./array-news.js";
 import { arm } from "./attempt.js";
 import { decodeOutputs, releaseSources } from "./outputs.js";
 import { addFailureNode, enterScope, rootScope } from "./scope.js";
-import { releaseSlot, tellAborted, tellAgain } from "./settle.js";
+import { leaveOut, releaseSlot, tellAborted, tellAgain } from "./settle.js";
 import { begin } from "./slots.js";
 import { ABORT_REASON, innerReason, ROOT_REASON, stopNode, stopScope } from "./stop.js";
 import { waitingRestored } from "./waiting-attempt.js";
@@ -50,7 +50,7 @@ export function restoreScope(walk: Walk, scope: Scope, statuses: Statuses): void
     if (!node.settled) continue;
     releaseSources(walk, node);
     // An arm that waited when its branch was stopped left no trace.
-    for (const idle of armsOf(node)) if (!idle.settled && !idle.begun) settleSilently(idle);
+    for (const idle of armsOf(node)) if (!idle.settled && !idle.begun) leaveOut(idle);
   }
 }
 
@@ -60,11 +60,6 @@ function presumeAbove(node: RuntimeNode): void {
   if (above === undefined || above.terminal) return;
   above.presumed = true;
   presumeAbove(above);
-}
-
-function settleSilently(node: RuntimeNode): void {
-  node.settled = true;
-  node.scope.unsettled--;
 }
 
 function failureNodeOf(scope: Scope, id: string): RuntimeNode | undefined {
@@ -132,7 +127,9 @@ function restoreInner(walk: Walk, node: RuntimeNode, reference: string): void {
 /** The items of an array that was entered; those without a status have not begun. */
 function restoreArray(walk: Walk, node: RuntimeNode): void {
   const { arrayNodeStatus, subNodeStatus } = node.status;
-  const size = arrayNodeStatus?.subattempts?.count;
+  const attempts = arrayNodeStatus?.subattempts;
+  // An array of nothing counts nothing.
+  const size = attempts && (attempts.count ?? 0);
   if (arrayNodeStatus === undefined || size === undefined) return;
   const inner = enterArrayScope(walk, node, size);
   const { array } = inner;

@@ -170,8 +170,20 @@ export function releaseSlot(walk: Walk, node: RuntimeNode): void {
 function tellDependents(walk: Walk, node: RuntimeNode): void {
   walk.scanAgain = true;
   if (!walk.fullWalks) countDown(walk, node);
-  // Whatever ended the branch, no arm that did not run waits for it any more.
-  for (const arm of armsOf(node)) if (!arm.settled && !arm.begun) skip(walk, arm, false);
+  // Whatever ended the branch, no arm that did not run waits for it any more. One that did not choose skips none.
+  const chose = node.status.phase !== NodePhase.Skipped && node.status.phase !== NodePhase.Recovered;
+  for (const arm of armsOf(node)) {
+    if (arm.settled || arm.begun) continue;
+    if (chose) skip(walk, arm, false);
+    else leaveOut(arm);
+  }
+}
+
+/** An arm of a branch that was never asked, and what stands below it: they leave no trace. */
+export function leaveOut(arm: RuntimeNode): void {
+  arm.settled = true;
+  arm.scope.unsettled--;
+  for (const inner of armsOf(arm)) if (!inner.settled) leaveOut(inner);
 }
 
 /** Those that wait for the node wait for one less; who waits for none is looked at. */
