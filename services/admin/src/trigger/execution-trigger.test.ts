@@ -204,6 +204,17 @@ test("what cannot be read now is tried again, and given up after its time", asyn
   expect(await world.fired()).toEqual(["s1 refused given up: s3://b/o.pb: away"]);
 });
 
+test("a trigger that cannot be read keeps no other from firing", async () => {
+  await make("broken");
+  await make("follow");
+  await world.database.db.query({ text: "UPDATE triggers SET trigger = '\\xff' WHERE name = 'broken'" });
+  await world.run("source", "s1");
+  await world.end("s1", SUCCEEDED);
+  await world.settle();
+  expect(await world.fired("follow")).toEqual(["s1 started"]);
+  expect(await world.fired("broken")).toEqual([expect.stringMatching(/^s1 waiting .+/)]);
+});
+
 test("what is known of the execution that ended", async () => {
   const about = (value: About): Inputs => ({ x: { source: { case: "about", value } } });
   // Its only input is an integer.

@@ -5,6 +5,7 @@ import { JsonLiteralError } from "@flyte-ts/domain";
 import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { Trigger } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
 import { postpone } from "../background/lease.js";
@@ -17,7 +18,7 @@ import { findTarget } from "./find-target.js";
 import { endFiring, FIRINGS, takeFirings, type TakenFiring } from "./firing-store.js";
 import { type Cause, inputsOf } from "./inputs.js";
 import { needsOfFiring } from "./needs.js";
-import type { StoredTrigger } from "./stored-trigger.js";
+import { type StoredTrigger, storedTrigger } from "./stored-trigger.js";
 
 export type FireDeps = CreateDeps &
   Pick<AdminDeps, "blobs"> & {
@@ -87,13 +88,14 @@ function isFinal(error: unknown): boolean {
 
 /** Starts what the trigger starts. Repeated it does no harm: the name is the same. */
 async function start(deps: FireDeps, firing: TakenFiring): Promise<void> {
-  const { trigger: stored, execution, source } = firing;
+  const { execution, source } = firing;
+  const stored = storedTrigger(firing.trigger);
   const { trigger, owner } = stored;
   await requireRoles(deps, stored);
   const { launchPlan } = trigger;
   const target = launchPlan && (await findTarget(deps.db, launchPlan));
   if (target === undefined) throw new FiringRefused(`launch plan ${launchPlan?.name} has no active version`);
-  const inputs = inputsOf(trigger.inputs, await causeOf(deps, firing), target.launchPlan.closure?.expectedInputs);
+  const inputs = inputsOf(trigger.inputs, await causeOf(deps, firing, trigger), target.launchPlan.closure?.expectedInputs);
   const request = create(ExecutionCreateRequestSchema, {
     ...execution,
     inputs,
@@ -126,7 +128,7 @@ async function requireRoles({ bindings }: FireDeps, { trigger, owner }: StoredTr
   throw new FiringRefused(`${who}: ${needText(lacking)}`);
 }
 
-async function causeOf(deps: FireDeps, { source, at, trigger }: TakenFiring): Promise<Cause> {
+async function causeOf(deps: FireDeps, { source, at }: TakenFiring, trigger: Trigger): Promise<Cause> {
   if (source.kind === "webhook") {
     return { kind: "webhook", deliveryId: source.deliveryId, body: JSON.parse(Buffer.from(source.body).toString("utf8")) as JsonValue, at };
   }
@@ -137,7 +139,7 @@ async function causeOf(deps: FireDeps, { source, at, trigger }: TakenFiring): Pr
   });
   const [row] = rows;
   if (row === undefined) throw new FiringRefused(`execution ${source.name} is gone`);
-  const wantsOutputs = Object.values(trigger.trigger.inputs).some((input) => input.source.case === "output");
+  const wantsOutputs = Object.values(trigger.inputs).some((input) => input.source.case === "output");
   const { project, domain, name } = source;
   return {
     kind: "execution",

@@ -1,13 +1,14 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import type { TakenRow, WorkTable } from "../background/lease.js";
 import { reasonText } from "../storable-text.js";
-import { type StoredTrigger, storedTrigger, triggerColumns, type TriggerRow } from "./stored-trigger.js";
+import { triggerColumns, type TriggerRow } from "./stored-trigger.js";
 
 export const FIRINGS: WorkTable = { name: "trigger_firings", key: "id", reason: "reason" };
 
 /** A firing that this process has taken to carry out. */
 export interface TakenFiring extends TakenRow {
-  readonly trigger: StoredTrigger;
+  /** As it was when the firing was taken; read where it is carried out, so that one that cannot be read holds up no other. */
+  readonly trigger: TriggerRow;
   readonly source:
     | { readonly kind: "execution"; readonly rowId: bigint; readonly project: string; readonly domain: string; readonly name: string }
     | { readonly kind: "webhook"; readonly deliveryId: string; readonly body: Uint8Array };
@@ -51,7 +52,7 @@ export async function takeFirings(db: Queryable, limit: number, leaseMs: number)
   });
   return rows.map((row) => ({
     id: row.firing_id,
-    trigger: storedTrigger(row),
+    trigger: row,
     source:
       row.source_execution_id === null
         ? { kind: "webhook", deliveryId: row.delivery_id, body: row.body ?? new Uint8Array() }
