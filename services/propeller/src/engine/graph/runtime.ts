@@ -42,6 +42,10 @@ export class Scope {
   /** Nodes that have begun and not ended, the failure node among them. */
   live = 0;
   anyFailed = false;
+  /** What ended last of what had begun has failed. */
+  lastEndFailed = false;
+  /** Nothing can begin any more after a failure; what waited for it is not told of. */
+  exhausted = false;
   /** Why its nodes are stopped. */
   stopReason = "";
   /** The graph's inputs, when they are not those of its owner or of the workflow. */

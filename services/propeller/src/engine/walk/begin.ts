@@ -6,7 +6,7 @@ import { outputsUri } from "../data/paths.js";
 import { withFailure } from "../failure/failure-input.js";
 import { mayBeTaken } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";
-import type { RuntimeNode } from "../graph/runtime.js";
+import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { decideBegin } from "../handler/begin.js";
 import type { NodeDecision } from "../handler/decision.js";
 import { takesSlot } from "../parallelism/decide.js";
@@ -37,12 +37,20 @@ export function consider(walk: Walk, node: RuntimeNode): void {
   }
   if (node.readySeq < 0) node.readySeq = walk.seq;
   if (node.spoiled > 0) {
-    skip(walk, node, true);
+    node.scope.exhausted ||= endsHere(node.scope);
+    // With the last of what can be done the graph fails, as Go Flyte has it; a walk that goes on tells what it leaves out.
+    if (!node.scope.exhausted) skip(walk, node, true);
     return;
   }
   // Tasks begin when nothing else is left to look at: by then it is known whether the graph goes on, and whose turn it is.
   if (takesSlot(node, walk.config.arrayParallelism)) waitForRoom(walk, node);
   else start(walk, node);
+}
+
+/** A failure was the last that could happen in the graph: nothing in it runs, and nothing can begin. */
+function endsHere({ lastEndFailed, live, nodes }: Scope): boolean {
+  if (!lastEndFailed || live > 0) return false;
+  return ![...nodes.values()].some((node) => !node.settled && node.branch === undefined && node.unfinished === 0 && node.spoiled === 0);
 }
 
 /** All that it waits for has ended; of arms, only the taken one is asked. */

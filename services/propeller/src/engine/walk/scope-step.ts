@@ -33,7 +33,7 @@ function stepRunning(walk: Walk, scope: Scope): void {
     stepArray(walk, scope, scope.array);
     return;
   }
-  const over = scope.unsettled === 0;
+  const over = scope.unsettled === 0 || scope.exhausted;
   if (scope.anyFailed && (over || scope.policy === "stopAtOnce")) beginFailing(walk, scope);
   else if (over) {
     scope.stage = "done";

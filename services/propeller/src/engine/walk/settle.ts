@@ -130,6 +130,7 @@ function settle(walk: Walk, node: RuntimeNode): void {
   node.settled = true;
   node.endedAt = walk.now;
   if (node.begun) {
+    scope.lastEndFailed = node.failed;
     scope.live--;
     walk.activeNodes--;
     walk.count("nodeEnded");
