@@ -27,7 +27,10 @@ const SIGNING =
   "clients upload and download by signed addresses, which admin makes: on GCS without a key file it needs the role Service Account Token Creator on its own account, on Azure without the account's key Storage Blob Delegator";
 
 /** Writes, reads, signs and deletes a small blob. */
-export async function checkBlobs(place: string, { s3, region, gcs, azure, azureAccount }: DoctorConfig): Promise<readonly Finding[]> {
+export async function checkBlobs(
+  place: string,
+  { s3, region, gcs, azure, azureAccount, patience }: DoctorConfig,
+): Promise<readonly Finding[]> {
   const store = createBlobStore({
     s3: { endpoint: s3, region },
     gcs: { endpoint: gcs, anonymous: gcs !== undefined },
@@ -40,7 +43,7 @@ export async function checkBlobs(place: string, { s3, region, gcs, azure, azureA
     step = "reading";
     const read = await store.get(uri);
     if (read === undefined || Buffer.from(read).toString() !== CONTENT) throw new Error("what was written is not there");
-    const signed = await checkSigned(store, uri, place);
+    const signed = await checkSigned(store, uri, patience * 1_000);
     step = "deleting";
     await store.delete(uri);
     return [well(WHAT, `${place} can be written, read and deleted from`), ...signed];
@@ -53,11 +56,11 @@ export async function checkBlobs(place: string, { s3, region, gcs, azure, azureA
 }
 
 /** A warning, for admin alone signs. */
-async function checkSigned(store: BlobStore, uri: string, place: string): Promise<readonly Finding[]> {
-  if (place.startsWith("file:")) return [];
+async function checkSigned(store: BlobStore, uri: string, patienceMs: number): Promise<readonly Finding[]> {
+  if (uri.startsWith("file:")) return [];
   try {
     const { url } = await store.signGet(uri, { expiresInSeconds: 60 });
-    const answer = await fetch(url);
+    const answer = await fetch(url, { signal: AbortSignal.timeout(patienceMs) });
     if (!answer.ok || (await answer.text()) !== CONTENT) throw new Error(`a signed address is answered with status ${answer.status}`);
     return [well(WHAT, "addresses can be signed")];
   } catch (error) {

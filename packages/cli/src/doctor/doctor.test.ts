@@ -84,6 +84,28 @@ test.skipIf(noGateway)("on S3 addresses are signed, too, and used", async () => 
   });
 });
 
+test("a signed address that nobody answers is told of after the patience", async () => {
+  let written = Buffer.alloc(0);
+  const server = createServer(async (request, response) => {
+    if (request.method === "PUT") written = Buffer.concat(await request.toArray());
+    // A signed address is one without a header that signs it.
+    if (request.method === "GET" && request.headers.authorization === undefined) return;
+    response.writeHead(request.method === "DELETE" ? 204 : 200).end(request.method === "GET" ? written : "");
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  vi.stubEnv("AWS_ACCESS_KEY_ID", "doctor");
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "doctor-secret");
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    server.closeAllConnections();
+    server.close();
+  });
+  const s3 = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { status, text } = await doctor("--blobs", "s3://bucket", "--s3", s3, "--patience", "1");
+  expect(text).toMatch(/^warning {2}blob store: signing: .*timeout/m);
+  expect(status).toBe(0);
+});
+
 test("nothing named is an answer of its own", async () => {
   expect(await doctor()).toEqual({ status: 2, text: expect.stringContaining("--admin") as string });
 });
