@@ -61,6 +61,7 @@ async function createContainer(url: string, { account, accountKey }: AzuriteOpti
       method: "PUT",
       headers: { ...headers, authorization: `SharedKey ${account}:${signature}` },
       rejectUnauthorized: false,
+      signal: AbortSignal.timeout(30_000),
     };
     send(`${url}?restype=container`, options, (response) => {
       response.resume();

@@ -69,7 +69,7 @@ export async function startEtcd({ dataDir, port, durable = true, onBuild, guard 
  */
 export async function compactEtcd(url: string): Promise<number> {
   const call = async (path: string, body: object) => {
-    const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
+    const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body), signal: AbortSignal.timeout(30_000) });
     if (!answer.ok) throw new Error(`etcd ${path}: ${answer.status} ${await answer.text()}`);
     return (await answer.json()) as { header: { revision: string } };
   };
