@@ -5,6 +5,8 @@ import { implement, type ServedService } from "./service.js";
 
 export interface HealthSwitch {
   readonly served: ServedService;
+  /** Calls that wait for a change. */
+  readonly watchers: number;
   /** Tells every watcher that the server takes no more calls. */
   stopServing(): void;
 }
@@ -12,8 +14,14 @@ export interface HealthSwitch {
 /** The standard health service; the empty name is the server as a whole. */
 export function createHealth(names: readonly string[]): HealthSwitch {
   const known = new Set(["", ...names]);
-  const waiting = new Set<() => void>();
+  const watchers = new Set<() => void>();
   let status = ServingStatus.SERVING;
+  const changed = async (signal: AbortSignal): Promise<void> => {
+    const change = Promise.withResolvers<void>();
+    watchers.add(change.resolve);
+    await Promise.race([aborted(signal), change.promise]);
+    watchers.delete(change.resolve);
+  };
   const served = implement(Health, {
     check({ service }) {
       if (!known.has(service)) throw new RpcError(Code.NOT_FOUND, "unknown service");
@@ -25,20 +33,26 @@ export function createHealth(names: readonly string[]): HealthSwitch {
         await aborted(signal);
         return;
       }
-      while (!signal.aborted) {
-        const told = status;
-        yield { status: told };
-        if (told === ServingStatus.NOT_SERVING) return;
-        await Promise.race([aborted(signal), new Promise<void>((resolve) => waiting.add(resolve))]);
+      let told: ServingStatus | undefined;
+      while (!signal.aborted && told !== ServingStatus.NOT_SERVING) {
+        // It may change while it is told.
+        if (told === status) {
+          await changed(signal);
+          continue;
+        }
+        told = status;
+        yield { status };
       }
     },
   });
   return {
     served,
+    get watchers() {
+      return watchers.size;
+    },
     stopServing() {
       status = ServingStatus.NOT_SERVING;
-      for (const wake of waiting) wake();
-      waiting.clear();
+      for (const wake of watchers) wake();
     },
   };
 }
