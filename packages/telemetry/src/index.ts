@@ -5,6 +5,8 @@ export { mapStacks } from "./map-stacks.js";
 export { startOpsServer, type OpsServer, type OpsServerOptions } from "./ops-server.js";
 export { Readiness, type Check, type CheckState, type ReadinessOptions, type ReadinessState } from "./readiness.js";
 export { returnMemory, type ReturnMemoryOptions } from "./return-memory.js";
+export { type Rounds, startRounds } from "./rounds.js";
+export { type Running, together } from "./running.js";
 export { onShutdown, type ShutdownOptions } from "./shutdown.js";
 export { Counter, Gauge, Histogram, Registry as Metrics } from "prom-client";
 export { OtlpExporter, type OtlpOptions } from "./otlp-exporter.js";

@@ -4,9 +4,12 @@ import { createBlobStore } from "@flyte-ts/blobstore";
 import { serviceConfig } from "@flyte-ts/config";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
-import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
+import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer, startRounds } from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
+import { forgetReservations } from "./reservation/forget.js";
 import { datacatalogServices, trouble } from "./server.js";
+
+const FORGET_EVERY_MS = 600_000;
 
 mapStacks();
 const config = serviceConfig(datacatalogConfigSchema, "datacatalog", process);
@@ -35,6 +38,15 @@ const server = createRpcServer({
 });
 guard?.requireComplete(server);
 const { port } = await server.listen({ host, port: grpcPort });
+const forgetting = startRounds(
+  {
+    everyMs: FORGET_EVERY_MS,
+    batch: 5_000,
+    work: (limit) => forgetReservations(db, limit),
+    trouble: "reservations that nobody holds cannot be removed now",
+  },
+  logger,
+);
 readiness.serving();
 logger.info({ host, port, opsPort: ops.port }, "datacatalog is ready");
 
@@ -43,6 +55,7 @@ onShutdown(
   async () => {
     readiness.stopping();
     await server.drain(config.server.drain);
+    await forgetting.close();
     blobs.close();
     await db.close();
     await ops.close();

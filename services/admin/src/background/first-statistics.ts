@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { Logger } from "@flyte-ts/telemetry";
-import type { Running } from "./running.js";
+import type { Logger, Running } from "@flyte-ts/telemetry";
 
 /** Tables that grow quickly and of which several indexes begin with the same columns. */
 const TABLES = ["executions", "node_executions", "task_executions"];

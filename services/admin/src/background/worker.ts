@@ -1,8 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import type { Logger } from "@flyte-ts/telemetry";
+import { type Logger, type Running, startRounds } from "@flyte-ts/telemetry";
 import { extendLeases, type TakenRow, type WorkTable } from "./lease.js";
-import { startRounds } from "./rounds.js";
-import type { Running } from "./running.js";
 
 export interface WorkerDeps {
   readonly db: Queryable;

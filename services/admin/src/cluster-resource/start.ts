@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
-import { Counter, type Metrics } from "@flyte-ts/telemetry";
+import { Counter, type Metrics, type Running, startRounds, together } from "@flyte-ts/telemetry";
 import { resolveAttributes } from "../attributes/resolve.js";
-import { startRounds } from "../background/rounds.js";
-import { type Running, together } from "../background/running.js";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { Template } from "./render.js";

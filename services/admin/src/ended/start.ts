@@ -1,6 +1,5 @@
+import { type Running, startRounds, together } from "@flyte-ts/telemetry";
 import { forgetDone } from "../background/lease.js";
-import { startRounds } from "../background/rounds.js";
-import { type Running, together } from "../background/running.js";
 import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import { deliveryWork } from "../notification/deliver.js";

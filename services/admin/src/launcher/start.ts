@@ -1,6 +1,6 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { Running } from "@flyte-ts/telemetry";
 import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
-import type { Running } from "../background/running.js";
 import { startWorker } from "../background/worker.js";
 import { decidePlacement, fixPlacement } from "../cluster/fix-placement.js";
 import { ClusterTrouble, failureOf } from "../cluster/health.js";

@@ -1,6 +1,5 @@
+import { type Running, startRounds, together } from "@flyte-ts/telemetry";
 import { startFirstStatistics } from "../background/first-statistics.js";
-import { startRounds } from "../background/rounds.js";
-import { type Running, together } from "../background/running.js";
 import type { AdminDeps } from "../deps.js";
 import { settleOnce } from "../settle/settle.js";
 import { forceAborts } from "./force-abort.js";

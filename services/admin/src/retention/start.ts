@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startRounds } from "../background/rounds.js";
-import { type Running, together } from "../background/running.js";
+import { type Running, startRounds, together } from "@flyte-ts/telemetry";
 import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import { deletionWork } from "./carry-out.js";

@@ -1,7 +1,6 @@
+import { type Running, startRounds, together } from "@flyte-ts/telemetry";
 import { createBindings } from "../access/bindings.js";
 import { forgetDone } from "../background/lease.js";
-import { startRounds } from "../background/rounds.js";
-import { type Running, together } from "../background/running.js";
 import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import { firingWork } from "./fire.js";

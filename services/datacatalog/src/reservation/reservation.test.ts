@@ -4,6 +4,7 @@ import { Code, type ServiceClient } from "@flyte-ts/rpc";
 import type { DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServedCatalog, serveCatalog } from "../served-catalog.fixture.js";
+import { forgetReservations } from "./forget.js";
 
 let served: ServedCatalog;
 let tags = 0;
@@ -101,6 +102,23 @@ test("who releases it makes room at once; another's release does nothing", async
   await served.catalog.releaseReservation({ reservationId: reservation(tag), ownerId: "a" });
   await served.catalog.releaseReservation({ reservationId: reservation(tag), ownerId: "a" });
   expect((await ask(served.catalog, { tag, owner: "b" })).owner).toBe("b");
+});
+
+test("what its owner left behind is removed long after it ended, a part at a time", async () => {
+  const end = (tag: string, ago: string) =>
+    served.db.query({ text: "UPDATE reservations SET expires_at = now() - $2::interval WHERE tag_name = $1", values: [tag, ago] });
+  const [held, ended, ...left] = [newTag(), newTag(), newTag(), newTag(), newTag()] as const;
+  for (const tag of [held, ended, ...left]) await ask(served.catalog, { tag, owner: "a" });
+  await end(ended, "1 minute");
+  for (const tag of left) await end(tag, "2 hours");
+  expect([await forgetReservations(served.db, 2), await forgetReservations(served.db, 2), await forgetReservations(served.db, 2)]).toEqual([
+    2, 1, 0,
+  ]);
+  const { rows } = await served.db.query<{ tag: string }>({
+    text: "SELECT tag_name AS tag FROM reservations WHERE tag_name = ANY ($1) ORDER BY tag_name",
+    values: [[held, ended, ...left]],
+  });
+  expect(rows.map(({ tag }) => tag)).toEqual([held, ended].toSorted());
 });
 
 test("what is missing is named", async () => {

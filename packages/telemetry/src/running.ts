@@ -1,4 +1,4 @@
-/** What admin does by itself, until it is closed. */
+/** What a service does by itself, until it is closed. */
 export interface Running {
   /** Takes no more work and waits for what is under way. */
   close(): Promise<void>;

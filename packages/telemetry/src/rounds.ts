@@ -1,4 +1,4 @@
-import type { Logger } from "@flyte-ts/telemetry";
+import type { Logger } from "./logger.js";
 import type { Running } from "./running.js";
 
 /** Work that is done again and again. */
