@@ -13,7 +13,7 @@ import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import { Code } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { offloadNames } from "../event/offload-names.js";
@@ -134,6 +134,25 @@ describe("ends that nobody reported", () => {
       sortBy: { key: "node_id", direction: 1 },
     });
     expect(nodeExecutions.map(({ closure }) => Node[closure?.phase ?? 0])).toEqual(["ABORTED", "SUCCEEDED"]);
+  });
+
+  test("an execution whose rows cannot be written keeps no other from being settled", async () => {
+    await record(node("refused", Node.RUNNING), workflow(Workflow.FAILED));
+    await db.query({
+      text: `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+        CREATE TRIGGER refuse BEFORE UPDATE ON node_executions FOR EACH ROW WHEN (OLD.node_id = 'refused') EXECUTE FUNCTION refuse()`,
+    });
+    onTestFinished(async () => {
+      await db.query({ text: "DROP FUNCTION refuse CASCADE" });
+      await settle();
+    });
+    expect(await settle()).toBe(0);
+    name = `${name}b`;
+    await insertExecution(db, bareExecution(name));
+    await record(node("n0", Node.RUNNING), workflow(Workflow.FAILED));
+    expect(await settle()).toBe(2);
+    expect(await seen()).toEqual({ n0: "ABORTED" });
+    expect(await settle()).toBe(0);
   });
 
   test("a data plane that is away does not keep nodes running", async () => {

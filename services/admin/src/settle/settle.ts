@@ -1,6 +1,6 @@
 import type { NodeExecution_Phase as NodePhase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
-import type { Queryable } from "@flyte-ts/postgres";
+import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { AdminDeps } from "../deps.js";
 import type { NodeFact, TaskFact } from "../event/facts.js";
@@ -36,27 +36,38 @@ const ROWS = 1_000;
 /**
  * Makes sure, once for each execution that has ended so long ago, that none of its nodes and
  * attempts is left open: events may have been lost. Most are settled as they end (ingest/record-batch.ts).
- * Gives how many executions were looked at.
+ * Gives how many executions were looked at, or 0 when none of them could be settled.
  */
 export async function settleOnce(
   deps: SettleDeps,
   { endedMs, limit }: { readonly endedMs: number; readonly limit: number },
 ): Promise<number> {
   const ended = await takeEnded(deps.db, { endedMs, limit });
-  const ids = ended.map(({ rowId }) => rowId);
-  const open = await executionsWithOpenRows(deps.db, ids);
+  const open = await executionsWithOpenRows(
+    deps.db,
+    ended.map(({ rowId }) => rowId),
+  );
+  const settled: bigint[] = [];
   for (const execution of ended) {
-    if (!open.has(execution.rowId)) continue;
+    if (!open.has(execution.rowId) || (await isSettledNow(deps, execution))) settled.push(execution.rowId);
+  }
+  await markSettled(deps.db, settled);
+  return settled.length === 0 ? 0 : ended.length;
+}
+
+/** One that cannot be settled must not keep the others from it. */
+async function isSettledNow(deps: SettleDeps, execution: Ended): Promise<boolean> {
+  const about = `${execution.project}/${execution.domain}/${execution.name}`;
+  try {
     const rows = await settle(deps, execution);
     deps.changed?.([execution.rowId]);
-    const { project, domain, name } = execution;
-    deps.logger.warn(
-      { execution: `${project}/${domain}/${name}`, rows },
-      "execution settled: ends of nodes or attempts were never reported",
-    );
+    deps.logger.warn({ execution: about, rows }, "execution settled: ends of nodes or attempts were never reported");
+    return true;
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    deps.logger.error({ execution: about, error: String(error) }, "execution cannot be settled");
+    return false;
   }
-  await markSettled(deps.db, ids);
-  return ended.length;
 }
 
 async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
