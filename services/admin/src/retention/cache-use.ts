@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
-import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 
 /** What an attempt's events tell of the cache, and of its items if it is an array's. */
@@ -19,13 +19,24 @@ export async function attemptFacts(db: Queryable, ids: readonly bigint[]): Promi
   });
   const facts = new Map<bigint, AttemptFacts>();
   for (const [id, events] of Map.groupBy(rows, (row) => row.id)) {
-    const resources = events.flatMap(({ event }) => fromBinary(TaskExecutionEventSchema, event).metadata?.externalResources ?? []);
+    const told = events.map(({ event }) => resourcesOf(event));
+    const resources = told.flatMap((each) => each ?? []);
     facts.set(id, {
-      storedInCache: resources.some(({ cacheStatus }) => cacheStatus === CatalogCacheStatus.CACHE_POPULATED),
+      // What cannot be read may have told so.
+      storedInCache: told.includes(undefined) || resources.some(({ cacheStatus }) => cacheStatus === CatalogCacheStatus.CACHE_POPULATED),
       items: resources.map(({ index, retryAttempt }) => ({ index, attempt: retryAttempt })),
     });
   }
   return facts;
+}
+
+/** Undefined when the event cannot be read: it must not keep its execution, and others that are looked at with it, for ever. */
+function resourcesOf(event: Uint8Array): readonly ExternalResourceInfo[] | undefined {
+  try {
+    return fromBinary(TaskExecutionEventSchema, event).metadata?.externalResources ?? [];
+  } catch {
+    return undefined;
+  }
 }
 
 /**

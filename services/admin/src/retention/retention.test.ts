@@ -5,6 +5,7 @@ import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { ExternalResourceInfoSchema, TaskExecutionMetadataSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { toBinary } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Metrics } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { workOnce } from "../background/work-once.fixture.js";
@@ -166,6 +167,21 @@ test("outputs that the cache may point to stay, of the whole tree, also where on
     expect(await kept.exist(kept.metadataOf({ name }))).toBe(0);
     expect(await kept.exist(kept.rawOutputsOf(name))).toBe(2);
   }
+});
+
+test("an array's event that cannot be read holds up no deletion; outputs stay, as the cache may point to them", async () => {
+  await retention.setRetentionPolicy({ policy: { project: "p", keep: durationFromMs(1_000) } });
+  const broken = await kept.make({ name: "e1", age: 10 });
+  await kept.make({ name: "e2", age: 9 });
+  await kept.db.query({ text: "UPDATE node_executions SET is_array = true WHERE execution_id = $1", values: [broken] });
+  await kept.db.query({
+    text: "UPDATE task_execution_events SET event = '\\xff' WHERE task_execution_id = (SELECT id FROM task_executions WHERE execution_id = $1)",
+    values: [broken],
+  });
+  await sweep(kept.deps());
+  await finish();
+  expect(await kept.rows()).toEqual([]);
+  expect([await kept.exist(kept.rawOutputsOf("e1")), await kept.exist(kept.rawOutputsOf("e2"))]).toEqual([2, 0]);
 });
 
 test("outputs of an array's items go, of each attempt", async () => {
