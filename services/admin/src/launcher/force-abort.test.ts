@@ -7,7 +7,7 @@ import type { Bus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import type { ServiceClient } from "@flyte-ts/rpc";
 import { createLogger, type Running } from "@flyte-ts/telemetry";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";
@@ -78,6 +78,23 @@ test("an abort that nobody answers ends at its deadline, and the resource goes w
   await vi.waitFor(async () => expect(await owed()).toEqual([]), 30_000);
   expect(resource("far")?.metadata.deletionTimestamp).toBeDefined();
   expect(await force(0)).toBe(0);
+});
+
+test("one that cannot be ended keeps no other from it", async () => {
+  const names = ["refused", "other"];
+  for (const name of names) await create(name);
+  await vi.waitFor(() => names.forEach((name) => expect(resource(name)).toBeDefined()), 30_000);
+  kube.down = true;
+  for (const name of names) await admin.terminateExecution({ id: key(name), cause: "" });
+  await db.query({
+    text: `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON executions FOR EACH ROW
+        WHEN (OLD.execution_name = 'refused' AND NEW.phase = 'ABORTED') EXECUTE FUNCTION refuse()`,
+  });
+  onTestFinished(async () => void (await db.query({ text: "DROP FUNCTION refuse CASCADE" })));
+  expect(await force(0)).toBe(1);
+  expect((await closureOf("refused"))?.phase).toBe(Phase.ABORTING);
+  expect((await closureOf("other"))?.phase).toBe(Phase.ABORTED);
 });
 
 test("what was ended before its data plane ever took it is not left there", async () => {

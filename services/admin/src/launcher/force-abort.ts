@@ -1,5 +1,5 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { Queryable } from "@flyte-ts/postgres";
+import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import type { AdminDeps } from "../deps.js";
 import { nanosOfDate } from "../event/time.js";
 import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
@@ -20,15 +20,20 @@ export async function forceAborts(
   { deadlineMs, limit }: { readonly deadlineMs: number; readonly limit: number },
 ): Promise<number> {
   const overdue = await findOverdue(deps.db, { deadlineMs, limit });
+  const ended: bigint[] = [];
   for (const execution of overdue) {
-    const forced = await endWithoutEngine(deps, execution);
-    if (forced) deps.logger.warn({ execution: textOf(execution), deadlineMs }, "execution aborted without its engine's word");
+    try {
+      const forced = await endWithoutEngine(deps, execution);
+      ended.push(execution.rowId);
+      if (forced) deps.logger.warn({ execution: textOf(execution), deadlineMs }, "execution aborted without its engine's word");
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      // The others are not to wait for it.
+      deps.logger.error({ execution: textOf(execution), error: String(error) }, "overdue abort cannot be ended");
+    }
   }
-  await wakeParents(
-    deps,
-    overdue.map(({ rowId }) => rowId),
-  );
-  return overdue.length;
+  await wakeParents(deps, ended);
+  return ended.length;
 }
 
 /**
