@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { Database } from "@flyte-ts/postgres";
+import { type Database, isUnavailable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
 import { executionNotFound } from "../../execution/identifier.js";
 import type { ExecutionName } from "../../execution/state.js";
@@ -225,16 +225,29 @@ export class Feeds {
     this.#lookNumber++;
     for (const live of due) this.#dirty.delete(live);
     try {
-      await this.#lookAt(due, now);
+      await this.#lookApart(due, now);
+    } finally {
+      this.#looking = false;
+      this.#soon();
+    }
+  }
+
+  /** Looks at all of them at once; where that fails at one half after the other, so that who cannot be read holds up no other. */
+  async #lookApart(due: readonly Live[], begun: number): Promise<void> {
+    try {
+      await this.#lookAt(due, begun);
     } catch (error) {
+      if (due.length > 1 && !isUnavailable(error)) {
+        const middle = Math.ceil(due.length / 2);
+        await this.#lookApart(due.slice(0, middle), begun);
+        await this.#lookApart(due.slice(middle), begun);
+        return;
+      }
       this.#deps.logger.warn({ executions: due.length, error: String(error) }, "watched executions cannot be read now");
       for (const live of due) {
         live.dueAt = this.#now() + AWAY_MS;
         this.#dirty.add(live);
       }
-    } finally {
-      this.#looking = false;
-      this.#soon();
     }
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { EVENT_STREAM, executionEventSubject, taskEventSubject } from "@flyte-ts/domain";
@@ -429,4 +430,35 @@ test("over REST: server-sent events, resumed by Last-Event-ID", async () => {
       .toArray()
       .at(-1)?.[1] ?? "";
   expect((await open({ "last-event-id": last })).status).toBe(204);
+});
+
+test("an execution that cannot be read keeps nobody waiting who watches another", async () => {
+  await node(1, Node.RUNNING);
+  await task(1, Task.RUNNING);
+  const broken = new Told(liveOf(here));
+  await broken.until("task 0", Task.RUNNING);
+  const names = [name, `${name}-b`];
+  name = `${name}-b`;
+  await insertExecution(database.db, bareExecution(name));
+  const told = new Told(liveOf(here));
+  await told.until("", Workflow.UNDEFINED);
+  await database.db.query({
+    text: `UPDATE task_execution_events SET event = '\\xff' WHERE task_execution_id IN (
+      SELECT t.id FROM task_executions t JOIN executions e ON e.id = t.execution_id WHERE e.execution_name = $1)`,
+    values: [names[0]],
+  });
+  await database.db.query({ text: "UPDATE executions SET phase = 'RUNNING' WHERE execution_name = $1", values: [name] });
+  const { rows } = await database.db.query<{ id: bigint }>({
+    text: "SELECT id FROM executions WHERE execution_name = ANY ($1)",
+    values: [names],
+  });
+  // Both have rested since they were looked at: this look is one for both.
+  await sleep(300);
+  publishChanged(
+    there.deps.bus,
+    rows.map(({ id }) => id),
+  );
+  await told.until("", Workflow.RUNNING);
+  expect(broken.failure).toBeUndefined();
+  await Promise.all([told.stop(), broken.stop()]);
 });
