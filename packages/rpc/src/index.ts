@@ -19,6 +19,7 @@ export { callSpans } from "./call-spans.js";
 export { callLog } from "./call-log.js";
 export { callMetrics } from "./call-metrics.js";
 export { readBody } from "./rest/read-body.js";
+export { toSpeakableJson } from "./rest/speakable.js";
 export type { HttpContext, HttpRequestHead, HttpRoute } from "./http-route.js";
 
 // Failing

@@ -1,4 +1,5 @@
-import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
+import { type DescMessage, type JsonValue, type MessageShape } from "@bufbuild/protobuf";
+import { toSpeakableJson } from "@flyte-ts/rpc";
 
 /** Longest list of differences in a message, characters. */
 const MAX_TEXT = 10_000;
@@ -10,7 +11,8 @@ const MAX_TEXT = 10_000;
 export function structureDifference<Desc extends DescMessage>(schema: Desc, before: MessageShape<Desc>, after: MessageShape<Desc>): string {
   const options = { useProtoFieldName: true };
   const lines: string[] = [];
-  compare({ path: "", before: toJson(schema, before, options), after: toJson(schema, after, options) }, lines);
+  const [was, is] = [before, after].map((message) => toSpeakableJson(schema, message, options));
+  compare({ path: "", before: was, after: is }, lines);
   const text = lines.join("\n");
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }

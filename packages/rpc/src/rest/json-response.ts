@@ -1,6 +1,5 @@
 import {
   ScalarType,
-  toJson,
   type DescField,
   type DescMessage,
   type JsonObject,
@@ -8,7 +7,7 @@ import {
   type MessageShape,
   type Registry,
 } from "@bufbuild/protobuf";
-import { speakable } from "./speakable.js";
+import { toSpeakableJson } from "./speakable.js";
 
 export interface JsonResponseOptions {
   /** Names as in the .proto file instead of lowerCamelCase. */
@@ -27,14 +26,7 @@ export function writeJsonResponse<Desc extends DescMessage>(
   options: JsonResponseOptions,
 ): JsonValue {
   const { protoNames, registry } = options;
-  const write = (what: MessageShape<Desc>) => toJson(schema, what, { alwaysEmitImplicit: true, useProtoFieldName: protoNames, registry });
-  let json: JsonValue;
-  try {
-    json = write(message);
-  } catch {
-    // JSON has no words for some values that messages may hold.
-    json = write(speakable(message));
-  }
+  const json = toSpeakableJson(schema, message, { alwaysEmitImplicit: true, useProtoFieldName: protoNames, registry });
   complete(schema, json, options);
   return json;
 }

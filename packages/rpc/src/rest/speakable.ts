@@ -1,4 +1,13 @@
-import { create, isMessage, type Message } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  isMessage,
+  type JsonValue,
+  type JsonWriteOptions,
+  type Message,
+  type MessageShape,
+  toJson,
+} from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 
 const SECOND = 1_000_000_000n;
@@ -7,11 +16,24 @@ const TIMES = { first: -62_135_596_800n * SECOND, last: 253_402_300_800n * SECON
 /** Ten thousand years, as protobuf counts them. */
 const LONGEST = 315_576_000_000n * SECOND;
 
+/** The message as JSON, whatever it holds: values that JSON has no words for as `speakable` says them. */
+export function toSpeakableJson<Desc extends DescMessage>(
+  schema: Desc,
+  message: MessageShape<Desc>,
+  options?: Partial<JsonWriteOptions>,
+): JsonValue {
+  try {
+    return toJson(schema, message, options);
+  } catch {
+    return toJson(schema, speakable(message), options);
+  }
+}
+
 /**
  * The same message in words that JSON has. Numbers in free-form data (google.protobuf.Struct) that it cannot say are said as of doubles:
  * `"NaN"`, `"Infinity"`. Times and durations that senders put together wrongly are said as what they amount to, the nearest there is.
  */
-export function speakable<Shape extends Message>(message: Shape): Shape {
+function speakable<Shape extends Message>(message: Shape): Shape {
   return spoken(message, false) as Shape;
 }
 

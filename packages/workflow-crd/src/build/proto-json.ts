@@ -1,8 +1,12 @@
-import { toJson, type DescMessage, type JsonObject, type MessageShape } from "@bufbuild/protobuf";
+import { toJson, type DescMessage, type JsonObject, type JsonWriteOptions, type MessageShape } from "@bufbuild/protobuf";
+import { WorkflowBuildError } from "./build-error.js";
 
-/** A message in protobuf's own JSON form: camel case, enums by name, 64-bit numbers as text. */
+/**
+ * A message in protobuf's own JSON form: camel case, enums by name, 64-bit numbers as text.
+ * @throws WorkflowBuildError for what JSON cannot say: NaN in free-form data, times and durations that are none.
+ */
 export function protoJson<S extends DescMessage>(schema: S, message: MessageShape<S>): JsonObject {
-  return toJson(schema, message) as JsonObject;
+  return written(schema, message, {});
 }
 
 /**
@@ -10,7 +14,16 @@ export function protoJson<S extends DescMessage>(schema: S, message: MessageShap
  * struct without the protobuf library: field names of the .proto file, enums as
  * numbers. (Only for messages without oneofs and 64-bit numbers, whose form would
  * differ further.)
+ * @throws WorkflowBuildError as above.
  */
 export function plainJson<S extends DescMessage>(schema: S, message: MessageShape<S>): JsonObject {
-  return toJson(schema, message, { useProtoFieldName: true, enumAsInteger: true }) as JsonObject;
+  return written(schema, message, { useProtoFieldName: true, enumAsInteger: true });
+}
+
+function written<S extends DescMessage>(schema: S, message: MessageShape<S>, options: Partial<JsonWriteOptions>): JsonObject {
+  try {
+    return toJson(schema, message, options) as JsonObject;
+  } catch (cause) {
+    throw new WorkflowBuildError(schema.typeName, cause instanceof Error ? cause.message : String(cause), { cause });
+  }
 }

@@ -1,4 +1,4 @@
-import { create, fromBinary, toBinary, toJson } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   MatchableResource,
   type MatchingAttributes,
@@ -6,6 +6,7 @@ import {
   type PluginOverride,
 } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
+import { toSpeakableJson } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
 import { refuseNul } from "../nul.js";
@@ -58,7 +59,7 @@ interface NewAttributes {
  * @throws RpcError INVALID_ARGUMENT for a NUL character, with which no execution under them could be stored.
  */
 export async function storeAttributes(db: Database, { kind, scope, attributes, now }: NewAttributes): Promise<void> {
-  refuseNul(toJson(MatchingAttributesSchema, attributes, { useProtoFieldName: true }), "matching_attributes");
+  refuseNul(toSpeakableJson(MatchingAttributesSchema, attributes, { useProtoFieldName: true }), "matching_attributes");
   const key = keyOf(kind, scope);
   await db.transaction(async (tx) => {
     const merged = kind === MatchableResource.PLUGIN_OVERRIDE ? await withExistingOverrides(tx, key, attributes) : attributes;

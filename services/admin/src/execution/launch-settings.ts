@@ -11,6 +11,7 @@ import {
   type WorkflowExecutionIdentifier,
   WorkflowExecutionIdentifierSchema,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { toSpeakableJson } from "@flyte-ts/rpc";
 import type { PlacementWish } from "../cluster/place.js";
 import { refuseNul } from "../nul.js";
 import type { PlatformResources } from "../task/resources.js";
@@ -40,7 +41,7 @@ interface Stored extends JsonObject {
 export function encodeLaunchSettings(settings: LaunchSettings): string {
   const stored: Stored = {
     workflow: toJson(IdentifierSchema, settings.workflow),
-    config: toJson(WorkflowExecutionConfigSchema, settings.config),
+    config: toSpeakableJson(WorkflowExecutionConfigSchema, settings.config),
     resources: { defaults: { ...settings.resources.defaults }, limits: { ...settings.resources.limits } },
     pluginOverrides: settings.pluginOverrides.map((override) => toJson(PluginOverrideSchema, override)),
     recovers: settings.recovers === undefined ? null : toJson(WorkflowExecutionIdentifierSchema, settings.recovers),

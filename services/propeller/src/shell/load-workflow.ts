@@ -8,6 +8,7 @@ import {
   parseFlyteWorkflow,
   parseFlyteWorkflowInParts,
   referencesOf,
+  WorkflowBuildError,
   WorkflowFormatError,
 } from "@flyte-ts/workflow-crd";
 import { inTurns, othersTurn } from "./in-turns.js";
@@ -19,7 +20,7 @@ export class UnreadableWorkflow extends Error {
 
   constructor(
     readonly resourceVersion: string,
-    cause: WorkflowFormatError,
+    cause: WorkflowFormatError | WorkflowBuildError,
   ) {
     super(cause.message, { cause });
   }
@@ -44,7 +45,7 @@ export class WorkflowLoader {
     try {
       return await this.#parse(resource);
     } catch (error) {
-      if (!(error instanceof WorkflowFormatError)) throw error;
+      if (!(error instanceof WorkflowFormatError || error instanceof WorkflowBuildError)) throw error;
       throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", error);
     }
   }

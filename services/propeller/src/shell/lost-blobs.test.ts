@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { createBlobStore } from "@flyte-ts/blobstore";
+import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { KubeClient } from "@flyte-ts/kubernetes";
@@ -60,6 +61,21 @@ describe("what the resource names", () => {
       });
     },
   );
+
+  test("a graph that cannot be built is so for good, and what is wrong is told", async () => {
+    const id = { project: "p", domain: "d", name: "n", version: "v" };
+    const custom = { memory: Number.NaN };
+    const closure = create(CompiledWorkflowClosureSchema, {
+      primary: { template: { id }, connections: { downstream: { "start-node": { ids: ["end-node"] } } } },
+      tasks: [{ template: { id, type: "t", custom } }],
+    });
+    writeFileSync(join(folder, "odd.pb"), toBinary(CompiledWorkflowClosureSchema, closure));
+    await expect(load(blobs, { workflowClosureReference: place("odd.pb") })).rejects.toMatchObject({
+      name: "UnreadableWorkflow",
+      resourceVersion: "7",
+      message: expect.stringMatching(/^flyteidl\.core\.TaskTemplate: .*NaN/),
+    });
+  });
 
   test("a store that is away is worth another try", async () => {
     const uri = "s3://bucket/closure.pb";

@@ -10,7 +10,7 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
-import { parseClosure } from "@flyte-ts/workflow-crd";
+import { parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import type { DynamicQuestions, DynamicWorkflow } from "../../engine/ask/dynamic.js";
 import type { Answer, QuestionOf } from "../../engine/ask/question.js";
 import { compiledUri, futuresUri } from "../../engine/data/paths.js";
@@ -57,7 +57,8 @@ interface Sources extends DynamicAnswererOptions {
 class BadDynamic extends Error {}
 
 function failure(error: unknown): Answer<DynamicWorkflow> {
-  if (error instanceof BadDynamic) return { kind: "refused", code: "INVALID_ARGUMENT", message: error.message };
+  if (error instanceof BadDynamic || error instanceof WorkflowBuildError || error instanceof WorkflowFormatError)
+    return { kind: "refused", code: "INVALID_ARGUMENT", message: error.message };
   if (error instanceof BlobTooLarge) return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
   if (error instanceof BlobError && !(error instanceof BlobUnavailable))
     return { kind: "refused", code: "DATA_LOSS", message: error.message };
