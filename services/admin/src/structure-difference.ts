@@ -1,4 +1,4 @@
-import { type DescMessage, type JsonValue, type MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, JsonValue, MessageShape } from "@bufbuild/protobuf";
 import { toSpeakableJson } from "@flyte-ts/rpc";
 
 /** Longest list of differences in a message, characters. */
@@ -9,10 +9,9 @@ const MAX_TEXT = 10_000;
  * `/template/container/image:` with the old (`-`) and the new (`+`) value below.
  */
 export function structureDifference<Desc extends DescMessage>(schema: Desc, before: MessageShape<Desc>, after: MessageShape<Desc>): string {
-  const options = { useProtoFieldName: true };
   const lines: string[] = [];
-  const [was, is] = [before, after].map((message) => toSpeakableJson(schema, message, options));
-  compare({ path: "", before: was, after: is }, lines);
+  const json = (message: MessageShape<Desc>) => toSpeakableJson(schema, message, { useProtoFieldName: true });
+  compare({ path: "", before: json(before), after: json(after) }, lines);
   const text = lines.join("\n");
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }

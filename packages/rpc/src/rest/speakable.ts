@@ -4,7 +4,6 @@ import {
   isMessage,
   type JsonValue,
   type JsonWriteOptions,
-  type Message,
   type MessageShape,
   toJson,
 } from "@bufbuild/protobuf";
@@ -16,7 +15,10 @@ const TIMES = { first: -62_135_596_800n * SECOND, last: 253_402_300_800n * SECON
 /** Ten thousand years, as protobuf counts them. */
 const LONGEST = 315_576_000_000n * SECOND;
 
-/** The message as JSON, whatever it holds: values that JSON has no words for as `speakable` says them. */
+/**
+ * The message as JSON, whatever it holds. Numbers in free-form data (google.protobuf.Struct) that JSON cannot say are said as of doubles:
+ * `"NaN"`, `"Infinity"`. Times and durations that senders put together wrongly are said as what they amount to, the nearest there is.
+ */
 export function toSpeakableJson<Desc extends DescMessage>(
   schema: Desc,
   message: MessageShape<Desc>,
@@ -25,16 +27,8 @@ export function toSpeakableJson<Desc extends DescMessage>(
   try {
     return toJson(schema, message, options);
   } catch {
-    return toJson(schema, speakable(message), options);
+    return toJson(schema, spoken(message, false) as MessageShape<Desc>, options);
   }
-}
-
-/**
- * The same message in words that JSON has. Numbers in free-form data (google.protobuf.Struct) that it cannot say are said as of doubles:
- * `"NaN"`, `"Infinity"`. Times and durations that senders put together wrongly are said as what they amount to, the nearest there is.
- */
-function speakable<Shape extends Message>(message: Shape): Shape {
-  return spoken(message, false) as Shape;
 }
 
 function spoken(value: unknown, freeForm: boolean): unknown {

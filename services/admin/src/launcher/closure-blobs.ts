@@ -1,3 +1,4 @@
+import { isRecent } from "@flyte-ts/auth";
 import type { BlobStore } from "@flyte-ts/blobstore";
 
 /** How long, ms, a copy that was seen is taken to be there: whoever removes one has executions fail for so long at most. */
@@ -24,15 +25,15 @@ export class ClosureBlobs {
    * @throws ClosureNotStored
    */
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
-    const now = this.clock().getTime();
-    const age = now - (this.#seenAt.get(address) ?? Number.NEGATIVE_INFINITY);
-    if (age >= 0 && age < TRUST_MS) return;
+    const now = this.clock();
+    const seenAt = this.#seenAt.get(address);
+    if (seenAt !== undefined && isRecent(now, seenAt, TRUST_MS)) return;
     try {
       if ((await this.blobs.head(address)) === undefined) await this.blobs.put(address, encoded);
     } catch (cause) {
       throw new ClosureNotStored(cause instanceof Error ? cause.message : String(cause), { cause });
     }
     if (this.#seenAt.size >= MOST) this.#seenAt.clear();
-    this.#seenAt.set(address, now);
+    this.#seenAt.set(address, now.getTime());
   }
 }

@@ -12,6 +12,8 @@ export interface TakeUpOptions {
   readonly loader: WorkflowLoader;
   readonly engine: EngineConfig;
   readonly now: () => number;
+  /** A version that serves, of a resource that nobody but this process writes; else its latest is read. */
+  readonly notOlderThan?: string | undefined;
 }
 
 /**
@@ -33,12 +35,11 @@ export type TakenUp =
     };
 
 /**
- * Reads a workflow's resource and makes its run, which has not looked at anything yet. `notOlderThan`: a version that serves, of a
- * resource that nobody but this process writes.
+ * Reads a workflow's resource and makes its run, which has not looked at anything yet.
  *
  * @throws what is worth another try.
  */
-export function takeUp(key: string, options: TakeUpOptions & { readonly notOlderThan?: string | undefined }): Promise<TakenUp> {
+export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
   return read(key, options, (workflow) => {
     const { engine } = options;
     const now = options.now();
@@ -70,7 +71,7 @@ function abortsIn(workflow: ParsedWorkflow, { engine, now }: TakeUpOptions, reas
 
 async function read(
   key: string,
-  { loader, notOlderThan }: TakeUpOptions & { readonly notOlderThan?: string | undefined },
+  { loader, notOlderThan }: TakeUpOptions,
   take: (workflow: ParsedWorkflow) => TakenUp,
 ): Promise<TakenUp> {
   try {

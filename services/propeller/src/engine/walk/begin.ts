@@ -50,7 +50,10 @@ export function consider(walk: Walk, node: RuntimeNode): void {
 /** A failure was the last that could happen in the graph: nothing in it runs, and nothing can begin. */
 function endsHere({ lastEndFailed, live, nodes }: Scope): boolean {
   if (!lastEndFailed || live > 0) return false;
-  return ![...nodes.values()].some((node) => !node.settled && node.branch === undefined && node.unfinished === 0 && node.spoiled === 0);
+  for (const { settled, branch, unfinished, spoiled } of nodes.values()) {
+    if (!settled && branch === undefined && unfinished === 0 && spoiled === 0) return false;
+  }
+  return true;
 }
 
 /** All that it waits for has ended; of arms, only the taken one is asked. */
