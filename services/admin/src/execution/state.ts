@@ -1,5 +1,5 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
-import type { Query, Queryable } from "@flyte-ts/postgres";
+import { bigintArray, type Query, type Queryable } from "@flyte-ts/postgres";
 import { update, type WrittenColumn } from "../event/columns.js";
 import { workflowPhaseName, workflowPhaseOf } from "../event/phase-name.js";
 import { elapsed, type WorkflowState } from "../event/workflow-state.js";
@@ -49,7 +49,11 @@ const select = `SELECT id, execution_project, execution_domain, execution_name, 
 
 /** What events have told of executions, without their results. */
 export async function loadExecutionStates(db: Queryable, rowIds: readonly bigint[]): Promise<Map<bigint, StoredExecutionState>> {
-  const { rows } = await db.query<Row>({ name: "load-execution-states", text: `${select} WHERE id = ANY($1::bigint[])`, values: [rowIds] });
+  const { rows } = await db.query<Row>({
+    name: "load-execution-states",
+    text: `${select} WHERE id = ANY($1::bigint[])`,
+    values: [bigintArray(rowIds)],
+  });
   return new Map(rows.map((row) => [row.id, stored(row)]));
 }
 
@@ -131,7 +135,7 @@ function alsoNotingEnds({ text, values = [] }: Query, ending: readonly bigint[])
     text: `WITH saved AS (${text}), ended AS (
         INSERT INTO execution_ends (execution_id) SELECT id FROM saved WHERE id = ANY($${values.length + 1}::bigint[]) ON CONFLICT DO NOTHING
       ) SELECT id FROM saved`,
-    values: [...values, ending],
+    values: [...values, bigintArray(ending)],
   };
 }
 

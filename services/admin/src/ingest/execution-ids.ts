@@ -1,4 +1,4 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import { type Queryable, textArray } from "@flyte-ts/postgres";
 import type { ExecutionName } from "../execution/state.js";
 
 const CAPACITY = 100_000;
@@ -53,7 +53,11 @@ export class ExecutionIds {
       text: `SELECT e.id, e.cluster, e.execution_project AS project, e.execution_domain AS domain, e.execution_name AS name
         FROM unnest($1::text[], $2::text[], $3::text[]) AS given (project, domain, name)
         JOIN executions e ON e.execution_project = given.project AND e.execution_domain = given.domain AND e.execution_name = given.name`,
-      values: [names.map(({ project }) => project), names.map(({ domain }) => domain), names.map(({ name }) => name)],
+      values: [
+        textArray(names.map(({ project }) => project)),
+        textArray(names.map(({ domain }) => domain)),
+        textArray(names.map(({ name }) => name)),
+      ],
     });
     for (const row of rows) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
     // The oldest go first; executions that still report come back with one look-up.

@@ -248,9 +248,10 @@ describe("recording", () => {
   test("a value that the database refuses holds up nothing else", async () => {
     const { record, refused } = recorder();
     const bad = execution(node(2, Node.RUNNING, { nodeId: "x".repeat(20_000).replaceAll("x", () => Math.random().toString(36)) }));
-    const items = [execution(node(1, Node.RUNNING, { nodeId: "a" })), bad, execution(node(1, Node.RUNNING, { nodeId: "b" }))];
-    expect((await record(items)).outcomes).toEqual(["recorded", "unrecordable", "recorded"]);
-    expect(refused).toEqual([bad]);
+    const uncounted: Item = { ...execution(node(2, Node.RUNNING, { nodeId: "c" })), order: 2n ** 63n };
+    const items = [execution(node(1, Node.RUNNING, { nodeId: "a" })), bad, uncounted, execution(node(1, Node.RUNNING, { nodeId: "b" }))];
+    expect((await record(items)).outcomes).toEqual(["recorded", "unrecordable", "unrecordable", "recorded"]);
+    expect(refused).toEqual([bad, uncounted]);
     expect((await recorded()).nodes.map((row) => (row as { node_id?: string }).node_id)).toEqual(["a", "b"]);
   });
 

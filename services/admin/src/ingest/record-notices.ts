@@ -1,4 +1,4 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import type { Item, Placed } from "./item.js";
 
 type NoticeItem = Placed<Extract<Item, { kind: "notice" }>>;
@@ -17,10 +17,10 @@ export async function recordNotices(db: Queryable, items: readonly NoticeItem[])
       FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS given (id, notice, notice_order, notice_ns)
       WHERE executions.id = given.id AND executions.notice_order < given.notice_order`,
     values: [
-      rows.map(({ executionId }) => executionId),
-      rows.map(({ item }) => item.fact.reason),
-      rows.map(({ item }) => item.order),
-      rows.map(({ item }) => item.fact.occurredAt),
+      bigintArray(rows.map(({ executionId }) => executionId)),
+      textArray(rows.map(({ item }) => item.fact.reason)),
+      bigintArray(rows.map(({ item }) => item.order)),
+      bigintArray(rows.map(({ item }) => item.fact.occurredAt)),
     ],
   });
 }

@@ -1,4 +1,4 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import { upsert, type WrittenColumn } from "../event/columns.js";
 import type { NodeState } from "../event/node-state.js";
 import { nodePhaseName, nodePhaseOf } from "../event/phase-name.js";
@@ -51,7 +51,7 @@ export async function loadNodes(db: Queryable, keys: readonly NodeKey[]): Promis
         n.spec_node_id, n.event_version, n.is_parent, n.is_dynamic, n.is_array
       FROM unnest($1::bigint[], $2::text[]) AS key (execution_id, node_id)
       JOIN node_executions n ON n.execution_id = key.execution_id AND n.node_id = key.node_id`,
-    values: [keys.map(({ executionId }) => executionId), keys.map(({ nodeId }) => nodeId)],
+    values: [bigintArray(keys.map(({ executionId }) => executionId)), textArray(keys.map(({ nodeId }) => nodeId))],
   });
   return new Map(rows.map((row) => [nodeKeyText({ executionId: row.execution_id, nodeId: row.node_id }), stored(row)]));
 }

@@ -1,5 +1,5 @@
 import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { Queryable } from "@flyte-ts/postgres";
+import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 import { nodePhaseOf } from "../event/phase-name.js";
 import type { TaskKey } from "../task-execution/store.js";
 
@@ -14,7 +14,7 @@ export async function executionsWithOpenRows(db: Queryable, executionIds: readon
     text: `SELECT asked.id FROM unnest($1::bigint[]) AS asked(id)
       WHERE EXISTS (SELECT 1 FROM node_executions n WHERE n.execution_id = asked.id AND n.phase ${OPEN_NODE})
         OR EXISTS (SELECT 1 FROM task_executions t WHERE t.execution_id = asked.id AND t.phase ${OPEN_TASK})`,
-    values: [executionIds],
+    values: [bigintArray(executionIds)],
   });
   return new Set(rows.map(({ id }) => id));
 }

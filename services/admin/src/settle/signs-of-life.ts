@@ -1,4 +1,4 @@
-import type { Queryable } from "@flyte-ts/postgres";
+import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 
 /**
  * Takes up that something of these executions was reported to run. One that has ended is
@@ -12,6 +12,6 @@ export async function noteSignsOfLife(db: Queryable, executionIds: readonly bigi
     text: `WITH unsettled AS (UPDATE executions SET settled_at = NULL WHERE id = ANY($1::bigint[]) AND settled_at IS NOT NULL)
       INSERT INTO execution_outbox (execution_id, action)
       SELECT id, 'abort' FROM executions WHERE id = ANY($1::bigint[]) AND abort_forced ON CONFLICT DO NOTHING`,
-    values: [executionIds],
+    values: [bigintArray(executionIds)],
   });
 }

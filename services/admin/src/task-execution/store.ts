@@ -1,5 +1,5 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { Queryable } from "@flyte-ts/postgres";
+import { bigintArray, byteaArray, type Queryable, textArray } from "@flyte-ts/postgres";
 import { upsert, type WrittenColumn } from "../event/columns.js";
 import { taskPhaseName, taskPhaseOf } from "../event/phase-name.js";
 import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../event/progress-columns.js";
@@ -55,13 +55,13 @@ export async function loadTasks(db: Queryable, keys: readonly TaskKey[]): Promis
         AND t.retry_attempt = key.retry_attempt AND t.name = key.name AND t.version = key.version
         AND t.project = key.project AND t.domain = key.domain`,
     values: [
-      keys.map((key) => key.executionId),
-      keys.map((key) => key.nodeId),
-      keys.map((key) => key.task.project),
-      keys.map((key) => key.task.domain),
-      keys.map((key) => key.task.name),
-      keys.map((key) => key.task.version),
-      keys.map((key) => key.retryAttempt),
+      bigintArray(keys.map((key) => key.executionId)),
+      textArray(keys.map((key) => key.nodeId)),
+      textArray(keys.map((key) => key.task.project)),
+      textArray(keys.map((key) => key.task.domain)),
+      textArray(keys.map((key) => key.task.name)),
+      textArray(keys.map((key) => key.task.version)),
+      bigintArray(keys.map((key) => key.retryAttempt)),
     ],
   });
   const found: (StoredTask | "no-node" | undefined)[] = keys.map(() => undefined);
@@ -130,6 +130,10 @@ export async function appendTaskEvents(db: Queryable, events: readonly TaskEvent
     name: "append-task-events",
     text: `INSERT INTO task_execution_events (task_execution_id, event_order, event)
       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) ORDER BY 1, 2 ON CONFLICT DO NOTHING`,
-    values: [events.map(({ rowId }) => rowId), events.map(({ order }) => order), events.map(({ event }) => event)],
+    values: [
+      bigintArray(events.map(({ rowId }) => rowId)),
+      bigintArray(events.map(({ order }) => order)),
+      byteaArray(events.map(({ event }) => event)),
+    ],
   });
 }
