@@ -25,6 +25,7 @@ export {
 } from "./phase/task.js";
 
 // Messages
+export { decodeMessage } from "./message/decode.js";
 export { encodeMessage } from "./message/encode.js";
 
 // Names

@@ -1,4 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { decodeMessage } from "@flyte-ts/domain";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
 export type DecodedRequest =
@@ -11,7 +11,7 @@ export type DecodedRequest =
 export function decodeRequest(data: Uint8Array, taskTypes: readonly string[]): DecodedRequest {
   let request: TaskRequest;
   try {
-    request = fromBinary(TaskRequestSchema, data);
+    request = decodeMessage(TaskRequestSchema, data);
   } catch (cause) {
     return { kind: "poison", problem: `not a TaskRequest: ${cause instanceof Error ? cause.message : String(cause)}` };
   }

@@ -10,6 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { WireType } from "@bufbuild/protobuf/wire";
+import { isPlainMessage } from "./kinds.js";
 import { Scratch } from "./scratch.js";
 import { isZero, scalarWriters, type WriteValue, wireTypes } from "./scalar.js";
 
@@ -91,7 +92,7 @@ function fieldWriter(field: DescField): Write | undefined {
 
 /** Writes one value, of a map's field the value of one entry, with its tag. */
 function valueWriter(field: DescField, number: number): WriteValue | undefined {
-  if (field.message !== undefined) return isWrittenAsMessage(field) ? messageWriter(number, field.message) : undefined;
+  if (field.message !== undefined) return isPlainMessage(field) ? messageWriter(number, field.message) : undefined;
   const scalar = field.scalar ?? ScalarType.INT32;
   const write = scalars[scalar];
   const wireType = wireTypes[scalar];
@@ -102,15 +103,6 @@ function valueWriter(field: DescField, number: number): WriteValue | undefined {
     write(value);
   };
 }
-
-/** Some stand in the field as something else: wrapped scalars as themselves, a Struct as JSON. */
-function isWrittenAsMessage(field: DescField): boolean {
-  if ("delimitedEncoding" in field && field.delimitedEncoding) return false;
-  const name = field.message?.typeName ?? "";
-  return !name.startsWith("google.protobuf.") || PLAIN.has(name);
-}
-
-const PLAIN: ReadonlySet<string> = new Set(["google.protobuf.Timestamp", "google.protobuf.Duration"]);
 
 function messageWriter(number: number, schema: DescMessage): WriteValue {
   const tag = ((number << 3) | WireType.LengthDelimited) >>> 0;

@@ -1,10 +1,12 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
+import type { Input } from "./input.js";
 import type { Scratch } from "./scratch.js";
 
 export type WriteValue = (value: unknown) => void;
+export type ReadValue = (input: Input) => unknown;
 
-/** Of the scalars that have a writer. */
+/** Of the scalars that have a writer and a reader. */
 export const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
   [ScalarType.STRING]: WireType.LengthDelimited,
   [ScalarType.BYTES]: WireType.LengthDelimited,
@@ -50,6 +52,17 @@ export function scalarWriters(scratch: Scratch): Readonly<Partial<Record<ScalarT
     },
   };
 }
+
+/** The same scalars as `scalarWriters`; they throw when what stands there is out of the ordinary. */
+export const scalarReaders: Readonly<Partial<Record<ScalarType, ReadValue>>> = {
+  [ScalarType.STRING]: (input) => input.text(),
+  [ScalarType.BYTES]: (input) => input.raw(),
+  [ScalarType.BOOL]: (input) => input.varint() !== 0,
+  [ScalarType.INT32]: (input) => input.int32(),
+  [ScalarType.UINT32]: (input) => input.varint(),
+  [ScalarType.INT64]: (input) => BigInt.asIntN(64, input.varint64()),
+  [ScalarType.UINT64]: (input) => input.varint64(),
+};
 
 /** Whether a field without presence is not written with this value. */
 export function isZero(value: unknown): boolean {

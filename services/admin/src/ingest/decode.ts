@@ -1,5 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import { eventOrigin } from "@flyte-ts/domain";
+import { decodeMessage, eventOrigin } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
@@ -15,19 +14,19 @@ import type { Item } from "./item.js";
  *
  * @throws BadEvent, or the decoder's own error, when the message is none of ours.
  */
-export function decodeMessage(subject: string, data: Uint8Array, names: OffloadNames): Item | undefined {
+export function decodeItem(subject: string, data: Uint8Array, names: OffloadNames): Item | undefined {
   const origin = eventOrigin(subject);
   const item = origin?.kind === "task" ? readTask(data, names) : readExecution(data, names);
   return item && origin?.cluster !== undefined ? { ...item, cluster: origin.cluster } : item;
 }
 
 function readTask(data: Uint8Array, names: OffloadNames): Item | undefined {
-  const { event, outputs, partOfArray } = fromBinary(TaskEventSchema, data);
+  const { event, outputs, partOfArray } = decodeMessage(TaskEventSchema, data);
   return partOfArray ? undefined : taskItem(event, outputs, names);
 }
 
 function readExecution(data: Uint8Array, names: OffloadNames): Item {
-  const message = fromBinary(ExecutionEventSchema, data);
+  const message = decodeMessage(ExecutionEventSchema, data);
   switch (message.event.case) {
     case "workflow":
       return workflowItem(message.event.value, message, names);

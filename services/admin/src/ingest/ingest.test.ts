@@ -31,7 +31,7 @@ import { encodeExecution } from "../execution/row.js";
 import { readDynamicWorkflow } from "../node-execution/dynamic-workflow.js";
 import { findNodeWithValues } from "../node-execution/find.js";
 import { taskColumns, taskExecutionsOf, type TaskRow } from "../task-execution/row.js";
-import { decodeMessage } from "./decode.js";
+import { decodeItem } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
 import type { Item } from "./item.js";
 import { recordBatch } from "./record-batch.js";
@@ -105,8 +105,8 @@ const task = (
     }),
   );
 
-const execution = (data: Uint8Array) => decodeMessage(executionEventSubject(0), data, names) as Item;
-const plugin = (data: Uint8Array) => decodeMessage(taskEventSubject(0), data, names) as Item;
+const execution = (data: Uint8Array) => decodeItem(executionEventSubject(0), data, names) as Item;
+const plugin = (data: Uint8Array) => decodeItem(taskEventSubject(0), data, names) as Item;
 const recorder = () => {
   const refused: Item[] = [];
   const deps = { db, ids: new ExecutionIds(), onUnrecordable: (item: Item) => refused.push(item) };
@@ -306,7 +306,7 @@ describe("recording", () => {
       new Set(["SUCCEEDED 2", "FAILED 2"]),
     );
     const item = create(TaskEventSchema, { event: { phase: Task.RUNNING, occurredAt: at(1) }, partOfArray: true });
-    expect(decodeMessage(taskEventSubject(0), toBinary(TaskEventSchema, item), names)).toBeUndefined();
+    expect(decodeItem(taskEventSubject(0), toBinary(TaskEventSchema, item), names)).toBeUndefined();
   });
 
   test("a dynamic node's graph comes with the event or stands where the event says", async () => {

@@ -2,7 +2,7 @@ import { allEventFilters, EVENT_STREAM } from "@flyte-ts/domain";
 import type { BusMessage, Subscription } from "@flyte-ts/messaging";
 import type { AdminDeps } from "../deps.js";
 import { offloadNames } from "../event/offload-names.js";
-import { decodeMessage } from "./decode.js";
+import { decodeItem } from "./decode.js";
 import { ExecutionIds } from "./execution-ids.js";
 import type { Item, Outcome } from "./item.js";
 import { ingestMetrics } from "./metrics.js";
@@ -55,7 +55,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       const read: { message: BusMessage; item: Item }[] = [];
       for (const message of messages) {
         try {
-          const item = decodeMessage(message.subject, message.data, names);
+          const item = decodeItem(message.subject, message.data, names);
           if (item === undefined) message.ack();
           else read.push({ message, item });
         } catch (error) {

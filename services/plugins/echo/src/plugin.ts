@@ -1,5 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import { encodeMessage } from "@flyte-ts/domain";
+import { decodeMessage, encodeMessage } from "@flyte-ts/domain";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import {
   attemptKey,
@@ -40,7 +39,7 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     sleepers.delete(key);
     if (sleeper === undefined || host === undefined) return;
     logger.debug({ object: key }, "sleep ended");
-    host.report(fromBinary(TaskRequestSchema, sleeper.request), sleeper.end).catch((error: unknown) => {
+    host.report(decodeMessage(TaskRequestSchema, sleeper.request), sleeper.end).catch((error: unknown) => {
       // Propeller asks again, and then its end time is past.
       logger.warn({ attempt: key, error: String(error) }, "end of a sleep not told");
     });

@@ -1,5 +1,13 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { EVENT_STREAM, executionRecordedSubject, SHARDS, taskEventFilter, taskEventSubject, wakeSubject } from "@flyte-ts/domain";
+import {
+  decodeMessage,
+  EVENT_STREAM,
+  executionRecordedSubject,
+  SHARDS,
+  taskEventFilter,
+  taskEventSubject,
+  wakeSubject,
+} from "@flyte-ts/domain";
 import { ExecutionRecordedSchema, WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Bus, BusMessage, OwnSubscription, Subscription } from "@flyte-ts/messaging";
@@ -84,7 +92,7 @@ export class Ears {
    */
   #takeTaskEvent(message: BusMessage): void {
     try {
-      const event = fromBinary(TaskEventSchema, message.data);
+      const event = decodeMessage(TaskEventSchema, message.data);
       this.options.observe(event.workflowKey, { kind: "taskEvent", event });
     } catch (error) {
       this.options.logger.error({ subject: message.subject, error: String(error) }, "task event cannot be read, dropped");

@@ -1,5 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
-import { EVENT_STREAM, taskEventFilter } from "@flyte-ts/domain";
+import { decodeMessage, EVENT_STREAM, taskEventFilter } from "@flyte-ts/domain";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Bus, BusMessage, Subscription } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
@@ -18,7 +17,7 @@ const ACK_WAIT_MS = 120_000;
 export function forwardTaskEvents({ bus, sink, logger }: ForwardOptions): Promise<Subscription> {
   const take = (message: BusMessage): void => {
     try {
-      const { event, workflowKey, outputs, partOfArray } = fromBinary(TaskEventSchema, message.data);
+      const { event, workflowKey, outputs, partOfArray } = decodeMessage(TaskEventSchema, message.data);
       // Items of arrays make no task executions of their own.
       if (event !== undefined && !partOfArray) {
         void sink.forward(workflowKey, event, outputs).then(() => message.ack());

@@ -1,0 +1,91 @@
+import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import { TaskEventSchema, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { messages } from "./any-message.fixture.js";
+import { decodeMessage } from "./decode.js";
+
+/** What it gives, or the words with which it fails. */
+function result(decode: () => unknown): unknown {
+  try {
+    return { message: decode() };
+  } catch (error) {
+    return { error: String(error) };
+  }
+}
+
+const ours = (schema: DescMessage, bytes: Uint8Array) => result(() => decodeMessage(schema, bytes));
+const theirs = (schema: DescMessage, bytes: Uint8Array) => result(() => fromBinary(schema, bytes));
+
+describe.each([TaskRequestSchema, TaskEventSchema, ExecutionEventSchema, LiteralMapSchema])("$typeName", (schema) => {
+  const encoded = messages(schema, 4).map((message) => toBinary(schema, message as never));
+
+  test("is decoded as the library does", () => {
+    fc.assert(
+      fc.property(encoded, (bytes) => {
+        expect(ours(schema, bytes)).toEqual(theirs(schema, bytes));
+        expect(Buffer.compare(toBinary(schema, decodeMessage(schema, bytes)), toBinary(schema, fromBinary(schema, bytes)))).toBe(0);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("what is told in parts, is cut off or has bytes that are others is what it is for the library", () => {
+    fc.assert(
+      fc.property(encoded, encoded, fc.nat(), fc.nat(255), (first, second, place, value) => {
+        expect(ours(schema, Buffer.concat([first, second]))).toEqual(theirs(schema, Buffer.concat([first, second])));
+        expect(ours(schema, first.subarray(0, place % (first.length + 1)))).toEqual(
+          theirs(schema, first.subarray(0, place % (first.length + 1))),
+        );
+        const changed = Uint8Array.from(first);
+        if (changed.length > 0) changed[place % changed.length] = value;
+        expect(ours(schema, changed)).toEqual(theirs(schema, changed));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+test("requests and events are not left to the library, which sets no fields without a value", () => {
+  for (const schema of [TaskRequestSchema, TaskEventSchema, ExecutionEventSchema]) {
+    const [message] = fc.sample(messages(schema, 4), 1);
+    expect(Object.keys(decodeMessage(schema, toBinary(schema, message as never))).length).toBe(schema.members.length + 1);
+  }
+});
+
+test.each([
+  ["text that is no UTF-8", [0x22, 2, 0xc3, 0x28]],
+  ["text with a mark of its order of bytes", [0x22, 4, 0xef, 0xbb, 0xbf, 0x61]],
+  ["a negative number", [8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]],
+  ["a number of more than 64 bits", [8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1]],
+  ["a length beyond the end", [0x22, 0xff, 0xff, 0xff, 0xff, 0x0f]],
+  ["field 0", [0, 1]],
+  ["a field that nobody knows", [0xf8, 6, 1]],
+  ["a field of another kind", [0x20, 1]],
+])("%s is what it is for the library", (_, bytes) =>
+  expect(ours(IdentifierSchema, Uint8Array.from(bytes))).toEqual(theirs(IdentifierSchema, Uint8Array.from(bytes))),
+);
+
+test("messages inside each other are taken as deep as the library takes them", () => {
+  let literal: Literal = create(LiteralSchema);
+  for (let depth = 0; depth < 60; depth++) {
+    literal = create(LiteralSchema, { value: { case: "collection", value: { literals: [literal] } } });
+    expect(ours(LiteralSchema, toBinary(LiteralSchema, literal))).toEqual(theirs(LiteralSchema, toBinary(LiteralSchema, literal)));
+  }
+});
+
+test("a key that objects have of their own is an entry like any other", () => {
+  const bytes = (key: string) => Buffer.concat([Buffer.from([10, key.length + 4, 10, key.length]), Buffer.from(key), Buffer.from([18, 0])]);
+  for (const key of ["__proto__", "constructor", "toString"]) {
+    expect(Object.keys(decodeMessage(LiteralMapSchema, bytes(key)).literals)).toEqual([key]);
+  }
+});
+
+test("lists and maps of one message are not those of another", () => {
+  const one = decodeMessage(LiteralMapSchema, new Uint8Array());
+  one.literals["a"] = create(LiteralSchema);
+  expect(decodeMessage(LiteralMapSchema, new Uint8Array()).literals).toEqual({});
+});

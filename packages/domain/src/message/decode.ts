@@ -1,0 +1,160 @@
+import { type DescField, type DescMessage, fromBinary, type MessageShape, ScalarType } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { emptyOf, type Fields } from "./empty.js";
+import { Input, Unfamiliar } from "./input.js";
+import { isPlainMessage } from "./kinds.js";
+import { type ReadValue, scalarReaders, wireTypes } from "./scalar.js";
+
+interface FieldReader {
+  readonly wireType: WireType;
+  readonly read: (message: Fields, input: Input) => void;
+}
+
+interface Reader {
+  /** A message in which nothing is set. */
+  readonly empty: () => Fields;
+  /** By number of the field; what is not there is unknown. */
+  readonly fields: readonly (FieldReader | undefined)[];
+}
+
+const readers = new WeakMap<DescMessage, Reader>();
+
+/**
+ * What `fromBinary` of the protobuf library makes of the bytes, for messages of which there are very many. The library puts a
+ * message together property by property, each of which moves the object to a new shape, and decodes tags into arrays.
+ *
+ * Fields that hold messages and are not set are there, as undefined.
+ *
+ * @throws what `fromBinary` throws.
+ */
+export function decodeMessage<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
+  try {
+    return readMessage(readerOf(schema), new Input(bytes)) as MessageShape<Desc>;
+  } catch {
+    // What is out of order here the library takes all the same, or has the words for.
+    return fromBinary(schema, bytes);
+  }
+}
+
+function readMessage({ empty, fields }: Reader, input: Input): Fields {
+  const message = empty();
+  while (input.hasMore) {
+    const tag = input.varint();
+    const field = fields[tag >>> 3];
+    if (field === undefined || field.wireType !== (tag & 7)) throw new Unfamiliar("a field that is not known");
+    field.read(message, input);
+  }
+  return message;
+}
+
+function readerOf(schema: DescMessage): Reader {
+  const known = readers.get(schema);
+  if (known !== undefined) return known;
+  const fields: (FieldReader | undefined)[] = [];
+  const reader: Reader = { empty: emptyOf(schema), fields };
+  // Before its fields, which may be of the same kind.
+  readers.set(schema, reader);
+  for (const field of schema.fields) fields[field.number] = fieldReader(field);
+  return reader;
+}
+
+/** Undefined for kinds of fields that no message has of which there are many. */
+function fieldReader(field: DescField): FieldReader | undefined {
+  const { localName: name } = field;
+  if (field.fieldKind === "map") return mapReader(field);
+  const { wireType, read } = valueReader(field) ?? {};
+  if (wireType === undefined || read === undefined) return undefined;
+  if (field.fieldKind === "list") {
+    if (wireType !== WireType.LengthDelimited) return undefined;
+    return { wireType, read: (message, input) => (message[name] as unknown[]).push(read(input)) };
+  }
+  if (field.oneof !== undefined) {
+    const { localName: oneof } = field.oneof;
+    return {
+      wireType,
+      read: (message, input) => {
+        if (field.message !== undefined && (message[oneof] as { readonly case?: string }).case === name)
+          throw new Unfamiliar("told in parts");
+        message[oneof] = { case: name, value: read(input) };
+      },
+    };
+  }
+  if (field.fieldKind === "message") {
+    return {
+      wireType,
+      read: (message, input) => {
+        if (message[name] !== undefined) throw new Unfamiliar("told in parts");
+        message[name] = read(input);
+      },
+    };
+  }
+  if (field.presence !== FeatureSet_FieldPresence.IMPLICIT) return undefined;
+  return { wireType, read: (message, input) => (message[name] = read(input)) };
+}
+
+interface ValueReader {
+  readonly wireType: WireType;
+  readonly read: ReadValue;
+}
+
+/** Reads one value, of a map's field the value of one entry, behind its tag. */
+function valueReader(field: DescField): ValueReader | undefined {
+  if (field.message !== undefined) return isPlainMessage(field) ? messageReader(field.message) : libraryReader(field);
+  const scalar = field.scalar ?? ScalarType.INT32;
+  const read = scalarReaders[scalar];
+  const wireType = wireTypes[scalar];
+  return read === undefined || wireType === undefined ? undefined : { wireType, read };
+}
+
+function messageReader(schema: DescMessage): ValueReader {
+  let reader: Reader | undefined;
+  return {
+    wireType: WireType.LengthDelimited,
+    read: (input) => {
+      reader ??= readerOf(schema);
+      const outer = input.enter();
+      const message = readMessage(reader, input);
+      input.leave(outer);
+      return message;
+    },
+  };
+}
+
+function mapReader(field: DescField & { readonly fieldKind: "map" }): FieldReader | undefined {
+  const { localName: name } = field;
+  const key = field.mapKey === ScalarType.STRING ? scalarReaders[ScalarType.STRING] : undefined;
+  const value = valueReader(field);
+  if (key === undefined || value === undefined) return undefined;
+  const keyTag = (1 << 3) | WireType.LengthDelimited;
+  const valueTag = (2 << 3) | value.wireType;
+  return {
+    wireType: WireType.LengthDelimited,
+    read: (message, input) => {
+      const outer = input.enter();
+      if (input.varint() !== keyTag) throw new Unfamiliar("an entry without a key");
+      const own = key(input) as string;
+      if (own === "__proto__" || input.varint() !== valueTag) throw new Unfamiliar("an entry out of the ordinary");
+      (message[name] as Fields)[own] = value.read(input);
+      if (input.hasMore) throw new Unfamiliar("an entry that goes on");
+      input.leave(outer);
+    },
+  };
+}
+
+/** The library reads a message that has this field alone. */
+function libraryReader(field: DescField): ValueReader | undefined {
+  if (field.fieldKind !== "message" || field.oneof !== undefined || field.delimitedEncoding) return undefined;
+  const { parent, localName: name, number } = field;
+  const tag = ((number << 3) | WireType.LengthDelimited) >>> 0;
+  const behindTag = (value: Uint8Array) => new BinaryWriter().uint32(tag).bytes(value).finish();
+  // Most of them hold nothing.
+  const nothing = behindTag(new Uint8Array());
+  return {
+    wireType: WireType.LengthDelimited,
+    read: (input) => {
+      const value = input.raw();
+      return (fromBinary(parent, value.length === 0 ? nothing : behindTag(value)) as unknown as Fields)[name];
+    },
+  };
+}

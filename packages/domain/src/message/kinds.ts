@@ -1,0 +1,10 @@
+import type { DescField } from "@bufbuild/protobuf";
+
+/** Some messages stand in the field as something else: wrapped scalars as themselves, a Struct as JSON. */
+export function isPlainMessage(field: DescField): boolean {
+  if ("delimitedEncoding" in field && field.delimitedEncoding) return false;
+  const name = field.message?.typeName ?? "";
+  return !name.startsWith("google.protobuf.") || PLAIN.has(name);
+}
+
+const PLAIN: ReadonlySet<string> = new Set(["google.protobuf.Timestamp", "google.protobuf.Duration"]);
