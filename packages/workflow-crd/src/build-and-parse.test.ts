@@ -12,8 +12,9 @@ import type { BuildInput } from "./build/input.js";
 import { buildFlyteWorkflow } from "./build/workflow.js";
 import { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
 import type { GraphModel, NodeModel, NodeTarget } from "./model.js";
+import { parseEncodedClosure } from "./parse/closure.js";
 import { WorkflowFormatError } from "./parse/read.js";
-import { parseFlyteWorkflow, parseFlyteWorkflowInParts, referencesOf } from "./parse/workflow.js";
+import { parseFlyteWorkflow, platformOf, referencesOf } from "./parse/workflow.js";
 import { completedTimeLabel, FLYTE_WORKFLOW_RESOURCE, terminatedLabels } from "./resource.js";
 
 const none = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
@@ -311,19 +312,25 @@ test("metadata of a deleted resource", () => {
   expect(parsed).toMatchObject({ resourceVersion: "12", deletionRequested: true, finalizers: ["x"], model: { uid: "u", labels: {} } });
 });
 
-test("a large graph is read in parts", () => {
-  const json = plain() as { spec: { nodes: Record<string, { id: string; kind: string }> } };
-  const { nodes } = json.spec;
-  const task = Object.values(nodes).find(({ kind }) => kind === "task");
-  for (let index = 0; index < 2_500; index++) nodes[`more-${index}`] = { ...(task as { id: string; kind: string }), id: `more-${index}` };
-  const parts = parseFlyteWorkflowInParts(json);
+test("a large closure is read in parts", () => {
+  const closure = closureOf(simple, simple);
+  const nodes = closure.primary?.template?.nodes ?? [];
+  const task = nodes.find(({ target }) => target.case === "taskNode") as Node;
+  for (let index = 0; index < 2_500; index++) nodes.push({ ...task, id: `more-${index}` });
+  const parts = parseEncodedClosure(toBinary(CompiledWorkflowClosureSchema, closure), platformOf(plain()));
   let turns = 0;
   let part = parts.next();
   for (; part.done !== true; part = parts.next()) turns++;
   expect(turns).toBe(2);
-  expect(part.value).toEqual(parseFlyteWorkflow(json));
-  expect(part.value.model.root.nodes.size).toBe(Object.keys(nodes).length);
+  expect(part.value.root.nodes.size).toBe(nodes.length);
 });
+
+function inOneGo<T>(parts: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done === true) return value;
+  }
+}
 
 test("closure and inputs by reference leave the resource and come back with what was fetched", () => {
   const closure = closureOf(simple, simple);
@@ -338,10 +345,12 @@ test("closure and inputs by reference leave the resource and come back with what
   expect(referencesOf(json)).toEqual({ closure: "s3://b/c", inputs: "s3://b/i", slices: [] });
   expect(referencesOf(plain())).toEqual({ closure: undefined, inputs: undefined, slices: [] });
   const bytes = toBinary(CompiledWorkflowClosureSchema, closure);
-  const { model } = parseFlyteWorkflow(json, { closure: bytes, inputs });
+  const graphsOf = (encoded: Uint8Array) => inOneGo(parseEncodedClosure(encoded, platformOf(json)));
+  const { model } = parseFlyteWorkflow(json, { graphs: graphsOf(bytes), inputs });
   expectGraph(model.root, simple);
   expect(model.inputs).toBe(inputs);
-  expect(() => parseFlyteWorkflow(json, { closure: bytes.subarray(0, bytes.length - 1), inputs })).toThrow(WorkflowFormatError);
+  expect(() => parseFlyteWorkflow(json, { inputs })).toThrow("workflowClosureReference: the closure stands elsewhere and was not fetched");
+  expect(() => graphsOf(bytes.subarray(0, bytes.length - 1))).toThrow(WorkflowFormatError);
 });
 
 test("labels of the system win over the user's, and a user cannot make an execution look finished", () => {

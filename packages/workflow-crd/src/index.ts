@@ -30,12 +30,12 @@ export type { BuildInput } from "./build/input.js";
 // Parsing
 export {
   parseFlyteWorkflow,
-  parseFlyteWorkflowInParts,
+  platformOf,
   referencesOf,
   type FetchedParts,
   type WorkflowReferences,
 } from "./parse/workflow.js";
-export { parseClosure, type ClosureModel } from "./parse/closure.js";
+export { parseClosure, parseEncodedClosure, type ClosureModel } from "./parse/closure.js";
 export { closureWithoutNodes } from "./parse/open-closure.js";
 export { WorkflowFormatError } from "./parse/read.js";
 export { NewerStatusError } from "./parse/newer-status.js";

@@ -6,7 +6,7 @@ import type { NodeJson } from "../build/node.js";
 import type { PlatformResources } from "../build/task-resources.js";
 import type { GraphModel, NodeTarget, WorkflowModel } from "../model.js";
 import { type GraphForm, parseGraph } from "./graph.js";
-import type { OpenClosure } from "./open-closure.js";
+import { type OpenClosure, openClosure } from "./open-closure.js";
 import { Field } from "./read.js";
 
 /** What a compiled closure defines: its own graph, and what the nodes may name. */
@@ -20,8 +20,16 @@ export function parseClosure(closure: CompiledWorkflowClosure, platform: Platfor
   return parseGraphs(closureForm({ closure, nodes: closure.primary?.template?.nodes ?? [] }, platform));
 }
 
+/**
+ * Reads the bytes of a closure that a resource names. Yields between parts of a large one.
+ * @throws WorkflowBuildError or WorkflowFormatError when they are no closure, or one that is not whole or not compiled.
+ */
+export function* parseEncodedClosure(bytes: Uint8Array, platform: PlatformResources): Generator<void, ClosureModel> {
+  return yield* parseGraphs(closureForm(openClosure(bytes, new Field({}, "workflowClosureReference")), platform));
+}
+
 /** What a resource says of its graphs, be it itself or by the closure that it names. */
-export interface ClosureForm {
+interface ClosureForm {
   readonly spec: GraphForm;
   readonly tasks: Field;
   /** By key. */
@@ -29,7 +37,7 @@ export interface ClosureForm {
 }
 
 /** A closure's graphs in the form of the resource; nodes are brought into it one by one, as they are read. */
-export function closureForm({ closure, nodes }: OpenClosure, platform: PlatformResources): ClosureForm {
+function closureForm({ closure, nodes }: OpenClosure, platform: PlatformResources): ClosureForm {
   const { spec, tasks, subWorkflows } = closureParts(closure, platform, { bindings: "kept", nodes });
   const root = new Field({}, "closure");
   const below = new Field({}, "subWorkflows", root);

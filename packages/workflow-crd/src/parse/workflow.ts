@@ -7,10 +7,10 @@ import {
 import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { create } from "@bufbuild/protobuf";
 import { isRecordOfUpdates } from "../fields-record.js";
-import type { ExecutionOptions, ParsedWorkflow } from "../model.js";
-import { type ClosureForm, closureForm, parseGraphs } from "./closure.js";
+import type { PlatformResources } from "../build/task-resources.js";
+import type { ParsedWorkflow } from "../model.js";
+import { type ClosureModel, parseGraphs } from "./closure.js";
 import { graphIn } from "./graph.js";
-import { openClosure } from "./open-closure.js";
 import { checkStatusVersion } from "./newer-status.js";
 import { parseOptions } from "./options.js";
 import { Field } from "./read.js";
@@ -20,7 +20,7 @@ import { sliceReferences, type SliceReference } from "../slice/references.js";
 import type { WorkflowStatus } from "../status.js";
 import { parseStatus } from "./status.js";
 
-/** What a resource keeps in the blob store; fetch it and hand it to parseFlyteWorkflow. */
+/** What a resource keeps in the blob store; fetch it and hand it to parseFlyteWorkflow, the closure by way of `parseEncodedClosure`. */
 export interface WorkflowReferences {
   readonly closure: string | undefined;
   readonly inputs: string | undefined;
@@ -30,8 +30,8 @@ export interface WorkflowReferences {
 
 /** Parts that a resource keeps elsewhere, fetched. */
 export interface FetchedParts {
-  /** The bytes of a CompiledWorkflowClosure. */
-  readonly closure?: Uint8Array | undefined;
+  /** Of the closure, by `parseEncodedClosure`. */
+  readonly graphs?: ClosureModel | undefined;
   readonly inputs?: LiteralMap | undefined;
   readonly slices?: readonly LoadedSlice[] | undefined;
 }
@@ -58,21 +58,11 @@ export function referencesOf(json: unknown): WorkflowReferences {
  * @throws WorkflowFormatError that names the path, when the resource is broken.
  */
 export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): ParsedWorkflow {
-  const parts = parseFlyteWorkflowInParts(json, fetched);
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done === true) return value;
-  }
-}
-
-/** The same; yields between parts of a large graph. */
-export function* parseFlyteWorkflowInParts(json: unknown, fetched: FetchedParts = {}): Generator<void, ParsedWorkflow> {
   const root = new Field(json, "resource");
   const metadata = root.at("metadata");
   const name = metadata.at("name").string();
   const namespace = metadata.at("namespace").string();
-  const options = parseOptions(root);
-  const graphs = yield* parseGraphs(graphForms({ root, closure: fetched.closure, options }));
+  const graphs = fetched.graphs ?? parseOwnGraphs(root);
   return {
     model: {
       key: `${namespace}/${name}`,
@@ -86,7 +76,7 @@ export function* parseFlyteWorkflowInParts(json: unknown, fetched: FetchedParts 
       ...graphs,
       inputs: fetched.inputs ?? parseInputs(root),
       acceptedAt: root.at("acceptedAt").optional(parseTime),
-      options,
+      options: parseOptions(root),
     },
     status: withSlices(parseStatus(root.at("status")), root, fetched.slices),
     ...(fetched.slices === undefined ? {} : { slices: fetched.slices }),
@@ -109,18 +99,19 @@ function withSlices(status: WorkflowStatus, root: Field, slices: readonly Loaded
   return wanted.length === 0 ? status : { ...status, nodeStatus: assembleSlices(slices) };
 }
 
-interface GraphSource {
-  readonly root: Field;
-  readonly closure: Uint8Array | undefined;
-  readonly options: ExecutionOptions;
+/**
+ * What else than a closure's bytes decides how its graphs are read.
+ * @throws WorkflowFormatError when the resource's settings are broken.
+ */
+export function platformOf(json: unknown): PlatformResources {
+  const { resourceDefaults, resourceLimits } = parseOptions(new Field(json, "resource"));
+  return { defaults: resourceDefaults, limits: resourceLimits };
 }
 
-function graphForms({ root, closure, options }: GraphSource): ClosureForm {
+function parseOwnGraphs(root: Field): ClosureModel {
   const reference = root.at("workflowClosureReference");
-  if (closure !== undefined)
-    return closureForm(openClosure(closure, reference), { defaults: options.resourceDefaults, limits: options.resourceLimits });
   if (!reference.absent) throw reference.error("the closure stands elsewhere and was not fetched");
-  return {
+  const parts = parseGraphs({
     spec: graphIn(root.at("spec")),
     tasks: root.at("tasks"),
     subWorkflows: new Map(
@@ -129,7 +120,11 @@ function graphForms({ root, closure, options }: GraphSource): ClosureForm {
         .entries()
         .map(([key, field]) => [key, graphIn(field)]),
     ),
-  };
+  });
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done === true) return value;
+  }
 }
 
 function parseInputs(root: Field): LiteralMap {

@@ -6,12 +6,12 @@ import {
   FLYTE_WORKFLOW_RESOURCE,
   type ParsedWorkflow,
   parseFlyteWorkflow,
-  parseFlyteWorkflowInParts,
   referencesOf,
   WorkflowBuildError,
   WorkflowFormatError,
 } from "@flyte-ts/workflow-crd";
-import { inTurns, othersTurn } from "./in-turns.js";
+import { othersTurn } from "./in-turns.js";
+import { SharedGraphs } from "./shared-graphs.js";
 import type { SliceStore } from "./slice-store.js";
 
 /** A resource that can never be read, as of this version. */
@@ -28,6 +28,8 @@ export class UnreadableWorkflow extends Error {
 
 /** Reads a workflow's resource, with the parts that it keeps in the blob store. */
 export class WorkflowLoader {
+  readonly #graphs = new SharedGraphs();
+
   constructor(
     private readonly client: Pick<KubeClient, "get">,
     private readonly blobs: Pick<BlobStore, "get">,
@@ -57,11 +59,9 @@ export class WorkflowLoader {
       this.#read("offloadedInputs", references.inputs),
       this.slices.read(references.slices),
     ]);
-    const parts = { inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema), slices };
-    if (closure === undefined) return parseFlyteWorkflow(resource, parts);
-    await othersTurn();
-    const parsed = await inTurns(parseFlyteWorkflowInParts(resource, { ...parts, closure }));
-    await othersTurn();
+    const graphs = closure && (await this.#graphs.of(resource, closure));
+    const parsed = parseFlyteWorkflow(resource, { graphs, inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema), slices });
+    if (graphs !== undefined) await othersTurn();
     return parsed;
   }
 

@@ -3,7 +3,7 @@ import { END_NODE, START_NODE, SharedLists, type GraphModel, type NodeModel } fr
 
 export { END_NODE, START_NODE };
 
-/** What the walk needs to know of a graph besides its model; computed once per graph and run. */
+/** What the walk needs to know of a graph besides its model. */
 export interface GraphIndex {
   readonly graph: GraphModel;
   /** Place of every node that can be reached, in an order in which each stands after all that it waits for. */
@@ -20,11 +20,22 @@ export interface GraphIndex {
   readonly sources: ReadonlyMap<string, readonly string[]>;
 }
 
+const indexes = new WeakMap<GraphModel, GraphIndex>();
+
 /**
- * Indexes a graph. Arms of a branch stand in the graph beside the branch, without
+ * Indexes a graph, once: runs may share it. Arms of a branch stand in the graph beside the branch, without
  * edges from it, and may have edges from the nodes whose outputs they bind.
  */
 export function indexGraph(graph: GraphModel): GraphIndex {
+  let index = indexes.get(graph);
+  if (index === undefined) {
+    index = makeIndex(graph);
+    indexes.set(graph, index);
+  }
+  return index;
+}
+
+function makeIndex(graph: GraphModel): GraphIndex {
   const branchOf = armsOf(graph);
   const lists = new SharedLists();
   const upstream = new Map<string, readonly string[]>();

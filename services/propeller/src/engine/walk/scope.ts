@@ -1,5 +1,6 @@
 import type { GraphModel, NodeModel } from "@flyte-ts/workflow-crd";
 import { failurePolicy } from "../failure/policy.js";
+import { indexGraph } from "../graph/index-graph.js";
 import { type Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
 import type { Walk } from "./walk.js";
 
@@ -21,7 +22,7 @@ interface Place {
 }
 
 function newScope(walk: Walk, graph: GraphModel, { owner, definitions }: Place): Scope {
-  const index = walk.indexOf(graph);
+  const index = indexGraph(graph);
   const scope = new Scope({ index, owner, policy: failurePolicy(graph, owner?.scope.policy), definitions, executionDir: walk.dataDir });
   const orderPrefix = owner?.order ?? "";
   // In order, so that a branch stands before its arms.

@@ -2,13 +2,12 @@ import { NodePhase } from "@flyte-ts/domain";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import type { GraphModel, NodeStatus, WorkflowModel, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { NodeStatus, WorkflowModel, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { Asked } from "../ask/asked.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../data/paths.js";
 import { ErrorBudget } from "../failure/error-budget.js";
 import { Heap } from "@flyte-ts/heap";
-import { indexGraph, type GraphIndex } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { Hindrances } from "../notice/hindrances.js";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../plugin/known.js";
@@ -128,7 +127,6 @@ export class Walk {
   finishing: "no" | "asked" | "taken" = "no";
 
   readonly tell = new EventMint(this);
-  readonly #indexes = new WeakMap<GraphModel, GraphIndex>();
   #effects: Effect[] = [];
   #held: number[] = [];
   #changed = false;
@@ -150,15 +148,6 @@ export class Walk {
 
   get dataDir(): string {
     return this.status.dataDir ?? executionDataDir(this.config.metadataPrefix, this.model.executionId);
-  }
-
-  indexOf(graph: GraphModel): GraphIndex {
-    let index = this.#indexes.get(graph);
-    if (index === undefined) {
-      index = indexGraph(graph);
-      this.#indexes.set(graph, index);
-    }
-    return index;
   }
 
   templateOf(node: RuntimeNode): TaskTemplate | undefined {
