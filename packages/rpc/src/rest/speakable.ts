@@ -1,12 +1,4 @@
-import {
-  create,
-  type DescMessage,
-  isMessage,
-  type JsonValue,
-  type JsonWriteOptions,
-  type MessageShape,
-  toJson,
-} from "@bufbuild/protobuf";
+import { create, type DescMessage, isMessage, type JsonValue, type JsonWriteOptions, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 
 const SECOND = 1_000_000_000n;

@@ -38,10 +38,11 @@ const REFUSABLE_BYTES = 64 * 1024;
 
 /** Carries out what the engine decided. Nothing is awaited by a round: results come back as observations. */
 export class Effects {
-  readonly #running = new Set<Promise<void>>();
+  #running = 0;
   readonly #heldBy = new Map<string, number>();
   #held = 0;
   #room: PromiseWithResolvers<void> | undefined;
+  #settled: PromiseWithResolvers<void> | undefined;
 
   readonly #sampler: LogSampler;
 
@@ -51,7 +52,7 @@ export class Effects {
 
   /** Whether more may begin. */
   get hasRoom(): boolean {
-    return this.#running.size + this.#held < MOST;
+    return this.#running + this.#held < MOST;
   }
 
   /** So many of the workflow's effects wait for its status to be written, and then go out all at once. */
@@ -79,18 +80,23 @@ export class Effects {
       if (work === undefined) continue;
       // Nothing here may hold on to the effect: its message is on the way as bytes, and very many may be.
       const { kind } = effect;
-      const settled = work
-        .catch((error: unknown) => {
-          this.options.metrics.effectErrors.inc({ effect: kind });
-          if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, kind, error);
-        })
-        .finally(() => {
-          this.#running.delete(settled);
-          this.#tellRoom();
-        });
-      this.#running.add(settled);
+      this.#running++;
+      work.then(this.#ended, (error: unknown) => {
+        this.options.metrics.effectErrors.inc({ effect: kind });
+        if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, kind, error);
+        this.#ended();
+      });
     }
   }
+
+  /** One for all: of each effect there is a promise and no more. */
+  readonly #ended = (): void => {
+    this.#running--;
+    this.#tellRoom();
+    if (this.#running > 0) return;
+    this.#settled?.resolve();
+    this.#settled = undefined;
+  };
 
   #tellRoom(): void {
     if (this.#room === undefined || !this.hasRoom) return;
@@ -125,7 +131,10 @@ export class Effects {
 
   /** Resolves when all that was started has ended. */
   async settled(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    while (this.#running > 0) {
+      this.#settled ??= Promise.withResolvers<void>();
+      await this.#settled.promise;
+    }
   }
 
   #start(key: string, effect: Effect, asLongAs: AsLongAs): Promise<void> | undefined {

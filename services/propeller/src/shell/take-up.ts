@@ -69,11 +69,7 @@ function abortsIn(workflow: ParsedWorkflow, { engine, now }: TakeUpOptions, reas
   }
 }
 
-async function read(
-  key: string,
-  { loader, notOlderThan }: TakeUpOptions,
-  take: (workflow: ParsedWorkflow) => TakenUp,
-): Promise<TakenUp> {
+async function read(key: string, { loader, notOlderThan }: TakeUpOptions, take: (workflow: ParsedWorkflow) => TakenUp): Promise<TakenUp> {
   try {
     const workflow = await loader.load(objectName(key), notOlderThan);
     return workflow === undefined ? { kind: "gone" } : take(workflow);
