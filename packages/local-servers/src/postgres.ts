@@ -48,7 +48,7 @@ export async function startPostgres({ dataDir, port, durable = true, guard }: Po
     unix_socket_directories: "",
     max_connections: 200,
     // Of a machine that runs everything else too: what does not fit stands in its page cache.
-    shared_buffers: "64MB",
+    shared_buffers: "32MB",
     // No disk that turns: to read a row by its index costs hardly more than to read the next one.
     random_page_cost: 1.1,
     // Queries here are short: compiling them costs more than running them.

@@ -39,9 +39,10 @@ const OLD_OBJECTS = "--heap-growing-percent=60";
 
 /**
  * Buffers stand outside of V8's heap. With an arena for each thread what is freed hardly ever goes back; nor does it once a buffer of
- * MiB was freed, from which on malloc takes such ones from its arenas: a threshold that is given stays.
+ * MiB was freed, from which on malloc takes such ones from its arenas: a threshold that is given stays. From 32 KiB on each stands by
+ * itself and goes back when it is freed: what is read from sockets, and the memory that small buffers share (`returnMemory`).
  */
-const BUFFERS = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "262144" };
+const BUFFERS = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
 
 const LONGEST_LOG = 20 * 1024 * 1024;
 
