@@ -539,6 +539,21 @@ describe("abort", () => {
     next.reply("n1", "ABORTED");
     expect(next.resource.status).toMatchObject({ phase: 6, nodeStatus: { n0: { phase: 5 } } });
   });
+
+  it("reaches what may have followed a sleep of no time before the status said so", () => {
+    const [n0, n1] = [{ kind: "sleep", ms: 0 } as const, { kind: "task", after: ["n0"] } as const];
+    const { workflow } = Driver.of({ main: { nodes: { n0, n1, n2: { ...n0, ms: 1 }, n3: { ...n1, after: ["n2"] } } } });
+    const first = new Driver(workflow);
+    first.slowWrites = true;
+    first.observe({ kind: "load", isNew: true });
+    expect(first.takeSent()).toEqual(["n1/0 RUN"]);
+    // The process ends before anything is written, and the execution is terminated.
+    const next = new Driver({ ...workflow, deletionRequested: true });
+    next.observe({ kind: "load" });
+    expect(next.takeSent()).toEqual(["n1/0 ABORT"]);
+    next.reply("n1", "ABORTED");
+    expect(next.takeTold()).toEqual(expect.arrayContaining(["n0 ABORTED", "n1 ABORTED", "n2 ABORTED", "workflow ABORTED"]));
+  });
 });
 
 describe("messages that are late, doubled or lost", () => {

@@ -1,8 +1,10 @@
 import { NodePhase, TaskPhase } from "@flyte-ts/domain";
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import type { NodeTarget } from "@flyte-ts/workflow-crd";
 import { armsOf, mayBeTaken } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { closeGate } from "../handler/gate.js";
 import { changePhase } from "../status/update-phase.js";
 import { forgetAll } from "./asking.js";
 import { sendAbort } from "./attempt.js";
@@ -120,10 +122,17 @@ function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
     sendAbort(walk, node, "held");
     return;
   }
-  if (target.kind === "end") stopFollowers(walk, node);
+  if (mayEndAtOnce(target)) stopFollowers(walk, node);
   if (target.kind === "subWorkflow") enterPossibly(walk, node, target.workflow);
   for (const arm of armsOf(node)) if (mayBeReady(arm)) mayHaveBegun(walk, arm);
   walk.look(node);
+}
+
+/** Whether a node may end in the very observation in which it begins, so that what follows it may have gone ahead of the status as well. */
+function mayEndAtOnce(target: NodeTarget): boolean {
+  if (target.kind !== "gate") return target.kind === "end";
+  const closed = closeGate(target.gate);
+  return closed.kind === "sleep" && closed.durationMs <= 0;
 }
 
 function enterPossibly(walk: Walk, node: RuntimeNode, reference: string): void {
