@@ -125,6 +125,20 @@ describe("a task that makes further nodes", () => {
     expect(driver.resource.status.phase).toBe(6);
   });
 
+  it("does not go on with what an attempt made whose time was up before that was read, after a restart either", () => {
+    const config = { defaultExecutionDeadline: 60_000, retryBackoff: { initial: 5_000, factor: 2, max: 60_000, jitter: 0 } };
+    const driver = Driver.of(OUTER, config);
+    driver.reply("n0", "RUNNING");
+    driver.reply("n0", "SUCCEEDED", { futures: true });
+    driver.advance(61_000);
+    expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 8, dynamicNodeStatus: { phase: 4 } });
+    const next = driver.reread(config);
+    next.observe({ kind: "load" });
+    expect(next.asked("readDynamic")).toEqual([]);
+    next.advance(10_000);
+    expect(next.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
+  });
+
   it("begins anew with another graph when its time is up and a retry is left", () => {
     const driver = expanded({ defaultExecutionDeadline: 60_000 });
     driver.advance(61_000);

@@ -43,9 +43,11 @@ export function expands(walk: Walk, node: RuntimeNode, deckUri: string): void {
 
 /** The graph is to be read before the node can go on, or can be stopped. */
 export function awaitsGraph({ status, inner, stopping }: RuntimeNode): boolean {
-  if (status.dynamicNodeStatus === undefined || inner !== undefined) return false;
+  // With a time for the next attempt, the last one has ended.
+  if (status.dynamicNodeStatus === undefined || inner !== undefined || status.retryAt !== undefined) return false;
   // What was never entered has nothing to stop.
-  return stopping === undefined || status.dynamicNodeStatus.phase !== PARENT_FINALIZED;
+  const goesOn = stopping === undefined && status.phase !== NodePhase.RetryableFailure;
+  return goesOn || status.dynamicNodeStatus.phase !== PARENT_FINALIZED;
 }
 
 /** Reads the graph and enters it; after a restart, with the statuses that its nodes had. */

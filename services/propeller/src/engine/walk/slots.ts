@@ -14,8 +14,9 @@ export function begin(walk: Walk, node: RuntimeNode): void {
 
 /** Puts a ready node on the list of those that wait for room. */
 export function waitForRoom(walk: Walk, node: RuntimeNode): void {
-  node.maybeBegun ||= walk.doubts(node);
+  // What made it ready was an earlier observation, whatever is in doubt by now.
   if (node.waits) return;
+  node.maybeBegun ||= walk.doubts(node);
   node.waits = true;
   (takesSlot(node, walk.config.arrayParallelism) ? walk.waiting : walk.starting).push(node);
 }
