@@ -13,6 +13,7 @@ import { buildFlyteWorkflow } from "./build/workflow.js";
 import { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
 import type { GraphModel, NodeModel, NodeTarget } from "./model.js";
 import { parseEncodedClosure } from "./parse/closure.js";
+import { inOneGo } from "./parse/in-one-go.js";
 import { WorkflowFormatError } from "./parse/read.js";
 import { parseFlyteWorkflow, platformOf, referencesOf } from "./parse/workflow.js";
 import { completedTimeLabel, FLYTE_WORKFLOW_RESOURCE, terminatedLabels } from "./resource.js";
@@ -324,13 +325,6 @@ test("a large closure is read in parts", () => {
   expect(turns).toBe(2);
   expect(part.value.root.nodes.size).toBe(nodes.length);
 });
-
-function inOneGo<T>(parts: Generator<void, T>): T {
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done === true) return value;
-  }
-}
 
 test("closure and inputs by reference leave the resource and come back with what was fetched", () => {
   const closure = closureOf(simple, simple);

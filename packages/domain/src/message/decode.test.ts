@@ -1,6 +1,6 @@
-import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { type Literal, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type Literal, LiteralMapSchema, LiteralSchema, type Primitive } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import fc from "fast-check";
@@ -49,11 +49,28 @@ describe.each([TaskRequestSchema, TaskEventSchema, ExecutionEventSchema, Literal
   });
 });
 
-test("requests and events are not left to the library, which sets no fields without a value", () => {
-  for (const schema of [TaskRequestSchema, TaskEventSchema, ExecutionEventSchema]) {
-    const [message] = fc.sample(messages(schema, 4), 1);
-    expect(Object.keys(decodeMessage(schema, toBinary(schema, message as never))).length).toBe(schema.members.length + 1);
-  }
+const literal = (value: Primitive["value"] | undefined, generic = {}): MessageInitShape<typeof LiteralSchema> => ({
+  value: {
+    case: "scalar",
+    value: { value: value === undefined ? { case: "generic", value: generic } : { case: "primitive", value: { value } } },
+  },
+});
+const values = {
+  literals: {
+    a: literal({ case: "floatValue", value: 0.5 }),
+    b: literal({ case: "integer", value: -1n }),
+    c: literal(undefined, { d: [1] }),
+  },
+};
+
+test.each([
+  [TaskRequestSchema, { inputs: values, labels: { e: "é" }, template: { type: "t", custom: { f: 1 } }, pluginState: Uint8Array.of(1) }],
+  [TaskEventSchema, { outputs: values, event: { phase: 3, occurredAt: { seconds: 2n ** 40n, nanos: 1 }, customInfo: {} } }],
+  [ExecutionEventSchema, { inputs: values, event: { case: "node", value: { id: { nodeId: "n" }, isParent: true } }, sequence: 2n ** 60n }],
+] as const)("$typeName is not left to the library, which sets no fields without a value", (schema, init) => {
+  const bytes = toBinary(schema, create(schema, init as never) as never);
+  expect(Object.keys(decodeMessage(schema, bytes)).length).toBe(schema.members.length + 1);
+  expect(ours(schema, bytes)).toEqual(theirs(schema, bytes));
 });
 
 test.each([
@@ -70,10 +87,10 @@ test.each([
 );
 
 test("messages inside each other are taken as deep as the library takes them", () => {
-  let literal: Literal = create(LiteralSchema);
+  let deep: Literal = create(LiteralSchema);
   for (let depth = 0; depth < 60; depth++) {
-    literal = create(LiteralSchema, { value: { case: "collection", value: { literals: [literal] } } });
-    expect(ours(LiteralSchema, toBinary(LiteralSchema, literal))).toEqual(theirs(LiteralSchema, toBinary(LiteralSchema, literal)));
+    deep = create(LiteralSchema, { value: { case: "collection", value: { literals: [deep] } } });
+    expect(ours(LiteralSchema, toBinary(LiteralSchema, deep))).toEqual(theirs(LiteralSchema, toBinary(LiteralSchema, deep)));
   }
 });
 

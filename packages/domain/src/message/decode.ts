@@ -144,8 +144,8 @@ function mapReader(field: DescField & { readonly fieldKind: "map" }): FieldReade
 
 /** The library reads a message that has this field alone. */
 function libraryReader(field: DescField): ValueReader | undefined {
-  if (field.fieldKind !== "message" || field.oneof !== undefined || field.delimitedEncoding) return undefined;
-  const { parent, localName: name, number } = field;
+  if (field.fieldKind !== "message" || field.delimitedEncoding) return undefined;
+  const { parent, localName: name, number, oneof } = field;
   const tag = ((number << 3) | WireType.LengthDelimited) >>> 0;
   const behindTag = (value: Uint8Array) => new BinaryWriter().uint32(tag).bytes(value).finish();
   // Most of them hold nothing.
@@ -154,7 +154,8 @@ function libraryReader(field: DescField): ValueReader | undefined {
     wireType: WireType.LengthDelimited,
     read: (input) => {
       const value = input.raw();
-      return (fromBinary(parent, value.length === 0 ? nothing : behindTag(value)) as unknown as Fields)[name];
+      const message = fromBinary(parent, value.length === 0 ? nothing : behindTag(value)) as unknown as Fields;
+      return oneof === undefined ? message[name] : (message[oneof.localName] as { readonly value: unknown }).value;
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Scratch } from "./scratch.js";
 export type WriteValue = (value: unknown) => void;
 export type ReadValue = (input: Input) => unknown;
 
-/** Of the scalars that have a writer and a reader. */
+/** Of the scalars that have a writer or a reader. */
 export const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
   [ScalarType.STRING]: WireType.LengthDelimited,
   [ScalarType.BYTES]: WireType.LengthDelimited,
@@ -15,6 +15,7 @@ export const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
   [ScalarType.UINT32]: WireType.Varint,
   [ScalarType.INT64]: WireType.Varint,
   [ScalarType.UINT64]: WireType.Varint,
+  [ScalarType.DOUBLE]: WireType.Bit64,
 };
 
 /** Scalars that messages have of which there are many. They throw when a value is not of the kind that the library gives. */
@@ -53,7 +54,7 @@ export function scalarWriters(scratch: Scratch): Readonly<Partial<Record<ScalarT
   };
 }
 
-/** The same scalars as `scalarWriters`; they throw when what stands there is out of the ordinary. */
+/** Scalars that messages have of which there are many; they throw when what stands there is out of the ordinary. */
 export const scalarReaders: Readonly<Partial<Record<ScalarType, ReadValue>>> = {
   [ScalarType.STRING]: (input) => input.text(),
   [ScalarType.BYTES]: (input) => input.raw(),
@@ -62,6 +63,7 @@ export const scalarReaders: Readonly<Partial<Record<ScalarType, ReadValue>>> = {
   [ScalarType.UINT32]: (input) => input.varint(),
   [ScalarType.INT64]: (input) => BigInt.asIntN(64, input.varint64()),
   [ScalarType.UINT64]: (input) => input.varint64(),
+  [ScalarType.DOUBLE]: (input) => input.double(),
 };
 
 /** Whether a field without presence is not written with this value. */

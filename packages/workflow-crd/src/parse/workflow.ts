@@ -11,6 +11,7 @@ import type { PlatformResources } from "../build/task-resources.js";
 import type { ParsedWorkflow } from "../model.js";
 import { type ClosureModel, parseGraphs } from "./closure.js";
 import { graphIn } from "./graph.js";
+import { inOneGo } from "./in-one-go.js";
 import { checkStatusVersion } from "./newer-status.js";
 import { parseOptions } from "./options.js";
 import { Field } from "./read.js";
@@ -111,7 +112,7 @@ export function platformOf(json: unknown): PlatformResources {
 function parseOwnGraphs(root: Field): ClosureModel {
   const reference = root.at("workflowClosureReference");
   if (!reference.absent) throw reference.error("the closure stands elsewhere and was not fetched");
-  const parts = parseGraphs({
+  const graphs = parseGraphs({
     spec: graphIn(root.at("spec")),
     tasks: root.at("tasks"),
     subWorkflows: new Map(
@@ -121,10 +122,7 @@ function parseOwnGraphs(root: Field): ClosureModel {
         .map(([key, field]) => [key, graphIn(field)]),
     ),
   });
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done === true) return value;
-  }
+  return inOneGo(graphs);
 }
 
 function parseInputs(root: Field): LiteralMap {

@@ -25,14 +25,19 @@ export class SharedGraphs {
     return graphs;
   }
 
-  async #read(key: string, parse: () => Promise<ClosureModel>): Promise<ClosureModel> {
+  /** Once for all who ask meanwhile. */
+  #read(key: string, parse: () => Promise<ClosureModel>): Promise<ClosureModel> {
     let reading = this.#reading.get(key);
     if (reading === undefined) {
-      reading = othersTurn().then(parse);
+      reading = this.#readAlone(key, parse).finally(() => this.#reading.delete(key));
       this.#reading.set(key, reading);
-      void reading.finally(() => this.#reading.delete(key)).catch(() => undefined);
     }
-    const graphs = await reading;
+    return reading;
+  }
+
+  async #readAlone(key: string, parse: () => Promise<ClosureModel>): Promise<ClosureModel> {
+    await othersTurn();
+    const graphs = await parse();
     for (const [other, known] of this.#known) if (known.deref() === undefined) this.#known.delete(other);
     this.#known.set(key, new WeakRef(graphs));
     return graphs;
