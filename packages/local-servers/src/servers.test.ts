@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { portInUse, startNats, startPostgres } from "./index.js";
 
 // mkdtemp makes the folder 0700: as root this also shows that a closed parent folder is no obstacle.
@@ -18,6 +18,30 @@ test("PostgreSQL starts, keeps its folder and survives a crash", async () => {
   expect(new URL(second.url).password).toBe(new URL(first.url).password);
   await second.stop();
   expect(await portInUse(second.port)).toBe(false);
+});
+
+test("a database's folder is made anew where making one was cut short, and the copy that others are made from too", async () => {
+  const cache = join(folder, "cache");
+  vi.stubEnv("FLYTE_TS_CACHE", cache);
+  try {
+    const first = await startPostgres({ dataDir: join(folder, "first"), durable: false });
+    await first.stop();
+    const kept = readdirSync(cache);
+    expect(kept).toEqual([expect.stringMatching(/^postgresql-data-[\d.]+.*-[0-9a-f]{8}$/)]);
+    // What is left of both when they are killed before they are complete.
+    const copy = join(cache, kept[0] ?? "");
+    renameSync(copy, `${copy}.new`);
+    rmSync(join(`${copy}.new`, "PG_VERSION"));
+    const dataDir = join(folder, "second");
+    mkdirSync(join(dataDir, "data.new", "base"), { recursive: true });
+    const second = await startPostgres({ dataDir, durable: false });
+    await second.stop();
+    expect(readdirSync(cache)).toEqual(kept);
+    expect(readdirSync(dataDir).sort()).toEqual(["data", "password"]);
+    expect(new URL(second.url).password).not.toBe(new URL(first.url).password);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 test("PostgreSQL takes its folder over from a server that was left running", async () => {

@@ -35,17 +35,20 @@ class Unusable(Exception):
 
 
 class Loaded:
-    """What stands in memory before a fork, and what it came from."""
+    """What stands in memory before a fork, and what it came from; `read_data` reads files and returns their paths."""
 
-    def __init__(self):
+    def __init__(self, read_data):
         self.read = set()
         self.missing = set()
         self.stowed = None
+        self.data = []
         os.environ.update(FOLDERS)
-        with self._noting():
+        with self.noting():
             for name in MODULES:
                 with contextlib.suppress(ImportError):  # Of another version; the container imports what it needs.
                     importlib.import_module(name)
+            with contextlib.suppress(ImportError):
+                self.data = read_data()
         self._forget()
         self.kept = kept_folders()
         self.environment = dict(os.environ)
@@ -57,7 +60,7 @@ class Loaded:
         read, self.read = self.read, set()
 
         def import_module(name):
-            with self._noting():
+            with self.noting():
                 importlib.import_module(name)
 
         for name in modules:
@@ -80,14 +83,15 @@ class Loaded:
             path = getattr(module, "__file__", None)
             if isinstance(path, str):
                 self.sources[path] = stamp(path)
-        for path in sys.path:
+        for path in (*sys.path, *self.data):
             self.sources[path] = stamp(path)
 
     def modules(self):
         return {**sys.modules, **(self.stowed.modules() if self.stowed else {})}
 
     @contextlib.contextmanager
-    def _noting(self):
+    def noting(self):
+        """Keeps, meanwhile, which variables are read and which modules are not found."""
         read, missing = self.read, self.missing
 
         class Noting(type(os.environ)):

@@ -21,6 +21,7 @@ child, which is the command, and writes down the exit code. Runners live on when
 """
 
 import ctypes
+import fcntl
 import gc
 import importlib
 import importlib.machinery
@@ -255,20 +256,26 @@ def run_as(request):
 
 def keep_second(loaded):
     """
-    pyflyte-fast-execute fetches code and starts another entry point, with that code on its path. A second fork waits
-    for this, made before the first one imports anything. Returns the request in the second.
+    pyflyte-fast-execute fetches code and starts another entry point, with that code on its path. A second fork, made before the first
+    one imports anything, loads flytekit at the same time and waits for this. Returns the request in the second.
     """
     asked, asking = os.pipe()
+    answered, answering = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(asking)
+        # Out of the way of the files that modules open: those get the numbers that they have in a new process.
+        asked, answering = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 1 << 9) for descriptor in (asked, answering))
+        os.closerange(3, 1 << 9)
+        early = beside("early").Early(loaded, memory.stamp)
         with open(asked, "rb") as questions:
-            question = questions.read()
-        if not question:
+            question = json.loads(questions.read() or "null")
+        if question is None or not early.stands(question["directory"], question["folders"]):
             os._exit(0)
-        os.closerange(3, 1 << 16)
-        return json.loads(question)
+        os.write(answering, b"y")
+        os.close(answering)
+        return {**question, "variables": early.variables}
     os.close(asked)
+    os.close(answering)
     start = subprocess.Popen._execute_child
     environment = dict(os.environ)
 
@@ -282,15 +289,19 @@ def keep_second(loaded):
             if any(env.get(name) != environment.get(name) for name in {*env, *environment} - {"PYTHONPATH"}):
                 raise Declined("its environment is another")
             folders = [path for path in python_path(env.get("PYTHONPATH", "")) if path not in sys.path]
-            if "" in env.get("PYTHONPATH", "x").split(os.pathsep) or loaded.shadowed(folders) is not None:
-                raise Declined("its folders hold modules that are loaded")
+            if "" in env.get("PYTHONPATH", "x").split(os.pathsep):
+                raise Declined("its folders are not known")
             loaded.check(env)
+            subprocess.Popen._execute_child = start
+            question = {"script": script, "arguments": args[1:], "environment": dict(env), "directory": os.getcwd(), "folders": folders}
+            with open(asking, "wb") as questions:
+                questions.write(json.dumps(question).encode())
+            with open(answered, "rb") as answers:
+                if answers.read() != b"y":
+                    raise Declined("what it has loaded would be another")
         except Declined:
             start(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *rest)
             return
-        subprocess.Popen._execute_child = start
-        with open(asking, "wb") as questions:
-            questions.write(json.dumps({"script": script, "arguments": args[1:], "environment": dict(env), "directory": os.getcwd()}).encode())
         self.pid = child
         self._child_created = True
 
@@ -350,7 +361,7 @@ def serve():
     sys.path[0] = os.path.dirname(sys.executable)
     try:
         files = open_files()
-        loaded = memory.Loaded()
+        loaded = memory.Loaded(beside("models").read)
         check_process(files)
     except Unusable as reason:
         tell({"unusable": str(reason)})
@@ -419,7 +430,7 @@ def serve():
                     second = keep_second(loaded)
                     if second is not None:
                         become(loaded, second["script"], second["arguments"], second["environment"])
-                        os.chdir(second["directory"])
+                        os.environ.update(second["variables"])
                         return second["script"]
                 return request["script"]
             os.close(request["claimed"])

@@ -33,7 +33,7 @@ export const podSettings = {
   warmPython: z
     .strictObject({
       enabled: z.boolean().default(true),
-      /** It is loaded as soon as a processor has nothing else to do, rather than for the first container: that one need not wait for it. */
+      /** It is loaded at the start, rather than for the first container: that one need not wait for it. */
       ahead: z.boolean().default(false),
       /** Modules of its environment that tasks often import: a fork of it loads them too, and then takes its place. Each takes memory. */
       modules: z.array(z.string()).default([]),

@@ -96,7 +96,10 @@ async function printNodes(
     limit: 100,
     sortBy: { key: "created_at", direction: 1 },
   });
-  const rows = nodeExecutions.map((node) => [node.id?.nodeId ?? "", NodeExecution_Phase[node.closure?.phase ?? 0] ?? "", duration(node)]);
+  // It does nothing, and is told of when others have begun.
+  const isStart = (node: NodeExecution) => node.id?.nodeId === "start-node";
+  const inOrder = [...nodeExecutions.filter(isStart), ...nodeExecutions.filter((node) => !isStart(node))];
+  const rows = inOrder.map((node) => [node.id?.nodeId ?? "", NodeExecution_Phase[node.closure?.phase ?? 0] ?? "", duration(node)]);
   progress.line("");
   for (const row of [["NODE", "PHASE", "DURATION"], ...rows])
     progress.line(`  ${(row[0] ?? "").padEnd(14)}${(row[1] ?? "").padEnd(12)}${row[2]}`);

@@ -1,4 +1,3 @@
-import { cpus } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { PodSettings } from "../config.js";
@@ -8,7 +7,6 @@ import { EventRecorder } from "./event-recorder.js";
 import { Kubelet } from "./kubelet.js";
 import { allocatableOf, type NodeDescription, nodeLabels, thisMachine } from "./node-object.js";
 import type { PodSource } from "./pod-source.js";
-import { whenProcessorIdle } from "./processor-idle.js";
 import { Scheduler } from "./scheduler.js";
 import { usualStart } from "./start-container.js";
 
@@ -17,9 +15,6 @@ const HOST_IP = "127.0.0.1";
 
 /** Each takes 75 MiB, which its forks share. */
 const MOST_PYTHONS = 2;
-
-/** How often it is looked whether a processor has nothing to do. */
-const IDLE_LOOK_MS = 100;
 
 export const podsFolderOf = (dataDir: string) => join(dataDir, "pods");
 
@@ -52,7 +47,7 @@ export function startKubelet({ pods, config, node, dataDir, logger, warmProgram,
   const warm = enabled
     ? new WarmPythons({ program: warmProgram, logFile: join(dataDir, "warm-python.log"), logger, idleMs, most: MOST_PYTHONS, modules })
     : undefined;
-  if (ahead) void whenProcessorIdle(cpus, IDLE_LOOK_MS).then(() => warm?.prepare(usualStart(["pyflyte-execute"], settings)));
+  if (ahead) warm?.prepare(usualStart(["pyflyte-execute"], settings));
   return new Kubelet({
     pods,
     events,

@@ -15,7 +15,7 @@ import { WarmPythons } from "./warm-python.js";
 const program = fileURLToPath(new URL("../../../python/warm.py", import.meta.url));
 
 /** Everything that a program may see of how it was started. */
-const REPORT = `
+const ENTRY_POINT = `
 import asyncio, gc, io, json, locale, os, random, resource, signal, site, sys, sysconfig, tempfile, threading, warnings
 
 def proc(name):
@@ -51,20 +51,30 @@ def report():
         "temporary": [tempfile.gettempdir(), tempfile.tempdir], "home": os.path.expanduser("~"), "site": [site.USER_BASE, site.USER_SITE],
         "userbase": sysconfig.get_config_var("userbase"), "recursion": sys.getrecursionlimit(), "gc": [gc.isenabled(), gc.get_threshold()],
         "leader": os.getsid(0) == os.getppid() == os.getpgid(0), "filters": [repr(one) for one in warnings.filters],
-        "stray": sorted({name for name in sys.modules if name.split(".")[0] in ("warm", "fake")}),
+        "stray": sorted({name for name in sys.modules if name.split(".")[0] in ("warm", "early", "models")}), "settings": SETTINGS,
+        "functions": [os.stat.__name__, os.stat in os.supports_fd, type(os.stat).__name__, type(open).__name__],
     }
+
+# What flytekit does as it is imported.
+LOADED_BY = os.path.basename(sys.orig_argv[1])
+SETTINGS = open("flytekit.config").read() if os.path.exists("flytekit.config") else None
+os.environ["SET_BY_KIT"] = "yes"
 `;
 const EXECUTE = `import random
-from fakekit import report
+from flytekit.bin.entrypoint import LOADED_BY, report
 if __name__ == "__main__":
     import json, os, sys
     if sys.argv[1:2] == ["exec"]:
         exec(sys.argv[2])
     elif sys.argv[1:2] == ["report"]:
-        print(json.dumps({"same": report(), "parent": os.readlink(f"/proc/{os.getppid()}/exe"), "random": random.random()}))
+        print(json.dumps({"same": report(), "parent": os.readlink(f"/proc/{os.getppid()}/exe"), "random": random.random(), "loadedBy": LOADED_BY}))
 `;
-const FAST = `import os, subprocess, sys
+/** Fetches nothing, but may put settings into the working folder when flytekit has had time to look for them. */
+const FAST = `import os, subprocess, sys, time
 folder, *command = sys.argv[1:]
+if os.path.exists(folder + "/settings"):
+    time.sleep(0.3)
+    os.rename(folder + "/settings", "flytekit.config")
 env = os.environ.copy()
 env["PYTHONPATH"] = os.path.realpath(folder)
 sys.stdout.flush()
@@ -81,7 +91,8 @@ let count = 0;
 
 beforeAll(async () => {
   packages = makeEntryPoints(folder, { "pyflyte-execute": EXECUTE, "pyflyte-fast-execute": FAST, other: EXECUTE }).packages;
-  writeFileSync(join(packages, "fakekit.py"), REPORT);
+  mkdirSync(join(packages, "flytekit", "bin"), { recursive: true });
+  writeFileSync(join(packages, "flytekit", "bin", "entrypoint.py"), ENTRY_POINT);
   // Makes the folder of byte code: later starts change nothing.
   await outcome(["pyflyte-execute"], { warm: false });
 });
@@ -145,6 +156,8 @@ interface Report {
   readonly same: Record<string, unknown>;
   readonly parent: string;
   readonly random: number;
+  /** Entry point as which the process ran when it imported flytekit. */
+  readonly loadedBy: string;
 }
 
 async function report(start: Start = {}, command: readonly string[] = ["pyflyte-execute", "report", "--an", "", "ä b"]): Promise<Report> {
@@ -203,6 +216,45 @@ describe("a forked start is that of a new process", () => {
     const [cold, warm] = [await report({ warm: false }, command), await report({}, command)];
     expect(seen(warm)).toEqual(seen(cold));
     expect(warm.same["path"]).toContain(code);
+    // It had loaded flytekit before it was told what to run.
+    expect([warm.loadedBy, cold.loadedBy]).toEqual(["pyflyte-fast-execute", "pyflyte-execute"]);
+  });
+});
+
+/** What flytekit's client of the blob store reads its models with; `load_data` reads from the first folder that has them. */
+const LOADERS = `import json, os
+class JSONFileLoader:
+    def load_file(self, path):
+        if os.path.exists(path + ".json"):
+            with open(path + ".json") as file:
+                return json.load(file)
+class Loader:
+    def determine_latest_version(self, service, kind):
+        return "2006-03-01"
+    def load_data(self, name):
+        return JSONFileLoader().load_file(os.path.join(os.path.dirname(__file__), "data", name))
+`;
+
+describe("models of the blob store's client", () => {
+  const read = `import botocore.loaders as b, json
+one, other = (b.Loader().load_data("s3/2006-03-01/service-2") for _ in range(2))
+print(json.dumps([one, other, one is other, b.Loader().load_data("endpoints"), b.JSONFileLoader.load_file.__name__]))`;
+  const file = (name: string) => join(packages, "botocore", "data", `${name}.json`);
+
+  test("are read ahead, handed out once and read anew when they have changed", async () => {
+    mkdirSync(join(packages, "botocore", "data", "s3", "2006-03-01"), { recursive: true });
+    writeFileSync(join(packages, "botocore", "loaders.py"), LOADERS);
+    writeFileSync(file("s3/2006-03-01/service-2"), "[1]");
+    writeFileSync(file("endpoints"), "[2]");
+    try {
+      const seenBy = async () => JSON.parse((await outcome(["pyflyte-execute", "exec", read])).log) as unknown;
+      expect(await seenBy()).toEqual([[1], [1], false, [2], "load_file"]);
+      // It is told apart by its time, size or place: the text is as long as before.
+      writeFileSync(file("endpoints"), "[3]");
+      expect(await seenBy()).toEqual([[1], [1], false, [3], "load_file"]);
+    } finally {
+      rmSync(join(packages, "botocore"), { recursive: true });
+    }
   });
 });
 
@@ -213,6 +265,19 @@ describe("a new process is started", () => {
     writeFileSync(join(code, "tarfile.py"), "MINE = True");
     const script = "import tarfile; print(getattr(tarfile, 'MINE', False))";
     expect(await outcome(["pyflyte-fast-execute", code, "pyflyte-execute", "exec", script])).toEqual({ code: 0, log: "True\n" });
+  });
+
+  test("when settings have come with the code that were looked for before", async () => {
+    const code = join(folder, "with-settings");
+    mkdirSync(code, { recursive: true });
+    const settings = join(code, "settings");
+    writeFileSync(settings, "mine");
+    try {
+      const { same, loadedBy } = await report({}, ["pyflyte-fast-execute", code, "pyflyte-execute", "report"]);
+      expect([same["settings"], loadedBy]).toEqual(["mine", "pyflyte-execute"]);
+    } finally {
+      rmSync(join(folder, "own", "flytekit.config"), { force: true });
+    }
   });
 
   test("when a loaded module has changed since", async () => {

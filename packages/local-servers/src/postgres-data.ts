@@ -1,0 +1,116 @@
+import { execFile } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { cacheFolder } from "./cache-folder.js";
+import { exclusively } from "./exclusively.js";
+import type { Guard } from "./guard.js";
+import { ServerStartError } from "./server-process.js";
+import { nobody, unprivileged } from "./unprivileged.js";
+
+/** Programs of one release of PostgreSQL. */
+export interface PostgresBinaries {
+  /** Folder of the package that they are of. */
+  readonly root: string;
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+export interface NewData {
+  /** Folder to make; its parent is there. */
+  readonly data: string;
+  /** Of the user `flyte`; letters, digits, `-` and `_`. */
+  readonly password: string;
+  /** False: it may be lost with the machine. */
+  readonly durable: boolean;
+  readonly guard: Guard | undefined;
+}
+
+const FLAGS = ["-U", "flyte", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"];
+
+/**
+ * Makes the data folder of a new server: a copy of one that `initdb` has made, with a password of its own. It stands there when it is
+ * complete, or not at all.
+ *
+ * @throws ServerStartError when a program fails.
+ */
+export async function makeData(binaries: PostgresBinaries, { data, password, durable, guard }: NewData): Promise<void> {
+  const { initdb, postgres } = binaries;
+  const initialised = await initialisedData(binaries, guard);
+  const made = `${data}.new`;
+  rmSync(made, { recursive: true, force: true });
+  try {
+    await run("cp", ["-Rp", initialised, made], { paths: [initialised, made], guard });
+    const words = ["--single", "-D", made, "-c", "exit_on_error=on", "-c", "fsync=off", "postgres"];
+    await run(postgres, words, { paths: [made, postgres], guard, input: `ALTER ROLE flyte PASSWORD '${password}'\n` });
+    if (durable) await run(initdb, ["--sync-only", "-D", made], { paths: [made, initdb], guard });
+  } catch (error) {
+    rmSync(made, { recursive: true, force: true });
+    throw error;
+  }
+  rmSync(data, { recursive: true, force: true });
+  renameSync(made, data);
+}
+
+/**
+ * A data folder as `initdb` makes it, in the cache folder: made once for each release, since it takes most of a second of a processor.
+ *
+ * @throws ServerStartError when `initdb` fails.
+ */
+async function initialisedData({ root, initdb }: PostgresBinaries, guard: Guard | undefined): Promise<string> {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  const digest = createHash("sha256").update(FLAGS.join(" ")).digest("hex").slice(0, 8);
+  const data = join(cacheFolder(), `postgresql-data-${version}-${digest}`);
+  if (existsSync(data)) return data;
+  mkdirSync(cacheFolder(), { recursive: true });
+  await exclusively(`${data}.lock`, async () => {
+    if (existsSync(data)) return;
+    // In place, it would look complete to others.
+    const made = `${data}.new`;
+    const password = `${data}.password`;
+    rmSync(made, { recursive: true, force: true });
+    try {
+      mkdirSync(made);
+      writeFileSync(password, randomPassword(), { mode: 0o600 });
+      for (const path of [made, password]) giveAway(path);
+      await run(initdb, ["-D", made, `--pwfile=${password}`, ...FLAGS], { paths: [made, initdb], guard });
+      renameSync(made, data);
+    } finally {
+      for (const path of [made, password]) rmSync(path, { recursive: true, force: true });
+    }
+  });
+  return data;
+}
+
+interface Running {
+  /** What it has to reach. */
+  readonly paths: readonly string[];
+  readonly guard: Guard | undefined;
+  readonly input?: string;
+}
+
+/** Runs a program as PostgreSQL's are run. */
+async function run(program: string, words: readonly string[], { paths, guard, input = "" }: Running): Promise<void> {
+  const { command, args, uid, gid } = unprivileged(program, words, paths);
+  try {
+    const running = promisify(execFile)(command, args, { cwd: "/", ...(uid === undefined ? {} : { uid, gid: gid as number }) });
+    guard?.watch(running.child);
+    running.child.stdin?.end(input);
+    await running;
+  } catch (cause) {
+    throw new ServerStartError(`the database's folder cannot be made: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** A password of letters, digits, `-` and `_`. */
+export function randomPassword(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+/** PostgreSQL does not run as root: a file or folder that root has made for it goes to the user that it runs as. */
+export function giveAway(path: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = nobody();
+  chownSync(path, uid, gid);
+}
