@@ -128,6 +128,8 @@ interface ListedResource {
 }
 
 const JSON_TYPE = "application/json";
+/** Else the server decodes each object twice, to warn of fields that it does not know. Nobody here reads warnings; what is wrong it refuses all the same. */
+const UNWARNED = "?fieldValidation=Ignore";
 // The second type is for a server that cannot cut objects down.
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -190,21 +192,21 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   }
 
   create<T extends KubeObject>(ref: ResourceRef, object: KubeObject, { metadataOnly }: CreateOptions = {}): Promise<T> {
-    return this.#call<T>("POST", resourcePath(ref, object.metadata.namespace), {
+    return this.#call<T>("POST", resourcePath(ref, object.metadata.namespace) + UNWARNED, {
       body: object,
       accept: metadataOnly ? METADATA : JSON_TYPE,
     });
   }
 
   replace<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {
-    return this.#call<T>("PUT", resourcePath(ref, object.metadata.namespace, object.metadata.name), { body: object });
+    return this.#call<T>("PUT", resourcePath(ref, object.metadata.namespace, object.metadata.name) + UNWARNED, { body: object });
   }
 
   mergePatch<T extends KubeObject>(ref: ResourceRef, options: PatchOptions): Promise<T> {
     const { namespace, name, body, metadataOnly, subresource } = options;
     const accept = metadataOnly ? METADATA : JSON_TYPE;
     const path = resourcePath(ref, namespace, name) + (subresource === undefined ? "" : `/${subresource}`);
-    return this.#call<T>("PATCH", path, { body, contentType: "application/merge-patch+json", accept });
+    return this.#call<T>("PATCH", path + UNWARNED, { body, contentType: "application/merge-patch+json", accept });
   }
 
   apply<T extends KubeObject>(ref: ResourceRef, { namespace, name, body, fieldManager }: ApplyOptions): Promise<T> {

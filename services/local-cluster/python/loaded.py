@@ -53,10 +53,10 @@ class Loaded:
         self.kept = kept_folders()
         self.environment = dict(os.environ)
 
-    def add(self, modules, stowed, giving_way):
-        """Loads further modules, which programs see when they import them; `giving_way` is a finder that is asked before each."""
+    def add(self, modules, stowed):
+        """Loads further modules, which programs see when they import them."""
         self.stowed = stowed
-        sys.meta_path[:0] = [stowed, giving_way]
+        sys.meta_path.insert(0, stowed)
         read, self.read = self.read, set()
 
         def import_module(name):
@@ -65,7 +65,6 @@ class Loaded:
 
         for name in modules:
             stowed.load(name, import_module)
-        sys.meta_path.remove(giving_way)
         self._forget()
         if self.read & FOLDERS.keys():
             gc.unfreeze()

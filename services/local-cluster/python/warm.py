@@ -333,7 +333,7 @@ def grow(loaded, modules):
         settings = {name: value for name, value in WITHOUT_THREADS.items() if name not in os.environ}
         for name, value in settings.items():
             os.putenv(name, value)
-        loaded.add(modules, beside("stowed").Stowed(), beside("way").GivingWay())
+        loaded.add(modules, beside("stowed").Stowed())
         for name in settings:
             os.unsetenv(name)
         # OpenBLAS ends its threads before a fork, and starts them again for whoever multiplies.

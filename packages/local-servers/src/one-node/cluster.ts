@@ -13,6 +13,7 @@ import { startContainerd } from "./containerd.js";
 import { removeContainers, removePods } from "./containers.js";
 import { importImages, pauseImage } from "./images.js";
 import { makeClientCertificate, startKubelet } from "./kubelet.js";
+import { unmount } from "./mounts.js";
 import type { ImageSpec } from "./oci-archive.js";
 import { missingForNode, networkPlugins } from "./requirements.js";
 import { startScheduler } from "./scheduler.js";
@@ -115,6 +116,7 @@ export async function startOneNodeCluster(options: OneNodeOptions): Promise<OneN
       }),
     );
     await keep(startScheduler({ kubeconfig, certificates: file("scheduler"), onBuild: onSlow, guard }));
+    stops.push(() => unmount(file("kubelet")));
     const kubelet = await keepRunning(() =>
       startKubelet({
         node: NODE,

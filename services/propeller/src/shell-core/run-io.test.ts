@@ -1,3 +1,4 @@
+import { WorkflowPhase } from "@flyte-ts/domain";
 import { expect, test } from "vitest";
 import type { Effect, WorkflowRun } from "../engine/types.js";
 import { RunIo } from "./run-io.js";
@@ -6,6 +7,8 @@ import { RunIo } from "./run-io.js";
 class Run {
   revision = 0;
   terminal = false;
+  finished = false;
+  phase: number = WorkflowPhase.Running;
   #taken = 0;
 
   takePatch(): object | undefined {
@@ -90,14 +93,33 @@ test("not too much is kept waiting, and a clock that is set back keeps nothing w
   expect(io.nextWrite(5_001)).toBeDefined();
 });
 
+test("the last write comes later, but at once where somebody waits for the resource to go", () => {
+  const ended = (phase: number) => {
+    const one = fixture();
+    Object.assign(one.run, { terminal: true, phase });
+    one.change("publish");
+    one.io.nextWrite(1_000);
+    one.written(1_010);
+    one.run.finished = true;
+    one.change("finish");
+    return one;
+  };
+  const { io, written } = ended(WorkflowPhase.Success);
+  expect(io.nextWrite(4_009)).toBeUndefined();
+  expect(io.writeAt).toBe(4_010);
+  expect(io.nextWrite(4_010)).toBeDefined();
+  expect(written(4_020)).toEqual(["finish"]);
+  expect(ended(WorkflowPhase.Aborted).io.nextWrite(1_010)).toBeDefined();
+});
+
 test("what waits is given out when its revision is durable, and no sooner", () => {
   const { io, change, written } = fixture();
   expect(change("sendTask")).toEqual([]);
   io.nextWrite(0);
-  change("finish");
+  change("note");
   expect(io.held).toBe(2);
   expect(written(1)).toEqual(["sendTask"]);
   io.nextWrite(1);
-  expect(written(2)).toEqual(["finish"]);
+  expect(written(2)).toEqual(["note"]);
   expect(io.idle).toBe(true);
 });

@@ -1,3 +1,4 @@
+import { WorkflowPhase } from "@flyte-ts/domain";
 import type { Effect, ResourcePatch, WorkflowRun } from "../engine/types.js";
 
 /** Which state of a resource a run knows. */
@@ -19,6 +20,11 @@ export interface StatusWrite {
 
 /** Between two writes that nothing waits for, ms: what a user sees of nodes that end comes later by so much at most, and as long as the last write took. */
 const REST_MS = 50;
+/**
+ * The last write, after which the resource is nobody's, comes so long after the one before, ms: nobody waits for it, and it would take
+ * its share of the API server from executions that are under way. That of an aborted one comes at once: whoever deleted the resource sees it go.
+ */
+const LAST_REST_MS = 3_000;
 /** Of all that waits for a write no more than this is kept waiting. */
 const MOST_HELD = 1_000;
 
@@ -81,7 +87,11 @@ export class RunIo {
 
   /** When what has changed will be written, ms; undefined when that follows from something else. */
   get writeAt(): number | undefined {
-    return this.#writing === undefined && this.#hasNews ? this.#rest.until : undefined;
+    return this.#writing === undefined && this.#hasNews ? this.#restsUntil : undefined;
+  }
+
+  get #restsUntil(): number {
+    return this.run.finished ? Math.max(this.#rest.until, this.#rest.from + LAST_REST_MS) : this.#rest.until;
   }
 
   get #hasNews(): boolean {
@@ -90,10 +100,11 @@ export class RunIo {
 
   /** A clock that was set back makes no rest longer. */
   #rests(now: number): boolean {
-    return now >= this.#rest.from && now < this.#rest.until && this.#pressing === 0 && this.#held.length < MOST_HELD;
+    return now >= this.#rest.from && now < this.#restsUntil && this.#pressing === 0 && this.#held.length < MOST_HELD;
   }
 
   #presses({ kind }: Effect): boolean {
+    if (kind === "finish") return this.run.phase === WorkflowPhase.Aborted;
     return kind !== "publish" || this.run.terminal;
   }
 
