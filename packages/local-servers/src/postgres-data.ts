@@ -96,6 +96,8 @@ async function run(program: string, words: readonly string[], { paths, guard, in
   try {
     const running = promisify(execFile)(command, args, { cwd: "/", ...(uid === undefined ? {} : { uid, gid: gid as number }) });
     guard?.watch(running.child);
+    // A program that ends before it has read says itself why.
+    running.child.stdin?.on("error", () => undefined);
     running.child.stdin?.end(input);
     await running;
   } catch (cause) {

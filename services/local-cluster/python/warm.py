@@ -264,8 +264,8 @@ def keep_second(loaded):
     child = os.fork()
     if child == 0:
         # Out of the way of the files that modules open: those get the numbers that they have in a new process.
-        asked, answering = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 1 << 9) for descriptor in (asked, answering))
-        os.closerange(3, 1 << 9)
+        asked, answering = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 1 << 7) for descriptor in (asked, answering))
+        close_but(asked, answering)
         early = beside("early").Early(loaded, memory.stamp)
         with open(asked, "rb") as questions:
             question = json.loads(questions.read() or "null")
@@ -299,7 +299,7 @@ def keep_second(loaded):
             with open(answered, "rb") as answers:
                 if answers.read() != b"y":
                     raise Declined("what it has loaded would be another")
-        except Declined:
+        except (Declined, BrokenPipeError):  # The second may have ended as it loaded.
             start(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *rest)
             return
         self.pid = child
@@ -307,6 +307,15 @@ def keep_second(loaded):
 
     subprocess.Popen._execute_child = execute_child
     return None
+
+
+def close_but(*kept):
+    """All files but those and the standard ones."""
+    begin = 3
+    for descriptor in sorted(kept):
+        os.closerange(begin, descriptor)
+        begin = descriptor + 1
+    os.closerange(begin, 1 << 16)
 
 
 def grow(loaded, modules):

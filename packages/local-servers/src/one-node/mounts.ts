@@ -9,8 +9,8 @@ import { command } from "./command.js";
 export async function unmount(folder: string): Promise<void> {
   const top = resolve(folder);
   const points = mountPoints().filter((point) => point === top || point.startsWith(top + sep));
-  // What was mounted last lies on top.
-  for (const point of points.reverse()) await command("umount", [point]);
+  // What was mounted last lies on top. Lazily: who still has a file of it open keeps nobody from ending.
+  for (const point of points.reverse()) await command("umount", ["--lazy", point]);
 }
 
 /** Source: proc(5), mountinfo; the fifth field, in which spaces, tabs, line ends and backslashes are octal. */

@@ -56,6 +56,8 @@ def report():
     }
 
 # What flytekit does as it is imported.
+if os.path.exists("crash") and os.path.basename(sys.orig_argv[1]) == "pyflyte-fast-execute":
+    os._exit(1)
 LOADED_BY = os.path.basename(sys.orig_argv[1])
 SETTINGS = open("flytekit.config").read() if os.path.exists("flytekit.config") else None
 os.environ["SET_BY_KIT"] = "yes"
@@ -277,6 +279,17 @@ describe("a new process is started", () => {
       expect([same["settings"], loadedBy]).toEqual(["mine", "pyflyte-execute"]);
     } finally {
       rmSync(join(folder, "own", "flytekit.config"), { force: true });
+    }
+  });
+
+  test("when flytekit ends the process that loads it ahead of the code", async () => {
+    const crash = join(folder, "own", "crash");
+    writeFileSync(crash, "");
+    try {
+      const { loadedBy } = await report({}, ["pyflyte-fast-execute", join(folder, "own"), "pyflyte-execute", "report"]);
+      expect(loadedBy).toBe("pyflyte-execute");
+    } finally {
+      rmSync(crash);
     }
   });
 
