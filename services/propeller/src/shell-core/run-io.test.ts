@@ -37,21 +37,21 @@ test("what nothing waits for is written a little later, together; the alarm says
   expect(io.writeAt).toBeUndefined();
   expect(written(1_010)).toEqual([]);
   expect(io.nextWrite(1_010)).toBeUndefined();
-  // As long as the write took, and 50 ms.
-  expect(io.writeAt).toBe(1_070);
+  // As long as the write took, and 100 ms.
+  expect(io.writeAt).toBe(1_120);
   change("publish");
-  expect(io.nextWrite(1_069)).toBeUndefined();
-  expect(io.nextWrite(1_070)?.revision).toBe(3);
-  expect(written(1_071)).toEqual(["publish", "publish"]);
+  expect(io.nextWrite(1_119)).toBeUndefined();
+  expect(io.nextWrite(1_120)?.revision).toBe(3);
+  expect(written(1_121)).toEqual(["publish", "publish"]);
   expect(io.writeAt).toBeUndefined();
 });
 
 test("a run that was just taken up is written a little later, unless the execution waits for it or ends", () => {
   const quiet = fixture();
   quiet.change("publish");
-  expect(quiet.io.nextWrite(49)).toBeUndefined();
-  expect(quiet.io.writeAt).toBe(50);
-  expect(quiet.io.nextWrite(50)).toBeDefined();
+  expect(quiet.io.nextWrite(99)).toBeUndefined();
+  expect(quiet.io.writeAt).toBe(100);
+  expect(quiet.io.nextWrite(100)).toBeDefined();
   const waiting = fixture();
   waiting.change("publish");
   waiting.change("sendTask");

@@ -19,7 +19,7 @@ export interface StatusWrite {
 }
 
 /** Between two writes that nothing waits for, ms: what a user sees of nodes that end comes later by so much at most, and as long as the last write took. */
-const REST_MS = 50;
+const REST_MS = 100;
 /**
  * The last write, after which the resource is nobody's, comes so long after the one before, ms: nobody waits for it, and it would take
  * its share of the API server from executions that are under way. That of an aborted one comes at once: whoever deleted the resource sees it go.
