@@ -38,19 +38,12 @@ const FLAGS = ["-U", "flyte", "--auth=scram-sha-256", "--encoding=UTF8", "--loca
 export async function makeData(binaries: PostgresBinaries, { data, password, durable, guard }: NewData): Promise<void> {
   const { initdb, postgres } = binaries;
   const initialised = await initialisedData(binaries, guard);
-  const made = `${data}.new`;
-  rmSync(made, { recursive: true, force: true });
-  try {
+  await complete(data, async (made) => {
     await run("cp", ["-Rp", initialised, made], { paths: [initialised, made], guard });
     const words = ["--single", "-D", made, "-c", "exit_on_error=on", "-c", "fsync=off", "postgres"];
     await run(postgres, words, { paths: [made, postgres], guard, input: `ALTER ROLE flyte PASSWORD '${password}'\n` });
     if (durable) await run(initdb, ["--sync-only", "-D", made], { paths: [made, initdb], guard });
-  } catch (error) {
-    rmSync(made, { recursive: true, force: true });
-    throw error;
-  }
-  rmSync(data, { recursive: true, force: true });
-  renameSync(made, data);
+  });
 }
 
 /**
@@ -66,21 +59,33 @@ async function initialisedData({ root, initdb }: PostgresBinaries, guard: Guard 
   mkdirSync(cacheFolder(), { recursive: true });
   await exclusively(`${data}.lock`, async () => {
     if (existsSync(data)) return;
-    // In place, it would look complete to others.
-    const made = `${data}.new`;
     const password = `${data}.password`;
-    rmSync(made, { recursive: true, force: true });
     try {
-      mkdirSync(made);
       writeFileSync(password, randomPassword(), { mode: 0o600 });
-      for (const path of [made, password]) giveAway(path);
-      await run(initdb, ["-D", made, `--pwfile=${password}`, ...FLAGS], { paths: [made, initdb], guard });
-      renameSync(made, data);
+      giveAway(password);
+      await complete(data, async (made) => {
+        mkdirSync(made);
+        giveAway(made);
+        await run(initdb, ["-D", made, `--pwfile=${password}`, ...FLAGS], { paths: [made, initdb], guard });
+      });
     } finally {
-      for (const path of [made, password]) rmSync(path, { recursive: true, force: true });
+      rmSync(password, { force: true });
     }
   });
   return data;
+}
+
+/** Makes a folder under another name, so that it stands at its own when it is complete; what is left of an earlier try at either goes. */
+async function complete(folder: string, make: (made: string) => Promise<void>): Promise<void> {
+  const made = `${folder}.new`;
+  rmSync(made, { recursive: true, force: true });
+  try {
+    await make(made);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(made, folder);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
 }
 
 interface Running {

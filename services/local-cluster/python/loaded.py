@@ -47,7 +47,7 @@ class Loaded:
             for name in MODULES:
                 with contextlib.suppress(ImportError):  # Of another version; the container imports what it needs.
                     importlib.import_module(name)
-            with contextlib.suppress(ImportError):
+            with contextlib.suppress(Exception):  # The container reads what it needs.
                 self.data = read_data()
         self._forget()
         self.kept = kept_folders()

@@ -1,4 +1,4 @@
-"""What botocore reads for each process's first client of an S3 service: 4 MB of JSON."""
+"""What botocore reads for each process's first client of an S3 service: 3.6 MB of JSON."""
 
 import contextlib
 import functools

@@ -97,8 +97,8 @@ async function printNodes(
     sortBy: { key: "created_at", direction: 1 },
   });
   // It does nothing, and is told of when others have begun.
-  const isStart = (node: NodeExecution) => node.id?.nodeId === "start-node";
-  const inOrder = [...nodeExecutions.filter(isStart), ...nodeExecutions.filter((node) => !isStart(node))];
+  const isStart = ({ id }: NodeExecution) => id?.nodeId === "start-node";
+  const inOrder = nodeExecutions.toSorted((a, b) => Number(isStart(b)) - Number(isStart(a)));
   const rows = inOrder.map((node) => [node.id?.nodeId ?? "", NodeExecution_Phase[node.closure?.phase ?? 0] ?? "", duration(node)]);
   progress.line("");
   for (const row of [["NODE", "PHASE", "DURATION"], ...rows])

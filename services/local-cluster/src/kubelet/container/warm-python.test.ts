@@ -260,6 +260,16 @@ print(json.dumps([one, other, one is other, b.Loader().load_data("endpoints"), b
   });
 });
 
+test("a client whose models cannot be read ahead keeps nobody from forking", async () => {
+  mkdirSync(join(packages, "botocore"));
+  writeFileSync(join(packages, "botocore", "loaders.py"), LOADERS.replace('return "2006-03-01"', 'raise ValueError("unknown service")'));
+  try {
+    expect(isWarm(await report())).toBe(true);
+  } finally {
+    rmSync(join(packages, "botocore"), { recursive: true });
+  }
+});
+
 describe("a new process is started", () => {
   test("when the fetched code has a module that would come in place of a loaded one", async () => {
     const code = join(folder, "shadowing");
