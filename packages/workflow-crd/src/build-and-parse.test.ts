@@ -33,8 +33,7 @@ const inputOf = (closure: CompiledWorkflowClosure, rest: Partial<BuildInput> = {
   maxParallelism: 0,
   overwriteCache: false,
   environment: [],
-  resourceDefaults: none,
-  resourceLimits: none,
+  resources: { defaults: none, limits: none },
   taskPluginOverrides: [],
   ...rest,
 });
@@ -345,6 +344,15 @@ test("closure and inputs by reference leave the resource and come back with what
   expect(model.inputs).toBe(inputs);
   expect(() => parseFlyteWorkflow(json, { inputs })).toThrow("workflowClosureReference: the closure stands elsewhere and was not fetched");
   expect(() => graphsOf(bytes.subarray(0, bytes.length - 1))).toThrow(WorkflowFormatError);
+});
+
+test("default limits are Flyte's silence unless there are some, and come back", () => {
+  const built = (resources: BuildInput["resources"]): unknown =>
+    JSON.parse(JSON.stringify(buildFlyteWorkflow(inputOf(closureOf(simple, simple), { resources }))));
+  expect(built({ defaults: none, limits: none })).not.toHaveProperty("executionConfig.TaskResources.DefaultLimits");
+  const json = built({ defaults: none, defaultLimits: { ...none, cpu: "2" }, limits: none });
+  expect(json).toHaveProperty("executionConfig.TaskResources.DefaultLimits.CPU", "2");
+  expect(platformOf(json).defaultLimits).toMatchObject({ cpu: "2", memory: "0" });
 });
 
 test("labels of the system win over the user's, and a user cannot make an execution look finished", () => {

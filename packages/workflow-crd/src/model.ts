@@ -44,8 +44,7 @@ export interface ExecutionOptions {
   readonly defaultInterruptible: boolean;
   readonly overwriteCache: boolean;
   readonly environment: readonly KeyValuePair[];
-  readonly resourceDefaults: ResourceQuantities;
-  readonly resourceLimits: ResourceQuantities;
+  readonly resources: PlatformResources;
   readonly securityContext: SecurityContext | undefined;
   readonly serviceAccountName: string;
   /** Prefix for raw outputs; empty means the platform's. */
@@ -70,6 +69,15 @@ export interface ResourceQuantities {
   readonly ephemeralStorage: string;
   readonly storage: string;
   readonly gpu: string;
+}
+
+/** What the platform gives to containers that do not say it, and what it gives at most. */
+export interface PlatformResources {
+  /** Requests of who names neither request nor limit. */
+  readonly defaults: ResourceQuantities;
+  /** Least limits of who names none; without one its limit is what it requests, as in Flyte. */
+  readonly defaultLimits?: ResourceQuantities | undefined;
+  readonly limits: ResourceQuantities;
 }
 
 /** One graph of nodes: the workflow itself or a sub-workflow. */

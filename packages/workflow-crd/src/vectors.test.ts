@@ -59,8 +59,10 @@ const input: BuildInput = {
   interruptible: false,
   overwriteCache: true,
   environment: [create(KeyValuePairSchema, { key: "A", value: "1" }), create(KeyValuePairSchema, { key: "B" })],
-  resourceDefaults: { cpu: "0.5", memory: "512Mi", ephemeralStorage: "", storage: "", gpu: "" },
-  resourceLimits: { cpu: "8000m", memory: "2048Mi", ephemeralStorage: "10G", storage: "", gpu: "1" },
+  resources: {
+    defaults: { cpu: "0.5", memory: "512Mi", ephemeralStorage: "", storage: "", gpu: "" },
+    limits: { cpu: "8000m", memory: "2048Mi", ephemeralStorage: "10G", storage: "", gpu: "1" },
+  },
   taskPluginOverrides: [
     create(PluginOverrideSchema, {
       taskType: "python-task",
@@ -108,7 +110,7 @@ test("the original's resource parses, also with single spaces in its keys", () =
       rawOutputPrefix: "s3://raw/x",
       consoleUrl: "http://console",
       recoveryExecution: input.recoveryExecution,
-      resourceDefaults: { cpu: "500m", memory: "512Mi", ephemeralStorage: "0", storage: "0", gpu: "0" },
+      resources: { defaults: { cpu: "500m", memory: "512Mi", ephemeralStorage: "0", storage: "0", gpu: "0" }, defaultLimits: undefined },
     },
   });
   expect(model.options.taskPlugins).toEqual(
@@ -185,6 +187,22 @@ test.each(texts.quantities.filter((quantity) => quantity.canonical !== undefined
 test.each(texts.durations)("duration $text", ({ nanoseconds, text }) => {
   expect(goDuration(BigInt(nanoseconds))).toBe(text);
   expect(Number(parseGoDuration(text)) / 1e6).toBeCloseTo(Number(nanoseconds) / 1e6, 6);
+});
+
+test.each([
+  { asked: "", limited: "", request: "500m", limit: "2" },
+  { asked: "3", limited: "", request: "3", limit: "3" },
+  { asked: "", limited: "250m", request: "250m", limit: "250m" },
+])("default limits: asked for $asked, at most $limited", ({ asked, limited, request, limit }) => {
+  const none = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
+  const entry = (value: string) => (value === "" ? [] : [{ name: Resources_ResourceName.CPU, value }]);
+  const template = create(TaskTemplateSchema, {
+    target: { case: "container", value: { resources: { requests: entry(asked), limits: entry(limited) } } },
+  });
+  const platform = { defaults: { ...none, cpu: "500m" }, defaultLimits: { ...none, cpu: "2" }, limits: none };
+  expect(withResources(template, platform).target.value).toMatchObject({
+    resources: { requests: [{ value: request }, { value: "0" }], limits: [{ value: limit }, { value: "0" }] },
+  });
 });
 
 test.each(texts.resources)("resources $request/$limit under $platformDefault/$platformLimit", (v) => {

@@ -11,6 +11,12 @@ test("an empty configuration is Flyte's", () => {
   expect(config.domains.map(({ id }) => id)).toEqual(["development", "staging", "production"]);
 });
 
+test("default limits are for all but GPUs, whose limit is what is requested", () => {
+  const parse = (defaultLimits: object) => adminConfigSchema.safeParse({ taskResources: { defaultLimits } });
+  expect(parse({ cpu: "4" }).data?.taskResources.defaultLimits).toEqual({ cpu: "4", memory: "", ephemeralStorage: "", gpu: "" });
+  expect(parse({ gpu: "1" }).error?.issues[0]?.path).toEqual(["taskResources", "defaultLimits"]);
+});
+
 test("unknown keys are refused", () => {
   expect(adminConfigSchema.safeParse({ server: { prot: 1 } }).success).toBe(false);
 });

@@ -27,6 +27,9 @@ const resources = z.strictObject({
   gpu: z.string().default(""),
 });
 
+/** Of GPUs a limit is always what is requested: Kubernetes accepts nothing else. */
+const defaultLimits = resources.omit({ gpu: true }).transform((limits) => ({ ...limits, gpu: "" }));
+
 /** Seconds; no store signs for longer than a week. */
 const maxExpiresInSeconds = z.number().positive().max(MAX_SIGNED_SECONDS).default(3600);
 
@@ -110,6 +113,11 @@ const settings = z.strictObject({
   taskResources: z
     .strictObject({
       defaults: resources.prefault({ cpu: "2", memory: "200Mi" }),
+      /**
+       * Least limits of containers that name none, within `limits`: with a CPU limit above the default request a task
+       * uses what would stand idle. Without one the limit is what is requested, as in Flyte.
+       */
+      defaultLimits: defaultLimits.optional(),
       limits: resources.prefault({ cpu: "2", memory: "1Gi", gpu: "1" }),
     })
     .prefault({}),

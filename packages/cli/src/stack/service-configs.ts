@@ -93,7 +93,12 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
         nats,
         storage: { container: `s3://${bucket}`, s3 },
         clusters: [{ name: "local", kubeconfig: cluster.kubeconfig }],
-        taskResources: { defaults: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "4", memory: "4Gi", gpu: "1" } },
+        // On a node of its own a task may use the processors that stand idle.
+        taskResources: {
+          defaults: { cpu: "500m", memory: "500Mi" },
+          defaultLimits: { cpu: "4" },
+          limits: { cpu: "4", memory: "4Gi", gpu: "1" },
+        },
         registration: { maxWorkflowNodes: 100_000 },
         ...(signIn && { auth: adminAuth(signIn) }),
       },

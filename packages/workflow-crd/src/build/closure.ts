@@ -8,7 +8,8 @@ import { buildGraph, type GraphParts, graphParts } from "./graph.js";
 import type { BindingForm } from "./node.js";
 import { protoJson } from "./proto-json.js";
 import { stripInterface } from "./strip-interface.js";
-import { withResources, type PlatformResources } from "./task-resources.js";
+import type { PlatformResources } from "../model.js";
+import { withResources } from "./task-resources.js";
 
 /** Fields of the resource that come from the compiled closure alone, and may stand in the blob store instead. */
 export interface ClosureFields {

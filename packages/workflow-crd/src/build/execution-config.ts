@@ -16,8 +16,10 @@ export function buildExecutionConfig(input: BuildInput): JsonObject {
     MaxParallelism: input.maxParallelism,
     RecoveryExecution: input.recoveryExecution === undefined ? {} : plainJson(WorkflowExecutionIdentifierSchema, input.recoveryExecution),
     TaskResources: {
-      Requests: buildQuantities(input.resourceDefaults),
-      Limits: buildQuantities(input.resourceLimits),
+      Requests: buildQuantities(input.resources.defaults),
+      Limits: buildQuantities(input.resources.limits),
+      // Unknown to Flyte's own propeller, which passes over it.
+      ...(input.resources.defaultLimits && { DefaultLimits: buildQuantities(input.resources.defaultLimits) }),
     },
     Interruptible: input.interruptible ?? null,
     OverwriteCache: input.overwriteCache,

@@ -4,7 +4,7 @@ import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compil
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { KeyValuePair, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { SecurityContext } from "@flyte-ts/idl/flyteidl/core/security_pb";
-import type { ResourceQuantities } from "../model.js";
+import type { PlatformResources } from "../model.js";
 
 /** All that a FlyteWorkflow resource is made from: one execution, its settings merged, its inputs complete. */
 export interface BuildInput {
@@ -26,8 +26,7 @@ export interface BuildInput {
   readonly interruptible?: boolean | undefined;
   readonly overwriteCache: boolean;
   readonly environment: readonly KeyValuePair[];
-  readonly resourceDefaults: ResourceQuantities;
-  readonly resourceLimits: ResourceQuantities;
+  readonly resources: PlatformResources;
   readonly taskPluginOverrides: readonly PluginOverride[];
   /** Execution whose finished nodes are taken over. */
   readonly recoveryExecution?: WorkflowExecutionIdentifier | undefined;

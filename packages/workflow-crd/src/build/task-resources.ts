@@ -1,14 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { compareQuantities } from "@flyte-ts/domain";
 import { ResourcesSchema, Resources_ResourceName as Name, type Resources, type TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import type { ResourceQuantities } from "../model.js";
+import type { PlatformResources, ResourceQuantities } from "../model.js";
 import { quantityOrZero } from "./quantity-or-zero.js";
-
-/** What the platform gives to containers that do not say it, and what it gives at most. */
-export interface PlatformResources {
-  readonly defaults: ResourceQuantities;
-  readonly limits: ResourceQuantities;
-}
 
 const KINDS = [
   { name: Name.CPU, field: "cpu", always: true },
@@ -19,8 +13,8 @@ const KINDS = [
 
 /**
  * A task's template with the resources of its container made whole: a missing request
- * is the limit or the platform's default, a missing limit is the request, and both
- * stay within the platform's limit. Storage and GPUs appear only where the task or
+ * is the limit or the platform's default, a missing limit is the request or the
+ * platform's default limit, whichever is more, and both stay within the platform's limit. Storage and GPUs appear only where the task or
  * the platform speaks of them. Quantities that cannot be read count as missing.
  */
 export function withResources(template: TaskTemplate, platform: PlatformResources): TaskTemplate {
@@ -33,7 +27,10 @@ export function withResources(template: TaskTemplate, platform: PlatformResource
     const [platformDefault, platformLimit] = [quantityOrZero(platform.defaults[field]), quantityOrZero(platform.limits[field])];
     if (!always && asked === "0" && limited === "0" && platformDefault === "0") continue;
     const request = [asked, limited, platformDefault].find((value) => value !== "0") ?? "0";
-    const limit = atMost(limited === "0" ? request : limited, platformLimit);
+    const limit = atMost(
+      limited === "0" ? atLeast(request, quantityOrZero(platform.defaultLimits?.[field] ?? "")) : limited,
+      platformLimit,
+    );
     resources.requests.push({
       $typeName: "flyteidl.core.Resources.ResourceEntry",
       name,
@@ -46,6 +43,10 @@ export function withResources(template: TaskTemplate, platform: PlatformResource
 
 function quantity(entries: Resources["requests"] | undefined, name: Name): string {
   return quantityOrZero(entries?.findLast((entry) => entry.name === name)?.value ?? "");
+}
+
+function atLeast(value: string, least: string): string {
+  return compareQuantities(value, least) < 0 ? least : value;
 }
 
 /** The smaller of the two; zero on either side is no limit. */

@@ -34,10 +34,7 @@ export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
   const name = template?.id?.name ?? "";
   const serviceAccountName = input.serviceAccountName || (input.securityContext?.runAs?.k8sServiceAccount ?? "");
   // A graph that stands elsewhere is large: it is built by who reads it, alone.
-  const closure =
-    closureReference === undefined
-      ? buildClosure(input.closure, { defaults: input.resourceDefaults, limits: input.resourceLimits })
-      : undefined;
+  const closure = closureReference === undefined ? buildClosure(input.closure, input.resources) : undefined;
   const interruptible = template?.metadataDefaults?.interruptible ?? false;
   return {
     apiVersion: API_VERSION,

@@ -21,8 +21,11 @@ export function parseOptions(root: Field): ExecutionOptions {
       .at("EnvironmentVariables")
       .entries()
       .map(([key, value]) => create(KeyValuePairSchema, { key, value: value.string() })),
-    resourceDefaults: parseQuantities(resources.at("Requests")),
-    resourceLimits: parseQuantities(resources.at("Limits")),
+    resources: {
+      defaults: parseQuantities(resources.at("Requests")),
+      defaultLimits: resources.at("DefaultLimits").optional(parseQuantities),
+      limits: parseQuantities(resources.at("Limits")),
+    },
     securityContext: root.at("securityContext").optional(parseSecurityContext),
     serviceAccountName: root.at("serviceAccountName").text(),
     rawOutputPrefix: orEmpty(root.at("rawOutputDataConfig")).at("output_location_prefix").text(),

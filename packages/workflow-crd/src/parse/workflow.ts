@@ -7,8 +7,7 @@ import {
 import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { create } from "@bufbuild/protobuf";
 import { isRecordOfUpdates } from "../fields-record.js";
-import type { PlatformResources } from "../build/task-resources.js";
-import type { ParsedWorkflow } from "../model.js";
+import type { ParsedWorkflow, PlatformResources } from "../model.js";
 import { type ClosureModel, parseGraphs } from "./closure.js";
 import { graphIn } from "./graph.js";
 import { inOneGo } from "./in-one-go.js";
@@ -105,8 +104,7 @@ function withSlices(status: WorkflowStatus, root: Field, slices: readonly Loaded
  * @throws WorkflowFormatError when the resource's settings are broken.
  */
 export function platformOf(json: unknown): PlatformResources {
-  const { resourceDefaults, resourceLimits } = parseOptions(new Field(json, "resource"));
-  return { defaults: resourceDefaults, limits: resourceLimits };
+  return parseOptions(new Field(json, "resource")).resources;
 }
 
 function parseOwnGraphs(root: Field): ClosureModel {

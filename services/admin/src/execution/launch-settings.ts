@@ -31,7 +31,8 @@ export interface LaunchSettings {
 interface Stored extends JsonObject {
   workflow: JsonValue;
   config: JsonValue;
-  resources: { defaults: JsonObject; limits: JsonObject };
+  /** Rows of earlier versions have no `defaultLimits`. */
+  resources: { defaults: JsonObject; defaultLimits?: JsonObject; limits: JsonObject };
   pluginOverrides: JsonValue[];
   recovers: JsonValue;
   placement: JsonValue;
@@ -42,13 +43,17 @@ export function encodeLaunchSettings(settings: LaunchSettings): string {
   const stored: Stored = {
     workflow: toJson(IdentifierSchema, settings.workflow),
     config: toSpeakableJson(WorkflowExecutionConfigSchema, settings.config),
-    resources: { defaults: { ...settings.resources.defaults }, limits: { ...settings.resources.limits } },
+    resources: storedResources(settings.resources),
     pluginOverrides: settings.pluginOverrides.map((override) => toJson(PluginOverrideSchema, override)),
     recovers: settings.recovers === undefined ? null : toJson(WorkflowExecutionIdentifierSchema, settings.recovers),
     placement: settings.placement === undefined ? null : { ...settings.placement },
   };
   refuseNul(stored, "spec");
   return JSON.stringify(stored);
+}
+
+function storedResources({ defaults, defaultLimits, limits }: PlatformResources): Stored["resources"] {
+  return { defaults: { ...defaults }, ...(defaultLimits && { defaultLimits: { ...defaultLimits } }), limits: { ...limits } };
 }
 
 export function decodeLaunchSettings(json: JsonValue): LaunchSettings {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { type BuildInput, buildFlyteWorkflow, type FlyteWorkflowResource } from "@flyte-ts/workflow-crd";
+import { type BuildInput, buildFlyteWorkflow, type FlyteWorkflowResource, type ResourceQuantities } from "@flyte-ts/workflow-crd";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ResourceTexts } from "../task/resources.js";
@@ -55,13 +55,16 @@ function buildInput(
     interruptible: merged.interruptible,
     overwriteCache: merged.overwriteCache,
     environment: merged.envs?.values ?? [],
-    resourceDefaults: quantities(settings.resources.defaults),
-    resourceLimits: quantities(settings.resources.limits),
+    resources: {
+      defaults: quantities(settings.resources.defaults),
+      defaultLimits: settings.resources.defaultLimits && quantities(settings.resources.defaultLimits),
+      limits: quantities(settings.resources.limits),
+    },
     taskPluginOverrides: settings.pluginOverrides,
     recoveryExecution: settings.recovers,
   };
 }
 
-function quantities(texts: ResourceTexts): BuildInput["resourceDefaults"] {
+function quantities(texts: ResourceTexts): ResourceQuantities {
   return { ...texts, storage: "" };
 }

@@ -19,6 +19,8 @@ export interface ResourceTexts {
 
 export interface PlatformResources {
   readonly defaults: ResourceTexts;
+  /** Least limits of containers that name none; without one the limit is what is requested, as in Flyte. */
+  readonly defaultLimits?: ResourceTexts | undefined;
   readonly limits: ResourceTexts;
 }
 
@@ -31,7 +33,8 @@ export async function platformResources(deps: Pick<AdminDeps, "db" | "config">, 
 /** The same from the attributes that hold there, if there are any. */
 export function resourcesOf(attributes: TaskResourceAttributes | undefined, config: Pick<AdminConfig, "taskResources">): PlatformResources {
   if (attributes === undefined) return config.taskResources;
-  return { defaults: texts(attributes.defaults), limits: texts(attributes.limits) };
+  const { defaultLimits } = config.taskResources;
+  return { defaults: texts(attributes.defaults), defaultLimits, limits: texts(attributes.limits) };
 }
 
 function texts(spec: TaskResourceSpec | undefined): ResourceTexts {

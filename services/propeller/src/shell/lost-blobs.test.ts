@@ -107,7 +107,7 @@ describe("what a dynamic task made", () => {
       attemptDir,
       id: create(IdentifierSchema),
       parent: create(TaskTemplateSchema),
-      options: { resourceDefaults: none, resourceLimits: none },
+      options: { resources: { defaults: none, limits: none } },
       compiledBefore,
     };
     return readDynamic(question).finally(() => channel.close());

@@ -233,6 +233,27 @@ describe("the pod of a container task", () => {
     expect(resources?.limits?.["ephemeral-storage"]).toBe("10Gi");
   });
 
+  it.each([
+    ["nothing", {}, { requests: { cpu: "500m", memory: "500Mi" }, limits: { cpu: "2", memory: "500Mi" } }],
+    ["a request", { requests: [quantity(R.CPU, "1")] }, { requests: { cpu: "1", memory: "500Mi" }, limits: { cpu: "2", memory: "500Mi" } }],
+    [
+      "a larger one",
+      { requests: [quantity(R.CPU, "3")] },
+      { requests: { cpu: "3", memory: "500Mi" }, limits: { cpu: "3", memory: "500Mi" } },
+    ],
+    ["a limit", { limits: [quantity(R.CPU, "1")] }, { requests: { cpu: "1", memory: "500Mi" }, limits: { cpu: "1", memory: "500Mi" } }],
+  ])("may use more than it requests up to the default limit: asked for %s", (_, resources, expected) => {
+    const limits = { resourceDefaultLimits: create(ResourceSetSchema, { cpu: "2", memory: "0" }) };
+    const pod = buildPod(request({ target: { case: "container", value: { resources } } }, limits), { config: config() });
+    expect(pod.spec.containers[0]?.resources).toEqual(expected);
+  });
+
+  it("has no default limit above the platform's", () => {
+    const limits = { resourceDefaultLimits: create(ResourceSetSchema, { cpu: "64" }) };
+    const pod = buildPod(request({ target: { case: "container", value: {} } }, limits), { config: config() });
+    expect(pod.spec.containers[0]?.resources).toMatchObject({ requests: { cpu: "500m" }, limits: { cpu: "4" } });
+  });
+
   it("goes to nodes with the accelerator, with shared memory mounted", () => {
     const extendedResources = create(ExtendedResourcesSchema, {
       gpuAccelerator: { device: "nvidia-a100", partitionSizeValue: { case: "partitionSize", value: "1g.5gb" } },

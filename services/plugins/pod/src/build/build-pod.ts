@@ -122,6 +122,7 @@ function containerContext(request: TaskRequest, { config, base, taskTemplatePath
     override: resourcesOf(request.overrides?.resources, gpuResourceName),
     platform: {
       defaults: request.resourceDefaults,
+      defaultLimits: request.resourceDefaultLimits,
       limits: request.resourceLimits,
       fallback: config.fallbackResources,
       gpuResourceName,

@@ -8,6 +8,7 @@ type Quantities = Record<string, string>;
 
 export interface PlatformResources {
   readonly defaults: ResourceSet | undefined;
+  readonly defaultLimits: ResourceSet | undefined;
   readonly limits: ResourceSet | undefined;
   /** Where neither the task nor the platform says anything. */
   readonly fallback: { readonly cpu: string; readonly memory: string };
@@ -63,7 +64,7 @@ export function mergeResources(base: ResourceRequirements | undefined, over: Res
 
 /**
  * The resources that a container gets: a missing request is its limit, a missing limit
- * its request, both missing the platform's default; nothing above the platform's limit
+ * its request or the platform's default limit, whichever is more, both missing the platform's default; nothing above the platform's limit
  * and no request above its limit. Ephemeral storage and GPUs only when asked for. With
  * `fillIn` false, what is not asked for stays out and only the limits apply.
  * @throws BadSpecification for a value that is not a quantity.
@@ -72,22 +73,25 @@ export function settleResources(asked: ResourceRequirements, platform: PlatformR
   const { gpuResourceName } = platform;
   const requests = renameGpu(asked.requests, gpuResourceName);
   const limits = renameGpu(asked.limits, gpuResourceName);
-  const settle = (key: string, rule: { fallback?: string | undefined; most?: string | undefined }) => {
+  const settle = (key: string, rule: { fallback?: string | undefined; least?: string | undefined; most?: string | undefined }) => {
     let request = given(key, requests[key]);
     let limit = given(key, limits[key]);
     if (fillIn) {
       request ??= limit ?? given(key, rule.fallback);
-      limit ??= request;
+      limit ??= atLeast(request, given(key, rule.least));
     }
     request = atMost(atMost(request, rule.most), limit === undefined ? undefined : atMost(limit, rule.most));
     limit = atMost(limit, rule.most);
     put(requests, key, request);
     put(limits, key, limit);
   };
-  const { defaults, limits: most, fallback } = platform;
-  settle("cpu", { fallback: nonZero(defaults?.cpu) ?? fallback.cpu, most: most?.cpu });
-  settle("memory", { fallback: nonZero(defaults?.memory) ?? fallback.memory, most: most?.memory });
-  if (isAsked("ephemeral-storage")) settle("ephemeral-storage", { fallback: defaults?.ephemeralStorage, most: most?.ephemeralStorage });
+  const { defaults, defaultLimits: least, limits: most, fallback } = platform;
+  settle("cpu", { fallback: nonZero(defaults?.cpu) ?? fallback.cpu, least: least?.cpu, most: most?.cpu });
+  settle("memory", { fallback: nonZero(defaults?.memory) ?? fallback.memory, least: least?.memory, most: most?.memory });
+  if (isAsked("ephemeral-storage")) {
+    const fallback = defaults?.ephemeralStorage;
+    settle("ephemeral-storage", { fallback, least: least?.ephemeralStorage, most: most?.ephemeralStorage });
+  }
   if (isAsked(gpuResourceName)) settle(gpuResourceName, { fallback: defaults?.gpu, most: most?.gpu });
   return clean({ requests: canonical(requests), limits: canonical(limits) });
 
@@ -104,6 +108,10 @@ function renameGpu(quantities: Quantities | undefined, gpuResourceName: string):
 function put(quantities: Quantities, key: string, value: string | undefined): void {
   if (value === undefined) delete quantities[key];
   else quantities[key] = value;
+}
+
+function atLeast(value: string | undefined, least: string | undefined): string | undefined {
+  return value !== undefined && least !== undefined && compareQuantities(value, least) < 0 ? least : value;
 }
 
 function atMost(value: string | undefined, most: string | undefined): string | undefined {

@@ -14,7 +14,7 @@ export interface DynamicQuestions {
       readonly id: Identifier;
       /** The task that made it: its outputs are the graph's. */
       readonly parent: TaskTemplate;
-      readonly options: Pick<ExecutionOptions, "resourceDefaults" | "resourceLimits">;
+      readonly options: Pick<ExecutionOptions, "resources">;
       /** It may have been compiled before: then that form counts, whatever it was made of has become since. */
       readonly compiledBefore: boolean;
     };

@@ -65,7 +65,7 @@ function question(name: string, compiledBefore = false): QuestionOf<"readDynamic
     attemptDir: `file://${folder}/${name}/0`,
     id: id(ResourceType.WORKFLOW, "dynamic_n0"),
     parent: task("parent"),
-    options: { resourceDefaults: none, resourceLimits: none },
+    options: { resources: { defaults: none, limits: none } },
     compiledBefore,
   };
 }

@@ -80,8 +80,7 @@ async function read(question: ReadDynamic, sources: Sources): Promise<Answer<Dyn
     await blobs.put(place, bytes);
   } else closure = readCompiled(bytes, place);
   await breathe();
-  const { resourceDefaults, resourceLimits } = question.options;
-  const model = await inTurns(parseClosure(closure, { defaults: resourceDefaults, limits: resourceLimits }));
+  const model = await inTurns(parseClosure(closure, question.options.resources));
   return { kind: "value", value: { model, closure: bytes.length > maxEventBytes ? undefined : closure } };
 }
 

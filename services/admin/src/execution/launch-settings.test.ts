@@ -1,0 +1,19 @@
+import { create } from "@bufbuild/protobuf";
+import { WorkflowExecutionConfigSchema } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
+import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { expect, test } from "vitest";
+import { decodeLaunchSettings, encodeLaunchSettings } from "./launch-settings.js";
+
+const texts = { cpu: "1", memory: "", ephemeralStorage: "", gpu: "" };
+const settings = {
+  workflow: create(IdentifierSchema, { name: "w" }),
+  config: create(WorkflowExecutionConfigSchema),
+  pluginOverrides: [],
+};
+
+test.each([
+  { defaults: texts, limits: texts },
+  { defaults: texts, defaultLimits: { ...texts, cpu: "4" }, limits: texts },
+])("resources are kept with the row: %j", (resources) => {
+  expect(decodeLaunchSettings(JSON.parse(encodeLaunchSettings({ ...settings, resources }))).resources).toEqual(resources);
+});
