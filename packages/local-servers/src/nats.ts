@@ -14,7 +14,7 @@ const NATS_VERSION = "2.15.1";
  * What it takes beyond this it gives back soon and collects more often for. Without, it keeps for minutes what a run of 100,000 tasks
  * made it take. No limit to what it may hold.
  */
-const MEMORY = "40MiB";
+const MEMORY = "24MiB";
 
 export interface NatsOptions {
   /** Folder of the JetStream store. */

@@ -45,6 +45,8 @@ export interface PoolOptions {
 
 /** A connection that nobody has used for so long goes, and with it what its server process has come to hold, some MiB after large work. */
 const IDLE_MS = 10_000;
+/** Those that are never idle for so long, for something asks twice a second, are replaced by new ones after this time. */
+const LIFETIME_S = 30;
 
 /** The commit was sent and its answer lost: the transaction may or may not be there. */
 export class CommitUnknown extends Error {
@@ -63,6 +65,7 @@ export function createPool(options: PoolOptions): Database {
     statement_timeout: statementTimeoutMs,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: IDLE_MS,
+    maxLifetimeSeconds: LIFETIME_S,
     keepAlive: true,
   });
   pool.on("error", (error) => logger.warn({ error: error.message }, "idle database connection lost"));
