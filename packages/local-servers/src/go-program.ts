@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cacheFolder, executable, onPath } from "./cache-folder.js";
-import { exclusively } from "./exclusively.js";
 import type { FindOptions } from "./find-options.js";
+import { complete, madeOnce } from "./made-once.js";
 import { ServerStartError } from "./server-process.js";
 
 export interface GoProgram {
@@ -29,24 +28,21 @@ export interface GoProgram {
 export async function findGoProgram(program: GoProgram, { onBuild, get = true }: FindOptions = {}): Promise<string> {
   const named = process.env[program.variable];
   if (named) return named;
-  const cache = cacheFolder();
-  const cached = join(cache, `${program.name}-${program.version}`);
+  const cached = join(cacheFolder(), `${program.name}-${program.version}`);
   if (executable(cached)) return cached;
   const found = onPath(program.name);
   if (found !== undefined) return found;
   if (!get) throw missing(program, "it is not there");
   if (onPath("go") === undefined) throw missing(program, "there is no Go on the PATH to build it with");
-  mkdirSync(cache, { recursive: true });
-  await exclusively(`${cached}.lock`, async () => {
-    if (executable(cached)) return;
+  const make = () => {
     onBuild?.(`${program.name} ${program.version}`);
-    await build(program, cached);
-  });
+    return complete(cached, (staged) => build(program, staged));
+  };
+  await madeOnce(cached, { isThere: () => executable(cached), make });
   return cached;
 }
 
-async function build(program: GoProgram, target: string): Promise<void> {
-  const staged = `${target}.${process.pid}`;
+async function build(program: GoProgram, staged: string): Promise<void> {
   const flags = ["-mod=readonly", "-buildvcs=false", "-ldflags", `-s -w ${program.linkerFlags ?? ""}`];
   const child = spawn("go", ["build", ...flags, "-o", staged, program.package], {
     cwd: fileURLToPath(new URL(`../go/${program.module}`, import.meta.url)),
@@ -58,11 +54,7 @@ async function build(program: GoProgram, target: string): Promise<void> {
     errors = (errors + chunk.toString()).slice(-2_000);
   });
   const status = await new Promise<number | null>((resolve) => child.once("exit", resolve).once("error", () => resolve(null)));
-  if (status !== 0) {
-    rmSync(staged, { force: true });
-    throw missing(program, `it could not be built: ${errors.trim()}`);
-  }
-  renameSync(staged, target);
+  if (status !== 0) throw missing(program, `it could not be built: ${errors.trim()}`);
 }
 
 function missing({ name, version, variable }: GoProgram, why: string): ServerStartError {

@@ -19,4 +19,4 @@ export type { FindOptions } from "./find-options.js";
 export { type Guard, isGuard, startGuard } from "./guard.js";
 export { ServerStartError, type LocalServer } from "./server-process.js";
 export { freePort, portInUse } from "./free-port.js";
-export { exclusively } from "./exclusively.js";
+export { madeOnce } from "./made-once.js";

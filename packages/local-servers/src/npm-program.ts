@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cacheFolder } from "./cache-folder.js";
-import { exclusively } from "./exclusively.js";
 import type { FindOptions } from "./find-options.js";
+import { complete, madeOnce } from "./made-once.js";
 import { ServerStartError } from "./server-process.js";
 
 export interface NpmProgram {
@@ -29,19 +29,17 @@ export async function findNpmProgram(program: NpmProgram, { onBuild, get = true 
   if (named) return named;
   const cached = join(cacheFolder(), `${name}-${version}`);
   const module = join(cached, "node_modules", program.module);
-  if (existsSync(module)) return module;
-  if (!get) throw missing(program, "it is not installed");
-  mkdirSync(cacheFolder(), { recursive: true });
-  await exclusively(`${cached}.lock`, async () => {
-    if (existsSync(module)) return;
+  const isThere = () => existsSync(module);
+  if (!get && !isThere()) throw missing(program, "it is not installed");
+  const make = () => {
     onBuild?.(`${name} ${version}`);
-    await install(program, cached);
-  });
+    return complete(cached, (staged) => install(program, staged));
+  };
+  await madeOnce(cached, { isThere, make });
   return module;
 }
 
-async function install(program: NpmProgram, target: string): Promise<void> {
-  const staged = `${target}.${process.pid}`;
+async function install(program: NpmProgram, staged: string): Promise<void> {
   cpSync(fileURLToPath(new URL(`../npm/${program.name}`, import.meta.url)), staged, { recursive: true });
   const words = ["ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const child = spawn("npm", words, { cwd: staged, stdio: ["ignore", "ignore", "pipe"] });
@@ -50,13 +48,7 @@ async function install(program: NpmProgram, target: string): Promise<void> {
     errors = (errors + chunk.toString()).slice(-2_000);
   });
   const status = await new Promise<number | null>((resolve) => child.once("exit", resolve).once("error", () => resolve(null)));
-  if (status === 0) {
-    rmSync(target, { recursive: true, force: true });
-    renameSync(staged, target);
-    return;
-  }
-  rmSync(staged, { recursive: true, force: true });
-  throw missing(program, `it could not be installed: ${errors.trim()}`);
+  if (status !== 0) throw missing(program, `it could not be installed: ${errors.trim()}`);
 }
 
 function missing({ name, version, variable }: NpmProgram, why: string): ServerStartError {

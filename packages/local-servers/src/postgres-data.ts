@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "./cache-folder.js";
-import { exclusively } from "./exclusively.js";
 import type { Guard } from "./guard.js";
+import { complete, madeOnce } from "./made-once.js";
 import { ServerStartError } from "./server-process.js";
 import { nobody, unprivileged } from "./unprivileged.js";
 
@@ -55,10 +55,7 @@ async function initialisedData({ root, initdb }: PostgresBinaries, guard: Guard 
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
   const digest = createHash("sha256").update(FLAGS.join(" ")).digest("hex").slice(0, 8);
   const data = join(cacheFolder(), `postgresql-data-${version}-${digest}`);
-  if (existsSync(data)) return data;
-  mkdirSync(cacheFolder(), { recursive: true });
-  await exclusively(`${data}.lock`, async () => {
-    if (existsSync(data)) return;
+  const make = async () => {
     const password = `${data}.password`;
     try {
       writeFileSync(password, randomPassword(), { mode: 0o600 });
@@ -71,21 +68,9 @@ async function initialisedData({ root, initdb }: PostgresBinaries, guard: Guard 
     } finally {
       rmSync(password, { force: true });
     }
-  });
+  };
+  await madeOnce(data, { isThere: () => existsSync(data), make });
   return data;
-}
-
-/** Makes a folder under another name, so that it stands at its own when it is complete; what is left of an earlier try at either goes. */
-async function complete(folder: string, make: (made: string) => Promise<void>): Promise<void> {
-  const made = `${folder}.new`;
-  rmSync(made, { recursive: true, force: true });
-  try {
-    await make(made);
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(made, folder);
-  } finally {
-    rmSync(made, { recursive: true, force: true });
-  }
 }
 
 interface Running {

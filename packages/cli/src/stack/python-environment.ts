@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { exclusively } from "@flyte-ts/local-servers";
+import { madeOnce } from "@flyte-ts/local-servers";
 import { cacheFolder, repositoryRoot } from "./paths.js";
 
 /** A virtual environment with flytekit and what the examples import; its `bin` goes on the PATH of pods. */
@@ -45,12 +45,8 @@ export async function ensurePythonEnvironment(onInstall: (text: string) => void)
   const folder = join(cacheFolder(), `python-${version}-${digest}`);
   const environment = { bin: join(folder, "bin") };
   const done = join(folder, "complete");
-  if (existsSync(done)) return environment;
-  mkdirSync(cacheFolder(), { recursive: true });
-  // Two stacks that start at the same time make it once.
-  await exclusively(`${folder}.lock`, async () => {
-    if (!existsSync(done)) await make({ folder, requirements, version, onInstall });
-  });
+  const making = { folder, requirements, version, onInstall };
+  await madeOnce(folder, { isThere: () => existsSync(done), make: () => make(making) });
   return environment;
 }
 

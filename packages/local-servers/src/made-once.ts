@@ -1,0 +1,35 @@
+import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { exclusively } from "./exclusively.js";
+
+export interface Making {
+  /** Whether it is there, complete. */
+  readonly isThere: () => boolean;
+  readonly make: () => Promise<void>;
+}
+
+/** Makes a file or folder unless it is there: once, whoever asks at the same time. The folder that it stands in is made too. */
+export async function madeOnce(path: string, { isThere, make }: Making): Promise<void> {
+  if (isThere()) return;
+  mkdirSync(dirname(path), { recursive: true });
+  await exclusively(`${path}.lock`, async () => {
+    // Who had the lock before may have made it.
+    if (!isThere()) await make();
+  });
+}
+
+/**
+ * Makes a file or folder under another name, so that it stands at its own when it is complete; what is left of an earlier try at either
+ * goes. One process at a time.
+ */
+export async function complete(path: string, make: (staged: string) => Promise<void>): Promise<void> {
+  const staged = `${path}.new`;
+  rmSync(staged, { recursive: true, force: true });
+  try {
+    await make(staged);
+    rmSync(path, { recursive: true, force: true });
+    renameSync(staged, path);
+  } finally {
+    rmSync(staged, { recursive: true, force: true });
+  }
+}
