@@ -123,7 +123,7 @@ export function failingPodCases(onNode: () => { readonly stack: StackOnNode; rea
     test("one that never has room fails", async () => {
       quota("small", "--hard=limits.cpu=200m");
       await expect.poll(() => kubectl("get", "quota", "small", "-o", "jsonpath={.status.hard}")).toContain("200m");
-      const message = expect.stringContaining("exceeded quota: small, requested: limits.cpu=500m");
+      const message = expect.stringContaining("exceeded quota: small, requested: limits.cpu=4");
       expect(await pods.run("never", "true")).toMatchObject({ phase: "FAILED", code: "ResourceRequestsExceedLimits", message });
     });
   });
