@@ -24,10 +24,21 @@ export function unprivileged(command: string, args: readonly string[], paths: re
   return { command: "setpriv", args: [...drop, command, ...args] };
 }
 
-/** User and group ids of `nobody`. */
-export function nobody(): { uid: number; gid: number } {
-  const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
-  return { uid: id("-u"), gid: id("-g") };
+interface Ids {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+let known: Ids | undefined;
+
+/** User and group ids of `nobody`; asked for once: a start of a database needs them four times. */
+export function nobody(): Ids {
+  if (known !== undefined) return known;
+  const told = execFileSync("id", ["nobody"], { encoding: "utf8" });
+  const [, uid, gid] = /^uid=(\d+)\S* gid=(\d+)/.exec(told) ?? [];
+  if (uid === undefined) throw new Error(`id nobody: ${told.trim()}`);
+  known = { uid: Number(uid), gid: Number(gid) };
+  return known;
 }
 
 function reachable(path: string): boolean {

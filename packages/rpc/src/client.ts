@@ -79,7 +79,8 @@ export function openChannel(options: ChannelOptions): Channel {
     "grpc.max_send_message_length": -1,
     "grpc.max_metadata_size": 128 * 1024,
     "grpc.initial_reconnect_backoff_ms": 100,
-    "grpc.max_reconnect_backoff_ms": 5_000,
+    // Who starts beside the server that it calls is ready soon after it; and so is all else when a server comes back.
+    "grpc.max_reconnect_backoff_ms": 500,
     "grpc.keepalive_time_ms": 30_000,
     "grpc.enable_channelz": 0,
     "grpc.use_local_subchannel_pool": 1,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, closeSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { askReady } from "./ask-ready.js";
 import { cacheFolder } from "./paths.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Guard } from "@flyte-ts/local-servers";
@@ -81,11 +82,12 @@ export class SupervisedService {
     let reason = "no answer";
     while (Date.now() < deadline) {
       try {
-        const response = await fetch(`http://127.0.0.1:${this.spec.opsPort}/readyz`, { signal: AbortSignal.timeout(2_000) });
-        reason = (await response.text()).trim();
-        if (response.ok) return;
+        const { ready, text } = await askReady(this.spec.opsPort, 2_000);
+        if (ready) return;
+        reason = text;
       } catch {
-        // Not listening yet.
+        // Not listening yet, and not ready as soon as it is.
+        await sleep(50);
       }
       if (this.#failures >= 5) break;
       await sleep(50);
