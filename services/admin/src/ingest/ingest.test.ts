@@ -157,6 +157,26 @@ const run = () => [
 ];
 
 describe("recording", () => {
+  test("what is told again writes nothing: services that are asked how it stands say the same for hours", async () => {
+    const items = [
+      execution(workflow(1, Workflow.RUNNING)),
+      execution(node(2, Node.QUEUED)),
+      execution(node(3, Node.RUNNING)),
+      plugin(task(Task.RUNNING, 0, { inputValue: { case: "inputUri", value: "s3://b/inputs.pb" } })),
+    ];
+    const { record } = recorder();
+    await record(items);
+    const revisions = async () => {
+      const of = (table: string) =>
+        db.query({ text: `SELECT revision, updated_at FROM ${table} WHERE execution_id = $1`, values: [rowId] });
+      return [(await of("node_executions")).rows, (await of("task_executions")).rows];
+    };
+    const before = await revisions();
+    expect(before.map((rows) => rows.length)).toEqual([1, 1]);
+    for (const item of items) expect((await record([item])).outcomes).toEqual(["recorded"]);
+    expect(await revisions()).toEqual(before);
+  });
+
   test("any order, any repetition, any split into batches, and two replicas at once give the same rows", async () => {
     const reference = recorder();
     for (const item of run()) expect((await reference.record([item])).outcomes).toEqual(["recorded"]);
