@@ -25,8 +25,8 @@ const placed = new Map();
 place(service);
 
 for (const [from, to] of placed) copy(from, join(target, to));
-writeFileSync(join(target, "main.mjs"), `import "./${entry(service)}/dist/main.js";\n`);
-cpSync(join(root, "deploy", "images", "health.mjs"), join(target, "health.mjs"));
+writeFileSync(join(target, "service.mjs"), `import "./${entry(service)}/dist/main.js";\n`);
+for (const file of ["main.mjs", "health.mjs"]) cpSync(join(root, "deploy", "images", file), join(target, file));
 const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
 const bill = billOfMaterials({
   name: manifest(service).name,
