@@ -13,7 +13,7 @@ test("an empty configuration is Flyte's", () => {
 
 test("default limits are for all but GPUs, whose limit is what is requested", () => {
   const parse = (defaultLimits: object) => adminConfigSchema.safeParse({ taskResources: { defaultLimits } });
-  expect(parse({ cpu: "4" }).data?.taskResources.defaultLimits).toEqual({ cpu: "4", memory: "", ephemeralStorage: "", gpu: "" });
+  expect(parse({ cpu: "4" }).data?.taskResources.defaultLimits).toEqual({ cpu: "4", memory: "", ephemeralStorage: "" });
   expect(parse({ gpu: "1" }).error?.issues[0]?.path).toEqual(["taskResources", "defaultLimits"]);
 });
 

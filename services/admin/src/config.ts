@@ -28,7 +28,7 @@ const resources = z.strictObject({
 });
 
 /** Of GPUs a limit is always what is requested: Kubernetes accepts nothing else. */
-const defaultLimits = resources.omit({ gpu: true }).transform((limits) => ({ ...limits, gpu: "" }));
+const defaultLimits = resources.omit({ gpu: true });
 
 /** Seconds; no store signs for longer than a week. */
 const maxExpiresInSeconds = z.number().positive().max(MAX_SIGNED_SECONDS).default(3600);

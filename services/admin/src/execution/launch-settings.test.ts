@@ -13,7 +13,7 @@ const settings = {
 
 test.each([
   { defaults: texts, limits: texts },
-  { defaults: texts, defaultLimits: { ...texts, cpu: "4" }, limits: texts },
+  { defaults: texts, defaultLimits: { cpu: "4", memory: "", ephemeralStorage: "" }, limits: texts },
 ])("resources are kept with the row: %j", (resources) => {
   expect(decodeLaunchSettings(JSON.parse(encodeLaunchSettings({ ...settings, resources }))).resources).toEqual(resources);
 });

@@ -65,6 +65,6 @@ function buildInput(
   };
 }
 
-function quantities(texts: ResourceTexts): ResourceQuantities {
-  return { ...texts, storage: "" };
+function quantities(texts: Omit<ResourceTexts, "gpu"> & Partial<ResourceTexts>): ResourceQuantities {
+  return { gpu: "", ...texts, storage: "" };
 }

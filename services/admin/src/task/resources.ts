@@ -20,7 +20,7 @@ export interface ResourceTexts {
 export interface PlatformResources {
   readonly defaults: ResourceTexts;
   /** Least limits of containers that name none; without one the limit is what is requested, as in Flyte. */
-  readonly defaultLimits?: ResourceTexts | undefined;
+  readonly defaultLimits?: Omit<ResourceTexts, "gpu"> | undefined;
   readonly limits: ResourceTexts;
 }
 
