@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -17,14 +18,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** Starts what an image starts, with this in the place of the service, and asks it to end once it has said something. */
 async function endOf(service: string, signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   writeFileSync(join(folder, "service.mjs"), service);
-  const child: ChildProcess = spawn(process.execPath, [join(folder, "main.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [join(folder, "main.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
   testGuard().watch(child, "SIGKILL");
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done) =>
-    child.once("exit", (code, by) => done({ code, signal: by })),
-  );
-  await new Promise((said) => child.stdout?.once("data", said));
+  const ended = once(child, "exit");
+  await once(child.stdout, "data");
   child.kill(signal);
-  return await ended;
+  const [code, by] = (await ended) as [number | null, NodeJS.Signals | null];
+  return { code, signal: by };
 }
 
 test.each(["SIGTERM", "SIGINT"] as const)("a service that is still starting ends when it is asked to (%s)", async (signal) => {

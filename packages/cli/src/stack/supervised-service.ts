@@ -45,6 +45,9 @@ const OLD_OBJECTS = "--heap-growing-percent=60";
  */
 const BUFFERS = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
 
+/** Between two questions to a service that starts, ms. */
+const ASK_AGAIN_MS = 50;
+
 const LONGEST_LOG = 20 * 1024 * 1024;
 
 /** One service as a child process that is started again when it dies. */
@@ -87,10 +90,10 @@ export class SupervisedService {
         reason = text;
       } catch {
         // Not listening yet, and not ready as soon as it is.
-        await sleep(50);
+        await sleep(ASK_AGAIN_MS);
       }
       if (this.#failures >= 5) break;
-      await sleep(50);
+      await sleep(ASK_AGAIN_MS);
     }
     throw new Error(`${this.spec.name} did not become ready: ${reason}\n${this.logTail()}`);
   }

@@ -1,8 +1,9 @@
 import { isTerminalNodeEvent } from "@flyte-ts/domain";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ErrorFact, NodeFact, NodeTargetFact } from "./facts.js";
+import { ifChanged } from "./if-changed.js";
 import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
-import { foldProgress, ifChanged, noProgress, type Progress, replacesEnd } from "./progress.js";
+import { foldProgress, noProgress, type Progress, replacesEnd } from "./progress.js";
 
 /**
  * What events have told of a node so far. Of what is large (inputs, outputs, error, target,
@@ -43,7 +44,7 @@ export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bi
   // A child execution never changes once it is told.
   const targetOrder = fact.target?.isExecution === true ? TERMINAL_ORDER : order;
   const retargets = fact.target !== undefined && targetOrder > before.targetOrder;
-  const after = {
+  return ifChanged(before, {
     phase: moves ? fact.phase : before.phase,
     ...foldProgress(before, fact, { order, moves, starts, ends }),
     error: ends ? fact.error : before.error,
@@ -63,8 +64,7 @@ export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bi
     isParent: before.isParent || fact.isParent,
     isDynamic: before.isDynamic || fact.isDynamic,
     isArray: before.isArray || fact.isArray,
-  };
-  return state === undefined ? after : ifChanged(state, after);
+  });
 }
 
 function emptyNode(fact: NodeFact): NodeState {

@@ -33,12 +33,6 @@ export function replacesEnd(before: Progress, fact: ProgressFact): boolean {
   return before.settled !== undefined && fact.settled === undefined;
 }
 
-/** The state after an event; the one before it, itself, when they say the same: then there is nothing to write. */
-export function ifChanged<State extends object>(before: State, after: State): State {
-  for (const key of Object.keys(after) as (keyof State)[]) if (after[key] !== before[key]) return after;
-  return before;
-}
-
 /** The order that puts an event behind all that the row holds. */
 export function nextOrder(state: Progress | undefined): bigint {
   return state === undefined ? 0n : state.phaseOrder + 1n;

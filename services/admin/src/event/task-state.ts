@@ -1,8 +1,9 @@
 import { isTerminalTaskEvent } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskFact } from "./facts.js";
+import { ifChanged } from "./if-changed.js";
 import { NO_ORDER } from "./order.js";
-import { foldProgress, ifChanged, noProgress, type Progress, replacesEnd } from "./progress.js";
+import { foldProgress, noProgress, type Progress, replacesEnd } from "./progress.js";
 
 /** What events have told of a task attempt so far, as far as the row holds it; it started when it ran first. */
 export interface TaskState extends Progress {
@@ -15,7 +16,7 @@ export function belongsToTask(state: TaskState | undefined, fact: TaskFact): boo
   return state === undefined || !isTerminalTaskEvent(state.phase) || !isTerminalTaskEvent(fact.phase) || replacesEnd(state, fact);
 }
 
-/** Adds one event; the same promise as foldWorkflow gives. One that says nothing new gives the same state back: plugin services repeat themselves. */
+/** Adds one event; the same promise as foldWorkflow gives. */
 export function foldTask(state: TaskState | undefined, fact: TaskFact, order: bigint): TaskState {
   if (state !== undefined && !belongsToTask(state, fact)) return state;
   const before = state ?? emptyTask(fact);
@@ -23,12 +24,11 @@ export function foldTask(state: TaskState | undefined, fact: TaskFact, order: bi
   const moves = ends || (!isTerminalTaskEvent(before.phase) && order > before.phaseOrder);
   const runs = fact.phase === TaskExecution_Phase.RUNNING;
   const starts = runs && (before.startedOrder === NO_ORDER || order < before.startedOrder);
-  const after = {
+  return ifChanged(before, {
     phase: moves ? fact.phase : before.phase,
     phaseVersion: moves ? fact.phaseVersion : before.phaseVersion,
     ...foldProgress(before, fact, { order, moves, starts, ends }),
-  };
-  return state === undefined ? after : ifChanged(state, after);
+  });
 }
 
 function emptyTask(fact: TaskFact): TaskState {

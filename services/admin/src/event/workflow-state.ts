@@ -1,6 +1,7 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ErrorFact, WorkflowFact } from "./facts.js";
+import { ifChanged } from "./if-changed.js";
 import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
 
 /** What events have told of an execution so far. */
@@ -46,7 +47,8 @@ export function elapsed(state: { readonly startedAt: bigint | undefined; readonl
 
 /**
  * Adds one event. The same events give the same state in any order and however often each
- * comes, as long as there is one terminal event among them: the first that comes stands.
+ * comes, as long as there is one terminal event among them: the first that comes stands. One that says nothing
+ * new gives the same object back, so that nothing is written: services that are asked how it stands repeat themselves.
  */
 export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bigint): WorkflowState {
   const ends = isTerminalWorkflowEvent(fact.phase);
@@ -56,7 +58,7 @@ export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bi
   const starts = fact.phase === WorkflowExecution_Phase.RUNNING && order > state.startedOrder;
   const resultOrder = ends ? TERMINAL_ORDER : order;
   const result = resultOrder > state.resultOrder ? resultOf(fact) : undefined;
-  return {
+  return ifChanged(state, {
     phase: moves ? fact.phase : state.phase,
     phaseOrder: order > state.phaseOrder ? order : state.phaseOrder,
     startedAt: starts ? fact.occurredAt : state.startedAt,
@@ -65,7 +67,7 @@ export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bi
     endedAt: ends ? fact.occurredAt : state.endedAt,
     result: result ?? state.result,
     resultOrder: result === undefined ? state.resultOrder : resultOrder,
-  };
+  });
 }
 
 function resultOf(fact: WorkflowFact): WorkflowResult | undefined {

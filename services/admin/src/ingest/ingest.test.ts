@@ -169,10 +169,11 @@ describe("recording", () => {
     const revisions = async () => {
       const of = (table: string) =>
         db.query({ text: `SELECT revision, updated_at FROM ${table} WHERE execution_id = $1`, values: [rowId] });
-      return [(await of("node_executions")).rows, (await of("task_executions")).rows];
+      const { rows } = await db.query({ text: "SELECT revision FROM executions WHERE id = $1", values: [rowId] });
+      return [rows, (await of("node_executions")).rows, (await of("task_executions")).rows];
     };
     const before = await revisions();
-    expect(before.map((rows) => rows.length)).toEqual([1, 1]);
+    expect(before.map((found) => found.length)).toEqual([1, 1, 1]);
     for (const item of items) expect((await record([item])).outcomes).toEqual(["recorded"]);
     expect(await revisions()).toEqual(before);
   });
