@@ -26,6 +26,7 @@ export {
 
 // Messages
 export { decodeMessage } from "./message/decode.js";
+export { emptyOf } from "./message/empty.js";
 export { encodeMessage } from "./message/encode.js";
 
 // Names

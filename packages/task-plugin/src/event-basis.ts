@@ -1,12 +1,16 @@
-import { create } from "@bufbuild/protobuf";
+import { emptyOf } from "@flyte-ts/domain";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+
+const emptyRequest = emptyOf(TaskRequestSchema);
+const emptyTemplate = emptyOf(TaskTemplateSchema);
 
 /** The part of a request that its events are made of: what a plugin has to keep to tell of an attempt later. */
 export function eventBasis(request: TaskRequest): TaskRequest {
   const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, pluginState, partOfArray } =
     request;
-  return create(TaskRequestSchema, {
+  return {
+    ...emptyRequest(),
     id,
     generatedName,
     workflowKey,
@@ -18,6 +22,6 @@ export function eventBasis(request: TaskRequest): TaskRequest {
     shard,
     pluginState,
     partOfArray,
-    template: create(TaskTemplateSchema, { type: request.template?.type ?? "" }),
-  });
+    template: { ...emptyTemplate(), type: request.template?.type ?? "" },
+  };
 }

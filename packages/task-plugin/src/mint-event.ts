@@ -1,4 +1,4 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type ExecutionError,
@@ -6,8 +6,8 @@ import {
   ExecutionErrorSchema,
   TaskExecution_Phase,
 } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { TaskExecutionEventSchema, TaskExecutionMetadata_InstanceClass } from "@flyte-ts/idl/flyteidl/event/event_pb";
-import { type TaskEvent, TaskEventSchema, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { type TaskExecutionEvent, TaskExecutionMetadata_InstanceClass } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { Failure, TaskEvent, TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { boundErrorText } from "./error-text.js";
 import type { AttemptFailure } from "./failure.js";
 import type { TaskStatus } from "./status.js";
@@ -23,11 +23,13 @@ export interface MintOptions {
   readonly now: Date;
 }
 
-/** The event that tells propeller and admin how an attempt stands; the fields are those of a Go propeller's events. */
+/** The event that tells propeller and admin how an attempt stands; the fields are those of a Go propeller's events. Written out field by field, as there are very many. */
 export function mintTaskEvent(request: TaskRequest, status: TaskStatus, options: MintOptions): TaskEvent {
   const { phaseVersion, pluginIdentifier, producerId, now } = options;
   const occurredAt = timestampFromDate(status.occurredAt ?? now);
-  const event = create(TaskExecutionEventSchema, {
+  const reportedAt = timestampFromDate(now);
+  const event: TaskExecutionEvent = {
+    $typeName: "flyteidl.event.TaskExecutionEvent",
     parentNodeExecutionId: request.id?.nodeExecutionId,
     taskId: request.id?.taskId,
     retryAttempt: request.id?.retryAttempt ?? 0,
@@ -36,18 +38,20 @@ export function mintTaskEvent(request: TaskRequest, status: TaskStatus, options:
     producerId,
     logs: [...(status.logs ?? [])],
     occurredAt,
-    reportedAt: timestampFromDate(now),
+    reportedAt,
     // A request to stop may name the attempt and no more.
     inputValue: request.inputUri === "" ? { case: undefined } : { case: "inputUri", value: request.inputUri },
     outputResult: outputResult(request, status),
     customInfo: status.customInfo,
     // Readers of both the old and the new field exist.
     reason: status.reason ?? "",
-    reasons: status.reason === undefined || status.reason === "" ? [] : [{ reason: status.reason, occurredAt }],
+    reasons: status.reason ? [{ $typeName: "flyteidl.event.EventReason", reason: status.reason, occurredAt }] : [],
     taskType: request.template?.type ?? "",
     metadata: {
+      $typeName: "flyteidl.event.TaskExecutionMetadata",
       generatedName: request.generatedName,
       pluginIdentifier,
+      resourcePoolInfo: [],
       externalResources: [...(status.externalResources ?? [])],
       instanceClass: request.interruptible
         ? TaskExecutionMetadata_InstanceClass.INTERRUPTIBLE
@@ -55,20 +59,19 @@ export function mintTaskEvent(request: TaskRequest, status: TaskStatus, options:
     },
     eventVersion: EVENT_VERSION,
     logContext: status.logContext,
-  });
-  return create(TaskEventSchema, {
+  };
+  return {
+    $typeName: "flytets.plugin.v1.TaskEvent",
     event,
     workflowKey: request.workflowKey,
     nodePath: request.nodePath,
     partOfArray: request.partOfArray,
     pluginState: status.pluginState ?? request.pluginState,
     ...ending(status),
-  });
+  };
 }
 
-type OutputResult = NonNullable<MessageInitShape<typeof TaskExecutionEventSchema>["outputResult"]>;
-
-function outputResult(request: TaskRequest, status: TaskStatus): OutputResult {
+function outputResult(request: TaskRequest, status: TaskStatus): TaskExecutionEvent["outputResult"] {
   switch (status.phase) {
     case "SUCCEEDED":
       return request.outputPrefix === "" ? { case: undefined } : { case: "outputUri", value: `${request.outputPrefix}/outputs.pb` };
@@ -89,16 +92,16 @@ function executionError({ details }: AttemptFailure): ExecutionError {
   });
 }
 
-function ending(status: TaskStatus): MessageInitShape<typeof TaskEventSchema> {
+function ending(status: TaskStatus): Pick<TaskEvent, "failure" | "outputs" | "futuresUri" | "deckUri"> {
   switch (status.phase) {
     case "SUCCEEDED":
-      return { outputs: status.outputs, futuresUri: status.futuresUri ?? "", deckUri: status.deckUri ?? "" };
-    case "FAILED":
-      return {
-        failure: { recoverable: status.failure.recoverable, cleanup: status.failure.details.cleanup ?? false },
-        deckUri: status.deckUri ?? "",
-      };
+      return { failure: undefined, outputs: status.outputs, futuresUri: status.futuresUri ?? "", deckUri: status.deckUri ?? "" };
+    case "FAILED": {
+      const { recoverable, details } = status.failure;
+      const failure: Failure = { $typeName: "flytets.plugin.v1.Failure", recoverable, cleanup: details.cleanup ?? false };
+      return { failure, outputs: undefined, futuresUri: "", deckUri: status.deckUri ?? "" };
+    }
     default:
-      return {};
+      return { failure: undefined, outputs: undefined, futuresUri: "", deckUri: "" };
   }
 }

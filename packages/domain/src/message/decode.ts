@@ -52,7 +52,7 @@ function readerOf(schema: DescMessage): Reader {
   const known = readers.get(schema);
   if (known !== undefined) return known;
   const fields: (FieldReader | undefined)[] = [];
-  const reader: Reader = { empty: emptyOf(schema), fields };
+  const reader: Reader = { empty: emptyOf(schema) as unknown as () => Fields, fields };
   // Before its fields, which may be of the same kind.
   readers.set(schema, reader);
   for (const field of schema.fields) fields[field.number] = fieldReader(field);

@@ -1,4 +1,4 @@
-import { create, type DescMessage } from "@bufbuild/protobuf";
+import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 
 export type Fields = Record<string, unknown>;
 
@@ -8,8 +8,8 @@ export type Fields = Record<string, unknown>;
  * They are copies of one object, and have their whole shape from the beginning. JSON gives that object its shape: one that gets more than a
  * dozen properties by computed names, as the library's do, becomes a hash table, which is larger and slower.
  */
-export function emptyOf(schema: DescMessage): () => Fields {
-  const unset = create(schema) as Fields;
+export function emptyOf<Desc extends DescMessage>(schema: Desc): () => MessageShape<Desc> {
+  const unset = create(schema) as unknown as Fields;
   const names = ["$typeName", ...schema.members.map(({ localName }) => localName)];
   const model = JSON.parse(JSON.stringify(Object.fromEntries(names.map((name) => [name, null])))) as Fields;
   for (const name of names) model[name] = unset[name];
@@ -17,10 +17,10 @@ export function emptyOf(schema: DescMessage): () => Fields {
     schema.members.filter((member) => (member.kind === "oneof" ? "oneof" : member.fieldKind) === kind).map(({ localName }) => localName);
   const [lists, maps, choices] = [named("list"), named("map"), named("oneof")];
   return () => {
-    const message = { ...model };
+    const message: Fields = { ...model };
     for (const name of lists) message[name] = [];
     for (const name of maps) message[name] = {};
     for (const name of choices) message[name] = { case: undefined };
-    return message;
+    return message as unknown as MessageShape<Desc>;
   };
 }

@@ -15,9 +15,12 @@ export const EVENT_STREAM: StreamDefinition = { name: "FLYTE_EVENTS", subjects: 
 /** Subject on which a plugin service tells that it is there; volatile. */
 export const pluginHelloSubject = "flyte.plugin.hello";
 
+const PLAIN_TOKEN = /^[A-Za-z0-9_-]+$/;
+
 /** A task type as one token of a subject: any text maps to its own token of letters, digits, `_`, `-` and `%XX`. */
 export function taskTypeToken(taskType: string): string {
   if (taskType === "") return "%";
+  if (PLAIN_TOKEN.test(taskType)) return taskType;
   let token = "";
   for (const byte of Buffer.from(taskType)) {
     const character = String.fromCharCode(byte);

@@ -56,7 +56,11 @@ export interface EngineConfig {
   readonly arrayParallelism: ParallelismBehavior;
   /** News of an array's items are told at most once in this time. */
   readonly arrayEventPause: number;
-  /** Nodes that begin with one observation; the others wait for one that says that there is room for what they lead to. */
+  /**
+   * Nodes that begin with one observation; the others wait for one that says that there is room for what they lead to. With many at
+   * once their requests and events stand in memory all together, before the first is sent as bytes: with 250, a third more is copied
+   * by the garbage collector than with 16.
+   */
   readonly startsPerRound: number;
   /** Outputs and inputs up to this many bytes travel by value; larger ones go to the blob store. */
   readonly inlineLimit: number;
@@ -98,7 +102,7 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     maxDynamicDepth: 32,
     arrayParallelism: "unlimited",
     arrayEventPause: 500,
-    startsPerRound: 250,
+    startsPerRound: 16,
     inlineLimit: 8 * 1024,
     inlineBudget: 128 * 1024,
     inlineStatusLimit: 256 * 1024,

@@ -79,7 +79,7 @@ const NEWER_AGAIN_MS = 10_000;
 const PATIENCE = 6;
 
 /** Times that one round lets a graph begin further nodes: what begins in one round is written at once. */
-const MOST_ROOMS = 4;
+const MOST_ROOMS = 64;
 
 /** Facts that one round takes up; more wait for the next, so that a huge workflow lets others in between. */
 const LONGEST_ROUND = 1_000;

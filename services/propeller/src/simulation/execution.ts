@@ -167,7 +167,7 @@ export class Execution implements ServedExecution {
     const random = this.#random;
     return {
       ...defaultEngineConfig(random.next),
-      startsPerRound: this.world.options.seed % 10 === 0 ? 1 : 250,
+      startsPerRound: this.world.options.seed % 10 === 0 ? 1 : 16,
       inlineLimit: random.chance(0.2) ? 8 : 8_192,
       inlineBudget: random.chance(0.2) ? 16 : 131_072,
       ...(random.chance(0.4)

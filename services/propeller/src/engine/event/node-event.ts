@@ -3,8 +3,13 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { type DynamicWorkflowNodeMetadataSchema, NodeExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
-import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import {
+  type DynamicWorkflowNodeMetadataSchema,
+  type NodeExecutionEvent,
+  TaskNodeMetadataSchema,
+  WorkflowNodeMetadataSchema,
+} from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { ExecutionErrorJson, NodeTarget } from "@flyte-ts/workflow-crd";
 import { tellsOf } from "../array/run.js";
 import type { NodeCache } from "../cache/state.js";
@@ -47,25 +52,29 @@ export interface NodeEventDetails {
   readonly outputs?: LiteralMap | undefined;
 }
 
-/** A change of a node's phase, for admin (fields as recorded from Go Flyte 1.16). */
+/** A change of a node's phase, for admin (fields as recorded from Go Flyte 1.16). Written out field by field, as there are very many. */
 export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
   const { node, phase, now, details } = facts;
   const parent = node.parentRef;
   const { kind } = node.model.target;
-  return create(ExecutionEventSchema, {
+  const at = timestampFromMs(now);
+  return {
+    $typeName: "flytets.event.v1.ExecutionEvent",
     event: {
       case: "node",
-      value: create(NodeExecutionEventSchema, {
-        id: { nodeId: node.uniqueId, executionId: facts.executionId },
+      value: {
+        $typeName: "flyteidl.event.NodeExecutionEvent",
+        id: { $typeName: "flyteidl.core.NodeExecutionIdentifier", nodeId: node.uniqueId, executionId: facts.executionId },
         producerId: facts.producerId,
         phase,
-        occurredAt: timestampFromMs(now),
-        reportedAt: timestampFromMs(now),
+        occurredAt: at,
+        reportedAt: at,
         // The start node has no inputs of its own.
         inputValue: kind === "start" ? { case: undefined } : { case: "inputUri", value: node.inputsUri },
         outputResult: outputResult(details),
         targetMetadata: targetMetadata(details),
-        ...(parent === undefined ? {} : { parentNodeMetadata: { nodeId: parent.uniqueId }, retryGroup: String(parent.attempt) }),
+        parentNodeMetadata: parent && { $typeName: "flyteidl.event.ParentNodeExecutionMetadata", nodeId: parent.uniqueId },
+        retryGroup: parent === undefined ? "" : String(parent.attempt),
         specNodeId: node.id,
         nodeName: node.model.name,
         eventVersion: NODE_EVENT_VERSION,
@@ -74,14 +83,15 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
         isInDynamicChain: depthOf(node.scope) > 0,
         isArray: kind === "array",
         deckUri: details.deckUri ?? "",
+        isEager: false,
         targetEntity: facts.targetEntity,
-      }),
+      },
     },
     inputs: details.inputs,
     outputs: details.outputs,
     sequence: facts.sequence,
     dynamicWorkflowUri: details.dynamicUri ?? "",
-  });
+  };
 }
 
 /** Whether nodes below it are told of. */
@@ -89,15 +99,16 @@ function isParent(target: NodeTarget): boolean {
   return target.kind === "subWorkflow" || (target.kind === "array" && tellsOf(target.subNode) === "nodes");
 }
 
-function targetMetadata({ childExecution, checkpointUri, cache, dynamic }: NodeEventDetails) {
-  if (childExecution !== undefined) return { case: "workflowNodeMetadata" as const, value: { executionId: childExecution } };
+function targetMetadata({ childExecution, checkpointUri, cache, dynamic }: NodeEventDetails): NodeExecutionEvent["targetMetadata"] {
+  if (childExecution !== undefined)
+    return { case: "workflowNodeMetadata", value: create(WorkflowNodeMetadataSchema, { executionId: childExecution }) };
   if (checkpointUri === undefined && cache === undefined && dynamic === undefined) return { case: undefined };
-  const value = {
+  const value = create(TaskNodeMetadataSchema, {
     ...(checkpointUri === undefined ? {} : { checkpointUri }),
     ...(dynamic === undefined ? {} : { dynamicWorkflow: dynamic }),
     ...(cache?.status === undefined ? {} : { cacheStatus: cache.status }),
     ...(cache?.key === undefined ? {} : { catalogKey: cache.key }),
     ...(cache === undefined ? {} : { reservationStatus: cache.reservation }),
-  };
-  return { case: "taskNodeMetadata" as const, value };
+  });
+  return { case: "taskNodeMetadata", value };
 }

@@ -1,4 +1,3 @@
-import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   rawOutputShard,
@@ -9,9 +8,10 @@ import {
   taskUniqueId,
   type AttemptName,
 } from "@flyte-ts/domain";
+import type { TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { API_VERSION, OWNER_KIND, type NodeModel, type WorkflowModel } from "@flyte-ts/workflow-crd";
+import { DesiredState, type NodeOverrides, type Owner, type ResourceSet, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { API_VERSION, OWNER_KIND, type NodeModel, type ResourceQuantities, type WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../config.js";
 import { arrayItem, itemEnvironment } from "./array-item.js";
 import { attemptDir, checkpointUri } from "../data/paths.js";
@@ -50,7 +50,10 @@ function attemptName(workflow: WorkflowModel, node: RuntimeNode, attempt: number
   return { execution: workflow.name, nodeUniqueId: node.uniqueId, attempt };
 }
 
-/** The whole of what a plugin service needs to bring one attempt to the wanted state. */
+/**
+ * The whole of what a plugin service needs to bring one attempt to the wanted state. Written out field by field, as there are very
+ * many: a message that `create` puts together takes four times the memory.
+ */
 export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: RequestAim): TaskRequest {
   const { workflow, config, template, now } = facts;
   const { options } = workflow;
@@ -59,18 +62,15 @@ export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: Request
   const task = attempt === node.attempt ? node.status.TaskNodeStatus : undefined;
   const interruptible = decideInterruptible(node.model, options, { systemFailures: node.status.systemFailures ?? 0, config });
   const runs = aim.desired === DesiredState.RUN;
-  return create(TaskRequestSchema, {
-    id: {
-      taskId: template.id,
-      nodeExecutionId: { nodeId: node.uniqueId, executionId: workflow.executionId },
-      retryAttempt: attempt,
-    },
+  return {
+    $typeName: "flytets.plugin.v1.TaskRequest",
+    id: attemptId(node, facts, attempt),
     desired: aim.desired,
     generatedName: generatedNameOf(workflow, node, attempt),
     workflowKey: workflow.key,
     nodePath: node.path,
     namespace: workflow.namespace,
-    owner: { apiVersion: API_VERSION, kind: OWNER_KIND, name: workflow.name, uid: workflow.uid },
+    owner: ownerOf(workflow),
     template,
     overrides: overridesOf(node.model),
     workflowId: workflow.workflowId,
@@ -89,9 +89,9 @@ export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: Request
     annotations: { ...workflow.annotations },
     environment: [...options.environment, ...itemEnvironment(node)],
     securityContext: options.securityContext,
-    resourceDefaults: { ...options.resources.defaults },
-    resourceDefaultLimits: options.resources.defaultLimits && { ...options.resources.defaultLimits },
-    resourceLimits: { ...options.resources.limits },
+    resourceDefaults: resourceSet(options.resources.defaults),
+    resourceDefaultLimits: options.resources.defaultLimits && resourceSet(options.resources.defaultLimits),
+    resourceLimits: resourceSet(options.resources.limits),
     interruptible,
     consoleUrl: options.consoleUrl,
     deleteResources: aim.deleteResources ?? false,
@@ -103,14 +103,27 @@ export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: Request
     abortReason: aim.abortReason ?? "",
     partOfArray: node.scope.array?.tells === "items",
     arrayItem: arrayItem(node),
-  });
+  };
 }
 
-function overridesOf(node: NodeModel) {
+function attemptId(node: RuntimeNode, { workflow, template }: RequestFacts, retryAttempt: number): TaskExecutionIdentifier {
+  const { executionId } = workflow;
   return {
-    resources: node.resources,
-    extendedResources: node.extendedResources,
-    containerImage: node.containerImage,
-    podTemplate: node.podTemplate,
+    $typeName: "flyteidl.core.TaskExecutionIdentifier",
+    taskId: template.id,
+    nodeExecutionId: { $typeName: "flyteidl.core.NodeExecutionIdentifier", nodeId: node.uniqueId, executionId },
+    retryAttempt,
   };
+}
+
+function ownerOf({ name, uid }: WorkflowModel): Owner {
+  return { $typeName: "flytets.plugin.v1.Owner", apiVersion: API_VERSION, kind: OWNER_KIND, name, uid };
+}
+
+function overridesOf({ resources, extendedResources, containerImage, podTemplate }: NodeModel): NodeOverrides {
+  return { $typeName: "flytets.plugin.v1.NodeOverrides", resources, extendedResources, containerImage, podTemplate };
+}
+
+function resourceSet(quantities: ResourceQuantities): ResourceSet {
+  return { $typeName: "flytets.plugin.v1.ResourceSet", ...quantities };
 }
