@@ -52,11 +52,11 @@ export class BundledPublish {
   ) {}
 
   /** Resolves when the message is stored. @throws PublishGivenUp, and what `send` throws. */
-  publish(publication: Publication): Promise<void> {
+  publish({ subject, data, headers, wanted }: Publication): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiting = { ...publication, resolve, reject };
-      const open = this.#open.get(publication.subject);
-      if (open === undefined) this.#open.set(publication.subject, [waiting]);
+      const waiting = { subject, data, headers, wanted, resolve, reject };
+      const open = this.#open.get(subject);
+      if (open === undefined) this.#open.set(subject, [waiting]);
       else open.push(waiting);
       if (this.#draining) return;
       this.#draining = true;

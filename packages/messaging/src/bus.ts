@@ -181,8 +181,13 @@ class NatsBus implements Bus {
     return this.parts.streams.ensure(spec);
   }
 
-  async publish(subject: string, data: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
-    await this.#outgoing.publish({ subject, wanted, ...fitting(data, this.parts.connection.info?.max_payload) });
+  publish(subject: string, message: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
+    try {
+      const { data, headers } = fitting(message, this.parts.connection.info?.max_payload);
+      return this.#outgoing.publish({ subject, data, headers, wanted });
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
   }
 
   publishVolatile(subject: string, data: Uint8Array): void {

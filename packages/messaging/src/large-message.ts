@@ -26,7 +26,7 @@ export class MessageTooLarge extends Error {
 /** What of a message goes to the server. */
 export interface Fitting {
   readonly data: Uint8Array;
-  readonly headers?: MsgHdrs;
+  readonly headers?: MsgHdrs | undefined;
 }
 
 /**
