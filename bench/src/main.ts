@@ -9,14 +9,14 @@ import { fill, readRate } from "./rate/words.js";
 import { measureIngest } from "./rate/measure-ingest.js";
 import { measureRate, newest } from "./rate/measure-rate.js";
 import { readStackConfig } from "./rate/stack-config.js";
-import { startOwnStack } from "./own-stack.js";
+import { type OwnStack, startOwnStack } from "./own-stack.js";
 import { type Measurement, runShape } from "./run-shape.js";
 import { measureWatch } from "./watch/measure-watch.js";
 import { readWorks, type Work } from "./work.js";
 
 const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-sleep] [--executions K] [--repeat R] [--data DIR] SHAPE
        npm run bench -- --compare host:port [flags] [SHAPE]...
-       npm run bench -- --stack local|kubernetes [--volatile] [flags] [SHAPE]...
+       npm run bench -- --stack local|kubernetes [--volatile] [--compare host:port] [flags] [SHAPE]...
   chain SIZE | fan-out SIZE         so many leaves one after the other, or all at once; KxSIZE: K executions
   map SIZE                          one array node with so many items
   sleep EXECUTIONS LEAVES SECONDS   executions of so many leaves that all sleep at once
@@ -34,7 +34,8 @@ const USAGE = `usage: npm run bench -- [--endpoint host:port] [--leaf echo|core-
 prints one JSON line a run: seconds as admin reports them; with the folder of a local
 stack (--data) also the memory of all its processes before, at most and after, MiB;
 of a rate: calls a second, milliseconds, processor time a call;
-with --compare each shape runs on both endpoints in turn, and a table of the ratios follows;
+with --compare each shape runs on both endpoints in turn, and a table of the ratios follows
+(with --stack the first of them is that stack);
 with --stack a stack is started for it, on its own cluster and blob store or on a real
 kube-apiserver, etcd (which syncs to disk, unless --volatile) and S3 service, and ended after
 `;
@@ -73,9 +74,18 @@ const where = { endpoint, project, domain, patienceMs: Number(values.patience) *
 process.exit(await run());
 
 function run(): Promise<number> {
-  if (values.compare !== undefined) return compareWith(values.compare);
+  const { compare: there, stack: kind } = values;
+  if (there !== undefined) {
+    const shapes = works(USUAL);
+    return kind === undefined
+      ? compareWith({ here: endpoint, there }, shapes)
+      : onOwnStack(kind, (own) => compareWith({ here: own.endpoint, there }, shapes));
+  }
   if (positionals[0] === "watch") return measureWatchers();
-  if (values.stack !== undefined) return measureOwn(values.stack);
+  if (kind !== undefined) {
+    const shapes = works(DESIGN_SHAPES);
+    return onOwnStack(kind, (stack) => measureOwn(stack, shapes));
+  }
   if (positionals[0] === "fill") return fillDatabase();
   if (positionals[0] === "ingest") return measureEvents();
   const rate = readRate(positionals, values);
@@ -172,43 +182,45 @@ async function measure(): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
-async function measureOwn(kind: string): Promise<number> {
+/** On a stack that is started for it and ends after it. */
+async function onOwnStack(kind: string, use: (stack: OwnStack) => Promise<number>): Promise<number> {
   if (kind !== "local" && kind !== "kubernetes") refuse();
-  const shapes = works(DESIGN_SHAPES);
   const tell = (text: string) => void process.stderr.write(`${text}\n`);
   const ground = kind === "local" ? OWN_GROUND : await startRealGround({ durable: !values.volatile, tell });
-  const measured: Measured[] = [];
   try {
     const stack = await startOwnStack(ground);
     try {
-      const watched = new StackMemory(stack.data);
-      for (const work of shapes.flatMap((work) => Array.from({ length: Number(values.repeat ?? 1) }, () => work))) {
-        const options = { ...where, endpoint: stack.endpoint, ...work };
-        const { result, memory } = await watched.watch(
-          () => runShape(options),
-          () => sleep(PAUSE_MS),
-        );
-        measured.push({ ...result, memory });
-        print({ stack: kind, ...result, memory });
-      }
+      return await use(stack);
     } finally {
       await stack.stop();
     }
   } finally {
     await ground.stop();
   }
+}
+
+async function measureOwn(stack: OwnStack, shapes: readonly Work[]): Promise<number> {
+  const measured: Measured[] = [];
+  const watched = new StackMemory(stack.data);
+  for (const work of shapes.flatMap((work) => Array.from({ length: Number(values.repeat ?? 1) }, () => work))) {
+    const options = { ...where, endpoint: stack.endpoint, ...work };
+    const { result, memory } = await watched.watch(
+      () => runShape(options),
+      () => sleep(PAUSE_MS),
+    );
+    measured.push({ ...result, memory });
+    print({ stack: values.stack, ...result, memory });
+  }
   process.stdout.write(`\n${measuredTable(measured)}\n`);
   return measured.some(({ failed }) => failed > 0) ? 1 : 0;
 }
 
-async function compareWith(there: string): Promise<number> {
-  const shapes = works(USUAL);
+async function compareWith(sides: { readonly here: string; readonly there: string }, shapes: readonly Work[]): Promise<number> {
   let failed = 0;
   const onMeasured = (at: string, measurement: Measurement) => {
     failed += measurement.failed;
     print({ endpoint: at, ...measurement });
   };
-  const sides = { here: endpoint, there };
   const rounds = Number(values.repeat ?? 3);
   const compared = await compare({ ...sides, shapes: shapes.map((work) => ({ ...where, ...work })), rounds, run: runShape, onMeasured });
   for (const row of compared) process.stdout.write(`${JSON.stringify({ compared: sides, ...row })}\n`);
