@@ -72,6 +72,20 @@ describe("a large graph", () => {
     expect(d.run.wantsRoom).toBe(false);
   });
 
+  it("goes ahead of its status with all that begins at once, unless the status is written in between", () => {
+    const nodes = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`n${index}`, task]));
+    const { run } = new Driver(buildWorkflow({ main: { nodes } }), { startsPerRound: 2 });
+    const ahead = (kind: "load" | "room") => {
+      const effects = run.observe(kind === "load" ? { kind, isNew: true } : { kind }, 1_000);
+      return effects.flatMap((effect) => (effect.kind === "sendTask" && effect.afterRevision === undefined ? [effect.request.nodePath] : []));
+    };
+    expect(ahead("load")).toEqual(["n0", "n1"]);
+    expect(ahead("room")).toEqual(["n2", "n3"]);
+    run.takePatch();
+    expect(ahead("room")).toEqual([]);
+    expect(run.wantsRoom).toBe(false);
+  });
+
   it("of ten thousand nodes in a row neither recurses nor slows down", () => {
     const nodes: Record<string, NodeSpec> = {};
     for (let i = 0; i < 10_000; i++) nodes[`n${i}`] = i === 0 ? task : { kind: "task", after: [`n${i - 1}`] };

@@ -37,7 +37,7 @@ export function createRun(input: RunInput): WorkflowRun {
 /** What is to be done to stop whatever the resource says is running, when no run can be made of it, or none gets on. */
 export function abortsOf({ workflow, config, now }: RunInput, reason: string): readonly Effect[] {
   const walk = walkOf({ workflow, config, now });
-  walk.begin(now);
+  walk.begin(now, false);
   abortAll(walk, walk.root, reason);
   return walk.end();
 }
@@ -57,6 +57,8 @@ function walkOf({ workflow, config, now, testing }: RunInput): Walk {
 class Run implements WorkflowRun {
   readonly #walk: Walk;
   readonly #workflow: ParsedWorkflow;
+  /** Since the last observation no status was taken to be written: room for more of what it began is still that observation. */
+  #unwritten = false;
 
   constructor(input: RunInput) {
     this.#workflow = input.workflow;
@@ -104,7 +106,8 @@ class Run implements WorkflowRun {
 
   observe(observation: Observation, now: number): readonly Effect[] {
     const walk = this.#walk;
-    walk.begin(now);
+    walk.begin(now, observation.kind === "room" && this.#unwritten);
+    this.#unwritten = true;
     this.#take(observation);
     this.#drain();
     tellNews(walk);
@@ -115,6 +118,7 @@ class Run implements WorkflowRun {
 
   takePatch(): ResourcePatch | undefined {
     const walk = this.#walk;
+    this.#unwritten = false;
     const changes = takeStatusChanges(walk);
     // Changes that undid each other make no patch, but effects may wait for their revision.
     const news = changes !== undefined || walk.revision > walk.takenRevision;

@@ -239,12 +239,14 @@ export class Walk {
 
   // One observation
 
-  begin(now: number): void {
+  /** `goesOn`: it belongs to the one before, as if both were one. */
+  begin(now: number, goesOn: boolean): void {
     // A clock that steps back must not make phases begin before others that came first.
     this.now = Math.max(this.now, now);
+    this.doubt = false;
+    if (goesOn) return;
     this.seq++;
     this.prompt = false;
-    this.doubt = false;
   }
 
   /**
