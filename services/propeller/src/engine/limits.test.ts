@@ -77,7 +77,9 @@ describe("a large graph", () => {
     const { run } = new Driver(buildWorkflow({ main: { nodes } }), { startsPerRound: 2 });
     const ahead = (kind: "load" | "room") => {
       const effects = run.observe(kind === "load" ? { kind, isNew: true } : { kind }, 1_000);
-      return effects.flatMap((effect) => (effect.kind === "sendTask" && effect.afterRevision === undefined ? [effect.request.nodePath] : []));
+      return effects.flatMap((effect) =>
+        effect.kind === "sendTask" && effect.afterRevision === undefined ? [effect.request.nodePath] : [],
+      );
     };
     expect(ahead("load")).toEqual(["n0", "n1"]);
     expect(ahead("room")).toEqual(["n2", "n3"]);

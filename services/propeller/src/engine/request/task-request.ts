@@ -10,7 +10,13 @@ import {
 } from "@flyte-ts/domain";
 import type { TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
-import { DesiredState, type NodeOverrides, type Owner, type ResourceSet, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import {
+  DesiredState,
+  type NodeOverrides,
+  type Owner,
+  type ResourceSet,
+  type TaskRequest,
+} from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { API_VERSION, OWNER_KIND, type NodeModel, type ResourceQuantities, type WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../config.js";
 import { arrayItem, itemEnvironment } from "./array-item.js";
