@@ -36,9 +36,9 @@ const CHANGES: readonly Change[] = [
   },
   {
     file: "packages/messaging/dist/bus.js",
-    from: "await this.#outgoing.publish({ subject, wanted, ...fitting(data, ",
+    from: "fitting(message, ",
     // Field 1023, one byte long.
-    to: "await this.#outgoing.publish({ subject, wanted, ...fitting(Buffer.concat([data, Buffer.from([0xfa, 0x3f, 1, 120])]), ",
+    to: "fitting(Buffer.concat([message, Buffer.from([0xfa, 0x3f, 1, 120])]), ",
   },
 ];
 
