@@ -49,6 +49,8 @@ export class Walk {
   now = 0;
   /** Counts observations. */
   seq = 0;
+  /** The observation that this one is, or goes on with: what it made ready may go ahead, what has become ready since may not. */
+  #origin = 0;
   /** Nodes that this observation makes ready may start before it is durable: an attempt's success did it, and tells itself again. */
   prompt = false;
   /** What this observation makes ready may have begun before a restart, see RuntimeNode.unconfirmed. */
@@ -239,13 +241,14 @@ export class Walk {
 
   // One observation
 
-  /** `goesOn`: it belongs to the one before, as if both were one. */
+  /** `goesOn`: what the one before made ready may go ahead of the status as if it began there. */
   begin(now: number, goesOn: boolean): void {
     // A clock that steps back must not make phases begin before others that came first.
     this.now = Math.max(this.now, now);
+    this.seq++;
     this.doubt = false;
     if (goesOn) return;
-    this.seq++;
+    this.#origin = this.seq;
     this.prompt = false;
   }
 
@@ -255,7 +258,7 @@ export class Walk {
    * resource says that the workflow is new, it begins again the same way. Everything else waits.
    */
   releaseOf(node: RuntimeNode): Release {
-    return this.goesAhead && this.prompt && node.readySeq === this.seq ? "now" : "held";
+    return this.goesAhead && this.prompt && node.readySeq === this.#origin ? "now" : "held";
   }
 
   /** What the observation makes of the node may be there already. A failure node never goes ahead of the status. */
