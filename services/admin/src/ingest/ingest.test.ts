@@ -13,7 +13,7 @@ import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compi
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ExecutionEventSchema, ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type Bus, connectBus } from "@flyte-ts/messaging";
+import { type Bus, type BusMessage, connectBus } from "@flyte-ts/messaging";
 import type { Database } from "@flyte-ts/postgres";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
@@ -406,6 +406,28 @@ describe("from the bus", () => {
     await vi.waitFor(() => expect(heard.length).toBeGreaterThan(1), 30_000);
     await ingest.close();
     await listening.close();
+  });
+
+  test("the end waits for the ends of its nodes for a while, and an outage that had it delivered again and again is no part of that", async () => {
+    let hand: (messages: readonly BusMessage[]) => Promise<void> = () => Promise.reject(new Error("nobody takes events"));
+    const told: string[] = [];
+    const byHand = {
+      subscribe: (_: unknown, handler: typeof hand) => void (hand = handler),
+      publishVolatile: () => void told.push("recorded"),
+    } as unknown as Bus;
+    await startIngest({ db, bus: byHand, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
+    const message = (data: Uint8Array): BusMessage => ({
+      subject: executionEventSubject(3),
+      data,
+      deliveries: 40,
+      ack: () => void told.push("ack"),
+      nak: (ms) => void told.push(`again in ${ms} ms`),
+    });
+    await hand([message(node(1, Node.RUNNING))]);
+    const end = message(workflow(3, Workflow.SUCCEEDED));
+    for (let i = 0; i < 9; i++) await hand([end]);
+    const waits = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400].map((ms) => `again in ${ms} ms`);
+    expect(told).toEqual(["ack", ...waits, "ack", "recorded"]);
   });
 
   test("a data plane tells of its own executions, and of no others", async () => {

@@ -22,6 +22,11 @@ export class Patience {
     return Math.min(50 * 2 ** (waits - 1), MAX_DELAY_MS);
   }
 
+  /** How often it has waited. */
+  waited(key: string): number {
+    return this.#waits.get(key) ?? 0;
+  }
+
   /** What it waited for has come. */
   done(key: string): void {
     this.#waits.delete(key);

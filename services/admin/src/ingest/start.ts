@@ -15,10 +15,10 @@ export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "clusters" | "logger" | 
 
 const BATCH = 4_000;
 /**
- * The end of an execution waits this many deliveries (about 13 s) for the ends of its nodes
+ * The end of an execution waits this often (about 13 s) for the ends of its nodes
  * and attempts, which may be on their way; then it is recorded as it is.
  */
-const HELD_DELIVERIES = 8;
+const HELD_WAITS = 8;
 /** What an admin that died had in hand goes to the next one after this time. */
 const ACK_WAIT_MS = 10_000;
 /**
@@ -66,7 +66,10 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       const result = await recordBatch(
         batch,
         read.map(({ item }) => item),
-        (index) => (read[index]?.message.deliveries ?? 0) <= HELD_DELIVERIES,
+        (index) => {
+          const item = read[index]?.item;
+          return item !== undefined && patience.waited(keyOf(item)) < HELD_WAITS;
+        },
       ).catch((error: unknown) => {
         logger.warn({ events: read.length, error: String(error) }, "events cannot be recorded now");
         for (const { message } of read) message.nak(AWAY_MS);
