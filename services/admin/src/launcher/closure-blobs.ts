@@ -21,7 +21,8 @@ export class ClosureBlobs {
   ) {}
 
   /**
-   * A version of a workflow never changes: what stands at its address is the same.
+   * A version of a workflow never changes, so what this process has written stays as it is. What stood there before is not trusted: it may be of
+   * another installation that used the same bucket.
    * @throws ClosureNotStored
    */
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
@@ -29,7 +30,8 @@ export class ClosureBlobs {
     const seenAt = this.#seenAt.get(address);
     if (seenAt !== undefined && isRecent(now, seenAt, TRUST_MS)) return;
     try {
-      if ((await this.blobs.head(address)) === undefined) await this.blobs.put(address, encoded);
+      const stands = seenAt !== undefined && (await this.blobs.head(address)) !== undefined;
+      if (!stands) await this.blobs.put(address, encoded);
     } catch (cause) {
       throw new ClosureNotStored(cause instanceof Error ? cause.message : String(cause), { cause });
     }

@@ -52,14 +52,16 @@ test("large graphs push out others, and what is larger than all that is kept is 
   expect(reads).toEqual(["2400-b", "2400-a", "5000", "5000"]);
 });
 
-test("a graph that is too large for a resource comes as it is stored too, and without its nodes", async () => {
+test("a graph comes as it is stored too, and without its nodes when it is too large for a resource", async () => {
   const { find } = table();
-  const small = await find("15");
-  expect(small?.closure.primary?.template?.nodes).toHaveLength(15);
-  expect(small?.encoded).toBeUndefined();
-  const large = await find("17");
-  expect(large?.closure).toEqual(closureOf({ name: "17" }, []));
-  const whole = fromBinary(CompiledWorkflowClosureSchema, large?.encoded ?? new Uint8Array());
-  expect(whole.primary?.template?.nodes).toHaveLength(17);
-  expect(await find("17")).toBe(large);
+  const nodesOf = (encoded = new Uint8Array()) => fromBinary(CompiledWorkflowClosureSchema, encoded).primary?.template?.nodes.length;
+  const small = await find("7");
+  expect(small?.closure.primary?.template?.nodes).toHaveLength(7);
+  expect(small?.large).toBe(false);
+  expect(nodesOf(small?.encoded)).toBe(7);
+  const large = await find("9");
+  expect(large?.closure).toEqual(closureOf({ name: "9" }, []));
+  expect(large?.large).toBe(true);
+  expect(nodesOf(large?.encoded)).toBe(9);
+  expect(await find("9")).toBe(large);
 });

@@ -7,17 +7,19 @@ import { RecentlyUsed } from "../recently-used.js";
 import { findEncodedClosure } from "../workflow/find.js";
 
 export interface StoredClosure {
-  /** Without the nodes of its own graph where `encoded` is given. */
+  /** Without the nodes of its own graph where it is large. */
   readonly closure: CompiledWorkflowClosure;
-  /** The whole, as it is stored, where it is too large for a resource. */
-  readonly encoded?: Uint8Array;
+  /** The whole, as it is stored. */
+  readonly encoded: Uint8Array;
+  /** Too large for a resource. */
+  readonly large: boolean;
 }
 
 /**
  * A closure of more bytes, as stored, stands beside the resource: at each write the API server reads and writes all of it, and at
  * five writes an execution a graph of 100 nodes cost it three times as much as all else.
  */
-const MAX_INLINE_BYTES = 16 * 1024;
+const MAX_INLINE_BYTES = 8 * 1024;
 /** Bytes of all that is kept, as stored; those that are decoded take some ten times as much. */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** A small graph counts as much as this: 128 of them are kept. */
@@ -35,10 +37,9 @@ export class ClosureCache {
     if (known !== undefined) return known;
     const encoded = await findEncodedClosure(this.db, id);
     if (encoded === undefined) return undefined;
-    const stored =
-      encoded.length > MAX_INLINE_BYTES
-        ? { closure: closureWithoutNodes(encoded), encoded }
-        : { closure: fromBinary(CompiledWorkflowClosureSchema, encoded) };
+    const large = encoded.length > MAX_INLINE_BYTES;
+    const closure = large ? closureWithoutNodes(encoded) : fromBinary(CompiledWorkflowClosureSchema, encoded);
+    const stored = { closure, encoded, large };
     this.#closures.keep(key, stored, Math.max(encoded.length, MIN_WEIGHT));
     return stored;
   }

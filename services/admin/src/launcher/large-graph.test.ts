@@ -21,7 +21,7 @@ const ADDRESS = "s3://my-s3-bucket/metadata/admin/flytesnacks/development/large/
 
 /** A blob store that can be away. */
 const there = new Map<string, Uint8Array>();
-let away = true;
+let away = false;
 const answer = () => {
   if (away) throw new Error("connection refused");
 };
@@ -44,17 +44,8 @@ beforeAll(async () => {
   const { db } = database;
   served = await serveAdmin({ config, db, bus, clock });
   await registerWorkflow(served.admin);
-  const target = {
-    case: "taskNode" as const,
-    value: { reference: { case: "referenceId" as const, value: id(ResourceType.TASK, "t") } },
-  };
-  const large = id(ResourceType.WORKFLOW, "large");
-  const nodes = Array.from({ length: NODES }, (_, i) => ({ id: `n${i}`, metadata: { name: `node ${i} `.repeat(20) }, target }));
-  await served.admin.createWorkflow({
-    id: large,
-    spec: { template: { id: large, metadata: {}, metadataDefaults: {}, interface: { inputs: {}, outputs: {} }, nodes } },
-  });
-  await served.admin.createLaunchPlan({ id: id(ResourceType.LAUNCH_PLAN, "large"), spec: { workflowId: large, entityMetadata: {} } });
+  await register("often", 1);
+  await register("large", NODES);
   const logger = createLogger({ service: "test", level: "silent" });
   const clusters = [{ name: "one", weight: 1, kube: kube as never }];
   launcher = await startLauncher({ config, db, bus, blobs, clusters, clock, random: Math.random, logger });
@@ -65,7 +56,39 @@ afterAll(async () => {
   await database.stop();
 });
 
+/** A workflow of so many nodes, with its launch plan. */
+async function register(name: string, count: number): Promise<void> {
+  const target = {
+    case: "taskNode" as const,
+    value: { reference: { case: "referenceId" as const, value: id(ResourceType.TASK, "t") } },
+  };
+  const workflow = id(ResourceType.WORKFLOW, name);
+  const nodes = Array.from({ length: count }, (_, i) => ({ id: `n${i}`, metadata: { name: `node ${i} `.repeat(20) }, target }));
+  await served.admin.createWorkflow({
+    id: workflow,
+    spec: { template: { id: workflow, metadata: {}, metadataDefaults: {}, interface: { inputs: {}, outputs: {} }, nodes } },
+  });
+  await served.admin.createLaunchPlan({ id: id(ResourceType.LAUNCH_PLAN, name), spec: { workflowId: workflow, entityMetadata: {} } });
+}
+
+test("a small graph that is launched often stands in the blob store too, and in the resources while that is away", async () => {
+  const launch = async (name: string) => {
+    await served.admin.createExecution({ ...scope, name, spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "often") } });
+    const resource = () => kube.objects.get(`flytesnacks-development/${name}`) as { workflowClosureReference?: string } | undefined;
+    await vi.waitFor(() => expect(resource()).toBeDefined(), { timeout: 60_000, interval: 20 });
+    return resource()?.workflowClosureReference;
+  };
+  away = true;
+  for (let i = 0; i < 12; i++) expect(await launch(`often${i}`)).toBeUndefined();
+  away = false;
+  expect(await launch("often12")).toBe(ADDRESS.replace("large", "often"));
+  away = true;
+  // It was there a moment ago.
+  expect(await launch("often13")).toBe(ADDRESS.replace("large", "often"));
+}, 150_000);
+
 test("a large graph stands in the blob store, and while that is away the execution waits and says so", async () => {
+  away = true;
   const execution = { ...scope, name: "waits" };
   await served.admin.createExecution({ ...execution, spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "large") } });
   const error = async () => {
@@ -73,9 +96,9 @@ test("a large graph stands in the blob store, and while that is away the executi
     return closure?.outputResult.case === "error" ? closure.outputResult.value.message : "";
   };
   await vi.waitFor(async () => expect(await error()).toMatch(/blob store .*connection refused/), { timeout: 60_000, interval: 100 });
-  expect(kube.objects.size).toBe(0);
-  away = false;
   const resource = () => kube.objects.get("flytesnacks-development/waits");
+  expect(resource()).toBeUndefined();
+  away = false;
   await vi.waitFor(() => expect(resource()).toBeDefined(), { timeout: 60_000, interval: 100 });
   expect(resource()).toMatchObject({ spec: null, tasks: null, workflowClosureReference: ADDRESS });
   const closure = fromBinary(CompiledWorkflowClosureSchema, there.get(ADDRESS) ?? new Uint8Array());

@@ -14,6 +14,7 @@ import { type ClosureBlobs, ClosureNotStored } from "./closure-blobs.js";
 import type { StoredClosure } from "./closure-cache.js";
 import type { LaunchableExecution } from "./execution.js";
 import { endWithoutEngine } from "./force-abort.js";
+import type { LaunchRate } from "./launch-rate.js";
 import { flyteWorkflowOf } from "./resource.js";
 import { judgeRefusal } from "./verdict.js";
 
@@ -22,6 +23,7 @@ export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
 
 export interface LaunchDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger"> {
   readonly closureBlobs: ClosureBlobs;
+  readonly launchRate: LaunchRate;
   readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
   /** Namespaces that are known to be there. */
   readonly namespaces: Set<string>;

@@ -5,32 +5,49 @@ import { type BuildInput, buildFlyteWorkflow, type FlyteWorkflowResource, type R
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ResourceTexts } from "../task/resources.js";
-import type { ClosureBlobs } from "./closure-blobs.js";
+import { type ClosureBlobs, ClosureNotStored } from "./closure-blobs.js";
 import type { StoredClosure } from "./closure-cache.js";
 import type { LaunchableExecution } from "./execution.js";
+import type { LaunchRate } from "./launch-rate.js";
 
 export interface ResourceDeps {
   readonly config: AdminDeps["config"];
   readonly closureBlobs: ClosureBlobs;
+  readonly launchRate: LaunchRate;
 }
 
 /**
- * The FlyteWorkflow of an execution. A large graph stands in the blob store, and the resource names its address.
+ * The FlyteWorkflow of an execution. A graph that is large, or is launched often, stands in the blob store, and the resource names its address.
  *
- * @throws WorkflowBuildError when it cannot be built, whenever that is tried; ClosureNotStored when its graph cannot be stored now.
+ * @throws WorkflowBuildError when it cannot be built, whenever that is tried; ClosureNotStored when a large graph cannot be stored now.
  */
 export async function flyteWorkflowOf(
   deps: ResourceDeps,
   execution: LaunchableExecution,
-  { closure, encoded }: StoredClosure,
+  stored: StoredClosure,
 ): Promise<FlyteWorkflowResource> {
-  const input = buildInput(deps, execution, closure);
-  if (encoded === undefined) return buildFlyteWorkflow(input);
-  const { project, domain, name, version } = execution.settings.workflow;
-  const { container, metadataPrefix } = deps.config.storage;
-  const closureReference = [container, metadataPrefix, "admin", project, domain, name, version].join("/");
-  await deps.closureBlobs.ensure(closureReference, encoded);
-  return buildFlyteWorkflow({ ...input, closureReference });
+  const input = buildInput(deps, execution, stored.closure);
+  return buildFlyteWorkflow({ ...input, closureReference: await closureReference(deps, execution, stored) });
+}
+
+/** Undefined: the resource holds the graph itself. */
+async function closureReference(
+  { config, closureBlobs, launchRate }: ResourceDeps,
+  { settings }: LaunchableExecution,
+  { encoded, large }: StoredClosure,
+): Promise<string | undefined> {
+  const { project, domain, name, version } = settings.workflow;
+  const { container, metadataPrefix } = config.storage;
+  const address = [container, metadataPrefix, "admin", project, domain, name, version].join("/");
+  if (!launchRate.noteLaunch(address) && !large) return undefined;
+  try {
+    await closureBlobs.ensure(address, encoded);
+    return address;
+  } catch (error) {
+    // It fits into the resource, if need be.
+    if (error instanceof ClosureNotStored && !large) return undefined;
+    throw error;
+  }
 }
 
 function buildInput(

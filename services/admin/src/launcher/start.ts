@@ -13,6 +13,7 @@ import { ClosureCache } from "./closure-cache.js";
 import { findLaunchable, type LaunchableExecution, readLaunchable } from "./execution.js";
 import { endWithoutEngine } from "./force-abort.js";
 import { abort, clusterOf, launch, type LaunchDeps, TryLater } from "./launch.js";
+import { LaunchRate } from "./launch-rate.js";
 import type { Launches } from "./launches.js";
 import { clearWaiting, noteWaiting } from "./notice.js";
 import { EntryRemoval, OUTBOX, type OutboxEntry, postponeEntry, takeEntries } from "./outbox.js";
@@ -66,7 +67,7 @@ class Launcher {
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
     const { db, blobs, bus, config, clock, logger } = deps;
-    const closures = { closures: new ClosureCache(db), closureBlobs: new ClosureBlobs(blobs, clock) };
+    const closures = { closures: new ClosureCache(db), closureBlobs: new ClosureBlobs(blobs, clock), launchRate: new LaunchRate(clock) };
     this.#launch = { db, bus, config, clock, logger, ...closures, namespaces: new Set() };
     this.#done = new EntryRemoval(db);
   }

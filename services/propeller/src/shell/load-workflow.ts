@@ -54,19 +54,20 @@ export class WorkflowLoader {
 
   async #parse(resource: KubeObject): Promise<ParsedWorkflow> {
     const references = referencesOf(resource);
-    const [closure, inputs, slices] = await Promise.all([
-      this.#read("workflowClosureReference", references.closure),
-      this.#read("offloadedInputs", references.inputs),
+    const { closure, inputs: inputsAddress } = references;
+    const [graphs, inputs, slices] = await Promise.all([
+      closure === undefined
+        ? undefined
+        : this.#graphs.of(resource, { address: closure, read: () => this.#read("workflowClosureReference", closure) }),
+      inputsAddress === undefined ? undefined : this.#read("offloadedInputs", inputsAddress),
       this.slices.read(references.slices),
     ]);
-    const graphs = closure && (await this.#graphs.of(resource, closure));
     const parsed = parseFlyteWorkflow(resource, { graphs, inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema), slices });
     if (graphs !== undefined) await othersTurn();
     return parsed;
   }
 
-  async #read(field: string, uri: string | undefined): Promise<Uint8Array | undefined> {
-    if (uri === undefined) return undefined;
+  async #read(field: string, uri: string): Promise<Uint8Array> {
     const bytes = await this.blobs.get(uri);
     if (bytes === undefined) throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
     return bytes;

@@ -36,30 +36,72 @@ function closure({ task = "work", cpu = "" } = {}): Uint8Array {
 
 const resource = (limit = "2") => ({ executionConfig: { TaskResources: { Requests: { CPU: "1" }, Limits: { CPU: limit } } } });
 
-test("executions of one version share their graphs, also those that begin at the same time", async () => {
-  const graphs = new SharedGraphs();
-  const [first, second] = await Promise.all([graphs.of(resource(), closure()), graphs.of(resource(), closure())]);
+/** Closures at addresses; counts how often each is read. */
+function shelf() {
+  const clock = { now: 1_000_000 };
+  const graphs = new SharedGraphs(() => clock.now);
+  const stands = new Map<string, Uint8Array>();
+  const reads: string[] = [];
+  const of = (address: string, limit?: string) =>
+    graphs.of(resource(limit), {
+      address,
+      read: async () => {
+        reads.push(address);
+        const bytes = stands.get(address);
+        if (bytes === undefined) throw new WorkflowFormatError(address, "nothing stands there");
+        return bytes;
+      },
+    });
+  return { clock, stands, reads, of };
+}
+
+test("executions of one version share their graphs and one reading of them, also those that begin at the same time", async () => {
+  const { of, stands, reads } = shelf();
+  stands.set("a", closure());
+  const [first, second] = await Promise.all([of("a"), of("a")]);
   expect(second).toBe(first);
-  expect(await graphs.of(resource(), closure())).toBe(first);
+  expect(await of("a")).toBe(first);
   expect([...first.root.nodes.keys()]).toEqual(expect.arrayContaining(["start-node", "n0", "end-node"]));
+  expect(reads).toEqual(["a"]);
 });
 
 test("another closure, or other rules of the platform, give other graphs", async () => {
-  const graphs = new SharedGraphs();
-  const first = await graphs.of(resource(), closure());
-  const others = await Promise.all([
-    graphs.of(resource(), closure({ task: "other" })),
-    graphs.of(resource(), closure({ cpu: "3" })),
-    graphs.of(resource("4"), closure()),
-  ]);
-  expect(new Set([first, ...others]).size).toBe(4);
+  const { of, stands } = shelf();
+  stands
+    .set("a", closure())
+    .set("b", closure({ task: "other" }))
+    .set("c", closure({ cpu: "3" }));
+  const all = await Promise.all([of("a"), of("b"), of("c"), of("a", "4")]);
+  expect(new Set(all).size).toBe(4);
+});
+
+test("an address is trusted for a minute; what stands there still is shared on, and what replaced it is heard", async () => {
+  const { of, stands, reads, clock } = shelf();
+  stands.set("a", closure());
+  const first = await of("a");
+  clock.now += 59_999;
+  expect(await of("a")).toBe(first);
+  expect(reads).toEqual(["a"]);
+  clock.now += 1;
+  expect(await of("a")).toBe(first);
+  expect(reads).toEqual(["a", "a"]);
+  stands.set("a", closure({ task: "other" }));
+  clock.now += 60_000;
+  expect(await of("a")).not.toBe(first);
+  // A clock that is set back gives no longer trust.
+  clock.now -= 500_000;
+  await of("a");
+  expect(reads).toEqual(["a", "a", "a", "a"]);
 });
 
 test("what cannot be read is not remembered, and each who asked hears it", async () => {
-  const graphs = new SharedGraphs();
-  const broken = closure().subarray(1);
-  const asked = [graphs.of(resource(), broken), graphs.of(resource(), broken)];
-  for (const answer of asked) await expect(answer).rejects.toThrow(WorkflowFormatError);
-  await expect(graphs.of(resource(), broken)).rejects.toThrow(WorkflowFormatError);
-  expect((await graphs.of(resource(), closure())).root.nodes.size).toBe(3);
+  const { of, stands } = shelf();
+  const lost = [of("a"), of("a")];
+  for (const answer of lost) await expect(answer).rejects.toThrow("nothing stands there");
+  stands.set("a", closure().subarray(1));
+  const broken = [of("a"), of("a")];
+  for (const answer of broken) await expect(answer).rejects.toThrow(WorkflowFormatError);
+  await expect(of("a")).rejects.toThrow(WorkflowFormatError);
+  stands.set("a", closure());
+  expect((await of("a")).root.nodes.size).toBe(3);
 });

@@ -5,41 +5,71 @@ import { inTurns, othersTurn } from "./in-turns.js";
 /** Nodes of graphs that are kept when no execution runs them: a node takes about a KiB. */
 const KEPT_NODES = 5_000;
 
-/** Graphs by the bytes of their closures: executions that run the same version at the same time, or one after the other, share one. */
+/** How long, ms, what was read at an address is taken to stand there still. A version of a workflow never changes; who replaces its closure is heard so late at most. */
+const TRUST_MS = 60_000;
+
+interface Known {
+  /** As long as an execution has it, or it is kept. */
+  readonly graphs: WeakRef<ClosureModel>;
+  readonly readAt: number;
+  readonly hash: string;
+}
+
+/** A closure beside the resources that name it. */
+export interface ClosurePlace {
+  readonly address: string;
+  readonly read: () => Promise<Uint8Array>;
+}
+
+/** Graphs by the addresses of their closures: executions that run the same version at the same time, or one after the other, share one, and one reading of it. */
 export class SharedGraphs {
   readonly #reading = new Map<string, Promise<ClosureModel>>();
-  /** As long as an execution has it. */
-  readonly #known = new Map<string, WeakRef<ClosureModel>>();
+  readonly #known = new Map<string, Known>();
   /** The one that was asked for last comes first. */
   #kept: readonly ClosureModel[] = [];
 
+  constructor(private readonly now: () => number = Date.now) {}
+
   /**
-   * The graphs that a closure's bytes give for this resource.
-   * @throws as `parseEncodedClosure` does.
+   * The graphs that a closure gives for this resource.
+   * @throws as `read` and `parseEncodedClosure` do.
    */
-  async of(resource: unknown, closure: Uint8Array): Promise<ClosureModel> {
+  async of(resource: unknown, { address, read }: ClosurePlace): Promise<ClosureModel> {
     const platform = platformOf(resource);
-    const key = createHash("sha256").update(JSON.stringify(platform)).update(closure).digest("base64");
-    const graphs = this.#known.get(key)?.deref() ?? (await this.#read(key, () => inTurns(parseEncodedClosure(closure, platform))));
+    const key = JSON.stringify([address, platform]);
+    const graphs = this.#trusted(key) ?? (await this.#once(key, () => this.#read(key, platform, read)));
     this.#keep(graphs);
     return graphs;
   }
 
-  /** Once for all who ask meanwhile. */
-  #read(key: string, parse: () => Promise<ClosureModel>): Promise<ClosureModel> {
+  #trusted(key: string): ClosureModel | undefined {
+    const known = this.#known.get(key);
+    const age = this.now() - (known?.readAt ?? 0);
+    return age >= 0 && age < TRUST_MS ? known?.graphs.deref() : undefined;
+  }
+
+  /** For all who ask meanwhile. */
+  #once(key: string, read: () => Promise<ClosureModel>): Promise<ClosureModel> {
     let reading = this.#reading.get(key);
     if (reading === undefined) {
-      reading = this.#readAlone(key, parse).finally(() => this.#reading.delete(key));
+      reading = read().finally(() => this.#reading.delete(key));
       this.#reading.set(key, reading);
     }
     return reading;
   }
 
-  async #readAlone(key: string, parse: () => Promise<ClosureModel>): Promise<ClosureModel> {
-    await othersTurn();
-    const graphs = await parse();
-    for (const [other, known] of this.#known) if (known.deref() === undefined) this.#known.delete(other);
-    this.#known.set(key, new WeakRef(graphs));
+  async #read(key: string, platform: ReturnType<typeof platformOf>, read: ClosurePlace["read"]): Promise<ClosureModel> {
+    const readAt = this.now();
+    const closure = await read();
+    const hash = createHash("sha256").update(closure).digest("base64");
+    const known = this.#known.get(key);
+    let graphs = known?.hash === hash ? known.graphs.deref() : undefined;
+    if (graphs === undefined) {
+      await othersTurn();
+      graphs = await inTurns(parseEncodedClosure(closure, platform));
+    }
+    for (const [other, { graphs: held }] of this.#known) if (held.deref() === undefined) this.#known.delete(other);
+    this.#known.set(key, { graphs: new WeakRef(graphs), readAt, hash });
     return graphs;
   }
 

@@ -4,7 +4,7 @@ import { type DropReason, KubeEvents } from "./kube-events.js";
 
 type Written = KubeObject & { readonly message: string; readonly count: number; readonly reason: string };
 
-function fixture(fails = false) {
+function fixture({ fails = false, takesMs = 0 } = {}) {
   const objects = new Map<string, Written>();
   const dropped: DropReason[] = [];
   const pauses: number[] = [];
@@ -13,6 +13,7 @@ function fixture(fails = false) {
   const events = new KubeEvents({
     client: {
       create: (_, object) => {
+        clock.now += takesMs;
         if (fails) return Promise.reject(new Error("away"));
         objects.set(object.metadata.name, object as Written);
         return Promise.resolve(object as never);
@@ -69,10 +70,21 @@ test("many alike are put into one, and one workflow's storm leaves room for othe
 });
 
 test("over all workflows there is a limit too, and a failing API costs nothing but the note", async () => {
-  const f = fixture(true);
+  const f = fixture({ fails: true });
   for (let i = 0; i < 50; i++) f.events.record(`ns/w${i}`, { type: "Normal", reason: "Started", message: "begun" });
   for (let i = 0; i < 20; i++) await f.settle();
   expect(f.dropped.filter((why) => why === "rate")).toHaveLength(10);
   expect(f.dropped.filter((why) => why === "failed")).toHaveLength(40);
   expect(f.pauses).toEqual(Array.from({ length: 39 }, () => 100));
+});
+
+test.each([
+  { takesMs: 5, pause: 100 },
+  { takesMs: 30, pause: 300 },
+  { takesMs: 4_000, pause: 1_000 },
+])("a server that takes $takesMs ms for a note is left alone for $pause ms", async ({ takesMs, pause }) => {
+  const f = fixture({ takesMs });
+  for (const name of ["a", "b", "c"]) f.events.record(`ns/${name}`, { type: "Normal", reason: "Started", message: "begun" });
+  for (let i = 0; i < 3; i++) await f.settle();
+  expect(f.pauses).toEqual([pause, pause]);
 });

@@ -31,6 +31,9 @@ const ALIKE = 10;
 /** Longest message: the API takes 1,024 bytes. */
 const LONGEST = 1_000;
 const QUEUE = 1_000;
+/** The pause after a note is so many times as long as its writing took: a server that is busy has more urgent work. */
+const RESTS = 10;
+const LONGEST_PAUSE_MS = 1_000;
 /** Workflows whose notes are remembered. */
 const REMEMBERED = 5_000;
 
@@ -127,16 +130,17 @@ export class KubeEvents {
   }
 
   async #work(): Promise<void> {
-    const { perSecond, sleep } = this.options;
+    const { perSecond, sleep, now } = this.options;
     this.#running = true;
     for (let write = this.#queue.shift(); write !== undefined; write = this.#queue.shift()) {
+      const from = now();
       try {
         await write();
       } catch (error) {
         this.options.onDropped("failed");
         this.options.onError(error);
       }
-      if (this.#queue.length > 0) await sleep(1_000 / perSecond);
+      if (this.#queue.length > 0) await sleep(Math.max(1_000 / perSecond, Math.min(RESTS * (now() - from), LONGEST_PAUSE_MS)));
     }
     this.#running = false;
   }
