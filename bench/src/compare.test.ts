@@ -13,7 +13,7 @@ const shape = {
   patienceMs: 1,
 } satisfies Omit<ShapeOptions, "endpoint">;
 
-test("runs in turn, each side first as often as the other, and takes medians of what did not fail", async () => {
+test("runs in turn with rests between, each side first as often as the other, and takes medians of what did not fail", async () => {
   const order: string[] = [];
   const given: Record<string, Partial<Measurement>[]> = {
     a: [{ seconds: 0.5 }, { seconds: 99, failed: 1 }, { seconds: 0.5 }],
@@ -23,8 +23,9 @@ test("runs in turn, each side first as often as the other, and takes medians of 
     order.push(endpoint);
     return Promise.resolve({ ...shape, medianDuration: 0, registrationSeconds: 0, seconds: 0, failed: 0, ...given[endpoint]?.shift() });
   };
-  const compared = await compare({ here: "a", there: "b", shapes: [shape], rounds: 3, run });
-  expect(order.join("")).toBe("abbaab");
+  const rest = () => Promise.resolve(order.push("-"));
+  const compared = await compare({ here: "a", there: "b", shapes: [shape], rounds: 3, rest, run });
+  expect(order.join("")).toBe("-a-b-b-a-a-b");
   expect(compared).toMatchObject([{ here: 0.5, there: 2, ratio: 4, failedHere: 1, failedThere: 0 }]);
   expect(comparisonTable(compared, { here: "ours", there: "theirs" })).toBe(
     "| shape | ours | theirs | ratio |\n|---|---|---|---|\n| chain 20 | 0.50 s (1 failed) | 2.00 s | 4.0 × |",
@@ -34,7 +35,8 @@ test("runs in turn, each side first as often as the other, and takes medians of 
 test("a side on which every run failed has no figure", async () => {
   const run = ({ endpoint }: ShapeOptions): Promise<Measurement> =>
     Promise.resolve({ ...shape, medianDuration: 0, registrationSeconds: 0, seconds: 1, failed: endpoint === "b" ? 1 : 0 });
-  const [row] = await compare({ here: "a", there: "b", shapes: [shape], rounds: 1, run });
+  const rest = () => Promise.resolve();
+  const [row] = await compare({ here: "a", there: "b", shapes: [shape], rounds: 1, rest, run });
   expect(row?.ratio).toBeNaN();
   expect(comparisonTable(row === undefined ? [] : [row], { here: "a", there: "b" })).toContain("| 1.00 s | — (1 failed) | — |");
 });

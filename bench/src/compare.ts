@@ -19,6 +19,8 @@ export interface CompareOptions {
   readonly there: string;
   readonly shapes: readonly Omit<ShapeOptions, "endpoint">[];
   readonly rounds: number;
+  /** Before each run: what the side before it owes still is not paid in its time. */
+  readonly rest: () => Promise<unknown>;
   readonly run: (options: ShapeOptions) => Promise<Measurement>;
   readonly onMeasured?: (endpoint: string, measurement: Measurement) => void;
 }
@@ -27,13 +29,14 @@ export interface CompareOptions {
  * Runs each shape on both endpoints in turn (A B, then B A), so that what slows the
  * machine for a while slows both, and neither is always the one that comes first.
  */
-export async function compare({ here, there, shapes, rounds, run, onMeasured }: CompareOptions): Promise<Compared[]> {
+export async function compare({ here, there, shapes, rounds, rest, run, onMeasured }: CompareOptions): Promise<Compared[]> {
   const compared: Compared[] = [];
   for (const shape of shapes) {
     const measured: Record<"here" | "there", Measurement[]> = { here: [], there: [] };
     for (let round = 0; round < rounds; round++) {
       for (const side of round % 2 === 0 ? (["here", "there"] as const) : (["there", "here"] as const)) {
         const endpoint = side === "here" ? here : there;
+        await rest();
         const measurement = await run({ ...shape, endpoint });
         measured[side].push(measurement);
         onMeasured?.(endpoint, measurement);

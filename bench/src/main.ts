@@ -68,6 +68,8 @@ const { values, positionals } = parseArgs({
 const USUAL = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
 /** Between the runs on a stack of its own, ms: garbage is collected, what is owed is done. */
 const PAUSE_MS = 3_000;
+/** Between two sides, ms: ours writes the ends of executions for the last time 3 s after the one before. */
+const REST_MS = 5_000;
 
 const { endpoint, project, domain, data } = values;
 const where = { endpoint, project, domain, patienceMs: Number(values.patience) * 1_000 };
@@ -222,7 +224,14 @@ async function compareWith(sides: { readonly here: string; readonly there: strin
     print({ endpoint: at, ...measurement });
   };
   const rounds = Number(values.repeat ?? 3);
-  const compared = await compare({ ...sides, shapes: shapes.map((work) => ({ ...where, ...work })), rounds, run: runShape, onMeasured });
+  const compared = await compare({
+    ...sides,
+    shapes: shapes.map((work) => ({ ...where, ...work })),
+    rounds,
+    rest: () => sleep(REST_MS),
+    run: runShape,
+    onMeasured,
+  });
   for (const row of compared) process.stdout.write(`${JSON.stringify({ compared: sides, ...row })}\n`);
   process.stdout.write(`\n${comparisonTable(compared, sides)}\n`);
   return failed > 0 ? 1 : 0;
