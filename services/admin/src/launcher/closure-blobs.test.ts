@@ -19,9 +19,11 @@ function store() {
   };
   let now = 0;
   const closures = new ClosureBlobs(blobs as unknown as ConstructorParameters<typeof ClosureBlobs>[0], () => new Date(now));
-  const ensure = async (address: string) => {
+  /** By so many at once. */
+  const ensure = async (address: string, askers = 1) => {
     calls.length = 0;
-    await closures.ensure(address, new Uint8Array([1])).catch((error: Error) => calls.push(`${error.name}: ${error.message}`));
+    const all = Promise.all(Array.from({ length: askers }, () => closures.ensure(address, new Uint8Array([1]))));
+    await all.catch((error: Error) => calls.push(`${error.name}: ${error.message}`));
     return calls.join(", ");
   };
   return { ensure, there, pass: (ms: number) => (now += ms), fail: (does: boolean) => (fails = does) };
@@ -33,7 +35,7 @@ test("a copy is written once, over whatever stands there, and looked after once 
   expect(await ensure("a")).toBe("put a");
   expect(there.get("a")).toEqual(new Uint8Array([1]));
   expect(await ensure("a")).toBe("");
-  expect(await ensure("b")).toBe("put b");
+  expect(await ensure("b", 3)).toBe("put b");
   pass(59_999);
   expect(await ensure("a")).toBe("");
   pass(1);

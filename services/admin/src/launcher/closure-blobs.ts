@@ -14,6 +14,7 @@ export class ClosureNotStored extends Error {
 /** Copies of closures in the blob store, for the resources that name them. */
 export class ClosureBlobs {
   readonly #seenAt = new Map<string, number>();
+  readonly #storing = new Map<string, Promise<void>>();
 
   constructor(
     private readonly blobs: Pick<BlobStore, "head" | "put">,
@@ -26,11 +27,21 @@ export class ClosureBlobs {
    * @throws ClosureNotStored
    */
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
-    const now = this.clock();
     const seenAt = this.#seenAt.get(address);
-    if (seenAt !== undefined && isRecent(now, seenAt, TRUST_MS)) return;
+    if (seenAt !== undefined && isRecent(this.clock(), seenAt, TRUST_MS)) return;
+    let storing = this.#storing.get(address);
+    if (storing === undefined) {
+      storing = this.#store(address, { encoded, known: seenAt !== undefined }).finally(() => this.#storing.delete(address));
+      this.#storing.set(address, storing);
+    }
+    return storing;
+  }
+
+  /** Once for all who ask meanwhile. `known`: this process has written it, and whether it stands there still is all that is asked. */
+  async #store(address: string, { encoded, known }: { readonly encoded: Uint8Array; readonly known: boolean }): Promise<void> {
+    const now = this.clock();
     try {
-      const stands = seenAt !== undefined && (await this.blobs.head(address)) !== undefined;
+      const stands = known && (await this.blobs.head(address)) !== undefined;
       if (!stands) await this.blobs.put(address, encoded);
     } catch (cause) {
       throw new ClosureNotStored(cause instanceof Error ? cause.message : String(cause), { cause });
