@@ -32,8 +32,8 @@ export interface BatchResult {
   readonly changed: readonly bigint[];
 }
 
-/** Whether the end of an execution, the item at this place, may wait for the ends of its nodes and attempts. */
-export type MayHold = (index: number) => boolean;
+/** Whether this end of an execution may wait for the ends of its nodes and attempts. */
+export type MayHold = (end: Item) => boolean;
 
 type OfKind<Kind extends Item["kind"]> = Placed<Extract<Item, { kind: Kind }>>;
 
@@ -79,7 +79,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
     deps.db,
     endings.map(({ executionId }) => executionId),
   );
-  const held = new Set(endings.filter(({ index, executionId }) => open.has(executionId) && mayHold(index)));
+  const held = new Set(endings.filter(({ item, executionId }) => open.has(executionId) && mayHold(item)));
   for (const { index } of held) outcomes[index] = "waits";
   const settled = new Set(endings.map(({ executionId }) => executionId).filter((id) => !open.has(id)));
   await apart.record(

@@ -66,10 +66,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       const result = await recordBatch(
         batch,
         read.map(({ item }) => item),
-        (index) => {
-          const item = read[index]?.item;
-          return item !== undefined && patience.waited(keyOf(item)) < HELD_WAITS;
-        },
+        (end) => patience.waited(keyOf(end)) < HELD_WAITS,
       ).catch((error: unknown) => {
         logger.warn({ events: read.length, error: String(error) }, "events cannot be recorded now");
         for (const { message } of read) message.nak(AWAY_MS);

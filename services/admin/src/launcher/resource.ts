@@ -39,7 +39,7 @@ async function closureReference(
   const { project, domain, name, version } = settings.workflow;
   const { container, metadataPrefix } = config.storage;
   const address = [container, metadataPrefix, "admin", project, domain, name, version].join("/");
-  if (!launchRate.noteLaunch(address) && !large) return undefined;
+  if (!large && !launchRate.noteLaunch(address)) return undefined;
   try {
     await closureBlobs.ensure(address, encoded);
     return address;

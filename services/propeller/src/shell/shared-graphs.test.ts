@@ -39,7 +39,7 @@ const resource = (limit = "2") => ({ executionConfig: { TaskResources: { Request
 /** Closures at addresses; counts how often each is read. */
 function shelf() {
   const clock = { now: 1_000_000 };
-  const graphs = new SharedGraphs(() => clock.now);
+  const graphs = new SharedGraphs(() => new Date(clock.now));
   const stands = new Map<string, Uint8Array>();
   const reads: string[] = [];
   const of = (address: string, limit?: string) =>

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isRecent } from "@flyte-ts/auth";
 import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/workflow-crd";
 import { inTurns, othersTurn } from "./in-turns.js";
 
@@ -28,7 +29,7 @@ export class SharedGraphs {
   /** The one that was asked for last comes first. */
   #kept: readonly ClosureModel[] = [];
 
-  constructor(private readonly now: () => number = Date.now) {}
+  constructor(private readonly clock: () => Date = () => new Date()) {}
 
   /**
    * The graphs that a closure gives for this resource.
@@ -44,8 +45,7 @@ export class SharedGraphs {
 
   #trusted(key: string): ClosureModel | undefined {
     const known = this.#known.get(key);
-    const age = this.now() - (known?.readAt ?? 0);
-    return age >= 0 && age < TRUST_MS ? known?.graphs.deref() : undefined;
+    return known !== undefined && isRecent(this.clock(), known.readAt, TRUST_MS) ? known.graphs.deref() : undefined;
   }
 
   /** For all who ask meanwhile. */
@@ -59,7 +59,7 @@ export class SharedGraphs {
   }
 
   async #read(key: string, platform: ReturnType<typeof platformOf>, read: ClosurePlace["read"]): Promise<ClosureModel> {
-    const readAt = this.now();
+    const readAt = this.clock().getTime();
     const closure = await read();
     const hash = createHash("sha256").update(closure).digest("base64");
     const known = this.#known.get(key);
