@@ -8,6 +8,7 @@ export { returnMemory, type ReturnMemoryOptions } from "./return-memory.js";
 export { type Rounds, startRounds } from "./rounds.js";
 export { type Running, together } from "./running.js";
 export { onShutdown, type ShutdownOptions } from "./shutdown.js";
+export { SingleFlight } from "./single-flight.js";
 export { Counter, Gauge, Histogram, Registry as Metrics } from "prom-client";
 export { OtlpExporter, type OtlpOptions } from "./otlp-exporter.js";
 export { type ExecutionId, randomSpanId, randomTraceId, type Span, spanIdOf, type SpanSink, traceIdOf } from "./span.js";

@@ -1,5 +1,6 @@
 import { isRecent } from "@flyte-ts/auth";
 import type { BlobStore } from "@flyte-ts/blobstore";
+import { SingleFlight } from "@flyte-ts/telemetry";
 
 /** How long, ms, a copy that was seen is taken to be there: whoever removes one has executions fail for so long at most. */
 const TRUST_MS = 60_000;
@@ -14,7 +15,7 @@ export class ClosureNotStored extends Error {
 /** Copies of closures in the blob store, for the resources that name them. */
 export class ClosureBlobs {
   readonly #seenAt = new Map<string, number>();
-  readonly #storing = new Map<string, Promise<void>>();
+  readonly #storing = new SingleFlight<void>();
 
   constructor(
     private readonly blobs: Pick<BlobStore, "head" | "put">,
@@ -29,15 +30,10 @@ export class ClosureBlobs {
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
     const seenAt = this.#seenAt.get(address);
     if (seenAt !== undefined && isRecent(this.clock(), seenAt, TRUST_MS)) return;
-    let storing = this.#storing.get(address);
-    if (storing === undefined) {
-      storing = this.#store(address, { encoded, known: seenAt !== undefined }).finally(() => this.#storing.delete(address));
-      this.#storing.set(address, storing);
-    }
-    return storing;
+    await this.#storing.do(address, () => this.#store(address, { encoded, known: seenAt !== undefined }));
   }
 
-  /** Once for all who ask meanwhile. `known`: this process has written it, and whether it stands there still is all that is asked. */
+  /** `known`: this process has written it, and whether it stands there still is all that is asked. */
   async #store(address: string, { encoded, known }: { readonly encoded: Uint8Array; readonly known: boolean }): Promise<void> {
     const now = this.clock();
     try {

@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import { SingleFlight } from "@flyte-ts/telemetry";
 import { closureWithoutNodes } from "@flyte-ts/workflow-crd";
 import { RecentlyUsed } from "../recently-used.js";
 import { findEncodedClosure } from "../workflow/find.js";
@@ -28,13 +29,16 @@ const MIN_WEIGHT = MAX_BYTES / 128;
 /** Compiled workflows as they were registered; a version never changes. Readers must not either. */
 export class ClosureCache {
   readonly #closures = new RecentlyUsed<StoredClosure>(MAX_BYTES);
+  readonly #reading = new SingleFlight<StoredClosure | undefined>();
 
   constructor(private readonly db: Queryable) {}
 
   async find(id: Identifier): Promise<StoredClosure | undefined> {
     const key = [id.project, id.domain, id.name, id.version].join("\n");
-    const known = this.#closures.get(key);
-    if (known !== undefined) return known;
+    return this.#closures.get(key) ?? (await this.#reading.do(key, () => this.#read(key, id)));
+  }
+
+  async #read(key: string, id: Identifier): Promise<StoredClosure | undefined> {
     const encoded = await findEncodedClosure(this.db, id);
     if (encoded === undefined) return undefined;
     const large = encoded.length > MAX_INLINE_BYTES;

@@ -1,5 +1,5 @@
 import { CONFIG_MAPS, type KubeClient, SECRETS } from "@flyte-ts/kubernetes";
-import type { Logger } from "@flyte-ts/telemetry";
+import { type Logger, SingleFlight } from "@flyte-ts/telemetry";
 import type { Lookup } from "../kubelet/container/environment.js";
 import { dataOf } from "../kubelet/object-data.js";
 import { isObject, type Json, type KubeObject, textAt } from "../object/model.js";
@@ -19,7 +19,7 @@ const REMEMBERED = 1_000;
 /** Secrets and config maps that pods name, read when a pod arrives, so that its start finds them at once. */
 export class PodData {
   readonly #entries = new Map<string, Entry>();
-  readonly #reading = new Map<string, Promise<void>>();
+  readonly #reading = new SingleFlight<void>();
 
   constructor(private readonly options: { readonly client: KubeClient; readonly logger: Logger; readonly now: () => number }) {}
 
@@ -41,26 +41,23 @@ export class PodData {
 
   #read(namespace: string, kind: Kind, name: string): Promise<void> {
     const key = keyOf(namespace, kind, name);
-    const under = this.#reading.get(key);
-    if (under !== undefined) return under;
+    return this.#reading.do(key, () => this.#readNow(key, { namespace, kind, name }));
+  }
+
+  async #readNow(key: string, { namespace, kind, name }: { namespace: string; kind: Kind; name: string }): Promise<void> {
     const { client, logger, now } = this.options;
-    const reading = client
-      .get(kind === "Secret" ? SECRETS : CONFIG_MAPS, { namespace, name })
-      .then(
-        (object) => {
-          const data = object === undefined ? undefined : dataOf(kind, object as unknown as KubeObject);
-          this.#entries.delete(key);
-          this.#entries.set(key, { data, readAt: now() });
-          for (const oldest of this.#entries.keys()) {
-            if (this.#entries.size <= REMEMBERED) break;
-            this.#entries.delete(oldest);
-          }
-        },
-        (error: unknown) => logger.warn({ kind, namespace, name, error: String(error) }, "could not be read"),
-      )
-      .finally(() => this.#reading.delete(key));
-    this.#reading.set(key, reading);
-    return reading;
+    try {
+      const object = await client.get(kind === "Secret" ? SECRETS : CONFIG_MAPS, { namespace, name });
+      const data = object === undefined ? undefined : dataOf(kind, object as unknown as KubeObject);
+      this.#entries.delete(key);
+      this.#entries.set(key, { data, readAt: now() });
+      for (const oldest of this.#entries.keys()) {
+        if (this.#entries.size <= REMEMBERED) break;
+        this.#entries.delete(oldest);
+      }
+    } catch (error) {
+      logger.warn({ kind, namespace, name, error: String(error) }, "could not be read");
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isRecent } from "@flyte-ts/auth";
+import { SingleFlight } from "@flyte-ts/telemetry";
 import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/workflow-crd";
 import { inTurns, othersTurn } from "./in-turns.js";
 
@@ -24,7 +25,7 @@ export interface ClosurePlace {
 
 /** Graphs by the addresses of their closures: executions that run the same version at the same time, or one after the other, share one, and one reading of it. */
 export class SharedGraphs {
-  readonly #reading = new Map<string, Promise<ClosureModel>>();
+  readonly #readings = new SingleFlight<ClosureModel>();
   readonly #known = new Map<string, Known>();
   /** The one that was asked for last comes first. */
   #kept: readonly ClosureModel[] = [];
@@ -38,7 +39,7 @@ export class SharedGraphs {
   async of(resource: unknown, { address, read }: ClosurePlace): Promise<ClosureModel> {
     const platform = platformOf(resource);
     const key = JSON.stringify([address, platform]);
-    const graphs = this.#trusted(key) ?? (await this.#once(key, () => this.#read(key, platform, read)));
+    const graphs = this.#trusted(key) ?? (await this.#readings.do(key, () => this.#read(key, platform, read)));
     this.#keep(graphs);
     return graphs;
   }
@@ -46,16 +47,6 @@ export class SharedGraphs {
   #trusted(key: string): ClosureModel | undefined {
     const known = this.#known.get(key);
     return known !== undefined && isRecent(this.clock(), known.readAt, TRUST_MS) ? known.graphs.deref() : undefined;
-  }
-
-  /** For all who ask meanwhile. */
-  #once(key: string, read: () => Promise<ClosureModel>): Promise<ClosureModel> {
-    let reading = this.#reading.get(key);
-    if (reading === undefined) {
-      reading = read().finally(() => this.#reading.delete(key));
-      this.#reading.set(key, reading);
-    }
-    return reading;
   }
 
   async #read(key: string, platform: ReturnType<typeof platformOf>, read: ClosurePlace["read"]): Promise<ClosureModel> {
