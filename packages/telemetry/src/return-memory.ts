@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { setHeapGrowth } from "./heap-growth.js";
 
 export interface ReturnMemoryOptions {
   /** How often to look, ms. Default 1 s. */
@@ -33,7 +34,7 @@ const SHARED_BYTES = 64 * 1024 - 64;
  * is idle and has grown, this collects all there is, which also hands the pages back.
  * What was held at that moment may be free a little later, and then nothing grows: so while
  * more is left than ever was after a collection, it collects again, after pauses that double. Small buffers are taken
- * from memory that can go back.
+ * from memory that can go back, and a working process lets its heap grow by what it holds.
  *
  * @returns ends it.
  */
@@ -46,6 +47,7 @@ export function returnMemory({
   residentBytes = () => process.memoryUsage.rss(),
   collect = lastResortCollection(),
 }: ReturnMemoryOptions = {}): () => void {
+  const endGrowth = setHeapGrowth();
   Buffer.poolSize = SHARED_BYTES;
   let baseline = 0;
   /** The least that a collection has left. */
@@ -75,7 +77,10 @@ export function returnMemory({
   };
   const timer = setInterval(look, everyMs);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    endGrowth();
+  };
 }
 
 type Collect = (options: { type: "major"; execution: "sync"; flavor: "last-resort" }) => void;
