@@ -61,19 +61,21 @@ const { values, positionals } = parseArgs({
     limit: { type: "string", default: "100" },
     filters: { type: "string", default: "" },
     token: { type: "string", default: "" },
+    help: { type: "boolean", default: false },
   },
 });
 
 /** What is compared when nothing is said. */
 const USUAL = ["chain", "20", "chain", "100", "fan-out", "100", "fan-out", "1000"];
-/** Between the runs on a stack of its own, ms: garbage is collected, what is owed is done. */
+/** Before and between the runs on a stack of its own, ms: what starts behind its readiness is there, garbage is collected, what is owed is done. */
 const PAUSE_MS = 3_000;
 /** Between two sides, ms: ours writes the ends of executions for the last time 3 s after the one before. */
 const REST_MS = 5_000;
 
 const { endpoint, project, domain, data } = values;
 const where = { endpoint, project, domain, patienceMs: Number(values.patience) * 1_000 };
-process.exit(await run());
+if (values.help) process.stdout.write(USAGE);
+process.exit(values.help ? 0 : await run());
 
 function run(): Promise<number> {
   const { compare: there, stack: kind } = values;
@@ -192,6 +194,7 @@ async function onOwnStack(kind: string, use: (stack: OwnStack) => Promise<number
   try {
     const stack = await startOwnStack(ground);
     try {
+      await sleep(PAUSE_MS);
       return await use(stack);
     } finally {
       await stack.stop();
