@@ -36,8 +36,8 @@ const MOST_PARTS = 32;
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Publishes messages, those together that were given in one turn of the event loop on one subject, or while there was no
- * room for more: the busier the bus, the larger what travels as one. Each subject keeps its order, and subjects take turns.
+ * Publishes messages, those together that were given on one subject in one go, while others are on their way in one turn of the event loop,
+ * or while there was no room for more: the busier the bus, the larger what travels as one. Each subject keeps its order, and subjects take turns.
  */
 export class BundledPublish {
   readonly #open = new Map<string, Waiting[]>();
@@ -60,7 +60,9 @@ export class BundledPublish {
       else open.push(waiting);
       if (this.#draining) return;
       this.#draining = true;
-      setImmediate(() => void this.#drain());
+      // While nothing is on its way somebody may wait for this one alone, like the next node of a chain.
+      if (this.#travelling === 0) queueMicrotask(() => void this.#drain());
+      else setImmediate(() => void this.#drain());
     });
   }
 
