@@ -61,8 +61,8 @@ export class BundledPublish {
       if (this.#draining) return;
       this.#draining = true;
       // While nothing is on its way somebody may wait for this one alone, like the next node of a chain.
-      if (this.#travelling === 0) queueMicrotask(() => void this.#drain());
-      else setImmediate(() => void this.#drain());
+      const soon = this.#travelling === 0 ? queueMicrotask : setImmediate;
+      soon(() => void this.#drain());
     });
   }
 

@@ -1,4 +1,7 @@
-/** Work that many ask for at the same time, done once for all of them; for who asks after it has ended it is done anew. */
+/**
+ * Work that many ask for at the same time, done once for all of them; for who asks after it has ended it is done anew. What comes of it may be older
+ * than the question: not for reads of what the asker may just have written.
+ */
 export class SingleFlight<Result> {
   readonly #flights = new Map<string, Promise<Result>>();
 

@@ -25,7 +25,7 @@ export interface ClosurePlace {
 
 /** Graphs by the addresses of their closures: executions that run the same version at the same time, or one after the other, share one, and one reading of it. */
 export class SharedGraphs {
-  readonly #readings = new SingleFlight<ClosureModel>();
+  readonly #reading = new SingleFlight<ClosureModel>();
   readonly #known = new Map<string, Known>();
   /** The one that was asked for last comes first. */
   #kept: readonly ClosureModel[] = [];
@@ -39,7 +39,7 @@ export class SharedGraphs {
   async of(resource: unknown, { address, read }: ClosurePlace): Promise<ClosureModel> {
     const platform = platformOf(resource);
     const key = JSON.stringify([address, platform]);
-    const graphs = this.#trusted(key) ?? (await this.#readings.do(key, () => this.#read(key, platform, read)));
+    const graphs = this.#trusted(key) ?? (await this.#reading.do(key, () => this.#read(key, platform, read)));
     this.#keep(graphs);
     return graphs;
   }
