@@ -2,6 +2,6 @@
 import { join } from "node:path";
 import { ensureBuilt, ensureInstalled, nodeProgram, root, run } from "./prepare.mjs";
 
-ensureInstalled();
-ensureBuilt();
+await ensureInstalled();
+await ensureBuilt();
 process.exit(run(nodeProgram(), [join(root, "bench", "dist", "main.js"), ...process.argv.slice(2)]));

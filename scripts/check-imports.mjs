@@ -7,10 +7,13 @@ import { root } from "./prepare.mjs";
 const infrastructure = ["config", "telemetry"];
 const anyPackage = [
   "heap",
+  "input-limits",
+  "http-policy",
   "idl",
   "domain",
   "compiler",
   "workflow-crd",
+  "execution-state",
   "task-plugin",
   "kubernetes",
   "postgres",
@@ -26,19 +29,22 @@ const anyPackage = [
 /** Room → the workspace packages that it may import. */
 const TABLE = {
   "packages/heap": [],
+  "packages/input-limits": [],
+  "packages/http-policy": [],
   "packages/idl": [],
   "packages/domain": ["idl"],
   "packages/workflow-crd": ["idl", "domain"],
+  "packages/execution-state": ["idl", "domain", "workflow-crd"],
   "packages/task-plugin": ["idl", "domain", "messaging", "telemetry"],
   "packages/compiler": ["idl", "domain"],
-  "packages/config": [],
-  "packages/telemetry": ["config"],
+  "packages/config": ["http-policy"],
+  "packages/telemetry": ["config", "http-policy"],
   "packages/kubernetes": infrastructure,
   "packages/postgres": infrastructure,
-  "packages/messaging": infrastructure,
+  "packages/messaging": [...infrastructure, "input-limits"],
   "packages/blobstore": infrastructure,
   "packages/outbound": [],
-  "packages/rpc": [...infrastructure, "idl"],
+  "packages/rpc": [...infrastructure, "idl", "http-policy", "input-limits"],
   "packages/auth": ["idl", "rpc"],
   "packages/client": ["idl", "rpc", "compiler"],
   "packages/local-servers": ["telemetry"],
@@ -76,7 +82,7 @@ const TEST_ROOMS = ["conformance"];
 const FOR_TESTS = ["testing", "local-servers"];
 
 /** What the tests of one room may import besides: what it takes to stand in for the other side. */
-const FOR_TESTS_OF = { "packages/client": ["telemetry"] };
+const FOR_TESTS_OF = { "packages/client": ["telemetry"], "packages/input-limits": ["idl"], "packages/messaging": ["idl"] };
 
 /** Third-party package → the one room that speaks to it. */
 const OWNED = {

@@ -2,6 +2,6 @@
 import { checks } from "./checks.mjs";
 import { ensureInstalled } from "./prepare.mjs";
 
-ensureInstalled();
+await ensureInstalled();
 const failed = checks().filter((passed) => !passed).length;
 process.exit(failed > 0 ? 1 : 0);

@@ -37,8 +37,8 @@ if (unknown.length > 0) {
   console.error(`no such part: ${unknown.join(", ")}; there are ${Object.keys(PARTS).join(", ")}`);
   process.exit(2);
 }
-ensureInstalled();
-ensureBuilt();
+await ensureInstalled();
+await ensureBuilt();
 const failed = [];
 for (const [name, { files, environment }] of Object.entries(PARTS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;

@@ -1,12 +1,15 @@
 // What every command needs before its own work: installed dependencies and built packages.
 // Written for the Node that a machine happens to have (20 or newer), without dependencies.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { attended, statusOf } from "./attended.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
+/** Characters of a command's output that are kept to be shown when it fails. */
+const MOST_OUTPUT = 1 << 20;
 
 /**
  * Environment in which `node` is the pinned one of node_modules, where there is one for this platform, and stacks run
@@ -38,48 +41,57 @@ export function nodeProgram() {
 /** The CLI as it was built. */
 export const cli = join(root, "packages", "cli", "bundle", "main.js");
 
-/** Runs the CLI in place of this process, which ends as it ends. */
-export function becomeCli(args) {
-  const child = spawn(nodeProgram(), [cli, ...args], { stdio: "inherit", env: environment() });
-  // Ctrl-C at a terminal reaches the child too; what is sent to this process alone has to be passed on.
-  for (const signal of ["SIGINT", "SIGTERM"]) {
-    process.on(signal, () => (signal === "SIGINT" && process.stdin.isTTY ? undefined : child.kill(signal)));
-  }
-  child.on("exit", (code, signal) => process.exit(signal ? 1 : code));
+/**
+ * Runs the CLI in place of this process, which ends as it ends. Signals are passed on; a stack also ends when the channel to this
+ * process closes, as it does when this process is killed.
+ */
+export async function becomeCli(args) {
+  const stdio = ["inherit", "inherit", "inherit", ...(args[0] === "start" ? ["ipc"] : [])];
+  process.exit(statusOf(await attended(nodeProgram(), [cli, ...args], { stdio, env: environment() })));
 }
 
-export function ensureInstalled() {
+export async function ensureInstalled() {
   const installed = join(root, "node_modules", ".package-lock.json");
   const wanted = join(root, "package-lock.json");
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
-  step("installing dependencies (npm ci)", () => quietly("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]));
+  await step("installing dependencies (npm ci)", () => quietly("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]));
 }
 
-export function ensureBuilt() {
-  step("building", () => quietly("turbo", ["run", "build", "--output-logs=errors-only", "--no-update-notifier"]));
+export async function ensureBuilt() {
+  await step("building", () => quietly("turbo", ["run", "build", "--output-logs=errors-only", "--no-update-notifier"]));
 }
 
 /** What tests need of a real Kubernetes API, and Helm: built once and kept, before tests run, so that no test waits minutes for it. */
-export function ensureKubernetes() {
+export async function ensureKubernetes() {
   const program = `import { findHelm } from "@flyte-ts/local-servers";
     import { kubernetesUnavailable } from "@flyte-ts/testing";
     if ((await kubernetesUnavailable()) === undefined) await findHelm().catch((error) => console.error(error.message));`;
-  step("etcd, kube-apiserver, kube-controller-manager and Helm (built once, up to ten minutes)", () =>
+  await step("etcd, kube-apiserver, kube-controller-manager and Helm (built once, up to ten minutes)", () =>
     run(nodeProgram(), ["--input-type=module", "--eval", program]),
   );
 }
 
-function step(what, work) {
+async function step(what, work) {
   const start = Date.now();
   process.stdout.write(`  ${what} …\n`);
-  work();
+  await work();
   process.stdout.write(`  ${what}: done in ${((Date.now() - start) / 1000).toFixed(1)} s\n`);
 }
 
-/** Shows the output of a command only when it fails; then ends this process. */
-function quietly(command, args) {
-  const result = spawnSync(command, args, { cwd: root, encoding: "utf8", env: environment(), maxBuffer: 64 << 20 });
-  if (result.status === 0) return;
-  process.stderr.write(`${result.error?.message ?? ""}${result.stdout ?? ""}${result.stderr ?? ""}\n${command} ${args.join(" ")} failed\n`);
+/** Shows the output of a command only when it fails; then ends this process, as it does when a signal has ended the command. */
+async function quietly(command, args) {
+  let output = "";
+  const keep = (chunk) => {
+    output = (output + chunk.toString()).slice(-MOST_OUTPUT);
+  };
+  const onChild = (child) => {
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+  };
+  const options = { cwd: root, env: environment(), stdio: ["ignore", "pipe", "pipe"], group: true, onChild };
+  const end = await attended(command, args, options).catch((error) => ({ code: 1, error }));
+  if (end.asked !== undefined) process.exit(statusOf({ signal: end.asked }));
+  if (end.code === 0) return;
+  process.stderr.write(`${end.error?.message ?? ""}${output}\n${command} ${args.join(" ")} failed\n`);
   process.exit(1);
 }

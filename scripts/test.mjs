@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { ensureBuilt, ensureInstalled, ensureKubernetes, environment, root } from "./prepare.mjs";
 
-ensureInstalled();
-ensureBuilt();
-if (process.argv.length === 2) ensureKubernetes();
+await ensureInstalled();
+await ensureBuilt();
+if (process.argv.length === 2) await ensureKubernetes();
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-report-"));
 const report = join(folder, "report.json");
 const tellUnhandled = join(root, "scripts", "tell-unhandled.mjs");

@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { checks } from "./checks.mjs";
 import { ensureBuilt, ensureInstalled, environment, root } from "./prepare.mjs";
 
-ensureInstalled();
-ensureBuilt();
+await ensureInstalled();
+await ensureBuilt();
 const verdicts = checks();
 const tests = spawnSync("npm", ["test"], {
   cwd: root,

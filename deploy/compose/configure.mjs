@@ -16,31 +16,43 @@ const kept = existsSync(keptFile) ? JSON.parse(readFileSync(keptFile, "utf8")) :
 const secret = (name, bytes = 24) => (kept[name] ??= randomBytes(bytes).toString("hex"));
 
 const database = secret("databasePassword");
-const nats = secret("busPassword");
+const busUsers = JSON.parse(readFileSync(new URL("../bus/users.json", import.meta.url), "utf8"));
+const busPasswords = Object.fromEntries(Object.keys(busUsers).map((user) => [user, secret(`busPassword.${user}`)]));
 const accessKeyId = `flyte${secret("blobKeyId", 6)}`;
 const secretAccessKey = secret("blobSecretKey");
+// Opens the logs of pods, and nothing else: links to logs carry it.
+const logToken = secret("clusterLogToken");
+const { FLYTE_TS_PORT: apiPort = "30080", FLYTE_TS_CLUSTER_PORT: clusterPort = "30086" } = process.env;
 write(keptFile, JSON.stringify(kept, null, 2), { mode: 0o600 });
 
 const databaseUrl = (name) => `postgresql://flyte:${database}@postgres:5432/${name}`;
-const natsUrl = { nats: { url: `nats://flyte:${nats}@nats:4222` } };
+const bus = (user) => ({ nats: { url: `nats://${user}:${busPasswords[user]}@nats:4222` } });
 const s3 = { storage: { s3: { accessKeyId, secretAccessKey } } };
+
+const podLog = `http://localhost:${clusterPort}/${logToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
 
 const files = {
   "bus/nats.conf": [
     "port: 4222",
     'http: "127.0.0.1:8222"',
     "jetstream { store_dir: /data }",
-    `authorization { user: flyte, password: "${nats}" }`,
+    // The server's format takes JSON.
+    `authorization: ${JSON.stringify({ users: Object.entries(busUsers).map(([user, permissions]) => ({ user, password: busPasswords[user], permissions })) })}`,
     "",
   ].join("\n"),
-  "blobs/keys.yaml": { accessKeyId, secretAccessKey },
-  "cluster/keys.yaml": { podEnv: { FLYTE_AWS_ACCESS_KEY_ID: accessKeyId, FLYTE_AWS_SECRET_ACCESS_KEY: secretAccessKey } },
-  "services/admin.yaml": { database: { url: databaseUrl("flyteadmin") }, ...natsUrl, ...s3 },
+  // The console is at the API's address.
+  "blobs/keys.yaml": {
+    accessKeyId,
+    secretAccessKey,
+    allowedOrigins: ["localhost", "127.0.0.1"].map((host) => `http://${host}:${apiPort}`),
+  },
+  "cluster/keys.yaml": { logToken, podEnv: { FLYTE_AWS_ACCESS_KEY_ID: accessKeyId, FLYTE_AWS_SECRET_ACCESS_KEY: secretAccessKey } },
+  "services/admin.yaml": { database: { url: databaseUrl("flyteadmin") }, ...bus("admin"), ...s3 },
   "services/datacatalog.yaml": { database: { url: databaseUrl("datacatalog") }, ...s3 },
   "services/scheduler.yaml": { database: { url: databaseUrl("scheduler") } },
-  "services/propeller.yaml": { ...natsUrl, ...s3 },
-  "services/plugin-pod.yaml": { ...natsUrl, ...s3 },
-  "services/plugin-echo.yaml": natsUrl,
+  "services/propeller.yaml": { ...bus("propeller"), ...s3 },
+  "services/plugin-pod.yaml": { ...bus("plugin-pod"), ...s3, logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }] },
+  "services/plugin-echo.yaml": bus("plugin-echo"),
 };
 // JSON is YAML.
 for (const [name, content] of Object.entries(files)) {

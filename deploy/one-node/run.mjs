@@ -21,8 +21,8 @@ const { values } = parseArgs({
 });
 
 if (!values.built) {
-  ensureInstalled();
-  ensureBuilt();
+  await ensureInstalled();
+  await ensureBuilt();
 }
 execFileSync(join(import.meta.dirname, "install.sh"), { stdio: "inherit" });
 const { startGuard, startOneNodeCluster } = await import("@flyte-ts/local-servers");

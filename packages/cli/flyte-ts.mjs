@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { becomeCli, cli, ensureBuilt, ensureInstalled } from "../../scripts/prepare.mjs";
 
 if (!existsSync(cli)) {
-  ensureInstalled();
-  ensureBuilt();
+  await ensureInstalled();
+  await ensureBuilt();
 }
-becomeCli(process.argv.slice(2));
+await becomeCli(process.argv.slice(2));

@@ -15,7 +15,10 @@ export const SECRETS = {
     values: "database",
     about: "Keys admin, datacatalog and scheduler: addresses of PostgreSQL databases. Control plane.",
   },
-  "flyte-bus": { values: "bus", about: "Key url: the address of NATS." },
+  "flyte-bus": {
+    values: "bus",
+    about: "Keys admin, propeller, plugin-pod and plugin-echo: the address of NATS with the user and password of each service.",
+  },
   "flyte-blobs": {
     values: "blobs",
     about: "Keys access-key-id and secret-access-key; it may be absent where pods have credentials of their own.",

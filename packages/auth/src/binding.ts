@@ -8,8 +8,8 @@ export interface RoleBinding {
   readonly kind: "subject" | "group";
   /** The subject or the group. */
   readonly name: string;
-  /** Whose tokens name it so; undefined: those of any issuer that is accepted. */
-  readonly issuer?: string | undefined;
+  /** Issuer whose tokens name it so. A name that another issuer gives out is somebody else. */
+  readonly issuer: string;
   readonly role: Role;
   /** A project's id, or {@link ALL}. */
   readonly project: string;
@@ -44,8 +44,7 @@ export interface Holder {
 export function bindingsOf(bindings: Iterable<RoleBinding>, who: Holder): RoleBinding[] {
   const groups = new Set(who.groups);
   return Array.from(bindings).filter(
-    ({ kind, name, issuer }) =>
-      (issuer === undefined || issuer === who.issuer) && (kind === "subject" ? name === who.subject : groups.has(name)),
+    ({ kind, name, issuer }) => issuer === who.issuer && (kind === "subject" ? name === who.subject : groups.has(name)),
   );
 }
 

@@ -10,7 +10,7 @@ export const roleSchema = z
     /** The `sub` of a token; of a service its client id. */
     subject: name.optional(),
     group: name.optional(),
-    /** Whose tokens name the holder so; absent: those of any provider that is accepted. */
+    /** Whose tokens name the holder so; absent: those of the issuer to which clients are sent, the built-in one or else the first provider. */
     issuer: name.optional(),
     role: z.enum(ROLES),
     project: name.default(ALL),
@@ -38,9 +38,9 @@ export const headerKeySchema = z
   .regex(/^[a-z0-9_.-]+$/)
   .default("flyte-authorization");
 
-/** The roles of a configuration. */
-export function bindingsFrom(roles: readonly z.infer<typeof roleSchema>[]): RoleBinding[] {
-  return roles.map(({ subject, group, issuer, role, project, domain }) => ({
+/** The roles of a configuration; `firstIssuer` is meant by those that name no issuer. */
+export function bindingsFrom(roles: readonly z.infer<typeof roleSchema>[], firstIssuer: string): RoleBinding[] {
+  return roles.map(({ subject, group, issuer = firstIssuer, role, project, domain }) => ({
     kind: subject === undefined ? "group" : "subject",
     name: subject ?? group ?? "",
     issuer,

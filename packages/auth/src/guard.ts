@@ -1,15 +1,15 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import {
   type CallContext,
+  type CallGuard,
   type Caller,
   Code,
   type HttpRequestHead,
   type InterceptedCall,
-  type Interceptor,
   RpcError,
   toRpcError,
 } from "@flyte-ts/rpc";
-import { ALL, bindingsOf, isGranted, needText, type RoleBinding } from "./binding.js";
+import { ALL, bindingsOf, isGranted, type Need, needText, type RoleBinding } from "./binding.js";
 import { endWithLeave } from "./end-with-leave.js";
 import { readToken } from "./read-token.js";
 import { methodKey, type Rule, type RuleTable } from "./rule.js";
@@ -47,12 +47,8 @@ export interface GuardOptions {
   readonly record?: (change: Change) => Promise<NoteEnd>;
 }
 
-/** The one place that decides who may make a call. */
-export interface Guard {
-  /** Runs around every call, gRPC and REST. */
-  readonly interceptor: Interceptor;
-  /** Before the body of a REST call is read: whose token is refused need not send it. */
-  readonly admitBody: (method: DescMethod, metadata: Metadata) => Promise<void>;
+/** The one place that decides who may make a call, gRPC and REST. */
+export interface Guard extends CallGuard {
   /** For HTTP paths that are not calls: whoever has a role may ask for them. */
   readonly admitHttp: (head: HttpRequestHead) => Promise<void>;
 }
@@ -63,12 +59,14 @@ export function createGuard(options: GuardOptions): Guard {
     if (!rules.has(method)) rules.set(method, options.table.get(methodKey(method)));
     return rules.get(method);
   };
+  /** Callers that were identified before their request was read, by the metadata of the call. */
+  const admitted = new WeakMap<Metadata, Identity>();
   return {
     interceptor: async (call, next) => {
       const { context } = call;
       const rule = ruleOf(context.method);
       if (rule?.kind === "open") return next(context);
-      const identity = await identify(options, context.metadata, context.transport === "rest");
+      const identity = admitted.get(context.metadata) ?? (await identify(options, context.metadata, context.transport === "rest"));
       // A method that no rule speaks of is nobody's.
       if (rule === undefined) throw denied(identity, methodKey(context.method), "no role includes this call");
       const held = bindingsOf(await options.bindings(), identity);
@@ -89,8 +87,16 @@ export function createGuard(options: GuardOptions): Guard {
         ? recorded(options.record, { identity, context, method: context.method, request: call.request }, run)
         : run();
     },
-    admitBody: async (method, metadata) => {
-      if (ruleOf(method)?.kind !== "open") await identify(options, metadata, true);
+    admit: async ({ method, metadata, transport }) => {
+      const rule = ruleOf(method);
+      if (rule?.kind === "open") return {};
+      const identity = await identify(options, metadata, transport === "rest");
+      admitted.set(metadata, identity);
+      if (rule === undefined) return { lacking: denied(identity, methodKey(method), "no role includes this call") };
+      if (rule.kind !== "roles") return {};
+      const need: Need = { role: rule.role, scope: { kind: "anywhere" } };
+      if (isGranted(bindingsOf(await options.bindings(), identity), need)) return {};
+      return { lacking: denied(identity, methodKey(method), needText(need)) };
     },
     admitHttp: async (head) => {
       const identity = await identify(options, head.metadata, true);

@@ -8,8 +8,11 @@ export type Rule<Request = unknown> =
   | { readonly kind: "open" }
   /** Anyone whose token is accepted. */
   | { readonly kind: "signed-in" }
-  /** All of the needs that the request has; there must be at least one. `writes`: it changes something, and is audited. */
-  | { readonly kind: "roles"; readonly needs: (request: Request) => readonly Need[]; readonly writes: boolean };
+  /**
+   * All of the needs that the request has; there must be at least one. `role`: the least that it takes, whatever the request names.
+   * `writes`: it changes something, and is audited.
+   */
+  | { readonly kind: "roles"; readonly role: Role; readonly needs: (request: Request) => readonly Need[]; readonly writes: boolean };
 
 /** A rule for each method of a service: a method without one does not compile, and does not start. */
 export type RulesOf<Service extends DescService> = {
@@ -27,7 +30,7 @@ export const signedIn: Rule = { kind: "signed-in" };
 
 /** A call that reads where the request says. */
 export function reads<Request>(role: Role, scope: Needing<Request>): Rule<Request> {
-  return { kind: "roles", needs: (request) => [{ role, scope: scope(request) }], writes: false };
+  return { kind: "roles", role, needs: (request) => [{ role, scope: scope(request) }], writes: false };
 }
 
 /** A call by which a service tells what has happened: what it tells is kept itself, so it is not audited. `also` as in `writes`. */
@@ -36,7 +39,7 @@ export function reports<Request>(
   scope: Needing<Request>,
   also: (request: Request) => readonly Need[] = () => [],
 ): Rule<Request> {
-  return { kind: "roles", needs: (request) => [{ role, scope: scope(request) }, ...also(request)], writes: false };
+  return { kind: "roles", role, needs: (request) => [{ role, scope: scope(request) }, ...also(request)], writes: false };
 }
 
 /** A call that changes what the request names; `also` tells what else it touches. */
@@ -45,7 +48,7 @@ export function writes<Request>(
   scope: Needing<Request>,
   also: (request: Request) => readonly Need[] = () => [],
 ): Rule<Request> {
-  return { kind: "roles", needs: (request) => [{ role, scope: scope(request) }, ...also(request)], writes: true };
+  return { kind: "roles", role, needs: (request) => [{ role, scope: scope(request) }, ...also(request)], writes: true };
 }
 
 /** Rules by `package.Service/Method`. */

@@ -46,7 +46,10 @@ export interface SignGetOptions {
 }
 
 export interface SignPutOptions extends SignGetOptions {
-  /** MD5 of the content, base64. When given, the sender must send it (Azure cannot insist), and no other content is taken. */
+  /**
+   * MD5 of the content, base64. When given, the sender must send it as Content-MD5, and the store takes no other content. Azure
+   * cannot insist: there the address creates a blob and replaces none.
+   */
   readonly contentMd5?: string | undefined;
   /** Kept with the blob; the sender must send it as it stands in the answer's headers (Azure cannot insist). */
   readonly metadata?: Readonly<Record<string, string>> | undefined;

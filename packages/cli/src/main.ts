@@ -38,6 +38,8 @@ const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--c
 `;
 
 async function main(argv: readonly string[]): Promise<number> {
+  // Backups, secrets and logs are for the user who runs the command.
+  process.umask(0o077);
   enableCompileCache(join(cacheFolder(), "node"));
   const [command, ...rest] = argv;
   // Each loads what it needs, and nothing for the others: clients and messages take 50 MiB and half a second.

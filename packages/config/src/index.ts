@@ -9,6 +9,7 @@ export {
   blobStoreSettings,
   databaseSettings,
   drainSettings,
+  httpPolicySettings,
   isLoopback,
   logLevel,
   natsSettings,

@@ -1,3 +1,4 @@
+import { isWebOrigin } from "@flyte-ts/http-policy";
 import { z } from "zod";
 
 // Settings that several services have, each written once: a name that means the same is the same everywhere.
@@ -7,9 +8,35 @@ export const port = z.number().int().min(0).max(65_535);
 
 export const logLevel = z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info");
 
+const hostPattern = z
+  .string()
+  .regex(
+    /^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)$/i,
+    "a host name without scheme and port, as flyte.example.com, *.example.com for all below it, or * for any",
+  );
+
+/** By which names an HTTP listener is asked, and which web pages may call it: the rules are those of packages/http-policy. */
+export const httpPolicySettings = {
+  /**
+   * Names by which clients ask, besides loopback and, beyond it, addresses; `*` for any. Absent: the names that nobody can
+   * register in the public DNS, where the listener is bound beyond loopback.
+   */
+  allowedHosts: z.array(hostPattern).optional(),
+  /** Origins of web pages, besides its own, that may call and read answers, as `https://console.example.com`. */
+  allowedOrigins: z
+    .array(z.string().refine(isWebOrigin, "an origin is http:// or https:// and a host, as https://console.example.com, without a path"))
+    .default([]),
+} as const;
+
 /** Where health and metrics are served. */
 export const opsSettings = (defaultPort: number) =>
-  z.strictObject({ host: z.string().default("127.0.0.1"), port: port.default(defaultPort) }).prefault({});
+  z
+    .strictObject({
+      host: z.string().default("127.0.0.1"),
+      port: port.default(defaultPort),
+      allowedHosts: httpPolicySettings.allowedHosts,
+    })
+    .prefault({});
 
 /** The message bus. */
 export const natsSettings = z.strictObject({ url: z.string().default("nats://127.0.0.1:4222") }).prefault({});

@@ -52,6 +52,7 @@ export { flyteUrl, parseFlyteUrl, type FlyteUrl, type FlyteUrlKind } from "./ide
 export { uuidOf } from "./identifier/uuid-of.js";
 
 // Command templates
+export { keptLiteral } from "./template/variable-reference.js";
 export { renderTemplate, usesTaskTemplatePath, TemplateError, type TemplateContext } from "./template/render.js";
 export { literalText } from "./template/literal-text.js";
 
@@ -147,3 +148,13 @@ export { evaluateCondition, type ConditionError, type ConditionResult } from "./
 export { cachedCall, type CachedCall } from "./catalog/cached-call.js";
 export { hashInputs } from "./catalog/literal-hash.js";
 export { objectHash } from "./catalog/object-hash.js";
+
+// Graphs
+export {
+  checkExpansion,
+  expansionOf,
+  ExpansionError,
+  type Expansion,
+  type ExpansionLimits,
+  type GraphUse,
+} from "./graph/expansion.js";

@@ -20,3 +20,5 @@ export { type Guard, isGuard, startGuard } from "./guard.js";
 export { ServerStartError, type LocalServer } from "./server-process.js";
 export { freePort, portInUse } from "./free-port.js";
 export { madeOnce } from "./made-once.js";
+export { commandOf, identityOf } from "./process-identity.js";
+export { type LockHolder, releaseLock, takeLock } from "./process-lock.js";

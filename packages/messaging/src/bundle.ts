@@ -21,15 +21,15 @@ export function encodeBundle(parts: readonly Uint8Array[]): { readonly data: Uin
   return { data, headers: fields };
 }
 
-/** What `encodeBundle` was given; undefined when the lengths do not add up. */
-export function decodeBundle(data: Uint8Array): readonly Uint8Array[] | undefined {
+/** What `encodeBundle` was given; undefined when the lengths do not add up, or there are more than `most`. */
+export function decodeBundle(data: Uint8Array, most = Number.POSITIVE_INFINITY): readonly Uint8Array[] | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const parts: Uint8Array[] = [];
   let at = 0;
   while (at < bytes.length) {
     if (at + LENGTH_BYTES > bytes.length) return undefined;
     const end = at + LENGTH_BYTES + bytes.readUInt32BE(at);
-    if (end > bytes.length) return undefined;
+    if (end > bytes.length || parts.length === most) return undefined;
     parts.push(data.subarray(at + LENGTH_BYTES, end));
     at = end;
   }

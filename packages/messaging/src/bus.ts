@@ -8,15 +8,21 @@ import {
   jetstreamManager,
   type JetStreamManager,
 } from "@nats-io/jetstream";
-import { connect, type NatsConnection, nanos } from "@nats-io/transport-node";
-import type { Logger } from "@flyte-ts/telemetry";
+import { connect, type NatsConnection, nanos, PermissionViolationError } from "@nats-io/transport-node";
+import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { BundledPublish, type Travelling } from "./bundled-publish.js";
-import { toBusMessages } from "./delivered.js";
-import { fitting } from "./large-message.js";
+import { DeadLetters } from "./dead-letters.js";
+import { type Delivered, toBusMessages } from "./delivered.js";
+import { inboxPrefix } from "./inbox.js";
+import { fitting, isFolded, Unfoldable } from "./large-message.js";
+import { MOST_BATCH_BYTES } from "./limits.js";
 import { retry } from "./retry.js";
 import { serverAddress } from "./server-address.js";
 import { NoStream, StoredPublish } from "./stored-publish.js";
+import { StoreHealth } from "./store-health.js";
+import { StoreProbe } from "./store-probe.js";
 import { Streams, type StreamSpec } from "./streams.js";
+import { Suspects } from "./suspects.js";
 
 export interface BusMessage {
   readonly subject: string;
@@ -26,6 +32,8 @@ export interface BusMessage {
   ack(): void;
   /** Asks for another delivery after the delay. */
   nak(delayMs?: number): void;
+  /** Puts it aside for good, as a dead letter with the reason why nobody can take it, and acknowledges it then. */
+  discard(reason: string): void;
 }
 
 export interface SubscribeOptions {
@@ -106,6 +114,8 @@ export interface BusOptions {
   /** Name of the connection, for the server's own monitoring. */
   readonly name: string;
   readonly logger: Logger;
+  /** Counts dead letters. */
+  readonly metrics?: Metrics | undefined;
 }
 
 /**
@@ -134,10 +144,15 @@ const STREAM_NOT_FOUND = 10059;
 /** There is no such consumer, or not even the stream. */
 const ABSENT: ReadonlySet<number> = new Set([10014, STREAM_NOT_FOUND]);
 
+type VolatileHandler = (subject: string, data: Uint8Array) => void;
+
 /** Connects, and stays connected: waits for the server at first and after every loss. */
-export async function connectBus({ url, name, logger }: BusOptions): Promise<Bus> {
+export async function connectBus({ url, name, logger, metrics }: BusOptions): Promise<Bus> {
+  const address = serverAddress(url);
+  const inbox = inboxPrefix(address.user);
   const connection = await connect({
-    ...serverAddress(url),
+    ...address,
+    inboxPrefix: inbox,
     name,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 200,
@@ -147,7 +162,12 @@ export async function connectBus({ url, name, logger }: BusOptions): Promise<Bus
     maxPingOut: 2,
   });
   const manager = await retry(() => jetstreamManager(connection, { checkAPI: false }), connection);
-  return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams: new Streams({ connection, manager, logger }) });
+  const streams = new Streams({ connection, manager, logger });
+  const health = new StoreHealth(logger);
+  const stored = new StoredPublish(connection, { timeoutMs: STORED_MS, inbox, health });
+  const probe = new StoreProbe({ streams, publish: (message) => stored.publish(message), logger, name });
+  const deadLetters = new DeadLetters({ manager, streams, publish: (message) => stored.publish(message), logger, metrics });
+  return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams, stored, deadLetters, health, probe });
 }
 
 interface NatsParts {
@@ -156,7 +176,14 @@ interface NatsParts {
   readonly client: JetStreamClient;
   readonly logger: Logger;
   readonly streams: Streams;
+  readonly stored: StoredPublish;
+  readonly deadLetters: DeadLetters;
+  readonly health: StoreHealth;
+  readonly probe: StoreProbe;
 }
+
+/** Largest volatile message that is taken, bytes. */
+const MOST_VOLATILE_BYTES = 256 * 1024;
 
 class NatsBus implements Bus {
   #down: string | undefined;
@@ -164,10 +191,9 @@ class NatsBus implements Bus {
   readonly #outgoing: BundledPublish;
 
   constructor(private readonly parts: NatsParts) {
-    const stored = new StoredPublish(parts.connection, STORED_MS);
     const publish = async (message: Travelling) => {
       try {
-        await stored.publish(message.encode());
+        await parts.stored.publish(message.encode());
       } catch (error) {
         if (error instanceof NoStream) await parts.streams.restore();
         throw error;
@@ -178,6 +204,7 @@ class NatsBus implements Bus {
   }
 
   ensureStream(spec: StreamSpec): Promise<void> {
+    this.parts.probe.start();
     return this.parts.streams.ensure(spec);
   }
 
@@ -229,7 +256,7 @@ class NatsBus implements Bus {
   subscribeVolatile(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription {
     const subscription = this.parts.connection.subscribe(subject, {
       callback: (error, message) => {
-        if (error === null) onMessage(message.subject, message.data);
+        if (error === null) this.#takeVolatile(message, onMessage);
       },
     });
     return {
@@ -240,13 +267,28 @@ class NatsBus implements Bus {
     };
   }
 
+  /** What a callback throws closes the connection, and with it all that the process hears. */
+  #takeVolatile({ subject, data }: { readonly subject: string; readonly data: Uint8Array }, onMessage: VolatileHandler): void {
+    const { logger } = this.parts;
+    if (data.length > MOST_VOLATILE_BYTES) {
+      logger.error({ subject, bytes: data.length, limit: MOST_VOLATILE_BYTES }, "message dropped: it is too large");
+      return;
+    }
+    try {
+      onMessage(subject, data);
+    } catch (error) {
+      logger.error({ subject, bytes: data.length, error: String(error) }, "message dropped: it cannot be read");
+    }
+  }
+
   problem(): string | undefined {
-    return this.#down;
+    return this.#down ?? this.parts.health.problem();
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
-    const { connection } = this.parts;
+    const { connection, probe } = this.parts;
+    probe.stop();
     if (connection.isClosed()) return;
     // A drain waits for the server; when that is away there is nothing to wait for.
     await Promise.race([connection.drain().catch(() => undefined), sleep(2_000, undefined, { ref: false })]);
@@ -255,6 +297,11 @@ class NatsBus implements Bus {
 
   async #watchStatus(): Promise<void> {
     for await (const status of this.parts.connection.status()) {
+      if (status.type === "error" && status.error instanceof PermissionViolationError) {
+        const { operation, subject } = status.error;
+        this.parts.probe.refused(status.error);
+        this.parts.logger.error({ operation, subject }, "the message bus refuses this subject to the user of this service");
+      }
       if (status.type === "disconnect") this.#down = "the message bus is not connected";
       if (status.type === "reconnect") this.#down = undefined;
       if (status.type === "disconnect" || status.type === "reconnect")
@@ -263,10 +310,18 @@ class NatsBus implements Bus {
   }
 }
 
+const DEFAULT_ACK_WAIT_MS = 30_000;
+
+/** A message as it came. */
+class Unopened {
+  constructor(readonly message: Delivered) {}
+}
+
 /** A durable pull consumer that outlives reconnects, restarts of the server and the loss of its consumer. */
 class PullSubscription implements OwnSubscription {
   #subjects: readonly string[];
-  readonly #queue: BusMessage[] = [];
+  readonly #queue: (BusMessage | Unopened)[] = [];
+  readonly #suspects: Suspects;
   #closed = false;
   #working: Promise<void> | undefined;
   /** Until then messages come together, by `performance.now`. */
@@ -279,6 +334,9 @@ class PullSubscription implements OwnSubscription {
     private readonly onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
   ) {
     this.#subjects = options.subjects;
+    const { deadLetters, stored, logger } = parts;
+    const { durable, ackWaitMs = DEFAULT_ACK_WAIT_MS } = options;
+    this.#suspects = new Suspects({ deadLetters, publish: (message) => stored.publish(message), logger, durable, ackWaitMs });
   }
 
   async follow(subjects: readonly string[]): Promise<void> {
@@ -297,7 +355,7 @@ class PullSubscription implements OwnSubscription {
 
   async start(): Promise<void> {
     const { client, manager, connection, logger, streams } = this.parts;
-    const { stream, durable, maxInFlight, batch, ackWaitMs = 30_000, ownForMs } = this.options;
+    const { stream, durable, maxInFlight, batch, ackWaitMs = DEFAULT_ACK_WAIT_MS, ownForMs } = this.options;
     await retry(async () => {
       const inFlight = Math.ceil(maxInFlight / TOGETHER);
       const changeable = { filter_subjects: [...this.#subjects], max_ack_pending: inFlight, ack_wait: nanos(ackWaitMs) };
@@ -323,7 +381,7 @@ class PullSubscription implements OwnSubscription {
       idle_heartbeat: 1_000,
       abort_on_missing_resource: true,
       callback: (message) => {
-        this.#queue.push(...toBusMessages(message));
+        this.#take(message);
         this.#working ??= this.#work();
       },
     });
@@ -352,6 +410,7 @@ class PullSubscription implements OwnSubscription {
     this.#closed = true;
     await this.#stopConsuming?.();
     await this.#working;
+    await this.#suspects.close();
     if (this.options.ownForMs === undefined) return;
     // When the server is away the consumer goes by itself.
     await this.parts.manager.consumers.delete(this.options.stream, this.options.durable).catch(() => undefined);
@@ -362,7 +421,8 @@ class PullSubscription implements OwnSubscription {
     await Promise.resolve();
     while (this.#queue.length > 0 && !this.#closed) {
       await this.#gather();
-      const batch = this.#queue.splice(0, this.options.batch);
+      const batch = await this.#nextBatch();
+      if (batch.length === 0) continue;
       const begun = performance.now();
       try {
         await this.onMessages(batch);
@@ -377,6 +437,51 @@ class PullSubscription implements OwnSubscription {
       this.#gathersUntil = now + gatherTime(now - begun, this.options.gatherMs);
     }
     this.#working = undefined;
+  }
+
+  /** What is to be unfolded, or handled alone, waits as it came until its turn. */
+  #take(message: Delivered): void {
+    if (this.#suspects.has(message) || isFolded(message)) this.#queue.push(new Unopened(message));
+    else this.#queue.push(...this.#open(this.#suspects.watched(message)));
+  }
+
+  async #nextBatch(): Promise<readonly BusMessage[]> {
+    let count = 0;
+    let bytes = 0;
+    for (const next of this.#queue) {
+      if (next instanceof Unopened || count === this.options.batch || bytes >= MOST_BATCH_BYTES) break;
+      bytes += next.data.length;
+      count++;
+    }
+    if (count > 0) return this.#queue.splice(0, count) as BusMessage[];
+    const { message } = this.#queue.shift() as Unopened;
+    if (!this.#suspects.has(message)) {
+      this.#queue.unshift(...this.#open(this.#suspects.watched(message)));
+      return [];
+    }
+    const held = await this.#suspects.hold(message);
+    return held === undefined ? [] : this.#open(held);
+  }
+
+  /** Opens a message; one that cannot be opened is put aside. */
+  #open(message: Delivered): readonly BusMessage[] {
+    const { subject, seq, headers, info } = message;
+    const letter = { durable: this.options.durable, subject, deliveries: info.deliveryCount };
+    const { deadLetters } = this.parts;
+    try {
+      return toBusMessages(message, (data, index, reason) =>
+        index === undefined
+          ? deadLetters.bury({ ...letter, id: `${seq}.refused`, data: message.data, headers }, "refused", reason)
+          : deadLetters.bury({ ...letter, id: `${seq}.refused.${index}`, data }, "refused", reason),
+      );
+    } catch (error) {
+      if (!(error instanceof Unfoldable)) throw error;
+      deadLetters.bury({ ...letter, id: `${seq}.limits`, data: message.data, headers }, "limits", error.message).then(
+        () => message.ack(),
+        () => message.nak(AGAIN_MS.refused),
+      );
+      return [];
+    }
   }
 
   async #gather(): Promise<void> {

@@ -1,13 +1,19 @@
 import { expect, test, vi } from "vitest";
 import { encodeBundle } from "./bundle.js";
-import { type Delivered, toBusMessages } from "./delivered.js";
+import { type Delivered, type PutAside, toBusMessages } from "./delivered.js";
+import { Unfoldable } from "./large-message.js";
 
 function bundle(names: readonly string[]) {
   const ack = vi.fn();
   const nak = vi.fn();
   const encoded = encodeBundle(names.map((name) => Buffer.from(name)));
-  const message: Delivered = { subject: "x", info: { deliveryCount: 3 }, ack, nak, ...encoded };
-  return { ack, nak, message, parts: toBusMessages(message) };
+  const message: Delivered = { subject: "x", seq: 7, info: { deliveryCount: 3 }, ack, nak, ...encoded };
+  const aside: string[] = [];
+  const putAside: PutAside = (data, index, reason) => {
+    aside.push(`${Buffer.from(data).toString()} ${index} ${reason}`);
+    return reason === "fails" ? Promise.reject(new Error(reason)) : Promise.resolve();
+  };
+  return { ack, nak, message, aside, putAside, parts: toBusMessages(message, putAside) };
 }
 
 test("all is acknowledged once the last one is", () => {
@@ -31,7 +37,24 @@ test("one that is wanted again brings all, after the longest delay asked for", (
   expect(nak).toHaveBeenCalledExactlyOnceWith(200);
 });
 
-test("a bundle that cannot be read is one message, for whoever takes it to refuse", () => {
-  const { message } = bundle(["a", "b"]);
-  expect(toBusMessages({ ...message, data: message.data.subarray(0, 3) })).toHaveLength(1);
+test("a message that is put aside counts as settled when its copy is stored, and comes again when it is not", async () => {
+  const { ack, nak, aside, parts } = bundle(["a", "b"]);
+  parts[0]?.discard("unreadable");
+  parts[1]?.ack();
+  expect(ack).not.toHaveBeenCalled();
+  await vi.waitFor(() => expect(ack).toHaveBeenCalledOnce());
+  expect(aside).toEqual(["a 0 unreadable"]);
+  const other = bundle(["a"]);
+  other.parts[0]?.discard("fails");
+  await vi.waitFor(() => expect(other.nak).toHaveBeenCalledOnce());
+  expect([nak.mock.calls, other.ack.mock.calls]).toEqual([[], []]);
+});
+
+test.each([
+  ["is cut off", (data: Uint8Array) => data.subarray(0, 3)],
+  ["holds nothing", () => new Uint8Array()],
+  ["holds more messages than any publisher puts together", () => new Uint8Array(4 * 1_025)],
+])("a bundle that %s is not opened", (_, change) => {
+  const { message, putAside } = bundle(["a", "b"]);
+  expect(() => toBusMessages({ ...message, data: change(message.data) }, putAside)).toThrow(Unfoldable);
 });

@@ -1,26 +1,24 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { inflatedBound } from "@flyte-ts/input-limits";
+import { MOST_UNFOLDED_BYTES } from "./limits.js";
 
 // What is larger than the server takes travels compressed: the text of a task's template shrinks to a fifth and less.
 
 const ENCODING_HEADER = "Flyte-Encoding";
 const GZIP = "gzip";
 
-/** Most that a compressed message may unfold to, bytes: what gRPC takes at most, and more. */
-const MOST_BYTES = 256 * 1024 * 1024;
-
 /** Room in the server's limit for subject and headers, bytes. */
 const HEADERS_BYTES = 4 * 1024;
 
-/** The message is larger than the server takes (`max_payload`), compressed too. */
+/** The message is larger than the server takes (`max_payload`), compressed too, or than a consumer unfolds. */
 export class MessageTooLarge extends Error {
   override readonly name = "MessageTooLarge";
+}
 
-  constructor(bytes: number, compressed: number, mostBytes: number) {
-    super(
-      `${bytes} bytes, ${compressed} compressed, are more than the message bus takes: its max_payload is ${mostBytes} bytes and can be raised`,
-    );
-  }
+/** The message does not unfold within the limits. */
+export class Unfoldable extends Error {
+  override readonly name = "Unfoldable";
 }
 
 /** What of a message goes to the server. */
@@ -35,19 +33,37 @@ export interface Fitting {
  */
 export function fitting(data: Uint8Array, mostBytes = Number.POSITIVE_INFINITY): Fitting {
   if (data.length <= mostBytes - HEADERS_BYTES) return { data };
+  if (data.length > MOST_UNFOLDED_BYTES)
+    throw new MessageTooLarge(`${data.length} bytes are more than the ${MOST_UNFOLDED_BYTES} that a consumer of the message bus unfolds`);
   const compressed = gzipSync(data);
-  if (compressed.length > mostBytes - HEADERS_BYTES) throw new MessageTooLarge(data.length, compressed.length, mostBytes);
+  if (compressed.length > mostBytes - HEADERS_BYTES)
+    throw new MessageTooLarge(
+      `${data.length} bytes, ${compressed.length} compressed, are more than the message bus takes: ` +
+        `its max_payload is ${mostBytes} bytes and can be raised`,
+    );
   const fields = headers();
   fields.set(ENCODING_HEADER, GZIP);
   return { data: compressed, headers: fields };
 }
 
-/** What `fitting` was given; what does not unfold stays as it is, for whoever takes it to find unreadable. */
+/** Whether a message has to be unfolded. */
+export function isFolded({ headers: fields }: { readonly headers?: MsgHdrs | undefined }): boolean {
+  return fields?.get(ENCODING_HEADER) === GZIP;
+}
+
+/**
+ * Gives what `fitting` was given.
+ *
+ * @throws Unfoldable when it is damaged or would be larger than a consumer takes; of what is too large nothing is unfolded.
+ */
 export function unfolded({ data, headers: fields }: { readonly data: Uint8Array; readonly headers?: MsgHdrs | undefined }): Uint8Array {
-  if (fields?.get(ENCODING_HEADER) !== GZIP) return data;
+  if (!isFolded({ headers: fields })) return data;
+  const bytes = inflatedBound(data, "gzip", MOST_UNFOLDED_BYTES);
+  if (bytes > MOST_UNFOLDED_BYTES) throw new Unfoldable(`unfolds to ${bytes} bytes, the limit is ${MOST_UNFOLDED_BYTES}`);
   try {
-    return gunzipSync(data, { maxOutputLength: MOST_BYTES });
-  } catch {
-    return data;
+    return gunzipSync(data, { maxOutputLength: Math.max(bytes, 1) });
+  } catch (cause) {
+    const larger = (cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    throw new Unfoldable(larger ? "unfolds to more than its gzip trailer says" : "cannot be decompressed", { cause });
   }
 }

@@ -1,7 +1,10 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 
+import type { StoreHealth } from "./store-health.js";
+
 interface Waiting {
+  readonly subject: string;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
   readonly until: number;
@@ -30,6 +33,13 @@ export class NoStream extends Error {
 
 const LOOK_EVERY_MS = 500;
 
+export interface StoredPublishOptions {
+  readonly timeoutMs: number;
+  /** Subject prefix of answers. */
+  readonly inbox: string;
+  readonly health: StoreHealth;
+}
+
 /**
  * Messages for streams, with the server's word that they are stored. One subscription
  * takes all acknowledgements and one timer watches over them: the client's own requests
@@ -37,14 +47,19 @@ const LOOK_EVERY_MS = 500;
  */
 export class StoredPublish {
   readonly #waiting = new Map<string, Waiting>();
-  readonly #inbox = createInbox();
+  readonly #inbox: string;
+  readonly #timeoutMs: number;
+  readonly #health: StoreHealth;
   #last = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly connection: NatsConnection,
-    private readonly timeoutMs: number,
+    { timeoutMs, inbox, health }: StoredPublishOptions,
   ) {
+    this.#health = health;
+    this.#timeoutMs = timeoutMs;
+    this.#inbox = createInbox(inbox);
     connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
         if (error === null) this.#acknowledged(message);
@@ -62,7 +77,7 @@ export class StoredPublish {
       const token = (++this.#last).toString(36);
       const reply = `${this.#inbox}.${token}`;
       this.connection.publish(subject, data, headers === undefined ? { reply } : { reply, headers });
-      this.#waiting.set(token, { resolve, reject, until: performance.now() + this.timeoutMs });
+      this.#waiting.set(token, { subject, resolve, reject, until: performance.now() + this.#timeoutMs });
       this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
     });
   }
@@ -72,28 +87,47 @@ export class StoredPublish {
     const waiting = this.#waiting.get(token);
     if (waiting === undefined) return;
     this.#waiting.delete(token);
-    const problem = problemOf(message);
-    if (problem === undefined) waiting.resolve();
-    else waiting.reject(problem);
+    const problem = answerOf(message);
+    if (problem === undefined) {
+      this.#health.noteStored(waiting.subject);
+      waiting.resolve();
+      return;
+    }
+    if (!(problem instanceof NoStream)) this.#health.noteFailed(waiting.subject, problem.message);
+    waiting.reject(problem);
   }
 
   /** In the order in which they were sent: the first that has time left ends it. */
   #look(): void {
     const now = performance.now();
     const closed = this.connection.isClosed();
-    for (const [token, { until, reject }] of this.#waiting) {
+    for (const [token, { subject, until, reject }] of this.#waiting) {
       if (until > now && !closed) return;
       this.#waiting.delete(token);
-      reject(new NotStored("the message bus did not say that it stored the message"));
+      const problem = new NotStored("the server did not say that it stored the message");
+      this.#health.noteFailed(subject, problem.message);
+      reject(problem);
     }
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 }
 
+/** What keeps a message from being stored. An answer that cannot be read counts as none: what a callback throws closes the connection. */
+function answerOf(message: Msg): Error | undefined {
+  try {
+    return problemOf(message);
+  } catch (cause) {
+    return new NotStored("the message bus answered what is no acknowledgement", { cause });
+  }
+}
+
 function problemOf(message: Msg): Error | undefined {
   if (message.data.length === 0) return new NoStream();
-  const answer = message.json<{ stream?: string; error?: { code: number; err_code: number; description: string } }>();
-  if (answer.error !== undefined) return new JetStreamApiError(answer.error);
-  return answer.stream === undefined ? new NotStored("no stream took the message") : undefined;
+  const answer = message.json<{ stream?: string; seq?: number; error?: { code: number; err_code: number; description: string } } | null>();
+  if (answer?.error) return new JetStreamApiError(answer.error);
+  if (typeof answer?.stream !== "string") return new NotStored("no stream took the message");
+  // A stream whose store fails acknowledges with 0 what it has not stored; streams count from 1.
+  if (!(Number(answer.seq) > 0)) return new NotStored(`stream ${answer.stream} acknowledged the message without storing it`);
+  return undefined;
 }

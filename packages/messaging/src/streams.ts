@@ -13,6 +13,10 @@ export interface StreamSpec {
   readonly retention: "workqueue" | "interest" | "limits";
   /** Longest life of a message, acknowledged or not. Default 0: no limit. */
   readonly maxAgeMs?: number;
+  /** Size above which the oldest messages go, bytes. Default: no limit. */
+  readonly maxBytes?: number;
+  /** Messages that are kept of each subject. Default: no limit. */
+  readonly maxMessagesPerSubject?: number;
 }
 
 const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPolicy.Interest, limits: RetentionPolicy.Limits } as const;
@@ -65,6 +69,8 @@ export class Streams {
       subjects: [...spec.subjects],
       retention: RETENTION[spec.retention],
       max_age: nanos(spec.maxAgeMs ?? 0),
+      max_bytes: spec.maxBytes ?? -1,
+      max_msgs_per_subject: spec.maxMessagesPerSubject ?? -1,
       storage: StorageType.File,
     };
     try {

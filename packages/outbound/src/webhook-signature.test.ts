@@ -29,3 +29,9 @@ test("only what was signed is believed, by any of the secrets in use", () => {
     expect(isSignedBy(message, header, [bytes])).toBe(false);
   }
 });
+
+test("an id with a dot is neither signed nor believed", () => {
+  expect(() => signatureHeaders({ ...message, id: "msg.1" }, [bytes])).toThrow("dot");
+  const signature = createHmac("sha256", bytes).update('msg.1.1700000000.{"a":1}').digest("base64");
+  expect(isSignedBy({ ...message, id: "msg.1" }, `v1,${signature}`, [bytes])).toBe(false);
+});

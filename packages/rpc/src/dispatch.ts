@@ -1,5 +1,6 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Logger } from "@flyte-ts/telemetry";
+import type { CallGuard } from "./call-guard.js";
 import { Code, codeName } from "./code.js";
 import { Encoded } from "./encoded.js";
 import { isUnexpected, RpcError, toRpcError } from "./rpc-error.js";
@@ -8,6 +9,7 @@ import type { AnyMethod, CallContext, Interceptor, ServedService } from "./servi
 export interface DispatchOptions {
   readonly logger: Logger;
   readonly interceptors: readonly Interceptor[];
+  readonly guard?: CallGuard | undefined;
 }
 
 /** Runs the function behind a method, within the interceptors. It rejects with nothing but RpcErrors. */
@@ -16,16 +18,23 @@ export interface Dispatch {
   one(request: unknown, context: CallContext): Promise<Message | Encoded>;
   /** For methods that answer with a stream. */
   many(request: unknown, context: CallContext, emit: Emit): Promise<void>;
+  /**
+   * Rejects with an error that was found before the request was decoded, as the interceptors leave it: they count and log it. The
+   * guard is not asked.
+   */
+  refuse(error: RpcError, context: CallContext): Promise<never>;
 }
 
 /** Hands one message of a stream over; resolves when the next may come. The signal is that of the call as the interceptors left it. */
 export type Emit = (message: Message | Encoded, signal: AbortSignal) => Promise<void>;
 
-export function createDispatch(served: ServedService, method: DescMethod, { logger, interceptors }: DispatchOptions): Dispatch {
+export function createDispatch(served: ServedService, method: DescMethod, { logger, interceptors, guard }: DispatchOptions): Dispatch {
   const run = implementationOf(served, method);
-  const around = async (request: unknown, context: CallContext, last: (context: CallContext) => Promise<unknown>): Promise<unknown> => {
+  const guarded = guard === undefined ? interceptors : [...interceptors, guard.interceptor];
+  type Last = (context: CallContext) => Promise<unknown>;
+  const around = async (request: unknown, context: CallContext, last: Last, chain = guarded): Promise<unknown> => {
     const call = (index: number, current: CallContext): Promise<unknown> => {
-      const interceptor = interceptors[index];
+      const interceptor = chain[index];
       return interceptor === undefined
         ? last(current)
         : interceptor({ context: current, request: streamsIn(method) ? undefined : request }, (changed) => call(index + 1, changed));
@@ -37,6 +46,10 @@ export function createDispatch(served: ServedService, method: DescMethod, { logg
     }
   };
   return {
+    async refuse(error, context) {
+      await around(undefined, context, () => Promise.reject(error), interceptors);
+      throw error;
+    },
     async one(request, context) {
       return (await around(request, context, async (current) => {
         const answer = await run(request, current);

@@ -4,9 +4,10 @@ import { decodeRequest } from "./decode.js";
 import { drained, type DrainOptions } from "./drained.js";
 import { Encoded } from "./encoded.js";
 import { createDispatch, streamsIn, streamsOut, type Dispatch, type DispatchOptions } from "./dispatch.js";
+import type { BaseCall, GrpcIntake, GrpcMethod } from "./grpc-intake.js";
 import { errorStatus } from "./grpc-trailer.js";
 import { requestIdOf } from "./request-id.js";
-import { toRpcError } from "./rpc-error.js";
+import { type RpcError, toRpcError } from "./rpc-error.js";
 import type { CallContext, ServedService } from "./service.js";
 
 // Messages cross grpc-js as bytes. It would answer INTERNAL when its decode
@@ -16,6 +17,9 @@ const identity = (bytes: Buffer): Buffer => bytes;
 export interface GrpcServiceOptions extends DispatchOptions {
   /** How long a client may take nothing of a stream. */
   readonly stallMs: number;
+  /** Holds the requests of calls; each method of the service joins `methods` under its path. */
+  readonly intake: GrpcIntake;
+  readonly methods: Map<string, GrpcMethod>;
 }
 
 /** Adds a service to a grpc-js server. */
@@ -24,8 +28,11 @@ export function addService(server: Server, served: ServedService, options: GrpcS
   const definition: Record<string, ServiceDefinition[string]> = {};
   const handlers: UntypedServiceImplementation = {};
   for (const method of served.service.methods) {
+    const path = `/${served.service.typeName}/${method.name}`;
+    const dispatch = createDispatch(served, method, options);
+    options.methods.set(path, { method, dispatch });
     definition[method.localName] = {
-      path: `/${served.service.typeName}/${method.name}`,
+      path,
       requestStream: streamsIn(method),
       responseStream: streamsOut(method),
       requestSerialize: identity,
@@ -33,11 +40,17 @@ export function addService(server: Server, served: ServedService, options: GrpcS
       responseSerialize: identity,
       responseDeserialize: identity,
     };
-    const decode = (bytes: Uint8Array): Message => decodeRequest(method.input, bytes, served.decoders?.[method.localName]);
+    const own = served.decoders?.[method.localName];
+    const decode: Handled["decode"] = (bytes, metadata) => {
+      options.intake.complete(metadata);
+      options.intake.of(metadata)?.message(method.input, bytes, own !== undefined);
+      return decodeRequest(method.input, bytes, own);
+    };
     handlers[method.localName] = handlerOf({
       method,
       decode,
-      dispatch: createDispatch(served, method, options),
+      dispatch,
+      awaits: (metadata) => options.intake.awaits(metadata),
       stallMs: options.stallMs,
     }) as HandleCall;
   }
@@ -46,8 +59,11 @@ export function addService(server: Server, served: ServedService, options: GrpcS
 
 interface Handled {
   readonly method: DescMethod;
-  readonly decode: (bytes: Uint8Array) => Message;
+  /** Decodes one message of a call. */
+  readonly decode: (bytes: Uint8Array, metadata: Metadata) => Message;
   readonly dispatch: Dispatch;
+  /** Notes that the next message of a stream is awaited. */
+  readonly awaits: (metadata: Metadata) => void;
   readonly stallMs: number;
 }
 
@@ -56,16 +72,23 @@ type Call = ServerDuplexStream<Buffer, Buffer> & { readonly request: Buffer };
 type Callback = (error: ReturnType<typeof errorStatus> | null, response?: Buffer) => void;
 
 /** The four shapes of grpc-js handlers: with a callback where one message answers, else a stream to end or destroy. */
-function handlerOf({ method, decode, dispatch, stallMs }: Handled): (call: Call, callback: Callback) => void {
+function handlerOf({ method, decode, dispatch, awaits, stallMs }: Handled): (call: Call, callback: Callback) => void {
   const encode = (message: Message | Encoded): Buffer => {
     const bytes = message instanceof Encoded ? message.bytes : toBinary(method.output, message);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   };
-  const request = (call: Call): unknown => (streamsIn(method) ? decodeEach(decode, call) : decode(call.request));
+  const request = async (call: Call, context: CallContext): Promise<unknown> => {
+    if (streamsIn(method)) return decodeEach({ decode, awaits }, call);
+    try {
+      return decode(call.request, call.metadata);
+    } catch (thrown) {
+      return dispatch.refuse(toRpcError(thrown), context);
+    }
+  };
   if (!streamsOut(method)) {
     return (call, callback) => {
       const context = grpcContext(method, call);
-      const answer = async (): Promise<Buffer> => encode(await dispatch.one(request(call), context));
+      const answer = async (): Promise<Buffer> => encode(await dispatch.one(await request(call, context), context));
       answer().then(
         (bytes) => {
           returnId(call, context);
@@ -79,7 +102,7 @@ function handlerOf({ method, decode, dispatch, stallMs }: Handled): (call: Call,
     const context = grpcContext(method, call);
     returnId(call, context);
     const answer = async (): Promise<void> =>
-      dispatch.many(request(call), context, (message, signal) => write(call, encode(message), { signal, stallMs }));
+      dispatch.many(await request(call, context), context, (message, signal) => write(call, encode(message), { signal, stallMs }));
     answer().then(
       () => call.end(),
       // grpc-js ends the call with the status of this event, after the messages still on their way; `destroy` would drop them and it.
@@ -99,14 +122,22 @@ function returnId(call: Call, context: CallContext): void {
 }
 
 function failure(thrown: unknown, context: CallContext): ReturnType<typeof errorStatus> {
-  const status = errorStatus(toRpcError(thrown));
+  return statusOf(toRpcError(thrown), context);
+}
+
+/** The end of a failed call; it carries the id under which the server logs the failure. */
+export function statusOf(error: RpcError, context: CallContext): ReturnType<typeof errorStatus> {
+  const status = errorStatus(error);
   status.metadata.set(REQUEST_ID, context.requestId);
   return status;
 }
 
-async function* decodeEach(decode: Handled["decode"], call: Call): AsyncGenerator<Message> {
+async function* decodeEach({ decode, awaits }: Pick<Handled, "decode" | "awaits">, call: Call): AsyncGenerator<Message> {
   // Leaving the loop early must not destroy the call: its answer is still to be sent.
-  for await (const bytes of call.iterator({ destroyOnReturn: false })) yield decode(bytes as Buffer);
+  for await (const bytes of call.iterator({ destroyOnReturn: false })) {
+    yield decode(bytes as Buffer, call.metadata);
+    awaits(call.metadata);
+  }
 }
 
 /** Hands one message over and waits while the client is slower than the server. */
@@ -119,8 +150,8 @@ function write(call: Call, bytes: Buffer, options: DrainOptions): Promise<void> 
  * Made for every call, so what few handlers ask for is made when they ask. An
  * object with getters of its own, so that an interceptor can spread it.
  */
-function grpcContext(method: DescMethod, call: Call): CallContext {
-  const metadata: CallContext["metadata"] = { get: (name) => call.metadata.get(name)[0]?.toString() };
+function grpcContext(method: DescMethod, call: Pick<Call, "metadata" | "getPeer" | "cancelled" | "once">): CallContext {
+  const metadata = readableMetadata(call.metadata);
   let requestId: string | undefined;
   let signal: AbortSignal | undefined;
   return {
@@ -141,9 +172,27 @@ function grpcContext(method: DescMethod, call: Call): CallContext {
   };
 }
 
-function cancelledSignal(call: Call): AbortSignal {
+function cancelledSignal(call: Pick<Call, "cancelled" | "once">): AbortSignal {
   const controller = new AbortController();
   if (call.cancelled) controller.abort();
   else call.once("cancelled", () => controller.abort());
   return controller.signal;
+}
+
+/** Context of a call that has no handler yet. */
+export function contextBeforeHandler(method: DescMethod, call: BaseCall): CallContext {
+  const cancelled = call.stream.destroyed;
+  return grpcContext(method, { metadata: call.metadata, getPeer: () => call.getPeer(), cancelled, once: () => undefined as never });
+}
+
+const readable = new WeakMap<Metadata, CallContext["metadata"]>();
+
+/** One object for each call, so that who reads it before the request and after it can tell that they are the same. */
+function readableMetadata(metadata: Metadata): CallContext["metadata"] {
+  let known = readable.get(metadata);
+  if (known === undefined) {
+    known = { get: (name) => metadata.get(name)[0]?.toString() };
+    readable.set(metadata, known);
+  }
+  return known;
 }

@@ -14,6 +14,8 @@ export {
   type ServiceImplementation,
   type Transport,
 } from "./service.js";
+export type { Admitted, CallGuard } from "./call-guard.js";
+export { type RequestLimits, SMALL_REQUEST, uniformLimits } from "./request-limits.js";
 export { Encoded } from "./encoded.js";
 export { callSpans } from "./call-spans.js";
 export { callLog } from "./call-log.js";

@@ -519,12 +519,42 @@ describe("health and reflection", () => {
   );
 });
 
+describe("web pages of other origins", () => {
+  const version = "/flyteidl.service.AdminService/GetVersion";
+  const calledWith = async ({ authority, headers = {} }: { authority?: string; headers?: Record<string, string> }) => {
+    const called: unknown[] = [];
+    const getVersion = (request: unknown) => {
+      called.push(request);
+      return {};
+    };
+    const { port } = await start({ services: [implement(AdminService, { getVersion })] });
+    const client = new GrpcClient(`127.0.0.1:${port}`, credentials.createInsecure(), {
+      ...(authority !== undefined && { "grpc.default_authority": authority }),
+    });
+    const metadata = new Metadata();
+    for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+    const same = (buffer: Buffer): Buffer => buffer;
+    const code = await new Promise<number>((resolve) => {
+      client.makeUnaryRequest(version, same, same, Buffer.alloc(0), metadata, (error) => resolve(error?.code ?? 0));
+    }).finally(() => client.close());
+    return [code, called.length];
+  };
+
+  test("a gRPC call by a rebound name, or with another page's origin, is refused before its handler", async () => {
+    expect(await calledWith({})).toEqual([0, 1]);
+    expect(await calledWith({ authority: "localhost:30080" })).toEqual([0, 1]);
+    expect(await calledWith({ authority: "evil.example:30080" })).toEqual([7, 0]);
+    expect(await calledWith({ headers: { origin: "https://evil.example" } })).toEqual([7, 0]);
+    expect(await calledWith({ headers: { "sec-fetch-site": "cross-site" } })).toEqual([7, 0]);
+  });
+});
+
 describe("the port", () => {
   test("knows the protocol however the first bytes are cut", async () => {
     const { port } = await start({ services: [implement(AdminService, { getVersion: () => ({}) })] });
     const socket = connect(port, "127.0.0.1");
     socket.setNoDelay(true);
-    for (const letter of "PUT /api/v1/version HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n") {
+    for (const letter of "PUT /api/v1/version HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n") {
       socket.write(letter);
       await delay(1);
     }

@@ -27,7 +27,7 @@ export interface TlsListenerOptions {
  */
 export async function createTlsListener({ files, logger, onConnection }: TlsListenerOptions): Promise<Server> {
   let current = await read(files);
-  const server = createServer({ ...current, ALPNProtocols: ["h2", "http/1.1"], minVersion: "TLSv1.2" }, onConnection);
+  const server = createServer({ ...current, ALPNCallback: chooseProtocol, minVersion: "TLSv1.2" }, onConnection);
   server.on("tlsClientError", (error) => logger.debug({ err: error }, "TLS handshake failed"));
   const look = async (): Promise<void> => {
     try {
@@ -44,6 +44,14 @@ export async function createTlsListener({ files, logger, onConnection }: TlsList
   timer.unref();
   server.once("close", () => clearInterval(timer));
   return server;
+}
+
+/**
+ * HTTP/2 carries gRPC alone here, so a client that speaks HTTP/1.1 too, as browsers do, gets that. gRPC clients offer `h2` and not
+ * `http/1.1`. Undefined ends the handshake (RFC 7301, 3.2).
+ */
+function chooseProtocol({ protocols }: { readonly protocols: readonly string[] }): string | undefined {
+  return ["http/1.1", "h2"].find((protocol) => protocols.includes(protocol));
 }
 
 async function read({ certFile, keyFile }: TlsFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {

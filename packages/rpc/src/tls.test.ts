@@ -71,13 +71,31 @@ test("gRPC and REST over TLS on one port, and nothing in plaintext", async () =>
   expect(await byGrpc()).toBeGreaterThan(0);
   expect(await byRest()).toBe(200);
   const answered = await new Promise<string>((done) => {
-    const socket = connectTcp({ host: "127.0.0.1", port }, () => socket.write("GET /healthcheck HTTP/1.1\r\nHost: x\r\n\r\n"));
+    const socket = connectTcp({ host: "127.0.0.1", port }, () => socket.write("GET /healthcheck HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     let text = "";
     socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
     socket.on("error", () => undefined);
     socket.on("close", () => done(text));
   });
   expect(answered).not.toContain("HTTP/1.1");
+});
+
+function negotiated(offered: string[]): Promise<string | false | null> {
+  return new Promise((done, fail) => {
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: offered }, () => {
+      done(socket.alpnProtocol);
+      socket.destroy();
+    });
+    socket.on("error", fail);
+  });
+}
+
+test("clients that offer HTTP/1.1, as browsers do, get it; those that offer h2 alone, as gRPC clients do, get h2", async () => {
+  expect(await negotiated(["h2", "http/1.1"])).toBe("http/1.1");
+  expect(await negotiated(["http/1.1"])).toBe("http/1.1");
+  expect(await negotiated(["h2"])).toBe("h2");
+  expect(await negotiated(["grpc-exp", "h2"])).toBe("h2");
+  await expect(negotiated(["spdy/3"])).rejects.toThrow(/no.application.protocol/i);
 });
 
 test("a renewed certificate is taken without a restart; one that does not fit its key is not", async () => {

@@ -1,4 +1,5 @@
 import { decodeMessage } from "@flyte-ts/domain";
+import { withinLimits } from "@flyte-ts/messaging";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
 export type DecodedRequest =
@@ -11,7 +12,7 @@ export type DecodedRequest =
 export function decodeRequest(data: Uint8Array, taskTypes: readonly string[]): DecodedRequest {
   let request: TaskRequest;
   try {
-    request = decodeMessage(TaskRequestSchema, data);
+    request = decodeMessage(TaskRequestSchema, withinLimits(TaskRequestSchema, data));
   } catch (cause) {
     return { kind: "poison", problem: `not a TaskRequest: ${cause instanceof Error ? cause.message : String(cause)}` };
   }

@@ -12,6 +12,9 @@ export interface PluginHello {
 
 export const HELLO_INTERVAL_MS = 10_000;
 
+/** A plugin service serves a handful; of one that names more nothing is kept. */
+const MOST_TASK_TYPES = 1_000;
+
 export function encodeHello(hello: PluginHello): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(hello));
 }
@@ -20,7 +23,7 @@ export function encodeHello(hello: PluginHello): Uint8Array {
 export function decodeHello(data: Uint8Array): PluginHello | undefined {
   try {
     const { name, taskTypes, finalizes, instance, servedMs } = JSON.parse(new TextDecoder().decode(data)) as Partial<PluginHello>;
-    if (typeof name !== "string" || !Array.isArray(taskTypes)) return undefined;
+    if (typeof name !== "string" || !Array.isArray(taskTypes) || taskTypes.length > MOST_TASK_TYPES) return undefined;
     return {
       name,
       taskTypes: taskTypes.filter((type) => typeof type === "string"),

@@ -64,8 +64,7 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
         message.ack();
         return;
       case "poison":
-        logger.error({ subject: message.subject, problem: decoded.problem }, "unreadable request dropped");
-        message.ack();
+        message.discard(decoded.problem);
         return;
     }
   };

@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { expect, test } from "vitest";
+import { createLogger } from "./logger.js";
 import { LogSampler } from "./log-sampler.js";
 
 test("what is secret is not written, wherever it stands", () => {
@@ -19,4 +21,15 @@ test("of lines about one thing one in an interval is written, and tells how many
   expect([sampler.take("a"), sampler.take("a"), sampler.take("b"), sampler.take("a")]).toEqual([0, undefined, 0, undefined]);
   now = 1_000;
   expect(sampler.take("a")).toBe(2);
+});
+
+test.runIf(process.platform === "linux")("a full disk costs lines and never the process, and what waits is bounded", () => {
+  const fd = openSync("/dev/full", "w");
+  try {
+    const log = createLogger({ service: "s", fd });
+    for (let i = 0; i < 1_000; i++) log.info({ text: "x".repeat(1_000) }, "a line");
+    expect(log.isLevelEnabled("info")).toBe(true);
+  } finally {
+    closeSync(fd);
+  }
 });

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createHttpPolicy } from "@flyte-ts/http-policy";
 import type { Registry } from "prom-client";
 import type { Readiness } from "./readiness.js";
 
@@ -7,6 +8,8 @@ export interface OpsServerOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly host?: string;
+  /** Names by which it is asked; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
+  readonly allowedHosts?: readonly string[] | undefined;
   readonly readiness: Pick<Readiness, "state">;
   readonly metrics: Registry;
   /** Further paths: what they give is answered as JSON. */
@@ -22,7 +25,9 @@ export interface OpsServer {
 const KEEP_ALIVE_MS = 75_000;
 
 /** Serves `/healthz` (the process lives), `/readyz` (it can work; `?verbose`: what of it stands on what) and `/metrics` (Prometheus). */
-export async function startOpsServer({ port, host = "127.0.0.1", readiness, metrics, details = {} }: OpsServerOptions): Promise<OpsServer> {
+export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
+  const { port, host = "127.0.0.1", allowedHosts, readiness, metrics, details = {} } = options;
+  const policy = createHttpPolicy({ listensOn: host, allowedHosts });
   const answer = async (target: string): Promise<{ status: number; type: string; body: string }> => {
     const type = "text/plain; charset=utf-8";
     // Not as a URL: a target such as `//` is none, and anyone may send it.
@@ -48,6 +53,12 @@ export async function startOpsServer({ port, host = "127.0.0.1", readiness, metr
     }
   };
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    response.setHeader("x-content-type-options", "nosniff");
+    const refusal = policy.refusal(request);
+    if (refusal !== undefined) {
+      response.writeHead(refusal.status, { "content-type": "text/plain; charset=utf-8", connection: "close" }).end(`${refusal.reason}\n`);
+      return;
+    }
     answer(request.url ?? "/").then(
       ({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body),
       (error: unknown) => response.writeHead(500).end(`${String(error)}\n`),

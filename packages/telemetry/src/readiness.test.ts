@@ -78,6 +78,21 @@ test("both are told over HTTP", async () => {
   expect([status, JSON.parse(text)]).toEqual([200, { ready: true, checks: { database: { ok: true } } }]);
 });
 
+test("pages of other origins and rebound names are told nothing", async () => {
+  const readiness = readinessOf({});
+  readiness.serving();
+  const { port } = (ops = await startOpsServer({ port: 0, metrics: new Registry(), readiness }));
+  const statusOf = (headers: Record<string, string>, path = "/metrics") =>
+    new Promise((resolve, reject) => {
+      request({ port, path, headers }, (response) => resolve(response.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
+  const refused = [{ host: "evil.example" }, { origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }];
+  expect(await Promise.all([...refused, {}].map((headers) => statusOf(headers)))).toEqual([403, 403, 403, 200]);
+  expect(await statusOf({ host: "evil.example" }, "/healthz")).toBe(403);
+});
+
 test("a target that is no URL is answered as any unknown path, and the process lives on", async () => {
   const readiness = readinessOf({});
   readiness.serving();

@@ -1,3 +1,4 @@
+export { type About, anyRequest } from "./any-request.js";
 export { type ApiFault, type ApiProxy, type ApiProxyTarget, startApiProxy } from "./api-proxy.js";
 export { type CommitCut, type CommitProxy, startCommitProxy } from "./commit-proxy.js";
 export { contractions, type ContractionsOptions } from "./contractions.js";
@@ -5,6 +6,7 @@ export { deployedSettings } from "./deployed-settings.js";
 export { kubernetesFixture, type KubernetesFixture, type KubernetesFixtureOptions, kubernetesUnavailable } from "./kubernetes.js";
 export { type MailServer, mailServer, type MailServerOptions, type ReceivedMail } from "./mail-server.js";
 export { type MigratedDatabase, type MigratedDatabaseOptions, migratedDatabase } from "./migrated-database.js";
+export { type RestCall, restCalls } from "./rest-calls.js";
 export { type SchemaSnapshot, schemaSnapshot } from "./schema-snapshot.js";
 export { schemaText } from "./schema-text.js";
 export { seededRandom } from "./seeded-random.js";

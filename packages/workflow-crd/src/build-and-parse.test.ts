@@ -1,5 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { identifierKey } from "@flyte-ts/domain";
+import { WorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { CompiledWorkflowClosureSchema, type CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { IdentifierSchema, ResourceType, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
@@ -10,6 +12,7 @@ import { expect, test } from "vitest";
 import { WorkflowBuildError } from "./build/build-error.js";
 import type { BuildInput } from "./build/input.js";
 import { buildFlyteWorkflow } from "./build/workflow.js";
+import { wrapClosure } from "./closure-blob.js";
 import { FLYTE_WORKFLOW_CRD } from "./custom-resource-definition.js";
 import type { GraphModel, NodeModel, NodeTarget } from "./model.js";
 import { parseEncodedClosure } from "./parse/closure.js";
@@ -323,6 +326,23 @@ test("a large closure is read in parts", () => {
   for (; part.done !== true; part = parts.next()) turns++;
   expect(turns).toBe(2);
   expect(part.value.root.nodes.size).toBe(nodes.length);
+});
+
+test("a closure blob is read in Go FlyteAdmin's form and in the bare one", () => {
+  const closure = closureOf(simple, simple);
+  const graphsOf = (blob: Uint8Array) => inOneGo(parseEncodedClosure(blob, platformOf(plain())));
+  const bare = toBinary(CompiledWorkflowClosureSchema, closure);
+  const written = toBinary(
+    WorkflowClosureSchema,
+    create(WorkflowClosureSchema, { compiledWorkflow: closure, createdAt: timestampFromDate(new Date(1)) }),
+  );
+  const expected = graphsOf(bare);
+  expectGraph(expected.root, simple);
+  for (const blob of [written, wrapClosure(bare)]) expect(graphsOf(blob)).toEqual(expected);
+  const halves = [{ primary: closure.primary }, { subWorkflows: closure.subWorkflows, tasks: closure.tasks }];
+  const merged = halves.map((half) => wrapClosure(toBinary(CompiledWorkflowClosureSchema, create(CompiledWorkflowClosureSchema, half))));
+  expect(graphsOf(Buffer.concat(merged))).toEqual(expected);
+  expect(() => graphsOf(written.subarray(0, 40))).toThrow(WorkflowFormatError);
 });
 
 test("closure and inputs by reference leave the resource and come back with what was fetched", () => {

@@ -36,6 +36,7 @@ export {
   type WorkflowReferences,
 } from "./parse/workflow.js";
 export { parseClosure, parseEncodedClosure, type ClosureModel } from "./parse/closure.js";
+export { wrapClosure } from "./closure-blob.js";
 export { closureWithoutNodes } from "./parse/open-closure.js";
 export { WorkflowFormatError } from "./parse/read.js";
 export { NewerStatusError } from "./parse/newer-status.js";
@@ -55,6 +56,7 @@ export type {
   TaskPluginOverride,
   WorkflowModel,
 } from "./model.js";
+export { modelExpansion } from "./expansion.js";
 export { SharedLists } from "./shared-lists.js";
 
 // Status

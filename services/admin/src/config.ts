@@ -3,6 +3,7 @@ import { isTimeZone } from "@flyte-ts/domain";
 import {
   databaseSettings,
   drainSettings,
+  httpPolicySettings,
   isLoopback,
   logLevel,
   natsSettings,
@@ -53,6 +54,7 @@ const settings = z.strictObject({
         .int()
         .positive()
         .default(64 * 1024 * 1024),
+      ...httpPolicySettings,
       /** The ports take TLS only. */
       tls: z
         .strictObject({
@@ -130,6 +132,14 @@ const settings = z.strictObject({
       maxAnnotationEntries: z.number().int().min(0).default(0),
       /** Size of one compiled workflow, bytes; 0 means no limit. */
       workflowSizeLimit: z.number().int().min(0).default(0),
+      /** Node instances of one workflow when all its sub-workflows are expanded, checked at registration and launch; 0 means no limit. */
+      maxWorkflowInstances: z.number().int().min(0).default(200_000),
+      /** How deep sub-workflows may stand in one another, the workflow itself included; 0 means no limit. */
+      maxWorkflowDepth: z.number().int().min(0).default(100),
+      /** Task type → where tasks of it may be registered; an empty project or domain stands for all. Types that are not named may be everywhere. */
+      taskTypeWhitelist: z
+        .record(z.string(), z.array(z.strictObject({ project: z.string().default(""), domain: z.string().default("") })))
+        .default({}),
     })
     .prefault({}),
   /** Streams of what happens. */

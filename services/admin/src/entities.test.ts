@@ -379,6 +379,16 @@ describe("whatever clients send", () => {
   });
 });
 
+test("attributes that are not set are refused with the text that clients of Flyte 1.16 know", async () => {
+  const asked = { project: scope.project, domain: "staging", resourceType: MatchableResource.TASK_RESOURCE };
+  await expect(admin.getProjectDomainAttributes(asked)).rejects.toMatchObject({
+    code: Code.NOT_FOUND,
+    message: expect.stringContaining(
+      `Resource [{Project:${scope.project} Domain:staging Workflow: LaunchPlan: ResourceType:TASK_RESOURCE}] not found`,
+    ) as string,
+  });
+});
+
 describe("attributes", () => {
   const queue = (tag: string) => ({ target: { case: "executionQueueAttributes" as const, value: { tags: [tag] } } });
   const kind = MatchableResource.EXECUTION_QUEUE;

@@ -16,6 +16,7 @@ import { startSync } from "./cluster-resource/start.js";
 import type { AdminDeps, Cluster } from "./deps.js";
 import { OUTBOX_CHANNEL } from "./execution/insert.js";
 import { startTellingEnds } from "./ended/start.js";
+import { adminHttpPolicy } from "./http-policy.js";
 import { startIngest } from "./ingest/start.js";
 import { outboxMetrics } from "./launcher/metrics.js";
 import { hastenEntries } from "./launcher/outbox.js";
@@ -24,6 +25,7 @@ import { startUpkeep } from "./launcher/upkeep.js";
 import { publishChanged } from "./live/changed.js";
 import { startLive } from "./live/start.js";
 import { seedProjects } from "./project/rpc.js";
+import { adminLimits } from "./request-limits.js";
 import { startRetention } from "./retention/start.js";
 import { adminRoutes, adminServices, databaseTrouble } from "./server.js";
 import { startTriggers } from "./trigger/start.js";
@@ -49,7 +51,7 @@ const ops = await startOpsServer({
 const migrations = config.database.migrations ?? fileURLToPath(new URL("../migrations", import.meta.url));
 await whenDatabaseIsThere(() => db.migrate({ directory: migrations, logger }), logger);
 readiness.starting("waiting for the message bus");
-const bus = await connectBus({ url: config.nats.url, name: "admin", logger });
+const bus = await connectBus({ url: config.nats.url, name: "admin", logger, metrics });
 await bus.ensureStream(EVENT_STREAM);
 const clusters: Cluster[] = [];
 for (const { name, weight, enabled, pools, ...access } of config.clusters) {
@@ -127,7 +129,6 @@ const interceptors = [
   callLog(logger),
   ...(traces === undefined ? [] : [callSpans(traces, Date.now)]),
   databaseTrouble,
-  ...(access === undefined ? [] : [access.interceptor]),
 ];
 const { host, grpcPort, httpPort, maxMessageBytes, tls } = config.server;
 // Each port serves both protocols, so one is enough.
@@ -136,12 +137,13 @@ for (const port of new Set([grpcPort, httpPort])) {
     logger,
     services,
     interceptors,
-    maxMessageBytes,
+    limits: adminLimits(maxMessageBytes),
+    httpPolicy: adminHttpPolicy(config),
     tls: tls && { ...tls, reloadMs: tls.reloadSeconds * 1000 },
     httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
     ...(access && {
       admitHttp: access.admitHttp,
-      admitBody: access.admitBody,
+      guard: access,
       corsHeaders: ["authorization", config.auth.headerKey],
     }),
   });

@@ -15,7 +15,9 @@ import { createAccess } from "./access/start.js";
 import { adminConfigSchema } from "./config.js";
 import type { AdminDeps } from "./deps.js";
 import { type Live, startLive } from "./live/start.js";
+import { adminHttpPolicy } from "./http-policy.js";
 import { seedProjects } from "./project/rpc.js";
+import { adminLimits } from "./request-limits.js";
 import { adminRoutes, adminServices } from "./server.js";
 
 /** Admin's services on a free port, and a client of them. */
@@ -55,11 +57,13 @@ export async function serveAdmin(
   const server: RpcServer = createRpcServer({
     logger: deps.logger,
     services,
+    limits: adminLimits(deps.config.server.maxMessageBytes),
+    httpPolicy: adminHttpPolicy(deps.config),
     httpRoutes: [...adminRoutes(deps), ...(access?.httpRoutes ?? [])],
-    interceptors: [...interceptors, ...(access ? [access.interceptor] : [])],
+    interceptors,
     ...(access && {
       admitHttp: access.admitHttp,
-      admitBody: access.admitBody,
+      guard: access,
       corsHeaders: [deps.config.auth.headerKey, "authorization"],
     }),
   });

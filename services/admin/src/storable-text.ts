@@ -1,5 +1,4 @@
-/** A text as PostgreSQL takes it: without NUL characters and halves of surrogate pairs. */
-export const storableText = (text: string): string => text.toWellFormed().replaceAll("\0", "");
+import { storableText } from "@flyte-ts/execution-state";
 
 const MAX_REASON = 1_000;
 

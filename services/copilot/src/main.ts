@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { parseCommand, UsageError } from "./command-line.js";
+import { fileMask } from "./file-mask.js";
 import { runCommand } from "./run-command.js";
 import { blobAccess } from "./store/blob-access.js";
 
 // The first process of a container hears no signal that it does not listen to.
 const { promise: terminated, resolve } = Promise.withResolvers<void>();
 process.on("SIGTERM", () => resolve());
-// The task runs as another user than this one, and reads, changes and removes what is brought here.
-process.umask(0);
+// In a pod of containers the task runs as another user than this one, and reads, changes and removes what is brought here.
+process.umask(fileMask(process.env));
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 try {
   const command = parseCommand(process.argv.slice(2));

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const server = createRpcServer({
     logger: createLogger({ service: "test", level: "silent" }),
     services: [implement(DataCatalog, {})],
-    interceptors: [guard.interceptor],
+    guard,
   });
   guard.requireComplete(server);
   const { port } = await server.listen({ host: "127.0.0.1", port: 0 });

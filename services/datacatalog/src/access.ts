@@ -41,7 +41,7 @@ export function catalogGuard(
   const issuers = providers
     .flatMap((provider) => issuersFrom([provider], { audience: [provider.issuer], clock }))
     .map(({ issuer }) => issuer);
-  const bindings = bindingsFrom(roles);
+  const bindings = bindingsFrom(roles, providers[0]?.issuer ?? "");
   const guard = createGuard({ table, headerKey, verify: createVerifier({ issuers, clock }), bindings: async () => bindings, clock });
   return { ...guard, requireComplete: ({ services }) => requireRules(services, table) };
 }

@@ -1,5 +1,14 @@
 import { headerKeySchema, providerSchema, roleSchema } from "@flyte-ts/auth";
-import { blobStoreSettings, databaseSettings, drainSettings, isLoopback, logLevel, opsSettings, port } from "@flyte-ts/config";
+import {
+  blobStoreSettings,
+  databaseSettings,
+  drainSettings,
+  httpPolicySettings,
+  isLoopback,
+  logLevel,
+  opsSettings,
+  port,
+} from "@flyte-ts/config";
 import { z } from "zod";
 
 /** Who may call the catalog: with `required` those whose token has role `engine` where the dataset is. */
@@ -28,6 +37,7 @@ const settings = z.strictObject({
         .default(16 * 1024 * 1024),
       /** With `auth.mode: open` callers are not asked who they are; beyond this machine that must be wanted. */
       openToNetwork: z.boolean().default(false),
+      ...httpPolicySettings,
       drain: drainSettings,
     })
     .prefault({}),

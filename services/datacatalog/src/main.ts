@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createBlobStore } from "@flyte-ts/blobstore";
 import { serviceConfig } from "@flyte-ts/config";
+import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { createPool, databaseProblem, ensureDatabase, whenDatabaseIsThere } from "@flyte-ts/postgres";
 import { callLog, callMetrics, createRpcServer } from "@flyte-ts/rpc";
 import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer, startRounds } from "@flyte-ts/telemetry";
 import { datacatalogConfigSchema } from "./config.js";
+import { catalogLimits } from "./request-limits.js";
 import { forgetReservations } from "./reservation/forget.js";
 import { datacatalogServices, trouble } from "./server.js";
 
@@ -27,14 +29,15 @@ await whenDatabaseIsThere(async () => {
   await db.migrate({ directory, logger });
 }, logger);
 const blobs = createBlobStore(config.storage);
-const { host, grpcPort, maxMessageBytes } = config.server;
+const { host, grpcPort, maxMessageBytes, allowedHosts, allowedOrigins } = config.server;
 const guard = config.auth.mode === "required" ? (await import("./access.js")).catalogGuard(config.auth, () => new Date()) : undefined;
 const server = createRpcServer({
   logger,
   services: datacatalogServices({ config, db, blobs, logger, metrics, uuid: randomUUID }),
-  interceptors: [callMetrics(metrics, "datacatalog"), callLog(logger), trouble, ...(guard === undefined ? [] : [guard.interceptor])],
-  ...(guard && { admitHttp: guard.admitHttp, admitBody: guard.admitBody }),
-  maxMessageBytes,
+  interceptors: [callMetrics(metrics, "datacatalog"), callLog(logger), trouble],
+  ...(guard && { admitHttp: guard.admitHttp, guard }),
+  limits: catalogLimits(maxMessageBytes),
+  httpPolicy: createHttpPolicy({ listensOn: host, allowedHosts, allowedOrigins }),
 });
 guard?.requireComplete(server);
 const { port } = await server.listen({ host, port: grpcPort });

@@ -41,11 +41,13 @@ test("blobs of any size and key come back as they went", async () => {
   );
 });
 
-test("a signed address is good for its key, its method and its time, and from any page", async () => {
+test("a signed address is good for its key, its method and its time, and from pages of allowed origins", async () => {
   await blobs.put("s3://bucket/deck é.html", bytes("<p>"));
   const { url } = await blobs.signGet("s3://bucket/deck é.html", { expiresInSeconds: 60 });
   const answer = await fetch(url, { headers: { origin: "http://console" } });
-  expect([answer.status, answer.headers.get("access-control-allow-origin"), await answer.text()]).toEqual([200, "*", "<p>"]);
+  expect([answer.status, answer.headers.get("access-control-allow-origin"), await answer.text()]).toEqual([200, "http://console", "<p>"]);
+  const elsewhere = await fetch(url, { headers: { origin: "https://evil.example" } });
+  expect([elsewhere.status, elsewhere.headers.get("access-control-allow-origin")]).toEqual([403, null]);
   expect((await fetch(url.replace("deck", "desk"))).status).toBe(403);
   expect((await fetch(url, { method: "DELETE" })).status).toBe(403);
   server.skewMs = 61_000;

@@ -1,4 +1,4 @@
-import { logLevel, opsSettings, port } from "@flyte-ts/config";
+import { httpPolicySettings, logLevel, opsSettings, port } from "@flyte-ts/config";
 import { z } from "zod";
 
 export const blobstoreConfig = z.strictObject({
@@ -7,6 +7,7 @@ export const blobstoreConfig = z.strictObject({
   host: z.string().default("127.0.0.1"),
   /** 0 takes any free port. */
   port: port.default(30_002),
+  ...httpPolicySettings,
   /** The one key that requests are signed with. */
   accessKeyId: z.string().min(3),
   secretAccessKey: z.string().min(8),

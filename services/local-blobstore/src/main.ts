@@ -4,15 +4,19 @@ import { blobstoreConfig } from "./config.js";
 import { startBlobstore } from "./server.js";
 
 mapStacks();
+// Objects are files: they belong to the user of this service alone.
+process.umask(0o077);
 const config = serviceConfig(blobstoreConfig, "local-blobstore", process);
 const logger = createLogger({ service: "local-blobstore", level: config.logLevel });
 const metrics = new Metrics();
-const { dataDir, host, port, buckets, accessKeyId, secretAccessKey } = config;
+const { dataDir, host, port, buckets, accessKeyId, secretAccessKey, allowedHosts, allowedOrigins } = config;
 const server = await startBlobstore({
   dataDir,
   host,
   port,
   buckets,
+  allowedHosts,
+  allowedOrigins,
   credentials: { accessKeyId, secretAccessKey },
   logger,
   metrics,

@@ -19,6 +19,7 @@ export async function serverFixture(folder = mkdtempSync(join(tmpdir(), "blobsto
     port: 0,
     credentials: { accessKeyId: "minio", secretAccessKey: "miniostorage" },
     buckets: ["bucket"],
+    allowedOrigins: ["http://console"],
     logger: createLogger({ service: "test", level: "silent" }),
     metrics: new Metrics(),
     clock: () => new Date(Date.now() + fixture.skewMs),

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { describe, afterAll, beforeAll, expect, test } from "vitest";
 import { type ServerFixture, serverFixture, stop } from "./server.fixture.js";
 import { exchange, send, sign, type TestRequest } from "./signed-request.fixture.js";
 
@@ -63,7 +63,7 @@ test("keys that look like paths stay in the bucket", async () => {
 test("an address that is no UTF-8 is refused", async () => {
   const raw = await new Promise<string>((resolve) => {
     const socket = connect(server.port, "127.0.0.1", () =>
-      socket.end("GET /bucket/%ff%fe HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"),
+      socket.end("GET /bucket/%ff%fe HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"),
     );
     let text = "";
     socket.on("data", (piece) => (text += String(piece))).on("close", () => resolve(text));
@@ -125,6 +125,13 @@ test("headers and metadata come back, and signed readers may override them", asy
     query: { "response-content-type": "text/plain", "response-content-encoding": "identity" },
   });
   expect(other.headers.get("content-type")).toBe("text/plain");
+});
+
+test.each(["attachment\r\nset-cookie: a=b", "a\0", "☃"])("a header that cannot be sent is the asker's fault: %j", async (value) => {
+  await put("override", "x");
+  const answer = await request({ method: "GET", path: "/bucket/override", query: { "response-content-disposition": value } });
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain("response-content-disposition must not contain line breaks");
 });
 
 interface Chunked {
@@ -378,8 +385,42 @@ test("a client that waits to be asked for the body is not asked when it is refus
   expect(await (await get("waited")).text()).toBe("waited");
 });
 
-test("pages of other origins may ask first", async () => {
+test("pages of allowed origins may ask first", async () => {
   const headers = { origin: "http://console", "access-control-request-method": "PUT", "access-control-request-headers": "content-md5" };
   const answer = await fetch(`http://127.0.0.1:${server.port}/bucket/x`, { method: "OPTIONS", headers });
   expect([answer.status, answer.headers.get("access-control-allow-headers")]).toEqual([200, "content-md5"]);
+});
+
+describe("web pages", () => {
+  const asked = (headers: Record<string, string>, method = "GET", host = `127.0.0.1:${server.port}`) => {
+    const signed = sign({ method, path: "/bucket/page" }, host);
+    return exchange(server.port, { method, path: "/bucket/page", headers: { ...signed.headers, host, ...headers } });
+  };
+
+  test("a request of another origin, or by a rebound name, is refused whatever its signature", async () => {
+    await put("page", "content");
+    const evil = { origin: "https://evil.example" };
+    for (const [headers, method, host] of [
+      [evil, "GET"],
+      [evil, "PUT"],
+      [evil, "DELETE"],
+      [{ "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }, "GET"],
+      [{ "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }, "GET"],
+      [{}, "GET", "evil.example:30002"],
+      [{}, "PUT", "evil.example:30002"],
+    ] as const) {
+      const answer = await asked(headers, method, host);
+      expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([403, null]);
+    }
+    const preflight = { ...evil, "access-control-request-method": "PUT" };
+    expect((await fetch(`http://127.0.0.1:${server.port}/bucket/page`, { method: "OPTIONS", headers: preflight })).status).toBe(403);
+    expect(await (await get("page")).text()).toBe("content");
+  });
+
+  test("a person may open what was signed, and the console of this machine may show it in a frame", async () => {
+    await put("page", "content");
+    const opened = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+    const framed = { "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" };
+    expect([(await asked(opened)).status, (await asked(framed)).status]).toEqual([200, 200]);
+  });
 });

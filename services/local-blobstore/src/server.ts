@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createHttpPolicy, type HttpPolicy } from "@flyte-ts/http-policy";
 import { Counter, Histogram, type Logger, type Metrics } from "@flyte-ts/telemetry";
 import { authenticate, type Credentials } from "./auth/authenticate.js";
 import { readRequest } from "./http/request.js";
@@ -17,6 +18,9 @@ export interface BlobstoreOptions {
   readonly port: number;
   readonly credentials: Credentials;
   readonly buckets: readonly string[];
+  /** Names by which clients ask, and origins of web pages whose scripts may; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  readonly allowedOrigins?: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: () => Date;
@@ -54,7 +58,14 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     registers: [options.metrics],
   });
 
+  // A signed address is a secret: pages of this machine that were given one may show what it leads to.
+  const { host: listensOn, allowedHosts, allowedOrigins = [] } = options;
+  const policy = createHttpPolicy({ listensOn, allowedHosts, allowedOrigins, embedding: "same-site" });
+
   const handle = async ({ message, response, inviteBody }: Exchange): Promise<void> => {
+    const refusal = policy.refusal(message);
+    if (refusal !== undefined) throw new S3Error("AccessDenied", refusal.reason);
+    allowReading(message, response, policy);
     const request = readRequest(message, inviteBody);
     if (request.path === "/healthz" && ["GET", "HEAD"].includes(request.method)) {
       response.writeHead(200, { "content-type": "text/plain", "content-length": 3 }).end("ok\n");
@@ -96,16 +107,20 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     });
     response.setHeader("server", "flyte-ts");
     response.setHeader("x-amz-request-id", randomBytes(8).toString("hex").toUpperCase());
-    // Requests carry their own signature and no cookie, so pages of any origin may make those that they hold.
-    response.setHeader("access-control-allow-origin", "*");
-    response.setHeader("access-control-expose-headers", "*");
+    response.setHeader("x-content-type-options", "nosniff");
     handle(exchange).catch((error: unknown) => {
       refuse(error, message, response);
     });
   };
 
   // No limit on the time of a request: a large object over a slow line takes long.
-  const server = createServer({ maxHeaderSize: 32 * 1024, requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 75_000 });
+  const server = createServer({
+    maxHeaderSize: 32 * 1024,
+    requestTimeout: 0,
+    headersTimeout: 15_000,
+    connectionsCheckingInterval: 5_000,
+    keepAliveTimeout: 75_000,
+  });
   server.on("request", (message, response) => {
     serve({ message, response, inviteBody: () => undefined });
   });
@@ -128,7 +143,8 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
 }
 
 const DRAINED_BYTES = 16 * 1024 * 1024;
-const OUT_OF_RESOURCES = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"];
+const FULL = ["ENOSPC", "EDQUOT"];
+const OUT_OF_RESOURCES = ["EMFILE", "ENFILE"];
 
 /** The connection ended before the request or its answer did. */
 function isGone(error: unknown): boolean {
@@ -139,6 +155,7 @@ function isGone(error: unknown): boolean {
 function asRefusal(error: unknown): S3Error {
   if (error instanceof S3Error) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (FULL.includes(code)) return new S3Error("SlowDown", "the disk of the blob store is full: free some space, and writing goes on");
   if (OUT_OF_RESOURCES.includes(code)) return new S3Error("SlowDown", `the server is out of resources: ${code}`);
   return new S3Error("InternalError");
 }
@@ -173,6 +190,14 @@ function sendError(refusal: S3Error, message: IncomingMessage, response: ServerR
 /** Without the query, which may hold a signature. */
 function pathOnly(url = ""): string {
   return url.replace(/\?.*$/s, "");
+}
+
+/** Lets scripts of an origin that may call read the answer. */
+function allowReading({ headers: { origin } }: IncomingMessage, response: ServerResponse, policy: HttpPolicy): void {
+  if (origin === undefined || !policy.mayRead(origin)) return;
+  response.setHeader("access-control-allow-origin", origin);
+  response.setHeader("access-control-expose-headers", "*");
+  response.setHeader("vary", "origin");
 }
 
 function preflightHeaders(message: IncomingMessage): Record<string, string> {

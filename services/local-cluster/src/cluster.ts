@@ -1,6 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { type Logger, Metrics } from "@flyte-ts/telemetry";
 import { STORAGE } from "./api/type/built-in-types.js";
 import type { ApiContext } from "./api/context.js";
@@ -22,6 +23,7 @@ import { type KubeObject, withMeta } from "./object/model.js";
 import { registerMetrics } from "./metrics.js";
 import { writeKubeconfig } from "./kubeconfig.js";
 import { storePodSource } from "./store-pod-source.js";
+import { describeDiskError } from "./store/disk.js";
 import { openStore } from "./store/persistent-store.js";
 
 export interface Cluster {
@@ -51,7 +53,21 @@ export async function startCluster({ config: given, logger, fatal, now, warmProg
   const config = { ...given, dataDir: resolve(given.dataDir) };
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(config.dataDir);
-  const persistent = await openStore({ folder: join(config.dataDir, "store"), fail: fatal });
+  const storeFolder = join(config.dataDir, "store");
+  const persistent = await openStore({
+    folder: storeFolder,
+    fail: (error) => fatal(new Error(describeDiskError(error, storeFolder), { cause: error })),
+    onFull: (error) => {
+      if (error === undefined) logger.info({ folder: storeFolder }, "the disk has room again: writing goes on");
+      else logger.error({ folder: storeFolder, error: describeDiskError(error, storeFolder) }, "the disk is full: writes wait for room");
+    },
+    onSnapshotFailed: (error) =>
+      logger.warn(
+        { folder: storeFolder, error: describeDiskError(error, storeFolder) },
+        "the snapshot could not be written: the logs stay",
+      ),
+  });
+  const notWritable = () => (persistent.full === undefined ? undefined : describeDiskError(persistent.full, storeFolder));
   if (persistent.droppedBytes > 0) logger.warn({ bytes: persistent.droppedBytes }, "dropped a write that a crash had cut off");
   const { store } = persistent;
   const context: ApiContext = {
@@ -79,17 +95,18 @@ export async function startCluster({ config: given, logger, fatal, now, warmProg
   const pods = storePodSource(context);
   const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, warmProgram, schedule: true });
 
-  const token = config.access === "token" ? readToken(join(config.dataDir, "token")) : undefined;
+  const token = config.access === "token" ? (config.token ?? readToken(join(config.dataDir, "token"))) : undefined;
   const loopback = /^(localhost|127\.|::1$)/.test(config.host);
   if (!loopback && token === undefined)
     throw new Error(`host ${config.host} is not loopback: set access: token, since whoever reaches the port can start processes`);
   const metrics = new Metrics();
+  const allowedHosts = config.allowedHosts ?? (config.advertisedHost === undefined ? undefined : [config.advertisedHost]);
   const handler = createHandler({
     metrics,
     context,
-    access: { token, loopback },
+    access: { token, logToken: config.logToken, policy: createHttpPolicy({ listensOn: config.host, allowedHosts }) },
     maxRequestBytes: config.maxRequestBytes,
-    notReady: () => undefined,
+    notReady: notWritable,
     podLog: (pod, query, response) => servePodLog({ podsFolder, pods }, { pod: pod.object, query, response }),
     onError,
   });

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { logLevel, port } from "@flyte-ts/config";
+import { httpPolicySettings, logLevel, port } from "@flyte-ts/config";
 import { z } from "zod";
 
 const folder = join(homedir(), ".flyte-ts", "cluster");
@@ -45,6 +45,9 @@ export const podSettings = {
   podsOnStop: z.enum(["keep", "kill"]).default("keep"),
 };
 
+/** A part of paths, long enough that it cannot be guessed. */
+const secret = z.string().regex(/^[A-Za-z0-9_-]{16,256}$/, "a token has 16 to 256 letters, digits, `_` and `-`");
+
 /** What `node dist/main.js --config FILE` reads. */
 export const configSchema = z.strictObject({
   /** Address to listen on; anything but loopback needs `access: token`. */
@@ -53,8 +56,14 @@ export const configSchema = z.strictObject({
   port: port.default(0),
   /** Name or address by which others reach this machine: the kubeconfig names it in place of `host`. */
   advertisedHost: z.string().optional(),
+  /** Names by which clients ask, besides loopback and the address it listens on; by default `advertisedHost`. */
+  allowedHosts: httpPolicySettings.allowedHosts,
   /** `open`: whoever reaches the port. `token`: a secret that the kubeconfig carries in the server's path. */
   access: z.enum(["open", "token"]).default("open"),
+  /** The secret of `access: token`. By default one that is made at the first start and kept in the data folder. */
+  token: secret.optional(),
+  /** With `access: token`: a secret, also part of the path, that opens the logs of pods and nothing else. Links to logs carry it. */
+  logToken: secret.optional(),
   /** Holds the objects, the pods' folders and their logs. */
   dataDir: z.string().default(folder),
   /** File to write for kubectl and the services; by default `kubeconfig` in the data folder. */

@@ -3,8 +3,11 @@ import { serviceConfig } from "@flyte-ts/config";
 import { createLogger, mapStacks, onShutdown, returnMemory } from "@flyte-ts/telemetry";
 import { startCluster } from "./cluster.js";
 import { configSchema } from "./config.js";
+import { describeDiskError, isFull } from "./store/disk.js";
 
 mapStacks();
+// Pods inherit it: what they and this service write belongs to their user alone.
+process.umask(0o077);
 const config = serviceConfig(configSchema, "local-cluster", process);
 const logger = createLogger({ service: "local-cluster", level: config.logLevel });
 try {
@@ -14,7 +17,7 @@ try {
     now: Date.now,
     warmProgram: fileURLToPath(new URL("../python/warm.py", import.meta.url)),
     fatal: (error) => {
-      logger.fatal({ error: error.message }, "the data folder cannot be written");
+      logger.fatal({ error: error.message }, "the store cannot be written: ending");
       process.exit(1);
     },
   });
@@ -27,6 +30,7 @@ try {
   onShutdown(stop, { logger });
   logger.info({ host: config.host, port: cluster.port, kubeconfig: cluster.kubeconfig }, "ready");
 } catch (error) {
-  logger.fatal({ error: error instanceof Error ? error.message : String(error) }, "cannot start");
+  const text = error instanceof Error ? error.message : String(error);
+  logger.fatal({ error: isFull(error) ? describeDiskError(error, config.dataDir) : text }, "cannot start");
   process.exit(1);
 }

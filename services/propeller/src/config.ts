@@ -177,6 +177,10 @@ export const propellerConfigSchema = z.strictObject({
       interruptibleFailureThreshold: z.number().int().default(-1),
       defaultExecutionDeadlineMs: milliseconds.default(0),
       defaultActiveDeadlineMs: milliseconds.default(0),
+      /** Node instances that one execution may come to when its sub-workflows are expanded, and that it may hold at once. */
+      maxInstances: z.number().int().positive().default(200_000),
+      /** How deep sub-workflows may stand in one another, the workflow itself included. */
+      maxDepth: z.number().int().positive().default(100),
       /** Larger statuses of nodes stand in the blob store, in slices; etcd takes 1.5 MiB in all. */
       inlineStatusLimitBytes: z
         .number()

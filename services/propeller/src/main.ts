@@ -10,7 +10,7 @@ import { openChannel } from "@flyte-ts/rpc";
 import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL } from "@flyte-ts/workflow-crd";
 import { createLogger, mapStacks, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
-import { defaultEngineConfig } from "./engine/config.js";
+import { defaultEngineConfig, POLLED } from "./engine/config.js";
 import { executionDataDir, slicesPrefix } from "./engine/data/paths.js";
 import type { Observation } from "./engine/types.js";
 import { defaultCacheConfig } from "./engine/cache/config.js";
@@ -45,7 +45,10 @@ const client = await createKubeClient({ ...kubernetes, maxConnections: 64, userA
 const metrics = createMetrics();
 const readiness = new Readiness({ now: () => performance.now(), checks: { bus: () => bus.problem() } });
 const ops = await startOpsServer({ ...config.ops, metrics: metrics.registry, readiness });
-const bus = scopedBus(await connectBus({ url: config.nats.url, name: "propeller", logger }), dataPlaneScope(config.cluster));
+const bus = scopedBus(
+  await connectBus({ url: config.nats.url, name: "propeller", logger, metrics: metrics.registry }),
+  dataPlaneScope(config.cluster),
+);
 
 const blobs = createBlobStore(storage);
 const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.random });
@@ -106,7 +109,7 @@ const controller: Controller = new Controller({
   outputs: new OutputsStore(blobs),
   answerers: {
     ...adminAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
-    ...dynamicAnswerers({ channel: adminChannel, blobs, ...config.dynamic }),
+    ...dynamicAnswerers({ channel: adminChannel, blobs, ...config.dynamic, limits: config.engine }),
     ...recoveryAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
     ...catalogAnswerers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),
   },
@@ -114,6 +117,7 @@ const controller: Controller = new Controller({
   slices,
   engine: {
     ...defaultEngineConfig(Math.random),
+    ...(config.events.sink === "grpc" && { awaitedAgain: POLLED, storesInputs: true }),
     cache:
       catalogChannel === undefined
         ? undefined
@@ -126,6 +130,8 @@ const controller: Controller = new Controller({
     interruptibleFailureThreshold: engine.interruptibleFailureThreshold,
     defaultExecutionDeadline: engine.defaultExecutionDeadlineMs,
     defaultActiveDeadline: engine.defaultActiveDeadlineMs,
+    maxInstances: engine.maxInstances,
+    maxDepth: engine.maxDepth,
     unansweredAfter: config.plugins.unansweredAfterMs,
     pluginDeadline: config.plugins.deadlineMs,
     abandonAborts: config.plugins.stopDeadlineMs,
@@ -189,7 +195,7 @@ registerGauges(metrics, {
   shards: () => controller.shards.size,
 });
 if (recorder !== undefined) await bus.ensureStream(EVENT_STREAM);
-const forwarding = recorder === undefined ? undefined : await forwardTaskEvents({ bus, logger, sink: recorder });
+const forwarding = recorder === undefined ? undefined : await forwardTaskEvents({ bus, sink: recorder });
 leases.start();
 const { ttlMinutes, intervalMs } = config.garbageCollector;
 const collecting =

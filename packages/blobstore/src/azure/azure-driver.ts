@@ -102,9 +102,11 @@ export class AzureDriver implements BlobDriver {
   }
 
   async signPut(address: BlobAddress, { expiresInSeconds, contentMd5, metadata = {} }: SignPutOptions): Promise<SignedRequest> {
+    // A signature of Azure covers no headers, so no MD5. Without the right to write (w) it creates a blob and replaces none.
+    const permissions = contentMd5 === undefined ? "cw" : "c";
     const kept = Object.entries(metadata).map(([name, value]) => [`x-ms-meta-${name}`, value]);
     return {
-      url: await this.#sign(address, { permissions: "cw", expiresInSeconds }),
+      url: await this.#sign(address, { permissions, expiresInSeconds }),
       headers: {
         // The service takes no upload without it.
         "x-ms-blob-type": "BlockBlob",

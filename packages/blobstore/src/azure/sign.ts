@@ -10,7 +10,7 @@ const WEEK_MS = 7 * 24 * 3_600_000;
 export interface SignInput {
   readonly container: string;
   readonly key: string;
-  readonly permissions: "r" | "cw";
+  readonly permissions: "r" | "c" | "cw";
   readonly expiresInSeconds: number;
 }
 

@@ -66,7 +66,7 @@ interface Call {
 }
 
 async function client(serverMajor: number, program: "pg_dump" | "pg_restore", { name, url, args }: Call): Promise<void> {
-  const command = join(findPostgresClient(serverMajor), program);
+  const command = join(await findPostgresClient(serverMajor), program);
   try {
     // Not as arguments: those all users of the machine may read.
     await run(command, args, { env: { ...process.env, ...settingsOf(url) }, maxBuffer: 64 << 20 });

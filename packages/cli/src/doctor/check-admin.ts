@@ -9,7 +9,7 @@ export async function checkAdmin(endpoint: string, patienceMs: number): Promise<
   try {
     const answer = await client.admin.getVersion({});
     const { version, build } = { version: answer.controlPlaneVersion?.Version, build: answer.controlPlaneVersion?.Build };
-    const found = well(WHAT, `${endpoint} answers: version ${version || "unknown"}${build && build !== "unknown" ? `, ${build}` : ""}`);
+    const found = well(WHAT, `${endpoint} answers: Flyte ${version || "unknown"}${build && build !== "unknown" ? `, ${build}` : ""}`);
     return [found, ...(await clock(endpoint, patienceMs))];
   } catch (error) {
     if (error instanceof RpcError && error.code === Code.UNAUTHENTICATED) return [well(WHAT, `${endpoint} answers, and asks who you are`)];

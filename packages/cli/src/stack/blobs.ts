@@ -1,3 +1,5 @@
+import type { StackCredentials } from "./credentials.js";
+
 /** The S3 service of a stack. */
 export interface StackBlobs {
   readonly endpoint: string;
@@ -14,9 +16,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** How long the service may take to answer at the start. */
 const PATIENCE_MS = 5_000;
 
-/** Keys of Flyte's sandbox: a stock client without configuration uses the same. They open a store of this machine alone. */
-export function ownBlobs(host: string, port: number, bucket: string): StackBlobs {
-  const keys = { accessKeyId: "minio", secretAccessKey: "miniostorage" };
+/** The local blob store, with keys of this stack alone. Clients need none for addresses that admin signs. */
+export function ownBlobs({ host, port }: { host: string; port: number }, bucket: string, credentials: StackCredentials): StackBlobs {
+  const keys = { accessKeyId: credentials.blobKeyId, secretAccessKey: credentials.blobSecretKey };
   return { endpoint: `http://${host}:${port}`, region: "us-east-1", ...keys, bucket, own: true };
 }
 

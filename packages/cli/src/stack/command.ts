@@ -1,21 +1,30 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "@flyte-ts/config";
 import { booleanFlags } from "../boolean-flags.js";
 import { stackConfigSchema } from "./config.js";
-import { join } from "node:path";
+import { INTERRUPTED, type Interruption, watchInterruption } from "./interruption.js";
 import { repositoryRoot } from "./paths.js";
+import { publicAddress } from "./public-address.js";
 import { type Progress, terminalProgress } from "./progress.js";
 import { loadPyflyte, type WaitingPyflyte } from "./pyflyte.js";
 import { startGuard } from "@flyte-ts/local-servers";
-import { FLYTEKIT, passwordFile } from "./sign-in.js";
+import { FLYTEKIT, hasSecret, passwordFile } from "./sign-in.js";
 import { type Stack, startStack } from "./stack.js";
 
 const EXAMPLE = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
 
+/** Time for an orderly end of a stack whose start was interrupted, ms; after it this process exits and the guard ends the rest. */
+const INTERRUPTED_START_MS = 30_000;
+
 /**
- * `flyte-ts start`: runs the local stack until Ctrl-C, or until the example has ended with `--exit`. A second
- * Ctrl-C does not wait for the end: whatever ends this process, the guard then ends the stack. Resolves to the exit status.
+ * `flyte-ts start`: runs the local stack until Ctrl-C, SIGTERM, SIGHUP or the end of its launcher, or until the example has ended with
+ * `--exit`. A second Ctrl-C does not wait for the end: whatever ends this process, the guard then ends the stack. Resolves to the exit status.
  */
 export async function startCommand(argv: readonly string[]): Promise<number> {
+  // A terminal or a pipe that is closed must not end the stack before it has been stopped in order.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  const interruption = watchInterruption(process, () => performance.now());
   const progress = terminalProgress((text) => process.stdout.write(text), Date.now);
   const config = loadConfig(stackConfigSchema, {
     service: "stack",
@@ -23,25 +32,27 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
     env: process.env,
   });
   const guard = startGuard();
-  const interrupted = interruption();
   progress.line("flyte-ts: starting the local stack");
   let pyflyte: WaitingPyflyte | undefined;
+  let loadLater: (() => WaitingPyflyte) | undefined;
   const starting = startStack(
     { ...config, data: config.data ?? join(repositoryRoot, ".flyte-ts") },
     {
       progress,
       guard,
+      signal: interruption.signal,
       onPlanned: (plan) => {
-        if (config.example) pyflyte = loadPyflyte(plan, EXAMPLE);
+        // flytekit reads the secret as it loads: at the first start with sign-in there is none before the stack is ready.
+        const load = () => loadPyflyte(plan, EXAMPLE);
+        if (config.example && hasSecret(plan.signIn)) pyflyte = load();
+        else if (config.example) loadLater = load;
       },
     },
   );
-  const first = await Promise.race([starting, interrupted]);
-  if (first === "interrupted") {
-    await (await starting).stop();
-    return 130;
-  }
-  const stack = first;
+  const stack = await unlessInterrupted(starting, interruption);
+  if (stack === undefined) return INTERRUPTED;
+  const { happened: interrupted } = interruption;
+  pyflyte ??= loadLater?.();
   printAddresses(stack, progress.line);
   let status = 0;
   try {
@@ -62,6 +73,16 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
   return status;
 }
 
+/** The stack, or undefined when the start was interrupted and what had been started has ended, or does not end for a long time. */
+async function unlessInterrupted(starting: Promise<Stack>, { signal, happened }: Interruption): Promise<Stack | undefined> {
+  const started = starting.catch((error: unknown) => {
+    if (signal.aborted) return undefined;
+    throw error;
+  });
+  const impatient = happened.then(() => sleep(INTERRUPTED_START_MS, undefined, { ref: false }));
+  return Promise.race([started, impatient]);
+}
+
 async function runExample(stack: Stack, { pyflyte, progress }: { pyflyte: WaitingPyflyte; progress: Progress }): Promise<boolean> {
   progress.line(`\n$ pyflyte ${EXAMPLE.map((word) => (/[{ ]/.test(word) ? `'${word}'` : word)).join(" ")}`);
   const start = Date.now();
@@ -72,33 +93,22 @@ async function runExample(stack: Stack, { pyflyte, progress }: { pyflyte: Waitin
 }
 
 function statusOf(outcome: boolean | string): number {
-  if (outcome === "interrupted") return 130;
+  if (outcome === "interrupted") return INTERRUPTED;
   return outcome === true ? 0 : 1;
 }
 
-/** Resolves with the first signal; the second ends this process. */
-function interruption(): Promise<"interrupted"> {
-  return new Promise((resolve) => {
-    let count = 0;
-    const take = () => {
-      if (++count > 1) process.exit(130);
-      resolve("interrupted");
-    };
-    // SIGHUP: the terminal was closed.
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, take);
-  });
-}
-
 function printAddresses({ endpoints, folders, cluster, blobs, signIn }: Stack, line: (text: string) => void): void {
-  const host = endpoints.host.replace("127.0.0.1", "localhost");
+  const host = publicAddress(endpoints.host);
   line(`
 ready
   API (gRPC and REST)  ${host}:${endpoints.api}     http://${host}:${endpoints.api}/api/v1/projects
-  blob store (S3)      ${blobs.endpoint.replace("127.0.0.1", "localhost")}
+  blob store (S3)      ${publicAddress(blobs.endpoint)}
   kubectl              export KUBECONFIG=${cluster.kubeconfig}
+  S3 keys, settings    . ${folders.clientEnv}     (for clients that read the blob store themselves)
   logs                 ${folders.logs}${
     signIn === undefined
-      ? ""
+      ? `
+  sign-in              none: every user of this machine can call the API, and run code as you; --auth asks callers who they are`
       : `
   sign-in              user admin, password in ${passwordFile(signIn)}; programs: client ${FLYTEKIT}, secret beside it`
   }

@@ -3,7 +3,7 @@ import { z } from "zod";
 const port = z.number().int().min(0).max(65_535);
 
 /** Settings of the local stack; the names are those of the flags. */
-export const stackConfigSchema = z.strictObject({
+const settings = z.strictObject({
   /** Folder of all state. Default: `.flyte-ts` in the repository. */
   data: z.string().optional(),
   /** API: gRPC and REST. flytekit looks for a sandbox on 30080. */
@@ -40,6 +40,22 @@ export const stackConfigSchema = z.strictObject({
   /** Ask callers who they are: admin issues the tokens, and user `admin` gets a password that is written to a file of the state. */
   auth: z.boolean().default(false),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error"]).default("info"),
+});
+
+/** Flags whose ports must differ, since their listeners share an address. */
+const PORT_FLAGS = ["port", "blobPort", "clusterPort"] as const;
+
+export const stackConfigSchema = settings.superRefine((config, context) => {
+  const owners = new Map<number, string>();
+  for (const flag of PORT_FLAGS) {
+    const named = config[flag];
+    const unused =
+      named === 0 || (flag === "blobPort" && config.s3 !== undefined) || (flag === "clusterPort" && config.kubeconfig !== undefined);
+    if (unused) continue;
+    const owner = owners.get(named);
+    if (owner === undefined) owners.set(named, flag);
+    else context.addIssue({ code: "custom", path: [flag], message: `${named} is the port of --${owner} too: choose another` });
+  }
 });
 
 export type StackConfig = z.infer<typeof stackConfigSchema>;

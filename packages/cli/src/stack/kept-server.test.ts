@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { KeptServer } from "./kept-server.js";
 
 /** A server whose starts fail so often; each is ended by `die`. */
-function world(failingStarts: (start: number) => boolean) {
-  const seen = { now: 0, starts: 0, stopped: 0, pauses: [] as number[], failed: Promise.withResolvers<string>() };
+function world(failingStarts: (start: number) => boolean, obstacle?: () => string | undefined) {
+  const seen = { now: 0, told: [] as string[], starts: 0, stopped: 0, pauses: [] as number[], failed: Promise.withResolvers<string>() };
   let die: (how: string) => void = () => undefined;
   let started = Promise.withResolvers<void>();
   const begin = async (): Promise<LocalServer> => {
@@ -18,7 +18,13 @@ function world(failingStarts: (start: number) => boolean) {
     seen.pauses.push(ms);
     seen.now += ms;
   };
-  const kept = new KeptServer("it", begin, { now: () => seen.now, pause, onRestart: () => undefined, onFailed: seen.failed.resolve });
+  const kept = new KeptServer("it", begin, {
+    now: () => seen.now,
+    pause,
+    onRestart: (text: string) => void seen.told.push(text),
+    onFailed: seen.failed.resolve,
+    ...(obstacle && { obstacle }),
+  });
   const dies = async () => {
     const again = started.promise;
     die("killed");
@@ -41,6 +47,18 @@ test("one that cannot be started again at once is tried after pauses that grow",
   expect(seen.stopped).toBe(1);
 });
 
+test("one that works no more is ended, told with the reason, and started again", async () => {
+  const { seen, kept, dies } = world(() => false);
+  await kept.start();
+  await kept.renew("it stores nothing");
+  await dies();
+  expect([seen.stopped, seen.starts]).toEqual([1, 2]);
+  expect(seen.told[0]).toContain("it is ended: it stores nothing");
+  await kept.stop();
+  await kept.renew("again");
+  expect([seen.stopped, seen.starts]).toEqual([2, 2]);
+});
+
 test("one that dies of every start is given up", async () => {
   const { seen, kept, dies } = world((start) => start > 3);
   await kept.start();
@@ -49,4 +67,15 @@ test("one that dies of every start is given up", async () => {
   void dies();
   expect(await seen.failed.promise).toBe("it could not be kept running");
   expect([seen.starts, seen.now]).toEqual([13, 31_300]);
+});
+
+test("one that has no room to start waits for it, says so once, and is not given up", async () => {
+  let looks = 0;
+  const full = () => (looks++ < 100 ? "the disk is full" : undefined);
+  const { seen, kept, dies } = world((start) => start > 1 && start < 4, full);
+  await kept.start();
+  await dies();
+  expect([seen.starts, seen.pauses.length]).toEqual([4, 102]);
+  expect(seen.told.filter((text) => text.includes("the disk is full"))).toEqual(["  it cannot be started: the disk is full"]);
+  await kept.stop();
 });

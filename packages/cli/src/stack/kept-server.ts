@@ -4,6 +4,8 @@ export interface KeptServerOptions {
   readonly onRestart: (text: string) => void;
   /** It cannot be kept running. */
   readonly onFailed: (how: string) => void;
+  /** Why no start can succeed now, such as a full disk: the server is not given up for as long as that lasts. */
+  readonly obstacle?: () => string | undefined;
   /** Milliseconds. */
   readonly now: () => number;
   /** Resolves after so many milliseconds, or when the signal is aborted. */
@@ -17,7 +19,7 @@ const LONGEST_PAUSE_MS = 5_000;
 /** Who has lived so long does not die of its start. */
 const LIVED_MS = 30_000;
 
-/** A server that is started again, on the same port and data, when it dies. */
+/** A server that is started again, on the same port and data, when it dies. `begin` gets a signal that is aborted by `stop`. */
 export class KeptServer {
   #server: LocalServer | undefined;
   /** The first start, until it has succeeded or not. */
@@ -30,7 +32,7 @@ export class KeptServer {
 
   constructor(
     private readonly name: string,
-    private readonly begin: () => Promise<LocalServer>,
+    private readonly begin: (signal: AbortSignal) => Promise<LocalServer>,
     private readonly options: KeptServerOptions,
   ) {}
 
@@ -47,8 +49,15 @@ export class KeptServer {
     await this.#server?.stop();
   }
 
+  /** Ends the server, which works no more; it is started again as one that died. */
+  async renew(why: string): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    this.options.onRestart(`  ${this.name} is ended: ${why}`);
+    await this.#server?.stop();
+  }
+
   async #start(): Promise<LocalServer> {
-    const server = await this.begin();
+    const server = await this.begin(this.#stopping.signal);
     const startedAt = this.options.now();
     this.#server = server;
     void server.ended.then((how) => {
@@ -59,11 +68,24 @@ export class KeptServer {
     return server;
   }
 
+  /** Waits until nothing is in the way of a start, and tells once what is. */
+  async #untilClear(obstacle: () => string | undefined = () => undefined): Promise<void> {
+    const { onRestart, pause } = this.options;
+    const { signal } = this.#stopping;
+    let told = false;
+    for (let why = obstacle(); why !== undefined && !signal.aborted; why = obstacle()) {
+      if (!told) onRestart(`  ${this.name} cannot be started: ${why}`);
+      told = true;
+      await pause(LONGEST_PAUSE_MS, signal);
+    }
+  }
+
   async #startAgain(how: string): Promise<void> {
-    const { onRestart, onFailed, pause } = this.options;
+    const { onRestart, onFailed, pause, obstacle } = this.options;
     const { signal } = this.#stopping;
     onRestart(`  ${how}: starting it again`);
     while (this.#failures < TRIES) {
+      await this.#untilClear(obstacle);
       if (this.#failures > 0) await pause(Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LONGEST_PAUSE_MS), signal);
       if (signal.aborted) return;
       this.#failures++;

@@ -26,6 +26,12 @@ export interface StackFolders {
   readonly config: string;
   readonly logs: string;
   readonly kubeconfig: string;
+  /** Configuration of the NATS server. */
+  readonly busConfig: string;
+  /** Keys and passwords of the stack's parts, for its owner alone. */
+  readonly credentials: string;
+  /** Settings for clients on this machine, as a shell reads them. */
+  readonly clientEnv: string;
   /** The process that runs the stack writes its id here. */
   readonly pidFile: string;
 }
@@ -41,6 +47,9 @@ export function stackFolders(dataDir: string): StackFolders {
     config: join(root, "config"),
     logs: join(root, "logs"),
     kubeconfig: join(root, "kubeconfig"),
+    busConfig: join(root, "config", "nats.conf"),
+    credentials: join(root, "credentials.json"),
+    clientEnv: join(root, "client.env"),
     pidFile: join(root, "stack.pid"),
   };
 }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
+import { publicAddress } from "./public-address.js";
 import { flytekitEnv, type StackSignIn } from "./sign-in.js";
 
 /** What pyflyte needs to know of a stack, running or about to. */
@@ -32,7 +33,7 @@ if sys.stdin.readline() == "run\\n":
 export function loadPyflyte({ pythonBin, host, api, signIn }: PyflyteTarget, args: readonly string[]): WaitingPyflyte {
   const env = { ...process.env, PATH: `${pythonBin}:${process.env["PATH"] ?? ""}` };
   // flytekit finds a sandbox on its own; another port has to be named.
-  const platform = { FLYTE_PLATFORM_URL: `${host.replace("127.0.0.1", "localhost")}:${api}`, FLYTE_PLATFORM_INSECURE: "true" };
+  const platform = { FLYTE_PLATFORM_URL: `${publicAddress(host)}:${api}`, FLYTE_PLATFORM_INSECURE: "true" };
   const child = spawn(join(pythonBin, "python"), ["-c", PROGRAM, ...args], {
     cwd: join(repositoryRoot, "examples", "python"),
     env: {

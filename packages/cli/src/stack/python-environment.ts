@@ -27,72 +27,108 @@ export class PythonEnvironmentError extends Error {
   override readonly name = "PythonEnvironmentError";
 }
 
+/** Characters of a program's output that are kept. */
+const MOST_OUTPUT = 4_000;
+
 /** `uv` installs in seconds what takes pip minutes to resolve. */
 const UV = "uv==0.13.9";
+const UV_INSTALL = ["pip", "install", "--quiet", "--native-tls", "--python"];
+
+/** The oldest Python for which the pinned packages have releases. */
+const OLDEST_PYTHON = [3, 10] as const;
+
+interface EnvironmentOptions {
+  /** Told when there is something slow to do. */
+  readonly onInstall: (text: string) => void;
+  /** Aborted: programs that run are ended, and an environment that is not complete goes. */
+  readonly signal: AbortSignal;
+}
 
 /**
  * Creates the environment of `examples/python/requirements.txt` once, in the cache
  * folder, under a name made of the requirements: a change of them makes a new one.
  *
- * @param onInstall told when there is something slow to do
+ * @throws PythonEnvironmentError when there is no Python, or the environment cannot be made
  */
-export async function ensurePythonEnvironment(onInstall: (text: string) => void): Promise<PythonEnvironment> {
+export async function ensurePythonEnvironment({ onInstall, signal }: EnvironmentOptions): Promise<PythonEnvironment> {
   const requirements = join(repositoryRoot, "examples", "python", "requirements.txt");
-  const version = await output("python3", ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).catch((cause: unknown) => {
-    throw new PythonEnvironmentError("python3 was not found: install Python 3.9 or newer with its venv module", { cause });
-  });
+  const version = await pythonVersion(signal);
   const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
   const folder = join(cacheFolder(), `python-${version}-${digest}`);
   const environment = { bin: join(folder, "bin") };
   const done = join(folder, "complete");
-  const making = { folder, requirements, version, onInstall };
-  await madeOnce(folder, { isThere: () => existsSync(done), make: () => make(making) });
+  const making = { folder, requirements, version, onInstall, signal };
+  await madeOnce(folder, { isThere: () => existsSync(done), make: () => make(making), signal });
   return environment;
 }
 
-interface Making {
+/** Version of `python3`, as `3.12`. Python and what it loads at its start may print warnings before it, of the locale for instance. */
+async function pythonVersion(signal: AbortSignal): Promise<string> {
+  const words = ["-c", "import sys; print('python-version=%d.%d' % sys.version_info[:2])"];
+  const told = await output("python3", words, signal).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw new PythonEnvironmentError(`python3 cannot be run: install Python ${OLDEST_PYTHON.join(".")} or newer with its venv module`, {
+      cause,
+    });
+  });
+  const [, major, minor] = /^python-version=(\d+)\.(\d+)$/m.exec(told) ?? [];
+  if (major === undefined || minor === undefined) throw new PythonEnvironmentError(`python3 does not tell its version: ${told}`);
+  if (Number(major) < OLDEST_PYTHON[0] || (Number(major) === OLDEST_PYTHON[0] && Number(minor) < OLDEST_PYTHON[1])) {
+    throw new PythonEnvironmentError(
+      `python3 is Python ${major}.${minor}: install Python ${OLDEST_PYTHON.join(".")} or newer with its venv module`,
+    );
+  }
+  return `${major}.${minor}`;
+}
+
+interface Making extends EnvironmentOptions {
   readonly folder: string;
   readonly requirements: string;
   readonly version: string;
-  readonly onInstall: (text: string) => void;
 }
 
-async function make({ folder, requirements, version, onInstall }: Making): Promise<void> {
+async function make({ folder, requirements, version, onInstall, signal }: Making): Promise<void> {
   const done = join(folder, "complete");
   onInstall(`creating a Python ${version} environment with flytekit and scikit-learn (once, about a minute)`);
   rmSync(folder, { recursive: true, force: true });
   try {
-    await output("python3", ["-m", "venv", folder]);
+    await output("python3", ["-m", "venv", folder], signal);
     const python = join(folder, "bin", "python");
     const quiet = ["--quiet", "--disable-pip-version-check"];
-    const withUv = await output(python, ["-m", "pip", "install", ...quiet, UV])
-      .then(() => output(join(folder, "bin", "uv"), ["pip", "install", "--quiet", "--native-tls", "--python", python, "-r", requirements]))
+    const withUv = await output(python, ["-m", "pip", "install", ...quiet, UV], signal)
+      .then(() => output(join(folder, "bin", "uv"), [...UV_INSTALL, python, "-r", requirements], signal))
       .then(() => true)
       .catch(() => false);
-    if (!withUv) await output(python, ["-m", "pip", "install", ...quiet, "-r", requirements]);
+    if (!withUv) await output(python, ["-m", "pip", "install", ...quiet, "-r", requirements], signal);
     // Byte code once here instead of in every pod's first import.
-    await output(python, ["-m", "compileall", "-q", "-j", "0", join(folder, "lib")]).catch(() => undefined);
+    await output(python, ["-m", "compileall", "-q", "-j", "0", join(folder, "lib")], signal).catch(() => undefined);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
+    signal.throwIfAborted();
     throw new PythonEnvironmentError(`the Python environment could not be made: ${(cause as Error).message}`, { cause });
   }
   writeFileSync(`${done}.new`, "");
   renameSync(`${done}.new`, done);
 }
 
-function output(command: string, args: readonly string[]): Promise<string> {
+/** Runs a program. @returns its standard output. @throws Error with the end of all that it printed when it fails. */
+function output(command: string, args: readonly string[], signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], signal });
     let text = "";
-    const keep = (chunk: Buffer) => {
-      text = (text + chunk.toString()).slice(-4_000);
-    };
-    child.stdout.on("data", keep);
-    child.stderr.on("data", keep);
+    let all = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text = (text + chunk.toString()).slice(-MOST_OUTPUT);
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk: Buffer) => {
+        all = (all + chunk.toString()).slice(-MOST_OUTPUT);
+      });
+    }
     child.once("error", reject);
-    child.once("exit", (code, signal) => {
+    child.once("close", (code, ended) => {
       if (code === 0) resolve(text.trim());
-      else reject(new Error(`${command} ${args.slice(0, 3).join(" ")} … ended with ${signal ?? `status ${code}`}: ${text.trim()}`));
+      else reject(new Error(`${command} ${args.slice(0, 3).join(" ")} … ended with ${ended ?? `status ${code}`}: ${all.trim()}`));
     });
   });
 }

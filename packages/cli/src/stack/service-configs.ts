@@ -1,7 +1,10 @@
 import { join } from "node:path";
 import type { StackBlobs } from "./blobs.js";
+import { type BusUser, busUrlFor } from "./bus.js";
 import type { StackCluster } from "./cluster.js";
+import type { StackCredentials } from "./credentials.js";
 import { repositoryRoot, type StackFolders } from "./paths.js";
+import { publicAddress } from "./public-address.js";
 import { MODULES_AHEAD } from "./python-environment.js";
 import { adminAuth, catalogAuth, credentialsOf, flytekitEnv, type StackSignIn } from "./sign-in.js";
 
@@ -22,6 +25,7 @@ export interface Endpoints {
 /** The servers that services use. */
 interface Servers {
   readonly databaseUrl: string;
+  /** Without user and password. */
   readonly natsUrl: string;
 }
 
@@ -35,6 +39,7 @@ export interface ServiceConfig {
 }
 
 interface StackFacts {
+  readonly credentials: StackCredentials;
   readonly endpoints: Endpoints;
   readonly cluster: StackCluster;
   readonly blobs: StackBlobs;
@@ -67,9 +72,10 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
   const ops = opsOf(facts);
   const program = programsOf(facts);
   const { bucket, own: _, ...s3 } = blobs;
+  const signing = { ...s3, publicEndpoint: publicAddress(s3.endpoint) };
   // Without a dashboard: the log as the cluster's API shows it, readable in a browser of this machine.
-  const podLog = `${cluster.url}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
-  const nats = { url: natsUrl };
+  const podLog = `${cluster.logUrl}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
+  const natsFor = (user: BusUser) => ({ url: busUrlFor(user, { url: natsUrl, passwords: facts.credentials.bus }) });
   const kubernetes = { kubeconfig: cluster.kubeconfig };
   const adminFor = (clientId: string) => ({
     endpoint: `${endpoints.host}:${endpoints.api}`,
@@ -90,8 +96,8 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
           ...(cluster.hasNodes && signIn === undefined ? { openToNetwork: true } : {}),
         },
         database: { url: databaseUrl },
-        nats,
-        storage: { container: `s3://${bucket}`, s3 },
+        nats: natsFor("admin"),
+        storage: { container: `s3://${bucket}`, s3: signing },
         clusters: [{ name: "local", kubeconfig: cluster.kubeconfig }],
         // On a node of its own a task may use the processors that stand idle.
         taskResources: {
@@ -131,7 +137,7 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
       config: {
         logLevel,
         ops: ops(propellerName(index)),
-        nats,
+        nats: natsFor("propeller"),
         kubernetes,
         catalog: {
           endpoint: `127.0.0.1:${endpoints.catalog}`,
@@ -152,7 +158,7 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
       config: {
         logLevel,
         ops: ops("plugin-pod"),
-        nats,
+        nats: natsFor("plugin-pod"),
         kubernetes,
         storage: { s3 },
         logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
@@ -160,7 +166,7 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
         pods: cluster.hasNodes ? { environment: { env: podEnv(facts) } } : { copilot: { command: [process.execPath, program("copilot")] } },
       },
     },
-    { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats } },
+    { name: "plugin-echo", program: program("plugins/echo"), config: { logLevel, ops: ops("plugin-echo"), nats: natsFor("plugin-echo") } },
   ];
 }
 
@@ -169,18 +175,31 @@ function blobService(facts: StackFacts): ServiceConfig {
   const { accessKeyId, secretAccessKey, bucket } = blobs;
   const name = "local-blobstore";
   const place = { host: endpoints.host, port: endpoints.blobs, dataDir: folders.blobs };
-  const config = { logLevel, ops: opsOf(facts)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket] };
+  // The console is at the API's address.
+  const hosts = new Set([endpoints.host, "localhost", "127.0.0.1"]);
+  const allowedOrigins = [...hosts].map((host) => `http://${host.includes(":") ? `[${host}]` : host}:${endpoints.api}`);
+  const config = { logLevel, ops: opsOf(facts)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket], allowedOrigins };
   return { name, program: programsOf(facts)(name), config };
 }
+
+/** For pods that are processes of this machine: tasks and their copilot are one user, and files between them are for no other. */
+const ONE_USER = { FLYTE_COPILOT_UMASK: "077" };
 
 /** What makes this machine the node: the small cluster, or a runner of another cluster's pods. */
 function nodeService(facts: StackFacts): ServiceConfig {
   const { endpoints, cluster, folders, pythonBin, logLevel } = facts;
   const program = programsOf(facts);
   // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
-  const pods = { podPath: [pythonBin], podsOnStop: "kill", podEnv: podEnv(facts), warmPython: { ahead: true, modules: MODULES_AHEAD } };
+  const pods = {
+    podPath: [pythonBin],
+    podsOnStop: "kill",
+    podEnv: { ...podEnv(facts), ...ONE_USER },
+    warmPython: { ahead: true, modules: MODULES_AHEAD },
+  };
   if (cluster.own) {
-    const config = { logLevel, port: endpoints.cluster, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods };
+    const { clusterToken: token, clusterLogToken: logToken } = facts.credentials;
+    const access = { access: "token", token, logToken };
+    const config = { logLevel, port: endpoints.cluster, ...access, dataDir: folders.cluster, kubeconfig: cluster.kubeconfig, ...pods };
     return { name: "local-cluster", program: program("local-cluster"), readyPort: endpoints.cluster, config };
   }
   const kubernetes = { kubeconfig: cluster.kubeconfig };

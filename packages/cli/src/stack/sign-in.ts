@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
+import { writeWhole } from "./write-whole.js";
 
 /** Sign-in of a local stack: admin issues the tokens itself, and every service has a secret of its own. */
 export interface StackSignIn {
@@ -52,16 +53,21 @@ export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
   };
 }
 
+/** Whether flytekit could sign in: where callers are asked, the secret is made at the first start. */
+export function hasSecret(signIn: StackSignIn | undefined): boolean {
+  return signIn === undefined || existsSync(credentialsOf(signIn, FLYTEKIT).clientSecretFile);
+}
+
 /** Makes the client and the person of the stack at its first start, with secrets that stand in their files alone. */
 export async function makeAccounts(signIn: StackSignIn, adminConfigFile: string): Promise<void> {
   mkdirSync(signIn.secretsFolder, { recursive: true, mode: 0o700 });
   const { clientSecretFile } = credentialsOf(signIn, FLYTEKIT);
   if (!existsSync(clientSecretFile)) {
     const secret = await accounts(["service", FLYTEKIT], { adminConfigFile });
-    writeFileSync(clientSecretFile, secret, { mode: 0o600 });
+    writeWhole(clientSecretFile, secret);
   }
   const file = passwordFile(signIn);
-  if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString("base64url"), { mode: 0o600 });
+  if (!existsSync(file)) writeWhole(file, randomBytes(18).toString("base64url"));
   await accounts(["user", PERSON], { adminConfigFile, input: readFileSync(file, "utf8") });
 }
 

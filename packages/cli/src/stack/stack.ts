@@ -1,19 +1,30 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort, type Guard, isGuard, type LocalServer, portInUse, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
+import { type Guard, type LocalServer, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
+import { BUS_USERS, writeBusConfig } from "./bus.js";
+import { watchBus } from "./bus-watch.js";
 import { checkBlobs, givenBlobs, ownBlobs, type StackBlobs } from "./blobs.js";
-import { givenCluster, type StackCluster } from "./cluster.js";
+import { claimFolder } from "./claim.js";
+import { writeClientEnv } from "./client-env.js";
+import { givenCluster, ownCluster, type StackCluster } from "./cluster.js";
 import type { StackConfig } from "./config.js";
+import { stackCredentials } from "./credentials.js";
+import { makeFolders } from "./data-folder.js";
+import { isFull, lackOfRoom } from "./disk-room.js";
 import { KeptServer } from "./kept-server.js";
 import { type StackFolders, stackFolders } from "./paths.js";
+import { choosePorts } from "./ports.js";
+import { keepFilesPrivate } from "./private-folder.js";
 import type { Progress } from "./progress.js";
 import type { PyflyteTarget } from "./pyflyte.js";
 import { ensurePythonEnvironment } from "./python-environment.js";
-import { type Endpoints, groundConfigs, propellerName, type ServiceConfig, userConfigs } from "./service-configs.js";
+import { type Endpoints, groundConfigs, type ServiceConfig, userConfigs } from "./service-configs.js";
 import { makeAccounts, type StackSignIn } from "./sign-in.js";
+import { StackError } from "./stack-error.js";
 import { SupervisedService } from "./supervised-service.js";
+import { writeWhole } from "./write-whole.js";
 
 export interface Stack {
   readonly folders: StackFolders;
@@ -28,28 +39,26 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** The stack cannot be started; the message says what to do. */
-export class StackError extends Error {
-  override readonly name = "StackError";
-}
-
 const READY_MS = 60_000;
-/** A guard takes ten seconds at most. */
-const GUARD_MS = 15_000;
 
 interface StackParts {
   readonly progress: Progress;
   /** Ends what was started when this process has died. */
   readonly guard: Guard;
+  /** Aborted: the start ends, and what it has started is stopped. */
+  readonly signal: AbortSignal;
   /** Told before anything is started. */
   readonly onPlanned?: (plan: PyflyteTarget) => void;
 }
 
 /** Starts servers and services in the order of their needs, in parallel where there is none, and keeps them running. */
-export async function startStack(config: StackConfig, { progress, guard, onPlanned }: StackParts): Promise<Stack> {
+export async function startStack(config: StackConfig, { progress, guard, signal, onPlanned }: StackParts): Promise<Stack> {
   const folders = stackFolders(config.data ?? ".flyte-ts");
-  for (const folder of [folders.root, folders.config, folders.logs, folders.blobs, folders.cluster]) mkdirSync(folder, { recursive: true });
-  await claim(folders, guard);
+  keepFilesPrivate();
+  const warning = makeFolders(folders);
+  if (warning !== undefined) progress.line(`  ${warning}`);
+  const release = await claimFolder(folders, { guard, signal });
+  const credentials = stackCredentials(folders.credentials);
   const { kubeconfig, host = "127.0.0.1" } = config;
   if (config.host !== undefined && kubeconfig === undefined)
     throw new StackError("--host is for the nodes of another cluster: name it with --kubeconfig");
@@ -59,24 +68,32 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
   const ports = await choosePorts(config, folders);
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
-    for (const step of stops.splice(0).reverse()) await step();
-    rmSync(folders.pidFile, { force: true });
+    // A part that cannot be stopped keeps no other from being stopped; the guard ends it.
+    for (const step of stops.splice(0).reverse()) await step().catch((error: Error) => progress.line(`  ${error.message}`));
+    release();
   };
   try {
-    const python = await ensurePythonEnvironment((text) => progress.line(`  ${text} …`));
+    const onInstall = (text: string) => progress.line(`  ${text} …`);
+    const python = await unlessAborted(ensurePythonEnvironment({ onInstall, signal }), signal);
     const signIn = config.auth
       ? { publicUrl: `http://${config.host ?? "localhost"}:${ports.api}`, secretsFolder: join(folders.root, "secrets") }
       : undefined;
-    writeFileSync(join(folders.config, "python-bin"), python.bin);
+    writeWhole(join(folders.config, "python-bin"), python.bin);
     onPlanned?.({ pythonBin: python.bin, host, api: ports.api, signIn });
     let failed: (how: string) => void = () => undefined;
     const failure = new Promise<string>((resolve) => {
       failed = resolve;
     });
-    const keepServer = async (name: string, start: () => Promise<LocalServer>) => {
-      const kept = new KeptServer(name, start, { onRestart: progress.line, onFailed: failed, now: () => performance.now(), pause });
+    const keptServer = (name: string, start: (signal: AbortSignal) => Promise<LocalServer>) => {
+      const kept = new KeptServer(name, start, {
+        onRestart: progress.line,
+        onFailed: failed,
+        obstacle: () => lackOfRoom(folders.root),
+        now: () => performance.now(),
+        pause,
+      });
       stops.push(() => kept.stop());
-      return kept.start();
+      return kept;
     };
     const endpoints: Endpoints = {
       host,
@@ -86,11 +103,12 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
       catalog: ports.catalog,
       ops: ports.ops,
     };
-    const own: StackCluster = { kubeconfig: folders.kubeconfig, url: `http://127.0.0.1:${ports.cluster}`, own: true, hasNodes: false };
-    const cluster = given ?? own;
-    const blobs = givenStore ?? ownBlobs(host, ports.blobs, config.bucket);
+    const cluster = given ?? ownCluster(folders.kubeconfig, ports.cluster, credentials);
+    const blobs = givenStore ?? ownBlobs({ host, port: ports.blobs }, config.bucket, credentials);
+    writeBusConfig(folders.busConfig, credentials.bus);
+    writeClientEnv(folders.clientEnv, { endpoints, cluster, blobs, signIn });
     const { logLevel, bundles, propellers } = config;
-    const facts = { endpoints, cluster, blobs, folders, pythonBin: python.bin, logLevel, bundles, propellers, signIn };
+    const facts = { credentials, endpoints, cluster, blobs, folders, pythonBin: python.bin, logLevel, bundles, propellers, signIn };
     const startServices = async (configs: readonly ServiceConfig[]) => {
       const services = configs.map(({ name, program, config: content, readyPort }) => {
         const configFile = join(folders.config, `${name}.yaml`);
@@ -111,109 +129,65 @@ export async function startStack(config: StackConfig, { progress, guard, onPlann
     // What is started first is stopped last.
     const ground = startServices(groundConfigs(facts));
     const server = { dataDir: folders.postgres, port: ports.postgres };
-    const database = keepServer("PostgreSQL", () => startPostgres({ ...server, guard }));
+    const database = keptServer("PostgreSQL", (ending) => startPostgres({ ...server, guard, signal: ending })).start();
     // Told by who waits for all of it.
     for (const start of [ground, database]) start.catch(() => undefined);
-    const nats = await progress.step("NATS, cluster and blob store", async () => {
-      const bus = keepServer("NATS", () =>
-        startNats({
-          dataDir: folders.nats,
-          port: ports.nats,
-          guard,
-          onDownload: (what) => progress.line(`  downloading ${what} (once) …`),
-        }),
-      );
-      return (await Promise.all([bus, ground]))[0];
-    });
+    const bus = keptServer("NATS", (ending) =>
+      startNats({
+        dataDir: folders.nats,
+        port: ports.nats,
+        args: ["-c", folders.busConfig],
+        guard,
+        signal: ending,
+        onDownload: (what) => progress.line(`  downloading ${what} (once) …`),
+      }),
+    );
+    const groundStep = progress.step("NATS, cluster and blob store", async () => (await Promise.all([bus.start(), ground]))[0]);
+    const nats = await unlessAborted(groundStep, signal);
     // To make a database takes a second and leaves a processor idle: services load meanwhile.
-    await progress.step("PostgreSQL and services", () =>
+    const servicesStep = progress.step("PostgreSQL and services", () =>
       Promise.all([database, startServices(userConfigs(facts, { databaseUrl: postgresUrl(server), natsUrl: nats.url }))]),
     );
+    await unlessAborted(servicesStep, signal);
     if (signIn !== undefined) {
-      await progress.step("accounts", () => makeAccounts(signIn, join(folders.config, "admin.yaml")));
+      const accounts = progress.step("accounts", () => makeAccounts(signIn, join(folders.config, "admin.yaml")));
+      await unlessAborted(accounts, signal);
     }
+    const watching = new AbortController();
+    const watched = watchBus(
+      {
+        ports: Object.keys(ports.ops).flatMap((service) => (usesBus(service) ? (ports.ops[service] ?? []) : [])),
+        obstacle: () => lackOfRoom(folders.nats),
+        restart: (why) => bus.renew(why),
+        pause,
+      },
+      watching.signal,
+    );
+    stops.push(() => {
+      watching.abort();
+      return watched;
+    });
     return { folders, endpoints, cluster, blobs, pythonBin: python.bin, signIn, failed: failure, stop };
   } catch (error) {
     await stop();
+    if (isFull(error))
+      throw new StackError(`the disk that holds ${folders.root} is full: free some space and start again`, { cause: error });
     throw error;
   }
 }
 
+/** The promise's outcome, unless the signal is aborted before. @throws the signal's reason when it is */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  promise.catch(() => undefined);
+  signal.throwIfAborted();
+  const listening = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true, signal: listening.signal });
+  });
+  return Promise.race([promise, aborted]).finally(() => listening.abort());
+}
+
+/** Whether a service is a user of the message bus; propellers beyond the first have numbers. */
+const usesBus = (service: string): boolean => BUS_USERS.some((user) => service === user || service.startsWith(`${user}-`));
+
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
-
-/** Two stacks on one folder would destroy each other's state. What one that was killed left is ended by its guard, which is waited for. */
-async function claim({ pidFile, root }: StackFolders, guard: Guard): Promise<void> {
-  const [pid, guardPid] = readPids(pidFile);
-  if (pid !== undefined && pid !== process.pid && isAlive(pid)) {
-    throw new StackError(`the stack in ${root} is running already (process ${pid}): end it first, or use another folder with --data`);
-  }
-  for (let waited = 0; guardPid !== undefined && isGuard(guardPid); waited += 50) {
-    if (waited > GUARD_MS) throw new StackError(`what a stack in ${root} that was killed has left does not end (process ${guardPid})`);
-    await sleep(50);
-  }
-  writeFileSync(pidFile, `${process.pid}\n${guard.pid ?? ""}\n`);
-}
-
-function readPids(file: string): (number | undefined)[] {
-  try {
-    return readFileSync(file, "utf8")
-      .split("\n")
-      .map((line) => Number(line) || undefined);
-  } catch {
-    return [];
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-interface Ports {
-  readonly api: number;
-  readonly blobs: number;
-  readonly cluster: number;
-  readonly postgres: number;
-  readonly nats: number;
-  readonly catalog: number;
-  readonly ops: Readonly<Record<string, number>>;
-}
-
-const SERVICES = ["local-blobstore", "local-cluster", "node-runner", "admin", "datacatalog", "scheduler", "plugin-pod", "plugin-echo"];
-
-/** Ports that were chosen freely stay the same over restarts, so that what was written down with them stays true. */
-async function choosePorts(config: StackConfig, folders: StackFolders): Promise<Ports> {
-  const file = join(folders.config, "ports.json");
-  let known: Partial<Ports> = {};
-  try {
-    known = JSON.parse(readFileSync(file, "utf8")) as Partial<Ports>;
-  } catch {
-    // First start.
-  }
-  const free = async (before: number | undefined) =>
-    before !== undefined && before > 0 && !(await portInUse(before)) ? before : freePort();
-  const fixed = async (port: number, what: { flag: string; before: number | undefined }) => {
-    if (port === 0) return free(what.before);
-    if (await portInUse(port))
-      throw new StackError(`port ${port} is in use: stop what listens on it, or choose another with --${what.flag}`);
-    return port;
-  };
-  const ops: Record<string, number> = {};
-  const propellers = Array.from({ length: config.propellers }, (_, index) => propellerName(index));
-  for (const service of [...SERVICES, ...propellers]) ops[service] = await free(known.ops?.[service]);
-  const ports: Ports = {
-    api: await fixed(config.port, { flag: "port", before: known.api }),
-    blobs: config.s3 === undefined ? await fixed(config.blobPort, { flag: "blobPort", before: known.blobs }) : (known.blobs ?? 0),
-    cluster: await fixed(config.clusterPort, { flag: "clusterPort", before: known.cluster }),
-    postgres: await free(known.postgres),
-    nats: await free(known.nats),
-    catalog: await free(known.catalog),
-    ops,
-  };
-  writeFileSync(file, JSON.stringify(ports, null, 2));
-  return ports;
-}

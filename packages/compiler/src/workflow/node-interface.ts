@@ -7,7 +7,7 @@ import { mismatchingTypes, noGateCondition, taskNotFound, valueRequired, workflo
 import { checkBindings } from "./bindings.js";
 import { type Interface, NO_VARIABLES, type NodeBuilder, type Variables, type WorkflowBuilder } from "./builder.js";
 import { identifierText, keyOf } from "./identifier.js";
-import { armsOf } from "./references.js";
+import { armsOf } from "./nodes.js";
 
 /**
  * What a node takes and gives: its task's interface, its launch plan's, its sub-workflow's, or what its own kind tells. Undefined

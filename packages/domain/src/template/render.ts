@@ -1,5 +1,6 @@
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { literalText } from "./literal-text.js";
+import { afterText, keptLiteral } from "./variable-reference.js";
 
 /** What templates in a task's command and arguments stand for (flyte-contract §6.2). */
 export interface TemplateContext {
@@ -38,14 +39,18 @@ export function usesTaskTemplatePath(args: readonly string[]): boolean {
 /**
  * Replaces the templates in each argument; names are matched in any case, and a
  * template that is not known stays as it is. What is put in is not rendered again,
- * but for the namespace in paths.
+ * but for the namespace in paths, and kubelets expand no `$(NAME)` in it; those of the
+ * task's author stay.
  * @throws TemplateError when an input is named that does not exist or has no text form.
  */
 export function renderTemplate(args: readonly string[], context: TemplateContext): string[] {
   return args.map((arg) =>
-    arg.replace(TEMPLATE, (whole, input: string | undefined, name: string | undefined) => {
-      if (input !== undefined) return inputText(whole, input, context.inputs) ?? whole;
-      return path(name ?? "", context)?.replace(NAMESPACE, () => context.namespace) ?? whole;
+    arg.replace(TEMPLATE, (whole, input: string | undefined, name: string | undefined, at: number) => {
+      const value =
+        input === undefined
+          ? path(name ?? "", context)?.replace(NAMESPACE, () => context.namespace)
+          : inputText(whole, input, context.inputs);
+      return value === undefined ? whole : afterText(arg.slice(0, at), keptLiteral(value));
     }),
   );
 }

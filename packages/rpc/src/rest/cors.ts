@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 
 export interface CorsPolicy {
-  /** Origins that may call; `*` for any. Empty turns CORS off. */
-  readonly origins: readonly string[];
+  /** Whether scripts of an origin may read answers. */
+  readonly mayRead: (origin: string) => boolean;
   /** Request headers that may be sent besides the ones that every browser may send. */
   readonly headers: readonly string[];
 }
@@ -20,18 +20,20 @@ const SIMPLE_HEADERS = ["accept", "accept-language", "content-language", "origin
 
 /** Decides on the Origin of a request, on any path. */
 export function decideCors({ method, headers }: Pick<IncomingMessage, "method" | "headers">, policy: CorsPolicy): CorsDecision {
-  const any = policy.origins.includes("*");
   const origin = headers.origin;
-  const preflight = method === "OPTIONS" && policy.origins.length > 0;
+  const preflight = method === "OPTIONS";
   const answer = (status: number, answerHeaders: Record<string, string> = {}): CorsDecision => ({
     kind: "answer",
     status,
     headers: answerHeaders,
   });
-  if (origin === undefined || !(any || policy.origins.includes(origin))) return preflight ? answer(200) : { kind: "pass", headers: {} };
+  if (origin === undefined || !policy.mayRead(origin)) return preflight ? answer(200) : { kind: "pass", headers: {} };
 
-  const granted: Record<string, string> = { "Access-Control-Allow-Origin": any ? "*" : origin, "Access-Control-Allow-Credentials": "true" };
-  if (policy.origins.length > 1) granted.Vary = "Origin";
+  const granted: Record<string, string> = {
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Allow-Credentials": "true",
+    Vary: "Origin",
+  };
   if (!preflight) return { kind: "pass", headers: granted };
 
   const asked = headers["access-control-request-method"];

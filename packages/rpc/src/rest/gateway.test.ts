@@ -15,7 +15,8 @@ import { AsyncAgentService } from "@flyte-ts/idl/flyteidl/service/agent_pb";
 import { IdentityService } from "@flyte-ts/idl/flyteidl/service/identity_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { Code, createRpcServer, implement, RpcError, withoutImplementation, type CallContext } from "../index.js";
+import { createHttpPolicy } from "@flyte-ts/http-policy";
+import { Code, createRpcServer, implement, RpcError, uniformLimits, withoutImplementation, type CallContext } from "../index.js";
 
 // Each call is kept here: what the handlers were given is what these tests are about.
 let calls: { method: string; request: unknown; context: CallContext }[] = [];
@@ -29,7 +30,8 @@ function note<T>(request: T, context: CallContext): T {
 
 const server = createRpcServer({
   logger: createLogger({ service: "test", level: "silent" }),
-  maxMessageBytes: 100_000,
+  limits: uniformLimits(100_000),
+  httpPolicy: createHttpPolicy({ listensOn: "127.0.0.1", allowedOrigins: ["http://console.example"] }),
   corsHeaders: ["X-Own"],
   httpRoutes: [
     { path: "/files/", handle: (_, response, { path, query }) => void response.end(`${path} ${query.get("q") ?? ""}`) },
@@ -318,15 +320,14 @@ describe("bodies", () => {
       message: expect.stringContaining('unknown field "zzz"') as string,
     });
     expect(
-      (await exchange(url, { method: "POST", body: '{"zzz":1,"project":"p"}', headers: { "content-type": "text/plain" } })).status,
+      (await exchange(url, { method: "POST", body: '{"zzz":1,"project":"p"}', headers: { "content-type": "application/other" } })).status,
     ).toBe(200);
     expect(last()).toMatchObject({ project: "p" });
-    expect((await exchange(url, { method: "POST", body: '{"zzz":1}' })).status).toBe(200);
   });
 
   test("invalid UTF-8 is an invalid argument", async () => {
     const body = Buffer.concat([Buffer.from('{"project":"'), Buffer.from([0xff]), Buffer.from('"}')]);
-    expect((await exchange(url, { method: "POST", body })).status).toBe(400);
+    expect((await exchange(url, { method: "POST", body, headers: { "content-type": "application/json" } })).status).toBe(400);
     expect((await exchange(url, { method: "POST", body: Buffer.from([0x0a, 1, 0xff]), headers: octet })).status).toBe(400);
   });
 
@@ -340,13 +341,21 @@ describe("bodies", () => {
   test("a body above the limit is refused, and the connection goes on with another", async () => {
     const tooLarge = { project: "x".repeat(150_000) };
     const answer = await exchange(url, { method: "POST", json: tooLarge });
-    expect([answer.status, answer.json]).toMatchObject([429, { code: 8 }]);
-    expect((await exchange(url, { method: "POST", body: Buffer.alloc(1_000_000), headers: octet })).status).toBe(429);
+    expect([answer.status, answer.json]).toMatchObject([413, { code: 8 }]);
+    expect((await exchange(url, { method: "POST", body: Buffer.alloc(1_000_000), headers: octet })).status).toBe(413);
     expect(
       (await exchange(url, { method: "POST", headers: { ...octet, "transfer-encoding": "chunked" }, body: Buffer.alloc(150_000) })).status,
-    ).toBe(429);
+    ).toBe(413);
     // White space counts in the body but not in the message.
-    expect((await exchange(url, { method: "POST", body: `${" ".repeat(150_000)}{"project":"p"}` })).status).toBe(200);
+    expect(
+      (
+        await exchange(url, {
+          method: "POST",
+          body: `${" ".repeat(150_000)}{"project":"p"}`,
+          headers: { "content-type": "application/json" },
+        })
+      ).status,
+    ).toBe(200);
   });
 });
 
@@ -511,7 +520,7 @@ describe("around the services", () => {
       "a simple method",
       { Origin: origin, "Access-Control-Request-Method": "GET" },
       200,
-      { "access-control-allow-origin": "*", "access-control-allow-credentials": "true" },
+      { "access-control-allow-origin": origin, "access-control-allow-credentials": "true" },
     ],
     ["PUT", { Origin: origin, "Access-Control-Request-Method": "PUT" }, 200, { "access-control-allow-methods": "PUT" }],
     [
@@ -530,7 +539,55 @@ describe("around the services", () => {
 
   test("preflight on an unknown path, and an error with an origin", async () => {
     expect((await preflight({ Origin: origin, "Access-Control-Request-Method": "GET" }, "/nosuch")).status).toBe(200);
-    expect((await exchange("/nosuch", { headers: { Origin: origin } })).headers).toMatchObject({ "access-control-allow-origin": "*" });
+    expect((await exchange("/nosuch", { headers: { Origin: origin } })).headers).toMatchObject({ "access-control-allow-origin": origin });
     expect((await exchange("/api/v1/version")).headers).not.toHaveProperty("access-control-allow-origin");
+  });
+});
+
+describe("web pages of other origins", () => {
+  const evil = { origin: "https://evil.example" };
+  const task = '{"id":{"project":"p"}}';
+
+  test.each([
+    ["a simple request", "POST", { ...evil, "content-type": "text/plain" }, 403],
+    ["a request as JSON", "POST", { ...evil, "content-type": "application/json" }, 403],
+    ["a read", "GET", evil, 403],
+    ["a preflight", "OPTIONS", { ...evil, "access-control-request-method": "POST" }, 403],
+    ["an image", "GET", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }, 403],
+    [
+      "a page of a rebound name",
+      "POST",
+      { host: "evil.example:30080", origin: "http://evil.example:30080", "content-type": "application/json" },
+      403,
+    ],
+    ["a read by a rebound name", "GET", { host: "evil.example:30080" }, 403],
+    ["a body that a page may send unasked", "POST", { "content-type": "text/plain" }, 415],
+    ["a body without a type", "POST", {}, 415],
+  ])("%s is refused before its handler, without leave to read", async (_, method, headers, status) => {
+    const body = method === "POST" ? task : undefined;
+    for (const path of ["/api/v1/tasks", "/api/v1/executions/p/d"]) {
+      const answer = await exchange(path, { method, headers: headers as Record<string, string>, ...(body && { body }) });
+      expect(answer.status).toBe(method === "POST" && path !== "/api/v1/tasks" && status === 415 ? 501 : status);
+      expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+    expect(calls).toEqual([]);
+  });
+
+  test("Grpc-Metadata-* stands for no header that browsers and proxies set, and overrides none", async () => {
+    const names = ["Origin", "Sec-Fetch-Site", "Host", "Cookie", "Authorization", "X-Forwarded-For", "Own"];
+    const forged = Object.fromEntries(names.map((name) => [`Grpc-Metadata-${name}`, "forged"]));
+    await exchange("/api/v1/executions/p/d", { headers: { ...forged, "sec-fetch-site": "same-origin" } });
+    const { metadata } = calls.at(-1)?.context ?? {};
+    expect(names.map((name) => metadata?.get(name))).toEqual([
+      undefined,
+      "same-origin",
+      expect.stringContaining("127.0.0.1"),
+      undefined,
+      undefined,
+      undefined,
+      "forged",
+    ]);
+    await exchange("/api/v1/executions/p/d", { headers: { "Grpc-Metadata-Own": "forged", own: "real" } });
+    expect(calls.at(-1)?.context.metadata.get("own")).toBe("real");
   });
 });

@@ -1,17 +1,22 @@
-import { createRegistry, type DescMethod, toBinary, type Message, type Registry } from "@bufbuild/protobuf";
+import { createRegistry, type DescMessage, toBinary, type Message, type Registry } from "@bufbuild/protobuf";
+import type { Budget } from "@flyte-ts/input-limits";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpPolicy, Refusal } from "@flyte-ts/http-policy";
 import type { Logger } from "@flyte-ts/telemetry";
 import { Code } from "../code.js";
 import { createDispatch, streamsOut, type Dispatch, type DispatchOptions } from "../dispatch.js";
 import { decoded } from "../encoded.js";
 import type { HttpRequestHead, HttpRoute } from "../http-route.js";
+import { Intake, RequestTooLarge } from "../intake.js";
 import { requestIdOf } from "../request-id.js";
+import { type RequestLimits, SMALL_REQUEST } from "../request-limits.js";
 import { RpcError, toRpcError } from "../rpc-error.js";
 import type { CallContext, ServedService } from "../service.js";
 import { bindRequest } from "./bind-request.js";
-import { createCodecs, type Codec } from "./codec.js";
+import { createCodecs, type Codec, type Codecs } from "./codec.js";
 import { decideCors, type CorsPolicy } from "./cors.js";
 import { closedSignal, headerOf, restContext, timeoutMs } from "./http-context.js";
+import { endEarly } from "./end-early.js";
 import { sendEvents, wantsEvents, withLastEventId } from "./event-stream.js";
 import { httpStatusOf } from "./http-status.js";
 import { sendJsonLines } from "./json-lines.js";
@@ -23,16 +28,26 @@ import { createRouteTable, type Matched, type Route, type RouteTable } from "./r
 export interface GatewayOptions extends DispatchOptions {
   readonly services: readonly ServedService[];
   readonly httpRoutes: readonly HttpRoute[];
-  readonly cors: CorsPolicy;
-  readonly maxMessageBytes: number;
+  readonly httpPolicy: HttpPolicy;
+  /** Request headers that pages of allowed origins may send. */
+  readonly corsHeaders: readonly string[];
+  readonly limits: RequestLimits;
+  readonly budget: Budget;
   readonly admitHttp: ((head: HttpRequestHead) => Promise<void>) | undefined;
-  readonly admitBody: ((method: DescMethod, metadata: CallContext["metadata"]) => Promise<void>) | undefined;
   /** How long a client may take nothing of a stream. */
   readonly stallMs: number;
 }
 
 /** JSON is longer than the message that it stands for; the message's own limit is checked after decoding. */
 const JSON_OVERHEAD = 4;
+/** Most by which JSON may be longer than the limit of its message. */
+const JSON_OVERHEAD_BYTES = 1024 * 1024;
+/** A form stands in for a query that is too long for a URL. */
+const FORM_BYTES = 256 * 1024;
+/** JSON nested no deeper than this stands for a message that any decoder takes. */
+const SHALLOW_JSON = 30;
+const NOTHING = new Uint8Array(0);
+const JSON_TYPE = "application/json";
 const FORM = "application/x-www-form-urlencoded";
 
 /** The REST face of services, as grpc-gateway v2 gives it. It handles every request and never throws. */
@@ -52,30 +67,36 @@ class Gateway {
   readonly #dispatches: ReadonlyMap<Route, Dispatch>;
   readonly #codecs: ReturnType<typeof createCodecs>;
   readonly #httpRoutes: readonly HttpRoute[];
+  readonly #httpPolicy: HttpPolicy;
   readonly #cors: CorsPolicy;
-  readonly #maxMessageBytes: number;
+  readonly #limits: RequestLimits;
+  readonly #budget: Budget;
+  readonly #guard: GatewayOptions["guard"];
   readonly #logger: Logger;
   readonly #stallMs: number;
   readonly #admitHttp: GatewayOptions["admitHttp"];
-  readonly #admitBody: GatewayOptions["admitBody"];
 
   constructor(options: GatewayOptions) {
-    const { services, httpRoutes, cors, maxMessageBytes, logger } = options;
+    const { services, httpRoutes, httpPolicy, corsHeaders, limits, budget, guard, logger } = options;
     this.#table = createRouteTable(services);
     this.#dispatches = new Map(this.#table.routes.map((route) => [route, createDispatch(route.served, route.method, options)]));
     this.#codecs = createCodecs(registryOf(services));
     this.#httpRoutes = [...httpRoutes, healthRoute, openApiRoute(this.#table)];
-    this.#cors = cors;
-    this.#maxMessageBytes = maxMessageBytes;
+    this.#httpPolicy = httpPolicy;
+    this.#cors = { mayRead: httpPolicy.mayRead, headers: corsHeaders };
+    this.#limits = limits;
+    this.#budget = budget;
+    this.#guard = guard;
     this.#logger = logger;
     this.#stallMs = options.stallMs;
     this.#admitHttp = options.admitHttp;
-    this.#admitBody = options.admitBody;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Answers hold what users have written; no browser is to take one for a page.
     response.setHeader("X-Content-Type-Options", "nosniff");
+    const refusal = this.#httpPolicy.refusal(request);
+    if (refusal !== undefined) return sendRefusal({ request, response }, this.#codecs, refusal);
     const decision = decideCors(request, this.#cors);
     for (const [name, value] of Object.entries(decision.headers)) response.setHeader(name, value);
     if (decision.kind === "answer") {
@@ -90,7 +111,7 @@ class Gateway {
     const path = parseRequestPath(request.url ?? "/");
     switch (path.kind) {
       case "malformed":
-        sendError(response, codecs.response, { error: new RpcError(Code.INVALID_ARGUMENT, path.reason) });
+        sendError({ request, response }, codecs.response, new RpcError(Code.INVALID_ARGUMENT, path.reason));
         return;
       case "redirect":
         response.writeHead(307, { Location: path.location }).end();
@@ -108,22 +129,14 @@ class Gateway {
     }
     try {
       const target = this.#lookup(request, path.components);
-      if (this.#admitBody !== undefined) await this.#admitBody(target.matched.route.method, { get: (name) => headerOf(request, name) });
-      const body = await readBody(
-        request,
-        codecs.request.contentType === "application/json" ? this.#maxMessageBytes * JSON_OVERHEAD : this.#maxMessageBytes,
-      );
-      const query = queryOf(path.query, target.formBody ? body : undefined);
-      const input = { codec: codecs.request, body: target.formBody ? new Uint8Array(0) : body, query };
-      const message = bindRequest(target.matched, input);
-      this.#checkSize(target.matched.route, message, input.body);
-      await this.#call(target.matched.route, message, { request, response, codec: codecs.response });
+      // A form that stands in for a GET only reads.
+      const refusedBody = target.formBody ? undefined : this.#httpPolicy.bodyRefusal(request);
+      if (refusedBody !== undefined) return sendRefusal({ request, response }, this.#codecs, refusedBody);
+      await this.#serve({ ...target, query: path.query }, { request, response, codecs });
     } catch (thrown) {
       const error = toRpcError(thrown);
       if (!(thrown instanceof RpcError)) this.#logger.error({ err: thrown, path: pathOf(request) }, "http request failed");
-      // What is left of a body that was not read would be taken for the next request.
-      if (!request.complete) response.setHeader("Connection", "close");
-      sendError(response, codecs.response, { error });
+      sendError({ request, response }, codecs.response, error);
     }
   }
 
@@ -143,14 +156,11 @@ class Gateway {
     }
   }
 
-  #checkSize(route: Route, message: Message, body: Uint8Array): void {
-    if (body.length <= this.#maxMessageBytes) return;
-    const { length } = toBinary(route.method.input, message);
-    if (length > this.#maxMessageBytes)
-      throw new RpcError(Code.RESOURCE_EXHAUSTED, `request of ${length} bytes is larger than ${this.#maxMessageBytes}`);
-  }
-
-  async #call(route: Route, asked: Message, { request, response, codec }: Exchange & { readonly codec: Codec }): Promise<void> {
+  async #serve(
+    target: CallTarget,
+    { request, response, codecs }: Exchange & { readonly codecs: ReturnType<Codecs["choose"]> },
+  ): Promise<void> {
+    const { route } = target.matched;
     const dispatch = this.#dispatches.get(route);
     if (!dispatch) throw new Error(`no dispatch for ${route.template.text}`);
     const limit = timeoutMs(request);
@@ -158,6 +168,37 @@ class Gateway {
     const signal = limit === undefined ? closed : AbortSignal.any([closed, AbortSignal.timeout(limit)]);
     const context = restContext({ method: route.method, request, signal });
     response.setHeader("X-Request-Id", context.requestId);
+    const asked = await this.#receive(target, { request, response, codec: codecs.request, context }).catch((thrown: unknown) =>
+      dispatch.refuse(toRpcError(thrown), context),
+    );
+    await this.#answer({ route, dispatch, asked, context, limit, closed }, { request, response, codec: codecs.response });
+  }
+
+  /** Reads the request message: after the caller is admitted, and within the limits of the method. */
+  async #receive(
+    { matched, formBody, query }: CallTarget,
+    { request, response, codec, context }: Exchange & { readonly codec: Codec; readonly context: CallContext },
+  ): Promise<Message> {
+    const { route } = matched;
+    const intake = new Intake(this.#limits(route.method), this.#budget, await this.#guard?.admit(context));
+    response.once("close", () => intake.release());
+    const most = mostBody({ route, formBody, codec, intake });
+    const body = await readBody(request, most, (bytes) => intake.received(bytes, most));
+    const parsed = queryOf(query, formBody ? body : undefined);
+    const input = { codec, body: formBody ? NOTHING : body, query: parsed };
+    const schema = bodySchema(route);
+    const depth = schema === undefined || input.body.length === 0 ? 0 : checkBody(intake, schema, input);
+    const message = bindRequest(matched, input);
+    // JSON of the same message may be longer, and may be nested less deep.
+    if (input.body.length > intake.limits.bytes || depth > SHALLOW_JSON)
+      intake.decoded(route.method.input, toBinary(route.method.input, message));
+    return message;
+  }
+
+  async #answer(
+    { route, dispatch, asked, context, limit, closed }: Asked,
+    { request, response, codec }: Exchange & { readonly codec: Codec },
+  ): Promise<void> {
     if (streamsOut(route.method)) {
       const { input, output } = route.method;
       const options = { response, codec: this.#codecs.streaming(codec), output, stallMs: this.#stallMs };
@@ -167,7 +208,7 @@ class Gateway {
       return;
     }
     const answered = dispatch.one(asked, context);
-    const answer = limit === undefined ? await answered : await withinDeadline(answered, { signal, closed });
+    const answer = limit === undefined ? await answered : await withinDeadline(answered, { signal: context.signal, closed });
     const message = decoded(answer);
     const written = codec.write(route.method.output, message);
     response.writeHead(200, { ...route.served.answerHeaders?.(route.method, message), "Content-Type": codec.contentType });
@@ -181,8 +222,7 @@ class Gateway {
       return true;
     } catch (thrown) {
       if (!(thrown instanceof RpcError)) this.#logger.error({ err: thrown, path }, "http request failed");
-      if (!request.complete) response.setHeader("Connection", "close");
-      sendError(response, codec, { error: toRpcError(thrown) });
+      sendError({ request, response }, codec, toRpcError(thrown));
       return false;
     }
   }
@@ -214,9 +254,57 @@ function pathOf(request: IncomingMessage): string {
   return request.url?.split("?")[0] ?? "";
 }
 
+/** One call over HTTP: its route, and where its request stands. */
+interface CallTarget {
+  readonly matched: Matched;
+  readonly formBody: boolean;
+  readonly query: string;
+}
+
+interface Asked {
+  readonly route: Route;
+  readonly dispatch: Dispatch;
+  readonly asked: Message;
+  readonly context: CallContext;
+  /** How long the client waits, ms. */
+  readonly limit: number | undefined;
+  readonly closed: AbortSignal;
+}
+
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+}
+
+/** Most bytes of a body: a route that takes none still reads a little, since clients send empty objects. */
+function mostBody({
+  route,
+  formBody,
+  codec,
+  intake,
+}: Pick<CallTarget, "formBody"> & { route: Route; codec: Codec; intake: Intake }): number {
+  const { bytes } = intake.limits;
+  if (formBody) return Math.min(bytes, FORM_BYTES);
+  if (route.body.kind === "none") return Math.min(bytes, SMALL_REQUEST.bytes);
+  return codec.contentType === JSON_TYPE ? Math.min(bytes * JSON_OVERHEAD, bytes + JSON_OVERHEAD_BYTES) : bytes;
+}
+
+function bodySchema({ method, body }: Route): DescMessage | undefined {
+  switch (body.kind) {
+    case "whole":
+      return method.input;
+    case "field":
+      return body.field.message;
+    case "none":
+      return undefined;
+  }
+}
+
+/** Checks a body before it is decoded; returns how deep its JSON is nested. */
+function checkBody(intake: Intake, schema: DescMessage, { codec, body }: { codec: Codec; body: Uint8Array }): number {
+  if (codec.contentType === JSON_TYPE) return intake.json(schema, body);
+  intake.message(schema, body);
+  return 0;
 }
 
 function queryOf(text: string, form: Uint8Array | undefined): ParsedQuery {
@@ -239,15 +327,23 @@ function withinDeadline<T>(answered: Promise<T>, { signal, closed }: { signal: A
   return Promise.race([answered, expired]);
 }
 
-function sendError(response: ServerResponse, codec: Codec, { error }: { error: RpcError }): void {
+function sendError({ request, response }: Exchange, codec: Codec, error: RpcError): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
   const headers: Record<string, string> = { "Content-Type": codec.contentType };
   if (error.code === Code.UNAUTHENTICATED) headers["WWW-Authenticate"] = error.message.replace(/[^\x20-\x7e]/g, "?");
-  response.writeHead(httpStatusOf(error.code), headers);
-  response.end(codec.writeError(error));
+  const status = error instanceof RequestTooLarge ? 413 : httpStatusOf(error.code);
+  endEarly(request, response, { status, headers, body: codec.writeError(error) });
+}
+
+/** Answers a request that is not served, in JSON, and closes the connection: its body is not read. */
+function sendRefusal({ request, response }: Exchange, codecs: ReturnType<typeof createCodecs>, { status, reason }: Refusal): void {
+  const codec = codecs.choose({ contentType: [], accept: [] }).response;
+  const code = status === 415 ? Code.INVALID_ARGUMENT : Code.PERMISSION_DENIED;
+  const body = request.method === "HEAD" ? "" : codec.writeError(new RpcError(code, reason));
+  endEarly(request, response, { status, headers: { "Content-Type": codec.contentType }, body });
 }
 
 const healthRoute: HttpRoute = {

@@ -33,10 +33,18 @@ export interface RestContextOptions {
   readonly signal: AbortSignal;
 }
 
-/** `Grpc-Metadata-X: v` gives `x`; every other header keeps its name. */
+/**
+ * Headers that browsers, proxies and the connection itself set, and those by which callers are known. `Grpc-Metadata-X` never
+ * stands for them: a page may not set them, and a proxy that checks them does not look at the other name.
+ */
+const RESERVED =
+  /^(?:host|origin|referer|cookie2?|authorization|proxy-.*|sec-.*|forwarded|via|x-forwarded-.*|x-real-ip|access-control-.*|content-.*|transfer-encoding|te|trailer|connection|keep-alive|upgrade|expect|accept|accept-encoding|x-http-method-override|last-event-id)$/;
+
+/** A header of a REST call: the one of this name, else `Grpc-Metadata-NAME`, unless the name is reserved. */
 export function headerOf(request: IncomingMessage, name: string): string | undefined {
   const key = name.toLowerCase();
-  return (request.headersDistinct[`grpc-metadata-${key}`] ?? request.headersDistinct[key])?.[0];
+  const own = request.headersDistinct[key]?.[0];
+  return own !== undefined || RESERVED.test(key) ? own : request.headersDistinct[`grpc-metadata-${key}`]?.[0];
 }
 
 /** The context of a call that came over HTTP. */

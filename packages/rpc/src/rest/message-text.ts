@@ -1,6 +1,7 @@
 import { create, fromJson, isMessage, ScalarType, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { DurationSchema, FieldMaskSchema, StructSchema, TimestampSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { scanJson, violationText } from "@flyte-ts/input-limits";
 import { parseScalar, quote, TextError } from "./scalar-text.js";
 
 /** A query value as one of the well-known messages; other messages have no text form. */
@@ -33,7 +34,12 @@ function viaJson(schema: DescMessage, text: string, form: string): Message {
   }
 }
 
+/** Limits of JSON in a query. */
+const JSON_LIMITS = { bytes: 256 * 1024, elements: 10_000, depth: 30 };
+
 function structOf(schema: DescMessage, text: string): Message {
+  const violation = scanJson(text, JSON_LIMITS);
+  if (violation !== undefined) throw new TextError(`JSON for ${schema.typeName} ${violationText(violation)}`);
   try {
     const message = fromJson(schema.typeName === StructSchema.typeName ? StructSchema : ValueSchema, JSON.parse(text));
     if (isMessage(message)) return message;

@@ -1,11 +1,24 @@
 import type { IncomingMessage } from "node:http";
 import { Code } from "../code.js";
+import { RequestTooLarge } from "../intake.js";
 import { RpcError } from "../rpc-error.js";
 
-/** The whole body; RESOURCE_EXHAUSTED as soon as it is longer than the limit, CANCELLED when it breaks off. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = (): RpcError => new RpcError(Code.RESOURCE_EXHAUSTED, `request body is larger than ${maxBytes} bytes`);
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge();
+/**
+ * Reads the whole body. `received` is told how many bytes are held so far, and may throw to refuse the rest.
+ *
+ * @throws RpcError RESOURCE_EXHAUSTED as soon as the body is longer than the limit, CANCELLED when it breaks off.
+ */
+export async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  received: (bytes: number) => void = () => undefined,
+): Promise<Uint8Array> {
+  const check = (bytes: number): void => {
+    received(bytes);
+    if (bytes > maxBytes) throw new RequestTooLarge(`request body is larger than ${maxBytes} bytes`);
+  };
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > maxBytes) check(announced);
   const chunks: Buffer[] = [];
   let length = 0;
   return new Promise((resolve, reject) => {
@@ -16,9 +29,11 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
     const data = (chunk: Buffer): void => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length > maxBytes) {
+      try {
+        check(length);
+      } catch (error) {
         request.pause();
-        settle(() => reject(tooLarge()));
+        settle(() => reject(error as Error));
       }
     };
     const end = (): void => settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));

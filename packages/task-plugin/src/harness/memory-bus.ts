@@ -24,6 +24,11 @@ export class MemoryBus implements PluginBus {
     return this.#open.filter((message) => !message.acked).length;
   }
 
+  /** Reasons why messages were put aside. */
+  get discarded(): string[] {
+    return this.#open.flatMap(({ discarded }) => discarded ?? []);
+  }
+
   /** Task events that can still be seen, in order. */
   get events(): TaskEvent[] {
     return this.published.map(({ data }) => fromBinary(TaskEventSchema, data));
@@ -77,6 +82,7 @@ export class MemoryBus implements PluginBus {
 class StoredMessage {
   deliveries = 0;
   acked = false;
+  discarded: string | undefined;
 
   constructor(
     readonly subject: string,
@@ -92,6 +98,10 @@ class StoredMessage {
         this.acked = true;
       },
       nak: () => undefined,
+      discard: (reason) => {
+        this.acked = true;
+        this.discarded = reason;
+      },
     };
   }
 }

@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type Node, NodeSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
+import { unwrapClosure } from "../closure-blob.js";
 import { messagesIn, rewriteField } from "./encoded-fields.js";
 import type { Field } from "./read.js";
 
@@ -17,13 +18,14 @@ const TEMPLATE = 1;
 const NODES = 4;
 
 /**
- * Opens a closure that stands somewhere as bytes. Decoded at once, 100,000 nodes take 200 MiB: these are
- * decoded one by one as they are taken, the rest here.
+ * Opens the closure blob that a resource names, in either form that `unwrapClosure` takes. Decoded at once, 100,000 nodes take
+ * 200 MiB: these are decoded one by one as they are taken, the rest here.
  *
  * @param reference the field that names the place, for errors.
  * @throws WorkflowFormatError when the bytes are no closure; of a node when it is taken.
  */
-export function openClosure(bytes: Uint8Array, reference: Field): OpenClosure {
+export function openClosure(blob: Uint8Array, reference: Field): OpenClosure {
+  const bytes = guarded(reference, () => unwrapClosure(blob));
   return { closure: guarded(reference, () => closureWithoutNodes(bytes)), nodes: nodesIn(bytes, reference) };
 }
 

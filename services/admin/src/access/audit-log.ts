@@ -2,7 +2,7 @@ import { type Change, methodKey, type NoteEnd } from "@flyte-ts/auth";
 import type { Queryable } from "@flyte-ts/postgres";
 import { codeName, cutText } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
-import { storableText } from "../storable-text.js";
+import { storableText } from "@flyte-ts/execution-state";
 import { identifiersOf, scopeOf } from "./identifiers.js";
 
 export interface AuditDeps {

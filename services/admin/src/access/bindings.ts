@@ -12,15 +12,23 @@ interface Row {
 }
 
 /** Services of the built-in issuer carry executions out; who else does what is said in so many words. */
-export function configuredBindings({ roles, builtIn, publicUrl }: Pick<AuthConfig, "roles" | "builtIn" | "publicUrl">): RoleBinding[] {
-  const services = (builtIn?.services ?? []).map(
-    (name): RoleBinding => ({ kind: "subject", name, issuer: publicUrl, role: "engine", project: ALL, domain: ALL }),
+export function configuredBindings(auth: IssuerConfig & Pick<AuthConfig, "roles">): RoleBinding[] {
+  const issuer = firstIssuer(auth);
+  const services = (auth.builtIn?.services ?? []).map(
+    (name): RoleBinding => ({ kind: "subject", name, issuer, role: "engine", project: ALL, domain: ALL }),
   );
-  return [...services, ...bindingsFrom(roles)];
+  return [...services, ...bindingsFrom(auth.roles, issuer)];
 }
 
-/** The roles in the table. One that this version does not know gives nothing. */
-export async function loadBindings(db: Queryable): Promise<RoleBinding[]> {
+export type IssuerConfig = Pick<AuthConfig, "builtIn" | "publicUrl" | "providers">;
+
+/** The issuer to which clients are sent. Roles that name no issuer are for its users, groups and services alone. */
+export function firstIssuer({ builtIn, publicUrl = "", providers }: IssuerConfig): string {
+  return builtIn === undefined ? (providers[0]?.issuer ?? "") : publicUrl;
+}
+
+/** The roles in the table, all of them for what the first issuer names. One that this version does not know gives nothing. */
+export async function loadBindings(db: Queryable): Promise<Omit<RoleBinding, "issuer">[]> {
   const { rows } = await db.query<Row>({
     name: "load-role-bindings",
     text: "SELECT kind, name, role, project, domain FROM role_bindings ORDER BY kind, name, project, domain, role",
@@ -30,7 +38,7 @@ export async function loadBindings(db: Queryable): Promise<RoleBinding[]> {
 
 export interface BindingsOptions {
   readonly db: Queryable;
-  readonly auth: Pick<AuthConfig, "roles" | "builtIn" | "publicUrl" | "rolesRefreshSeconds">;
+  readonly auth: IssuerConfig & Pick<AuthConfig, "roles" | "rolesRefreshSeconds">;
   readonly clock: () => Date;
   readonly logger: Logger;
 }
@@ -46,8 +54,9 @@ export function createBindings({ db, auth, clock, logger }: BindingsOptions): {
   readonly forget: () => void;
 } {
   const configured = configuredBindings(auth);
+  const issuer = firstIssuer(auth);
   const known = createRecent<readonly RoleBinding[]>({
-    read: async () => [...configured, ...(await loadBindings(db))],
+    read: async () => [...configured, ...(await loadBindings(db)).map((binding) => ({ ...binding, issuer }))],
     clock,
     freshMs: auth.rolesRefreshSeconds * 1000,
     oldestMs: OLDEST_MS,

@@ -2,12 +2,11 @@ import type { DescField, DescMessage, DescMethod, Message } from "@bufbuild/prot
 import { create, ScalarType } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { codeName, createClient, RpcError } from "@flyte-ts/rpc";
-import { type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
+import { type About, anyRequest, type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { type About, anyRequest } from "./any-request.fixture.js";
 
 // Whoever has every role in one project asks about that one, and names another somewhere inside the request: each place in each
 // message of the API where a project and a domain can stand is tried, over gRPC.

@@ -2,13 +2,11 @@ import { request } from "node:http";
 import { Code, codeName, createClient, RpcError } from "@flyte-ts/rpc";
 import { type DescMethod, type DescService, type Message } from "@bufbuild/protobuf";
 import { ServerReflection } from "@flyte-ts/idl/grpc/reflection/v1/reflection_pb";
-import { type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
+import { type About, anyRequest, restCalls, type TokenIssuer, tokenIssuer } from "@flyte-ts/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
-import { type About, anyRequest } from "./any-request.fixture.js";
-import { restCalls } from "./rest-call.fixture.js";
 
 const OWN: About = { project: "flytesnacks", domain: "development" };
 const OTHER_DOMAIN: About = { project: "flytesnacks", domain: "production" };

@@ -14,7 +14,7 @@ import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument, missingArgument } from "../invalid.js";
 import { newestFirst, olderToken } from "../page.js";
-import { configuredBindings, loadBindings } from "./bindings.js";
+import { configuredBindings, type IssuerConfig, loadBindings } from "./bindings.js";
 import type { AuthConfig } from "./config-schema.js";
 import type { Revocations } from "./revocations.js";
 
@@ -78,7 +78,7 @@ function entryOf(row: Entry): MessageInitShape<typeof AuditEntrySchema> {
 
 export interface RoleDeps {
   readonly db: Queryable;
-  readonly auth: Pick<AuthConfig, "roles" | "builtIn" | "publicUrl">;
+  readonly auth: IssuerConfig & Pick<AuthConfig, "roles">;
   readonly clock: () => Date;
   /** Told when the table has changed. */
   readonly changed: () => void;
@@ -88,7 +88,7 @@ export interface RoleDeps {
 export function roleRpcs({ db, auth, clock, changed }: RoleDeps): ServiceImplementation<typeof RoleService> {
   return {
     async listRoleBindings() {
-      const shown = (binding: Binding, configured: boolean): MessageInitShape<typeof RoleBindingSchema> => {
+      const shown = (binding: Omit<Binding, "issuer">, configured: boolean): MessageInitShape<typeof RoleBindingSchema> => {
         const { kind, name, role, project, domain } = binding;
         return { holder: { case: kind, value: name }, role, project, domain, configured };
       };

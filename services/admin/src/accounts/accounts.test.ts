@@ -3,7 +3,8 @@ import { loadBindings } from "../access/bindings.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { findClient, secretMatches } from "../issuer/clients.js";
 import { loadKeys } from "../issuer/keys.js";
-import { createPasswordCheck, findUser } from "../issuer/users.js";
+import { createPasswordCheck } from "../issuer/password-check.js";
+import { findUser } from "../issuer/users.js";
 import { runAccounts } from "./run.js";
 
 let database: AdminDatabase;
@@ -19,7 +20,8 @@ const run = (words: string, password = "long enough for it") =>
 test("users are made, changed and shut out", async () => {
   await expect(run("user ann", "short")).rejects.toThrow(/12 characters/);
   await run("user ann Ann ann@example.com a,b");
-  const check = createPasswordCheck(database.db, clock);
+  const checked = createPasswordCheck(database.db, clock);
+  const check = (name: string, password: string) => checked({ name, password, source: "192.0.2.1" });
   expect(await check("ann", "long enough for it")).toBe("right");
   expect(await findUser(database.db, "ann")).toMatchObject({ displayName: "Ann", email: "ann@example.com", groups: ["a", "b"] });
   await run("user ann", "another password");
@@ -27,6 +29,19 @@ test("users are made, changed and shut out", async () => {
   await run("disable ann");
   expect(await check("ann", "another password")).toBe("wrong");
   await expect(run("disable nobody")).rejects.toThrow(/no user nobody/);
+});
+
+test("wrong passwords from one source shut out that source, and not whoever knows the right one", async () => {
+  await run("user eve");
+  const check = createPasswordCheck(database.db, clock);
+  const from = (source: string, password: string) => check({ name: "eve", password, source });
+  for (let i = 0; i < 11; i++) await from("192.0.2.1", "wrong");
+  expect(await from("192.0.2.1", "long enough for it")).toBe("too-often");
+  expect(await from("192.0.2.2", "long enough for it")).toBe("right");
+  // Many at once from one source do not keep another waiting without end.
+  const flood = Array.from({ length: 50 }, (_, i) => check({ name: `nobody-${i}`, password: "x", source: "192.0.2.3" }));
+  expect(await from("192.0.2.2", "long enough for it")).toBe("right");
+  expect(new Set(await Promise.all(flood))).toEqual(new Set(["wrong", "too-often"]));
 });
 
 test("services get a secret that is shown once; users and clients share their names", async () => {

@@ -152,5 +152,6 @@ function withDefaults(
 
 function absent(kind: MatchableResource, { project, domain = "", workflow = "" }: AttributeScope): Error {
   const name = MatchableResource[kind] ?? String(kind);
-  return notFound(`Resource [Project:${project} Domain:${domain} Workflow:${workflow} ResourceType:${name}] not found`);
+  // As Flyte 1.16 writes it; there are clients that compare the text. No call names a launch plan.
+  return notFound(`Resource [{Project:${project} Domain:${domain} Workflow:${workflow} LaunchPlan: ResourceType:${name}}] not found`);
 }

@@ -49,7 +49,7 @@ test("a browser signs in, is known by its cookie, and is forgotten after its log
   const cookie = cookieOf(browser);
   expect(await (await me(cookie)).json()).toMatchObject({ subject: "ann" });
   for (const headers of [{ origin: "https://evil.test" }, { "sec-fetch-site": "cross-site" }]) {
-    expect((await me(cookie, headers)).status).toBe(401);
+    expect((await me(cookie, headers)).status).toBe(403);
   }
   expect((await me(cookie, { origin: SITE })).status).toBe(200);
   expect((await me("flyte_session=x")).status).toBe(401);

@@ -1,7 +1,7 @@
 import { Project_ProjectState } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import { storableText } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import { storableText } from "../storable-text.js";
 
 /** What became of one object of a template. */
 export interface ResourceOutcome {

@@ -1,21 +1,23 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { BlobHead } from "@flyte-ts/blobstore";
 import type { CreateUploadLocationRequest, CreateUploadLocationResponseSchema } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
 import type { AdminDeps } from "../deps.js";
-import { alreadyExists, invalidArgument } from "../invalid.js";
+import { alreadyExists } from "../invalid.js";
 import { base32 } from "./base32.js";
 import { expirySeconds } from "./expiry.js";
+import { type UploadPlace, uploadPlace } from "./upload-place.js";
 
 export type UploadDeps = Pick<AdminDeps, "blobs" | "config" | "clock" | "random">;
 
 /** Metadata key under which an upload's MD5 is kept, where the uploader asks for it. */
 const MD5_METADATA = "flyteContentMD5";
-const NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789";
 
 /**
- * An address to which the caller may put one object (contract §2.6). The signature asks for
- * no header but, when the caller wants its MD5 kept, the metadata: there are clients that
- * send no other.
+ * An address to which the caller may put one object (contract §2.6). The signature covers `Content-MD5` when the caller gives
+ * it, and the metadata when the caller wants its MD5 kept; it asks for no other header, for there are clients that send none.
+ * An object that stands at the address already is never written again: who uploads the same content once more gets the
+ * address of a copy beside it.
  *
  * @throws RpcError INVALID_ARGUMENT, or ALREADY_EXISTS when other content stands there.
  */
@@ -24,55 +26,39 @@ export async function createUploadLocation(
   request: CreateUploadLocationRequest,
 ): Promise<MessageInitShape<typeof CreateUploadLocationResponseSchema>> {
   const { blobs, config, clock } = deps;
-  const { project, domain, contentMd5, filename, filenameRoot } = request;
-  if (project === "" || domain === "") throw invalidArgument("project and domain are required parameters");
-  if (filenameRoot === "" && contentMd5.length === 0) throw invalidArgument("content_md5 or filename_root is a required parameter");
-  for (const [field, value] of Object.entries({ project, domain, filename, filename_root: filenameRoot, org: request.org })) {
-    checkKeyPart(field, value);
-  }
-  const { maxExpiresInSeconds, defaultFileNameLength, storagePrefix } = config.dataProxy.upload;
-  const expiresInSeconds = expirySeconds(request.expiresIn, maxExpiresInSeconds);
-  const root = filenameRoot || base32(contentMd5);
-  const name = filename || randomName(deps.random, defaultFileNameLength);
-  const uri = [config.storage.container.replace(/\/+$/, ""), storagePrefix, request.org, project, domain, root, name]
-    .filter((part) => part !== "")
-    .join("/");
-  if (filename !== "" && filenameRoot !== "") await requireFree(deps, uri, contentMd5);
+  const { contentMd5, addContentMd5Metadata } = request;
+  const place = uploadPlace(deps, request);
+  const expiresInSeconds = expirySeconds(request.expiresIn, config.dataProxy.upload.maxExpiresInSeconds);
   const md5 = Buffer.from(contentMd5).toString("base64");
-  const keepMd5 = request.addContentMd5Metadata;
-  const signed = await blobs.signPut(uri, { expiresInSeconds, ...(keepMd5 && { metadata: { [MD5_METADATA]: md5 } }) });
+  const target = await targetOf(deps, place, contentMd5);
+  const signed = await blobs.signPut(target, {
+    expiresInSeconds,
+    ...(md5 !== "" && { contentMd5: md5 }),
+    ...(addContentMd5Metadata && { metadata: { [MD5_METADATA]: md5 } }),
+  });
   return {
     signedUrl: signed.url,
-    nativeUrl: uri,
+    nativeUrl: place.uri,
     expiresAt: timestampFromMs(clock().getTime() + expiresInSeconds * 1000),
     // As clients know them; the length, which is not the object's, is set anew by every HTTP library.
     headers: { ...signed.headers, "Content-MD5": md5, "Content-Length": String(md5.length) },
   };
 }
 
-/** A key is one path: no part may lead out of the project's own. */
-function checkKeyPart(field: string, value: string): void {
-  if (value.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
-  if (value.split("/").some((part) => part === "." || part === "..")) {
-    throw invalidArgument(`invalid value for ${field}: it must not contain the path segments . and ..`);
-  }
-}
-
-async function requireFree({ blobs }: UploadDeps, uri: string, contentMd5: Uint8Array): Promise<void> {
+/** The address that is signed. @throws RpcError ALREADY_EXISTS. */
+async function targetOf({ blobs }: UploadDeps, { uri, repeatUri, kind }: UploadPlace, contentMd5: Uint8Array): Promise<string> {
+  if (kind === "random") return uri;
   const head = await blobs.head(uri);
-  if (head === undefined) return;
-  const taken = alreadyExists(`file already exists at location [${uri}], specify a matching hash if you wish to rewrite`);
-  if (contentMd5.length === 0) throw taken;
-  const bytes = Buffer.from(contentMd5);
-  const known = head.metadata[MD5_METADATA.toLowerCase()] ?? head.metadata[MD5_METADATA];
-  const etag = head.etag.replaceAll('"', "");
-  const same =
-    known === undefined
-      ? [bytes.toString("hex"), base32(bytes), bytes.toString("base64")].includes(etag)
-      : known === bytes.toString("base64");
-  if (!same) throw taken;
+  if (head === undefined) return uri;
+  if (contentMd5.length > 0 && isContent(head, Buffer.from(contentMd5))) return repeatUri;
+  // In the folder of its MD5 nothing else may stand; the signature lets only the right content take its place.
+  if (kind === "content") return uri;
+  throw alreadyExists(`file already exists at location [${uri}], specify a matching hash if you wish to rewrite`);
 }
 
-function randomName(random: () => number, length: number): string {
-  return Array.from({ length }, () => NAME_CHARACTERS.charAt(Math.floor(random() * NAME_CHARACTERS.length))).join("");
+/** Whether what stands there has this MD5, by its metadata or else its ETag. */
+function isContent({ metadata, etag }: BlobHead, md5: Buffer): boolean {
+  const known = metadata[MD5_METADATA.toLowerCase()] ?? metadata[MD5_METADATA];
+  if (known !== undefined) return known === md5.toString("base64");
+  return [md5.toString("hex"), base32(md5), md5.toString("base64")].includes(etag.replaceAll('"', ""));
 }

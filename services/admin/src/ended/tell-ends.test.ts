@@ -5,8 +5,8 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Bus } from "@flyte-ts/messaging";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { acceptedWorkflow, foldWorkflow } from "@flyte-ts/execution-state";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
-import { acceptedWorkflow, foldWorkflow } from "../event/workflow-state.js";
 import { insertExecution } from "../execution/insert.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { id, integer, registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";

@@ -1,4 +1,4 @@
-import type { OffloadNames } from "./read.js";
+import type { OffloadNames } from "@flyte-ts/execution-state";
 
 export interface OffloadConfig {
   readonly storage: { readonly container: string; readonly metadataPrefix: string };

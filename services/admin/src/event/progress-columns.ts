@@ -1,8 +1,6 @@
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { type Progress, durationOf, timestampOf, elapsed } from "@flyte-ts/execution-state";
 import type { WrittenColumn } from "./columns.js";
-import type { Progress } from "./progress.js";
-import { durationOf, timestampOf } from "./time.js";
-import { elapsed } from "./workflow-state.js";
 
 /** Columns of a row's {@link Progress}, without what is large. */
 export interface ProgressRow {

@@ -2,6 +2,17 @@ import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } fro
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
+import {
+  foldNode,
+  nextOrder,
+  replacesEnd,
+  readNodeEvent,
+  readTaskEvent,
+  readWorkflowEvent,
+  foldTask,
+  foldWorkflow,
+  nextWorkflowOrder,
+} from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 import { moveExecution } from "../cluster/fix-placement.js";
 import { changeExecution, TooManyConflicts } from "../execution/change.js";
@@ -23,15 +34,10 @@ import { loadNodes, type NodeKey, nodeKeyText, saveNodes } from "../node-executi
 import { appendTaskEvents, loadTasks, saveTasks, type TaskKey, taskKeyText } from "../task-execution/store.js";
 import { noteSignsOfLife } from "../settle/signs-of-life.js";
 import { announceEnds } from "../wake/announce-ends.js";
-import { foldNode } from "./node-state.js";
 import { offloadNames } from "./offload-names.js";
 import { nodePhaseName, taskPhaseName, workflowPhaseName } from "./phase-name.js";
-import { nextOrder, replacesEnd } from "./progress.js";
-import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "./read.js";
 import { alreadyEnded, checkProducer, namesCluster, reading } from "./refuse.js";
-import { foldTask } from "./task-state.js";
 import { judgeNode, judgeTask, judgeWorkflow } from "./transition.js";
-import { foldWorkflow, nextWorkflowOrder } from "./workflow-state.js";
 
 export type EventDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "changed">;
 

@@ -6,8 +6,8 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/event_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
+import { BadEvent } from "@flyte-ts/execution-state";
 import { invalidArgument } from "../invalid.js";
-import { BadEvent } from "./read.js";
 
 /** An event, or a request, for something that has ended. */
 export function alreadyEnded(message: string, currentPhase: string): RpcError {

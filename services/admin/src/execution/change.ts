@@ -1,6 +1,6 @@
 import type { Database, Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
-import type { WorkflowState } from "../event/workflow-state.js";
+import type { WorkflowState } from "@flyte-ts/execution-state";
 import { executionNotFound } from "./identifier.js";
 import { type ExecutionName, findExecutionState, isEnd, saveExecutionStates, type StoredExecutionState } from "./state.js";
 

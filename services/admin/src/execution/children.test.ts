@@ -151,6 +151,39 @@ test("a child that is recovered belongs to the node that recovers it", async () 
   expect(wakes.map(([, workflow, about]) => [workflow, about])).toEqual([["flytesnacks-development/again", "nodeId:n0"]]);
 });
 
+test("a child that somebody relaunches or recovers is theirs: without parent, principal and place of the old one", async () => {
+  await n0Runs();
+  await db.query({ text: "UPDATE executions SET principal = 'ann', cluster = 'far'" });
+  await admin.createExecution(child("old"));
+  await end("old", Phase.FAILED);
+  await admin.relaunchExecution({ id: key("old"), name: "relaunched" });
+  await admin.recoverExecution({ id: key("old"), name: "recovered" });
+  for (const name of ["relaunched", "recovered"]) {
+    const { spec } = await admin.getExecution({ id: key(name) });
+    expect(spec?.metadata).toMatchObject({ principal: "", nesting: 0, referenceExecution: key("old") });
+    expect(spec?.metadata?.parentNodeExecution).toBeUndefined();
+    expect(spec?.metadata?.systemMetadata?.executionCluster).not.toBe("far");
+    wakes = [];
+    await end(name, Phase.FAILED);
+    expect(wakes).toEqual([]);
+  }
+});
+
+test("a node that has children is a parent, in an answer as in a list", async () => {
+  await n0Runs();
+  const isParent = async () => [
+    (await admin.getNodeExecution({ id: n0 })).metadata?.isParentNode,
+    (await admin.listNodeExecutions({ workflowExecutionId: n0.executionId, limit: 9 })).nodeExecutions.map(
+      ({ metadata }) => metadata?.isParentNode,
+    ),
+  ];
+  expect(await isParent()).toEqual([false, [false]]);
+  const child = { nodeId: "n0-0-n0", executionId: n0.executionId };
+  const event = { id: child, phase: Node.RUNNING, occurredAt: timestampFromMs(2), parentNodeMetadata: { nodeId: "n0" } };
+  await admin.createNodeEvent({ event });
+  expect(await isParent()).toEqual([true, [true]]);
+});
+
 test("a signal that is set wakes its execution; one that is refused does not", async () => {
   const signals = createClient({ channel: served.channel, service: SignalService });
   const signal = { signalId: "go", executionId: key("parent") };

@@ -14,9 +14,9 @@ import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/ident
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
+import { nanosOfDate } from "@flyte-ts/execution-state";
 import { resolveAll } from "../attributes/resolve.js";
 import type { AdminDeps } from "../deps.js";
-import { nanosOfDate } from "../event/time.js";
 import { missingEntity } from "../identifier/missing.js";
 import { invalidArgument } from "../invalid.js";
 import { findLaunchPlan } from "../launch-plan/find.js";
@@ -24,6 +24,7 @@ import type { KnownVersions, LaunchPlanVersion } from "../launch-plan/known-vers
 import { takenEntry } from "../launcher/outbox.js";
 import { isBeingDeleted } from "../retention/mark.js";
 import { resourcesOf } from "../task/resources.js";
+import { findExpansion, type KnownExpansions, refuseExpansion } from "../workflow/expansion.js";
 import { wakeParents } from "../wake/announce-ends.js";
 import { choosesClusters } from "../cluster/place.js";
 import { chooseCluster, poolOf } from "./choose-cluster.js";
@@ -42,6 +43,8 @@ import type { ExecutionName } from "./state.js";
 export type CreateDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger" | "launches"> & {
   /** Versions of launch plans that are known; without it each is read. */
   readonly launchPlans?: Pick<KnownVersions, "find">;
+  /** What workflows come to when they are expanded; without it each is read. */
+  readonly expansions?: Pick<KnownExpansions, "find">;
 };
 
 export interface Caller {
@@ -61,6 +64,7 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
   const request = withInputs(given);
   const checked = await checkCreateRequest(deps, request);
   const what = await findLaunchable(deps, checked);
+  await refuseTooLarge(deps, what);
   const { launchPlan } = what;
   const inputs = checkInputs({
     expected: launchPlan.closure?.expectedInputs,
@@ -136,6 +140,13 @@ async function findLaunchable(deps: CreateDeps, { entity, spec }: CheckedRequest
   const workflow = found?.launchPlan.spec?.workflowId;
   if (found === undefined || workflow === undefined) throw missingEntity("LAUNCH_PLAN", entity);
   return { launchPlan: found.launchPlan, launchPlanRowId: found.rowId, taskRowId: undefined, workflow, workflowRowId: found.workflowRowId };
+}
+
+/** Of a version that was registered under other limits, too. */
+async function refuseTooLarge({ db, config, expansions }: CreateDeps, { workflow, workflowRowId, taskRowId }: Launchable): Promise<void> {
+  if (taskRowId !== undefined) return;
+  const expansion = await (expansions?.find(workflowRowId) ?? findExpansion(db, workflowRowId));
+  if (expansion !== undefined) refuseExpansion(workflow.name, expansion, config);
 }
 
 interface Prepared {

@@ -1,4 +1,4 @@
-import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { executionRecordedSubject, shardOf, WorkflowPhase } from "@flyte-ts/domain";
@@ -6,6 +6,7 @@ import type { ExecutionSpecSchema } from "@flyte-ts/idl/flyteidl/admin/execution
 import { ConcurrencyLimitBehavior } from "@flyte-ts/idl/flyteidl/admin/launch_plan_pb";
 import { WorkflowExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ExecutionRecordedSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
@@ -218,7 +219,8 @@ describe("launcher", () => {
 });
 
 describe("repair", () => {
-  const deps = () => ({ db, bus, config, clock, logger, clusters: [{ ...cluster, kube }] });
+  const blobs = { get: async () => undefined, head: async () => undefined };
+  const deps = () => ({ db, bus, blobs: blobs as unknown as BlobStore, config, clock, logger, clusters: [{ ...cluster, kube }] });
   const now = { quietMs: 0, limit: 10 };
 
   beforeEach(clear);
@@ -242,6 +244,62 @@ describe("repair", () => {
     expect(sent.map(({ subject, data }) => [subject, fromBinary(ExecutionRecordedSchema, data).workflowKey])).toEqual([
       [executionRecordedSubject(shardOf("ended")), "flytesnacks-development/ended"],
     ]);
+  });
+
+  const succeeded = (name: string, status: object, labels = {}) =>
+    kube.objects.set(`flytesnacks-development/${name}`, {
+      metadata: { name, labels },
+      status: { phase: WorkflowPhase.Success, startedAt: "2026-01-01T00:00:00Z", stoppedAt: "2026-01-01T00:00:09Z", ...status },
+    });
+  const outputs = create(LiteralMapSchema, { literals: { o: integer(7n) } });
+  const inline = Buffer.from(toBinary(LiteralMapSchema, outputs)).toString("base64");
+
+  test("a success whose event was lost has its outputs, from the resource, and a start", async () => {
+    await admin.createExecution(request("small"));
+    succeeded("small", { outputRef: "s3://b/never-written.pb", nodeStatus: { "end-node": { phase: 5, outputs: inline } } });
+    await repairOnce(deps(), now);
+    expect((await admin.getExecutionData({ id: key("small") })).fullOutputs).toEqual(outputs);
+    const { closure } = await admin.getExecution({ id: key("small") });
+    expect(closure?.phase).toBe(Phase.SUCCEEDED);
+    expect(closure?.startedAt).toEqual(closure?.createdAt);
+  });
+
+  test("a success whose outputs cannot be had stays open, propeller is not told, and the late event completes it", async () => {
+    await admin.createExecution(request("open"));
+    succeeded("open", { outputRef: "s3://b/never-written.pb" });
+    sent.length = 0;
+    await repairOnce(deps(), now);
+    expect(await phaseOf("open")).not.toBe("SUCCEEDED");
+    expect(sent).toEqual([]);
+    await admin.createWorkflowEvent({
+      event: {
+        executionId: key("open"),
+        phase: Phase.SUCCEEDED,
+        occurredAt: timestampFromMs(Date.now()),
+        outputResult: { case: "outputData", value: outputs },
+      },
+    });
+    expect((await admin.getExecutionData({ id: key("open") })).fullOutputs).toEqual(outputs);
+  });
+
+  test("a success whose outputs stand in the blob store names them", async () => {
+    await admin.createExecution(request("large"));
+    succeeded("large", { outputRef: "s3://b/written.pb" });
+    const written = { ...blobs, head: async () => ({ size: 1 }) } as unknown as BlobStore;
+    await repairOnce({ ...deps(), blobs: written }, now);
+    const { closure } = await admin.getExecution({ id: key("large") });
+    expect(closure?.outputResult).toMatchObject({ case: "outputs", value: { data: { case: "uri", value: "s3://b/written.pb" } } });
+  });
+
+  test("a success whose outputs were lost with a finished resource fails, and says so", async () => {
+    await admin.createExecution(request("lostoutputs"));
+    succeeded("lostoutputs", { outputRef: "s3://b/never-written.pb" }, { "termination-status": "terminated" });
+    await repairOnce(deps(), now);
+    expect(await phaseOf("lostoutputs")).not.toBe("FAILED");
+    await db.query({ text: "UPDATE executions SET updated_at = now() - interval '1 hour', checked_at = NULL" });
+    await repairOnce(deps(), now);
+    const { closure } = await admin.getExecution({ id: key("lostoutputs") });
+    expect(closure).toMatchObject({ phase: Phase.FAILED, outputResult: { case: "error", value: { code: "OutputsLost" } } });
   });
 
   test("an abort of which nothing is left is over", async () => {

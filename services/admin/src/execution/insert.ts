@@ -1,5 +1,5 @@
 import { isUniqueViolation, type Queryable } from "@flyte-ts/postgres";
-import type { ErrorFact } from "../event/facts.js";
+import type { ErrorFact } from "@flyte-ts/execution-state";
 import { alreadyExists } from "../invalid.js";
 
 /** A row to be. Messages are encoded. */

@@ -2,6 +2,7 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import {
   type ExecutionCreateRequest,
   ExecutionCreateRequestSchema,
+  type ExecutionMetadata,
   ExecutionMetadata_ExecutionMode,
   ExecutionMetadataSchema,
   type ExecutionRecoverRequest,
@@ -15,11 +16,11 @@ import { type Caller, type CreateDeps, createExecution } from "./create.js";
 import { checkExecutionId, executionNotFound } from "./identifier.js";
 import type { ExecutionName } from "./state.js";
 
-/** A new execution with the settings and the user's inputs of an old one. */
+/** A new execution with the settings and the user's inputs of an old one, begun by the caller: not by the node that launched the old one. */
 export async function relaunchExecution(deps: CreateDeps, request: ExecutionRelaunchRequest, caller: Caller): Promise<ExecutionName> {
   checkExecutionId(request.id);
   const old = await readOld(deps.db, request.id);
-  const metadata = old.spec.metadata ?? create(ExecutionMetadataSchema);
+  const metadata = ofCaller(old.spec);
   const spec: ExecutionSpec = {
     ...old.spec,
     overwriteCache: request.overwriteCache,
@@ -28,21 +29,27 @@ export async function relaunchExecution(deps: CreateDeps, request: ExecutionRela
   return createExecution(deps, old.request(request.name, spec), { ...caller, sourceExecutionId: old.rowId });
 }
 
-/** Like a relaunch, but nodes that finished in the old execution are taken over. */
+/**
+ * Like a relaunch, but nodes that finished in the old execution are taken over. A node that recovers an execution says so itself;
+ * access rules let only the engine do that.
+ */
 export async function recoverExecution(deps: CreateDeps, request: ExecutionRecoverRequest, caller: Caller): Promise<ExecutionName> {
   checkExecutionId(request.id);
   const old = await readOld(deps.db, request.id);
-  const metadata = { ...(old.spec.metadata ?? create(ExecutionMetadataSchema)) };
-  if (request.metadata !== undefined) {
-    const parent = request.metadata.parentNodeExecution;
-    if (parent === undefined) delete metadata.parentNodeExecution;
-    else metadata.parentNodeExecution = parent;
-  }
+  const parent = request.metadata?.parentNodeExecution;
+  // Its node need not be known yet, as for any child that an engine launches (inherit.ts): that is what a nesting above 0 says.
+  const metadata = { ...ofCaller(old.spec), ...(parent && { parentNodeExecution: parent, nesting: 1 }) };
   const spec: ExecutionSpec = {
     ...old.spec,
     metadata: { ...metadata, mode: ExecutionMetadata_ExecutionMode.RECOVERED, referenceExecution: request.id },
   };
   return createExecution(deps, old.request(request.name, spec), { ...caller, sourceExecutionId: old.rowId });
+}
+
+/** Metadata without what only an engine may say: which node launched the execution, and how deep it is nested. */
+function ofCaller({ metadata }: ExecutionSpec): ExecutionMetadata {
+  const { parentNodeExecution: _parent, ...kept } = metadata ?? create(ExecutionMetadataSchema);
+  return { ...kept, nesting: 0 };
 }
 
 interface Old {

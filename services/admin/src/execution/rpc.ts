@@ -1,18 +1,20 @@
 import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { ExecutionSchema, ExecutionState } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { type CallContext, Encoded, type ServiceImplementation } from "@flyte-ts/rpc";
+import { nanosOfDate } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import { nanosOfDate } from "../event/time.js";
 import { invalidArgument } from "../invalid.js";
 import { gatherExecution, type GatherDeps } from "../metrics/gather.js";
 import { KnownVersions } from "../launch-plan/known-versions.js";
 import { executionSpan } from "../metrics/spans.js";
+import { KnownExpansions } from "../workflow/expansion.js";
 import { createExecution, type CreateDeps } from "./create.js";
 import { type DataDeps, executionData } from "./data.js";
 import { findExecution } from "./find.js";
 import { checkExecutionId, executionNotFound } from "./identifier.js";
 import { listExecutions } from "./list.js";
 import { recoverExecution, relaunchExecution } from "./repeat.js";
+import { withBusProblem } from "./bus-problem.js";
 import { encodeExecution } from "./row.js";
 import { terminateExecution } from "./terminate.js";
 
@@ -34,8 +36,8 @@ const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "
 
 /** Executions: create, repeat, read, list, archive, terminate. */
 export function executionRpcs(given: CreateDeps & DataDeps & GatherDeps & Pick<AdminDeps, "changed">): Methods {
-  const { db, clock } = given;
-  const deps = { ...given, launchPlans: new KnownVersions(db) };
+  const { db, clock, bus } = given;
+  const deps = { ...given, launchPlans: new KnownVersions(db), expansions: new KnownExpansions(db) };
   return {
     createExecution: async (request, context) => ({ id: await createExecution(deps, request, callerOf(context)) }),
     relaunchExecution: async (request, context) => ({ id: await relaunchExecution(deps, request, callerOf(context)) }),
@@ -43,7 +45,8 @@ export function executionRpcs(given: CreateDeps & DataDeps & GatherDeps & Pick<A
 
     async getExecution({ id }) {
       checkExecutionId(id);
-      return new Encoded(ExecutionSchema, encodeExecution(await findExecution(db, id)));
+      const row = await findExecution(db, id);
+      return new Encoded(ExecutionSchema, encodeExecution(withBusProblem(row, bus.problem?.(), clock())));
     },
 
     async getExecutionData({ id }) {

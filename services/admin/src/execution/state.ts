@@ -1,8 +1,8 @@
 import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { bigintArray, type Query, type Queryable } from "@flyte-ts/postgres";
+import { elapsed, type WorkflowState } from "@flyte-ts/execution-state";
 import { update, type WrittenColumn } from "../event/columns.js";
 import { workflowPhaseName, workflowPhaseOf } from "../event/phase-name.js";
-import { elapsed, type WorkflowState } from "../event/workflow-state.js";
 
 export interface ExecutionName {
   readonly project: string;
@@ -36,6 +36,7 @@ interface Row {
   cluster: string;
   revision: number;
   phase: string;
+  accepted_ns: bigint;
   phase_order: bigint;
   started_ns: bigint | null;
   started_order: bigint;
@@ -44,7 +45,7 @@ interface Row {
   result_order: bigint;
 }
 
-const select = `SELECT id, execution_project, execution_domain, execution_name, cluster, revision, phase, phase_order, started_ns,
+const select = `SELECT id, execution_project, execution_domain, execution_name, cluster, revision, phase, accepted_ns, phase_order, started_ns,
   started_order, updated_ns, ended_ns, result_order FROM executions`;
 
 /** What events have told of executions, without their results. */
@@ -76,6 +77,7 @@ function stored(row: Row): StoredExecutionState {
     revision: row.revision,
     state: {
       phase: workflowPhaseOf(row.phase),
+      acceptedAt: row.accepted_ns,
       phaseOrder: row.phase_order,
       startedAt: row.started_ns ?? undefined,
       startedOrder: row.started_order,

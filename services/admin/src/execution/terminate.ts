@@ -2,14 +2,13 @@ import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Database, Queryable } from "@flyte-ts/postgres";
 import { Code, RpcError } from "@flyte-ts/rpc";
+import { ABORT_ORDER, storableText } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import { ABORT_ORDER } from "../event/order.js";
 import { workflowPhaseName } from "../event/phase-name.js";
 import { alreadyEnded } from "../event/refuse.js";
 import { changeExecution } from "./change.js";
 import { OUTBOX_CHANNEL } from "./insert.js";
 import type { ExecutionName } from "./state.js";
-import { storableText } from "../storable-text.js";
 
 interface Abort {
   readonly cause: string;

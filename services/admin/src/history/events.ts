@@ -10,7 +10,7 @@ import {
   TaskExecutionEventSchema,
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ImportedAttempt, ImportedNode } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
-import { nanosOf, storable, timestampOf } from "../event/time.js";
+import { nanosOf, storable, timestampOf } from "@flyte-ts/execution-state";
 
 // What an engine would have told, from what clients were shown of it: the beginning, the start and the end.
 

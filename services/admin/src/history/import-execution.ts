@@ -7,16 +7,26 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ImportExecutionRequest, ImportedNode } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import {
+  errorFact,
+  nextOrder,
+  foldNode,
+  type NodeState,
+  readNodeEvent,
+  readTaskEvent,
+  foldTask,
+  type TaskState,
+  isTime,
+  nanosOf,
+  acceptedWorkflow,
+  foldWorkflow,
+  nextWorkflowOrder,
+  type WorkflowResult,
+  type WorkflowState,
+} from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import { errorFact } from "../event/error-fact.js";
 import { offloadNames } from "../event/offload-names.js";
-import { nextOrder } from "../event/progress.js";
-import { foldNode, type NodeState } from "../event/node-state.js";
-import { readNodeEvent, readTaskEvent } from "../event/read.js";
 import { reading } from "../event/refuse.js";
-import { foldTask, type TaskState } from "../event/task-state.js";
-import { isTime, nanosOf } from "../event/time.js";
-import { acceptedWorkflow, foldWorkflow, nextWorkflowOrder, type WorkflowResult, type WorkflowState } from "../event/workflow-state.js";
 import { checkExecutionId, checkNodeId, checkTaskId } from "../execution/identifier.js";
 import { insertExecution } from "../execution/insert.js";
 import { encodeLaunchSettings } from "../execution/launch-settings.js";

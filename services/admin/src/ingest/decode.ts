@@ -1,10 +1,19 @@
 import { decodeMessage, eventOrigin } from "@flyte-ts/domain";
+import { withinLimits } from "@flyte-ts/messaging";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { executionEventOrder, taskEventOrder } from "../event/order.js";
-import { BadEvent, type OffloadNames, readNodeEvent, readNotice, readTaskEvent, readWorkflowEvent } from "../event/read.js";
+import {
+  executionEventOrder,
+  taskEventOrder,
+  BadEvent,
+  type OffloadNames,
+  readNodeEvent,
+  readNotice,
+  readTaskEvent,
+  readWorkflowEvent,
+} from "@flyte-ts/execution-state";
 import type { ExecutionName } from "../execution/state.js";
 import type { Item } from "./item.js";
 
@@ -12,7 +21,7 @@ import type { Item } from "./item.js";
  * Reads one message of the event stream; undefined when admin records nothing of it: an
  * item of an array node is told by the array's own task execution.
  *
- * @throws BadEvent, or the decoder's own error, when the message is none of ours.
+ * @throws BadEvent, MessageRefused, or the decoder's own error, when the message is none of ours.
  */
 export function decodeItem(subject: string, data: Uint8Array, names: OffloadNames): Item | undefined {
   const origin = eventOrigin(subject);
@@ -21,12 +30,12 @@ export function decodeItem(subject: string, data: Uint8Array, names: OffloadName
 }
 
 function readTask(data: Uint8Array, names: OffloadNames): Item | undefined {
-  const { event, outputs, partOfArray } = decodeMessage(TaskEventSchema, data);
+  const { event, outputs, partOfArray } = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, data));
   return partOfArray ? undefined : taskItem(event, outputs, names);
 }
 
 function readExecution(data: Uint8Array, names: OffloadNames): Item {
-  const message = decodeMessage(ExecutionEventSchema, data);
+  const message = decodeMessage(ExecutionEventSchema, withinLimits(ExecutionEventSchema, data));
   switch (message.event.case) {
     case "workflow":
       return workflowItem(message.event.value, message, names);

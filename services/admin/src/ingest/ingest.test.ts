@@ -19,10 +19,10 @@ import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { natsFixture, type ServerFixture } from "@flyte-ts/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { BadEvent } from "@flyte-ts/execution-state";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { offloadNames } from "../event/offload-names.js";
-import { BadEvent } from "../event/read.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import type { NodeId } from "../execution/identifier.js";
 import { findExecution } from "../execution/find.js";
@@ -422,6 +422,7 @@ describe("from the bus", () => {
       deliveries: 40,
       ack: () => void told.push("ack"),
       nak: (ms) => void told.push(`again in ${ms} ms`),
+      discard: (reason) => void told.push(`discarded: ${reason}`),
     });
     await hand([message(node(1, Node.RUNNING))]);
     const end = message(workflow(3, Workflow.SUCCEEDED));

@@ -1,4 +1,4 @@
-import type { NodeFact, NoticeFact, TaskFact, WorkflowFact } from "../event/facts.js";
+import type { NodeFact, NoticeFact, TaskFact, WorkflowFact } from "@flyte-ts/execution-state";
 import type { ExecutionName } from "../execution/state.js";
 import type { TaskKey } from "../task-execution/store.js";
 

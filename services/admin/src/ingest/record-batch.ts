@@ -15,6 +15,11 @@ import { recordWorkflows } from "./record-workflows.js";
 export interface BatchDeps {
   readonly db: Queryable;
   readonly ids: ExecutionIds;
+  /**
+   * Completes what executions consist of, before their ends are recorded, by what their resources hold; gives those that it cannot
+   * complete now.
+   */
+  readonly completeEnds?: (executionIds: readonly bigint[]) => Promise<ReadonlySet<bigint>>;
   /** Told of every item whose row cannot be written, with the database's reason. */
   readonly onUnrecordable: (item: Item, error: unknown) => void;
 }
@@ -75,11 +80,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
   ]);
   // Last: who sees an execution ended finds what it consists of ended too.
   const endings = workflows.filter(({ item }) => isTerminalWorkflowEvent(item.fact.phase));
-  const open = await executionsWithOpenRows(
-    deps.db,
-    endings.map(({ executionId }) => executionId),
-  );
-  const held = new Set(endings.filter(({ item, executionId }) => open.has(executionId) && mayHold(item)));
+  const { open, held } = await holdEnds(deps, endings, mayHold);
   for (const { index } of held) outcomes[index] = "waits";
   const settled = new Set(endings.map(({ executionId }) => executionId).filter((id) => !open.has(id)));
   await apart.record(
@@ -99,6 +100,25 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
     endings.filter((placed) => !held.has(placed)).map(({ executionId }) => executionId),
   );
   return { outcomes, ended, changed: [...new Set(ids.filter((id) => id !== undefined))] };
+}
+
+/**
+ * Chooses the ends that wait. While ends of nodes and attempts may be on their way, those of their executions are held; then they are
+ * taken from the resources, which go once the end is recorded.
+ */
+async function holdEnds(
+  { db, completeEnds }: BatchDeps,
+  endings: readonly OfKind<"workflow">[],
+  mayHold: MayHold,
+): Promise<{ readonly open: ReadonlySet<bigint>; readonly held: ReadonlySet<OfKind<"workflow">> }> {
+  const ids = endings.map(({ executionId }) => executionId);
+  const open = await executionsWithOpenRows(db, ids);
+  const held = new Set(endings.filter(({ item, executionId }) => open.has(executionId) && mayHold(item)));
+  const due = endings.filter((ending) => open.has(ending.executionId) && !held.has(ending));
+  if (due.length === 0 || completeEnds === undefined) return { open, held };
+  const waiting = await completeEnds([...new Set(due.map(({ executionId }) => executionId))]);
+  for (const ending of due) if (waiting.has(ending.executionId)) held.add(ending);
+  return { open: await executionsWithOpenRows(db, ids), held };
 }
 
 function isSignOfLife(item: Item): boolean {

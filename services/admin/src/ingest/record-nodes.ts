@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { foldNode, type NodeState } from "../event/node-state.js";
+import { foldNode, type NodeState } from "@flyte-ts/execution-state";
 import { TooManyConflicts } from "../execution/change.js";
 import { loadNodes, type NodeWrite, nodeKeyText, saveNodes } from "../node-execution/store.js";
 import { groupBy } from "./group-by.js";

@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { belongsToTask, foldTask, type TaskState } from "../event/task-state.js";
+import { belongsToTask, foldTask, type TaskState } from "@flyte-ts/execution-state";
 import { TooManyConflicts } from "../execution/change.js";
 import {
   appendTaskEvents,

@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { foldWorkflow, type WorkflowState } from "../event/workflow-state.js";
+import { foldWorkflow, type WorkflowState } from "@flyte-ts/execution-state";
 import { isEnd, loadExecutionStates, saveExecutionStates } from "../execution/state.js";
 import { TooManyConflicts } from "../execution/change.js";
 import { groupBy } from "./group-by.js";

@@ -8,15 +8,19 @@ import type { Item, Outcome } from "./item.js";
 import { ingestMetrics } from "./metrics.js";
 import { Patience } from "./patience.js";
 import { Orphans } from "../orphan/orphans.js";
+import { completeEnds } from "../settle/complete-ends.js";
 import { announceEnds } from "../wake/announce-ends.js";
 import { type BatchDeps, recordBatch } from "./record-batch.js";
 
-export type IngestDeps = Pick<AdminDeps, "db" | "bus" | "clusters" | "logger" | "clock" | "config" | "metrics" | "changed">;
+export type IngestDeps = Pick<
+  AdminDeps,
+  "db" | "bus" | "blobs" | "health" | "clusters" | "logger" | "clock" | "config" | "metrics" | "changed"
+>;
 
 const BATCH = 4_000;
 /**
  * The end of an execution waits this often (about 13 s) for the ends of its nodes
- * and attempts, which may be on their way; then it is recorded as it is.
+ * and attempts, which may be on their way; then they are taken from its resource, and it is recorded.
  */
 const HELD_WAITS = 8;
 /** What an admin that died had in hand goes to the next one after this time. */
@@ -33,10 +37,16 @@ const AWAY_MS = 500;
 export async function startIngest(deps: IngestDeps): Promise<Subscription> {
   const { bus, db, logger } = deps;
   const names = offloadNames(deps.config);
+  /** Items of the batch at hand that the database refuses. */
+  const refusals = new Map<Item, string>();
   const batch: BatchDeps = {
     db,
     ids: new ExecutionIds(),
-    onUnrecordable: (item, error) => logger.error({ ...describe(item), error: String(error) }, "event dropped: the database refuses it"),
+    completeEnds: (executionIds) => completeEnds(deps, executionIds),
+    onUnrecordable: (item, error) => {
+      logger.error({ ...describe(item), error: String(error) }, "event put aside: the database refuses it");
+      refusals.set(item, `the database refuses it: ${String(error)}`);
+    },
   };
   const patience = new Patience();
   const orphans = new Orphans(deps);
@@ -59,8 +69,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
           if (item === undefined) message.ack();
           else read.push({ message, item });
         } catch (error) {
-          logger.error({ subject: message.subject, bytes: message.data.length, error: String(error) }, "event dropped: it cannot be read");
-          message.ack();
+          message.discard(String(error));
         }
       }
       const result = await recordBatch(
@@ -80,8 +89,11 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
         const outcome = result.outcomes[index];
         if (outcome === "foreign")
           logger.warn({ ...describe(item), cluster: item.cluster }, "event dropped: its execution is in another data plane");
-        settle({ logger, patience, orphans }, { message, item, outcome });
+        const refusal = refusals.get(item);
+        if (refusal === undefined) settle({ logger, patience, orphans }, { message, item, outcome });
+        else message.discard(refusal);
       }
+      refusals.clear();
       await announceEnds(deps, result.ended);
     },
   );

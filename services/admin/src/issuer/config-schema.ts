@@ -7,6 +7,8 @@ export const issuerSchema = z.strictObject({
   /** Folder for those secrets, one file each. Without it none are made: `accounts service NAME` makes one and shows it. */
   secretsFolder: z.string().optional(),
   accessTokenSeconds: z.number().int().positive().default(1_800),
+  /** Addresses and networks (`10.0.0.0/8`) of proxies whose `X-Forwarded-For` tells where sign-ins come from; wrong passwords count by that. */
+  trustedProxies: z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])).default([]),
   /** Also how long a sign-in is remembered. */
   refreshTokenSeconds: z
     .number()

@@ -11,7 +11,8 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
   "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
   "X-Frame-Options": "DENY",
-  "Referrer-Policy": "no-referrer",
+  // With no-referrer browsers would send `Origin: null` with the form.
+  "Referrer-Policy": "same-origin",
 };
 
 export function escapeHtml(text: string): string {

@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Provider } from "oidc-provider";
 import { consentPage, loginPage, PAGE_HEADERS, page } from "./page.js";
 import { grantAll } from "./provider.js";
-import type { CheckPassword } from "./users.js";
+import type { CheckPassword } from "./password-check.js";
+import type { SourceOf } from "./source-of.js";
 
 export interface SignInOptions {
   readonly provider: () => Provider;
   readonly check: CheckPassword;
+  readonly sourceOf: SourceOf;
   readonly prepare: (request: IncomingMessage) => void;
 }
 
@@ -16,6 +18,7 @@ const MAX_FORM_BYTES = 8_192;
 export function signInRoute({
   provider,
   check,
+  sourceOf,
   prepare,
 }: SignInOptions): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
@@ -45,7 +48,7 @@ export function signInRoute({
     }
     const form = await readForm(request);
     const name = form?.get("name") ?? "";
-    const answer = form === undefined ? "wrong" : await check(name, form.get("password") ?? "");
+    const answer = form === undefined ? "wrong" : await check({ name, password: form.get("password") ?? "", source: sourceOf(request) });
     switch (answer) {
       case "right":
         await provider().interactionFinished(request, response, { login: { accountId: name } });

@@ -10,7 +10,8 @@ import { type IssuerKeys, loadKeys, publicKey } from "./keys.js";
 import { signInRoute } from "./sign-in.js";
 import { createOidcProvider } from "./provider.js";
 import { dropExpiredState } from "./state.js";
-import { createPasswordCheck } from "./users.js";
+import { createPasswordCheck } from "./password-check.js";
+import { createSourceOf } from "./source-of.js";
 
 export interface BuiltInIssuer extends TokenProvider {
   readonly routes: readonly HttpRoute[];
@@ -68,12 +69,13 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
     void provider.callback()(request, response);
   };
   const check = createPasswordCheck(db, clock);
+  const sourceOf = createSourceOf(config.trustedProxies);
   return {
     routes: [
       {
         path: "/oauth2/interaction/",
         open: true,
-        handle: signInRoute({ provider: () => provider, check, prepare: (request) => sayWhere(request, issuer) }),
+        handle: signInRoute({ provider: () => provider, check, sourceOf, prepare: (request) => sayWhere(request, issuer) }),
       },
       { path: "/oauth2/", open: true, handle: pass },
       { path: "/.well-known/openid-configuration", open: true, handle: pass },

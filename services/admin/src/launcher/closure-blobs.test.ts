@@ -1,3 +1,4 @@
+import { wrapClosure } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
 import { ClosureBlobs } from "./closure-blobs.js";
 
@@ -33,7 +34,7 @@ test("a copy is written once, over whatever stands there, and looked after once 
   const { ensure, there, pass } = store();
   there.set("a", new Uint8Array([2]));
   expect(await ensure("a")).toBe("put a");
-  expect(there.get("a")).toEqual(new Uint8Array([1]));
+  expect(there.get("a")).toEqual(wrapClosure(new Uint8Array([1])));
   expect(await ensure("a")).toBe("");
   expect(await ensure("b", 3)).toBe("put b");
   pass(59_999);

@@ -1,6 +1,7 @@
 import { isRecent } from "@flyte-ts/auth";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { SingleFlight } from "@flyte-ts/telemetry";
+import { wrapClosure } from "@flyte-ts/workflow-crd";
 
 /** How long, ms, a copy that was seen is taken to be there: whoever removes one has executions fail for so long at most. */
 const TRUST_MS = 60_000;
@@ -25,6 +26,8 @@ export class ClosureBlobs {
   /**
    * A version of a workflow never changes, so what this process has written stays as it is. What stood there before is not trusted: it may be of
    * another installation that used the same bucket.
+   *
+   * @param encoded the `flyteidl.core.CompiledWorkflowClosure`; it is stored as the `flyteidl.admin.WorkflowClosure` that Go FlytePropeller reads.
    * @throws ClosureNotStored
    */
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
@@ -38,7 +41,7 @@ export class ClosureBlobs {
     const now = this.clock();
     try {
       const stands = known && (await this.blobs.head(address)) !== undefined;
-      if (!stands) await this.blobs.put(address, encoded);
+      if (!stands) await this.blobs.put(address, wrapClosure(encoded));
     } catch (cause) {
       throw new ClosureNotStored(cause instanceof Error ? cause.message : String(cause), { cause });
     }

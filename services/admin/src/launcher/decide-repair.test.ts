@@ -15,7 +15,7 @@ const row = (phase: Workflow, change: Partial<QuietExecution> = {}): QuietExecut
   phase,
   ...change,
 });
-const resource = (phase: number, deleting = false) => ({ status: { phase }, deleting });
+const resource = (phase: number, deleting = false) => ({ status: { phase }, deleting, finished: false });
 const kind = (execution: QuietExecution, found?: ReturnType<typeof resource>) => decideRepair(execution, found).kind;
 
 test("without resource", () => {

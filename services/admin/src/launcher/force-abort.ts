@@ -1,8 +1,7 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
+import { nanosOfDate, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import { nanosOfDate } from "../event/time.js";
-import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
 import { changeExecution } from "../execution/change.js";
 import type { ExecutionName } from "../execution/state.js";
 import { type AnnounceDeps, wakeParents } from "../wake/announce-ends.js";

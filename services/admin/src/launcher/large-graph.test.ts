@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { WorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Bus } from "@flyte-ts/messaging";
 import { createLogger, type Running } from "@flyte-ts/telemetry";
@@ -101,7 +101,8 @@ test("a large graph stands in the blob store, and while that is away the executi
   away = false;
   await vi.waitFor(() => expect(resource()).toBeDefined(), { timeout: 60_000, interval: 100 });
   expect(resource()).toMatchObject({ spec: null, tasks: null, workflowClosureReference: ADDRESS });
-  const closure = fromBinary(CompiledWorkflowClosureSchema, there.get(ADDRESS) ?? new Uint8Array());
+  // Go FlytePropeller reads this message there.
+  const closure = fromBinary(WorkflowClosureSchema, there.get(ADDRESS) ?? new Uint8Array());
   // With the nodes for its start and its end.
-  expect(closure.primary?.template?.nodes).toHaveLength(NODES + 2);
+  expect(closure.compiledWorkflow?.primary?.template?.nodes).toHaveLength(NODES + 2);
 }, 150_000);

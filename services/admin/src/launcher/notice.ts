@@ -1,5 +1,5 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { nanosOfDate } from "../event/time.js";
+import { nanosOfDate } from "@flyte-ts/execution-state";
 import { reasonText } from "../storable-text.js";
 
 /** Says what keeps an execution from being launched; its engine, once it has begun, says for itself what is in the way. */

@@ -1,14 +1,11 @@
-import { create, toBinary } from "@bufbuild/protobuf";
-import { isTerminalWorkflow, isTerminalWorkflowEvent, workflowEventPhase } from "@flyte-ts/domain";
-import { ExecutionError_ErrorKind, ExecutionErrorSchema, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { isTerminalWorkflow, isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import type { Queryable } from "@flyte-ts/postgres";
-import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { FLYTE_WORKFLOW_RESOURCE, TERMINATED, TERMINATION_STATUS_LABEL, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { type WorkflowFact, foldWorkflow, nextWorkflowOrder } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import type { ErrorFact, WorkflowFact } from "../event/facts.js";
 import { workflowPhaseOf } from "../event/phase-name.js";
-import { nanosOfDate } from "../event/time.js";
-import { foldWorkflow, nextWorkflowOrder } from "../event/workflow-state.js";
 import { changeExecution } from "../execution/change.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
@@ -16,8 +13,9 @@ import { announceEnds, wakeParents } from "../wake/announce-ends.js";
 import { endWithoutEngine } from "./force-abort.js";
 import { clusterOf, type LaunchKube } from "./launch.js";
 import { restoreEntry } from "./outbox.js";
+import { findEnd, failedFact } from "./resource-end.js";
 
-export interface RepairDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger"> {
+export interface RepairDeps extends Pick<AdminDeps, "db" | "bus" | "blobs" | "config" | "clock" | "logger"> {
   readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: LaunchKube }[];
   readonly health?: AdminDeps["health"];
 }
@@ -35,8 +33,10 @@ export interface QuietExecution extends ExecutionName {
 
 /** What is found in the data plane. */
 export interface FoundResource {
-  readonly status: Pick<WorkflowStatus, "phase" | "outputRef" | "error" | "stoppedAt">;
+  readonly status: WorkflowStatus;
   readonly deleting: boolean;
+  /** Propeller has let it go: nothing is added to its status any more. */
+  readonly finished: boolean;
 }
 
 /**
@@ -48,7 +48,7 @@ export interface FoundResource {
  */
 export type RepairDecision =
   | { readonly kind: "nothing" | "launch" | "abort" | "aborted" | "vanished" }
-  | { readonly kind: "end"; readonly status: FoundResource["status"] };
+  | { readonly kind: "end"; readonly resource: FoundResource };
 
 /** A resource that was running may be missed by a read for a moment, never for so long. */
 const VANISHED_AFTER_MS = 10 * 60_000;
@@ -57,7 +57,7 @@ export function decideRepair(execution: QuietExecution, resource: FoundResource 
   const { phase, owesAbort, owesLaunch, quietMs } = execution;
   if (isTerminalWorkflowEvent(phase)) return { kind: "nothing" };
   if (resource !== undefined) {
-    if (isTerminalWorkflow(resource.status.phase)) return { kind: "end", status: resource.status };
+    if (isTerminalWorkflow(resource.status.phase)) return { kind: "end", resource };
     const untold = phase === WorkflowExecution_Phase.ABORTING && !resource.deleting && !owesAbort;
     return { kind: untold ? "abort" : "nothing" };
   }
@@ -95,9 +95,11 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
   const resource = object && {
     status: object.status ?? { phase: 0 },
     deleting: object.metadata.deletionTimestamp !== undefined,
+    finished: object.metadata.labels?.[TERMINATION_STATUS_LABEL] === TERMINATED,
   };
   const decision = decideRepair(execution, resource);
-  if (decision.kind !== "nothing") deps.logger.info({ execution: text(execution), decision: decision.kind }, "execution repaired");
+  if (decision.kind !== "nothing" && decision.kind !== "end")
+    deps.logger.info({ execution: text(execution), decision: decision.kind }, "execution repaired");
   switch (decision.kind) {
     case "nothing":
       return;
@@ -108,16 +110,47 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
       await endWithoutEngine(deps, execution);
       return wakeParents(deps, [execution.rowId]);
     case "end":
-      return end(deps, execution, endFact(deps, decision.status));
+      return endAsResource(deps, execution, decision.resource);
     case "vanished":
-      return end(deps, execution, {
-        phase: WorkflowExecution_Phase.FAILED,
-        occurredAt: nanosOfDate(deps.clock()),
-        error: errorFact({ code: "ResourceVanished", message: "the execution's resource is gone from its data plane", kind: "SYSTEM" }),
-      });
+      return end(
+        deps,
+        execution,
+        failedFact(deps.clock(), {
+          code: "ResourceVanished",
+          message: "the execution's resource is gone from its data plane",
+          kind: "SYSTEM",
+        }),
+      );
     default:
       return decision satisfies never;
   }
+}
+
+/**
+ * Records the end that the resource tells, once all of it can be had. Until then the execution stays open: propeller repeats its
+ * terminal event, or the blob store answers later. What a finished resource does not hold never comes: the execution then fails.
+ */
+async function endAsResource(deps: RepairDeps, execution: QuietExecution, { status, finished }: FoundResource): Promise<void> {
+  const about = { execution: text(execution) };
+  const found = await findEnd(deps.blobs, status, { now: deps.clock() });
+  if (found.kind === "complete") {
+    deps.logger.info(about, "end of execution taken from its resource: no event told of it");
+    return end(deps, execution, found.fact);
+  }
+  if (!finished || execution.quietMs < VANISHED_AFTER_MS) {
+    deps.logger.warn({ ...about, missing: found.missing }, "execution has ended, but its end is not complete yet: it is left open");
+    return;
+  }
+  deps.logger.error({ ...about, missing: found.missing }, "execution fails: it succeeded, but its outputs are lost");
+  await end(
+    deps,
+    execution,
+    failedFact(deps.clock(), {
+      code: "OutputsLost",
+      message: `the execution succeeded, but it has lost its ${found.missing}`,
+      kind: "SYSTEM",
+    }),
+  );
 }
 
 async function end(deps: RepairDeps, execution: ExecutionName, fact: WorkflowFact): Promise<void> {
@@ -125,22 +158,6 @@ async function end(deps: RepairDeps, execution: ExecutionName, fact: WorkflowFac
     decide: ({ state }) => foldWorkflow(state, fact, nextWorkflowOrder(state)),
   });
   await announceEnds(deps, [{ execution, rowId: before.rowId, phase: after.phase }]);
-}
-
-function endFact({ clock }: RepairDeps, status: FoundResource["status"]): WorkflowFact {
-  const stopped = Date.parse(status.stoppedAt ?? "");
-  return {
-    phase: workflowEventPhase(status.phase),
-    occurredAt: nanosOfDate(Number.isNaN(stopped) ? clock() : new Date(stopped)),
-    outputUri: status.outputRef || undefined,
-    error: status.error && errorFact(status.error),
-  };
-}
-
-function errorFact({ code, message, kind = "" }: { code: string; message: string; kind?: string }): ErrorFact {
-  const known = (ExecutionError_ErrorKind as unknown as Record<string, ExecutionError_ErrorKind | undefined>)[kind];
-  const error = create(ExecutionErrorSchema, { code, message, kind: known ?? ExecutionError_ErrorKind.UNKNOWN });
-  return { bytes: toBinary(ExecutionErrorSchema, error), kind: ExecutionError_ErrorKind[error.kind] ?? "UNKNOWN", code };
 }
 
 interface Row {

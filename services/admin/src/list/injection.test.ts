@@ -1,8 +1,7 @@
 import type { DescField, DescMethod } from "@bufbuild/protobuf";
 import { codeName, createClient, RpcError } from "@flyte-ts/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { anyRequest } from "../access/any-request.fixture.js";
-import { restCalls } from "../access/rest-call.fixture.js";
+import { anyRequest, restCalls } from "@flyte-ts/testing";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { executionEntity } from "../execution/list-entity.js";
 import { registerLaunchPlan, registerWorkflow, scope } from "../execution/registered.fixture.js";

@@ -8,7 +8,7 @@ import {
 import type { Span } from "@flyte-ts/idl/flyteidl/core/metrics_pb";
 import type { NodeSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { expect, test } from "vitest";
-import { nanosOf } from "../event/time.js";
+import { nanosOf } from "@flyte-ts/execution-state";
 import type { MeasuredExecution, MeasuredNode } from "./measured.js";
 import { executionSpan } from "./spans.js";
 
@@ -179,4 +179,16 @@ test("a launch plan shows the execution that it launched", () => {
     "      WORKFLOW_SETUP 16-31",
     "    NODE_TEARDOWN 31-40",
   ]);
+});
+
+test("no span has a negative length where clocks disagree", () => {
+  const measured = execution(
+    "e",
+    { "": [start, node("n0", times(50, 40, 60), { tasks: [task(0, times(45, 44, 55))] })] },
+    workflow([{ id: "n0", target }]),
+  );
+  for (const line of lines(executionSpan(measured, -1))) {
+    const [from, to] = /(\d+)-(\d+)$/.exec(line)?.slice(1).map(Number) ?? [];
+    expect(to, line).toBeGreaterThanOrEqual(from ?? Number.NaN);
+  }
 });

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
-import type { NodeFact } from "../event/facts.js";
+import type { NodeFact } from "@flyte-ts/execution-state";
 import type { NodeId } from "../execution/identifier.js";
 
 /** Closures up to this size, bytes, stand in the node's row; larger ones in the blob store. */

@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { type NodeId, nodeNotFound } from "../execution/identifier.js";
-import { nodeColumns, type NodeRow } from "./row.js";
+import { listedNodeColumns, nodeColumns, type NodeRow } from "./row.js";
 
 export interface NodeValuesRow {
   inputs: Uint8Array | null;
@@ -13,9 +13,9 @@ const from = `FROM executions e JOIN node_executions ON node_executions.executio
   WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND node_executions.node_id = $4`;
 const values = ({ executionId: { project, domain, name }, nodeId }: NodeId) => [project, domain, name, nodeId];
 
-/** @throws RpcError NOT_FOUND. */
+/** A node as clients see it: a parent where it has children. @throws RpcError NOT_FOUND. */
 export async function findNode(db: Queryable, id: NodeId): Promise<NodeRow> {
-  const { rows } = await db.query<NodeRow>({ name: "find-node", text: `SELECT ${nodeColumns} ${from}`, values: values(id) });
+  const { rows } = await db.query<NodeRow>({ name: "find-node", text: `SELECT ${listedNodeColumns} ${from}`, values: values(id) });
   if (rows[0] === undefined) throw nodeNotFound(id);
   return rows[0];
 }

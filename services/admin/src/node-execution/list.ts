@@ -8,6 +8,7 @@ import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/id
 import { create } from "@bufbuild/protobuf";
 import { NodeExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import { taskKey } from "@flyte-ts/execution-state";
 import { findExecutionId } from "../execution/find.js";
 import { checkExecutionId, checkTaskId, nodeNotFound, taskNotFound } from "../execution/identifier.js";
 import { LIST_ERROR_BYTES } from "../execution/row.js";
@@ -16,7 +17,6 @@ import type { Condition } from "../list/condition.js";
 import { type ListRequest, planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 import { loadTasks } from "../task-execution/store.js";
-import { taskKey } from "../task-execution/task-key.js";
 import { nodeExecutionEntity } from "./list-entity.js";
 import { listedNodeColumns, nodeExecutionOf, type NodeRow } from "./row.js";
 

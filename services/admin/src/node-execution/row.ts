@@ -61,7 +61,7 @@ export const nodeColumns = [
   .map((name) => `node_executions.${name}`)
   .join(", ");
 
-/** As lists tell it: whatever has children is a parent, so that clients which walk a list find them (branches say nothing of it in events). */
+/** As clients are told: whatever has children is a parent, so that they look for them (events of branches do not say it). */
 export const listedNodeColumns = nodeColumns.replace(
   "node_executions.is_parent",
   `(node_executions.is_parent OR EXISTS (SELECT 1 FROM node_executions child

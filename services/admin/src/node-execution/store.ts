@@ -1,6 +1,6 @@
 import { bigintArray, type Queryable, textArray } from "@flyte-ts/postgres";
+import type { NodeState } from "@flyte-ts/execution-state";
 import { upsert, type WrittenColumn } from "../event/columns.js";
-import type { NodeState } from "../event/node-state.js";
 import { nodePhaseName, nodePhaseOf } from "../event/phase-name.js";
 import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../event/progress-columns.js";
 

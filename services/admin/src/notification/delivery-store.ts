@@ -1,8 +1,9 @@
 import type { Queryable } from "@flyte-ts/postgres";
+import { storableText } from "@flyte-ts/execution-state";
 import type { TakenRow, WorkTable } from "../background/lease.js";
 import type { EndedExecution } from "../ended/ended-execution.js";
 import { workflowPhaseName } from "../event/phase-name.js";
-import { reasonText, storableText } from "../storable-text.js";
+import { reasonText } from "../storable-text.js";
 import type { Channel, Delivery } from "./plan.js";
 
 export const DELIVERIES: WorkTable = { name: "notification_deliveries", key: "id", reason: "last_error" };

@@ -11,6 +11,7 @@ import { planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 import { checkProject } from "./check.js";
 import { projectEntity } from "./list-entity.js";
+import { checkNotReserved } from "./reserved.js";
 import { findProject, type ProjectRow, type StoredProject, storedProject } from "./require.js";
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
@@ -31,6 +32,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
       if (project === undefined) throw missingArgument("project");
       checkText(project.name, "project_name");
       checkProject(project);
+      checkNotReserved(project.id, config);
       const { count } = await db.query({
         text: `INSERT INTO projects (identifier, name, description, labels, state, created_at, updated_at)
           VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING`,

@@ -1,8 +1,8 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
+import { isTime } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import { isTime } from "../event/time.js";
 import { checkText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
 import { rowLimit } from "../page.js";

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { NodePhase, WorkflowPhase } from "@flyte-ts/domain";
 import {
@@ -6,6 +6,7 @@ import {
   TaskExecution_Phase as Task,
   WorkflowExecution_Phase as Workflow,
 } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { NodeExecutionEventSchema, TaskExecutionEventSchema, WorkflowExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { BlobStore } from "@flyte-ts/blobstore";
@@ -14,10 +15,10 @@ import type { Database } from "@flyte-ts/postgres";
 import { Code } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "@flyte-ts/execution-state";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { offloadNames } from "../event/offload-names.js";
-import { readNodeEvent, readTaskEvent, readWorkflowEvent } from "../event/read.js";
 import { bareExecution } from "../execution/bare-execution.fixture.js";
 import { insertExecution } from "../execution/insert.js";
 import { ExecutionIds } from "../ingest/execution-ids.js";
@@ -25,6 +26,7 @@ import type { Item } from "../ingest/item.js";
 import { recordBatch } from "../ingest/record-batch.js";
 import { MemoryKube } from "../launcher/memory-kube.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
+import { completeEnds } from "./complete-ends.js";
 import { settleOnce } from "./settle.js";
 
 const config = adminConfigSchema.parse({});
@@ -134,6 +136,59 @@ describe("ends that nobody reported", () => {
       sortBy: { key: "node_id", direction: 1 },
     });
     expect(nodeExecutions.map(({ closure }) => Node[closure?.phase ?? 0])).toEqual(["ABORTED", "SUCCEEDED"]);
+  });
+
+  test("a node of which no event told has its end, times, error and outputs from the resource, until an event comes", async () => {
+    const outputs = Buffer.from(toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o: {} } }))).toString("base64");
+    const times = { startedAt: "2026-01-01T00:00:00Z", stoppedAt: "2026-01-01T00:00:09Z" };
+    const nodeStatus = {
+      small: { phase: NodePhase.Succeeded, outputs, ...times },
+      large: { phase: NodePhase.Succeeded, ...times },
+      bad: { phase: NodePhase.Failed, error: { code: "C", message: "m", kind: "USER" }, ...times },
+      skippedArm: { phase: NodePhase.Skipped, parentNode: "small" },
+    };
+    const status = { phase: WorkflowPhase.Failed, dataDir: "s3://b/e", nodeStatus };
+    kube.objects.set(`p-d/${name}`, { metadata: { name }, status });
+    await record(node("bad", Node.RUNNING), workflow(Workflow.FAILED));
+    const present = { head: async (uri: string) => (uri === "s3://b/e/large/data/0/outputs.pb" ? { size: 1 } : undefined) };
+    const deps = { db, blobs: present as unknown as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] };
+    const [row] = (await db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = $1", values: [name] })).rows;
+    expect(await completeEnds(deps, [row?.id ?? 0n])).toEqual(new Set());
+    expect(await seen()).toEqual({ small: "SUCCEEDED", large: "SUCCEEDED", bad: "FAILED" });
+    const closureOf = async (nodeId: string) =>
+      (await served.admin.getNodeExecution({ id: { nodeId, executionId: executionId() } })).closure;
+    expect(await closureOf("bad")).toMatchObject({ outputResult: { case: "error", value: { code: "C" } }, duration: {} });
+    expect(await closureOf("large")).toMatchObject({
+      outputResult: { value: "s3://b/e/large/data/0/outputs.pb" },
+      startedAt: { seconds: 1_767_225_600n },
+      duration: { seconds: 9n },
+    });
+    const data = await served.admin.getNodeExecutionData({ id: { nodeId: "small", executionId: executionId() } });
+    expect(Object.keys(data.fullOutputs?.literals ?? {})).toEqual(["o"]);
+    await record(node("small", Node.SUCCEEDED, { outputResult: { case: "outputUri", value: "s3://b/told" } }));
+    expect(await closureOf("small")).toMatchObject({ outputResult: { value: "s3://b/told" } });
+    await settle();
+  });
+
+  test("an end waits while the resource that completes it cannot be read", async () => {
+    kube.down = true;
+    await record(node("n0", Node.RUNNING));
+    const [row] = (await db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = $1", values: [name] })).rows;
+    const deps = { db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] };
+    const complete = (executionIds: readonly bigint[]) => completeEnds(deps, executionIds);
+    const end = workflow(Workflow.SUCCEEDED);
+    const batch = { db, ids, onUnrecordable: () => undefined, completeEnds: complete };
+    expect((await recordBatch(batch, [end])).outcomes).toEqual(["waits"]);
+    kube.down = false;
+    kube.objects.set(`p-d/${name}`, {
+      metadata: { name },
+      status: { phase: WorkflowPhase.Success, nodeStatus: { n0: { phase: NodePhase.Succeeded } } },
+    });
+    const { outcomes, ended } = await recordBatch(batch, [end]);
+    expect(outcomes).toEqual(["recorded"]);
+    expect(ended.map(({ rowId }) => rowId)).toEqual([row?.id]);
+    expect(await seen()).toEqual({ n0: "SUCCEEDED" });
+    await settle();
   });
 
   test("an execution whose rows cannot be written keeps no other from being settled", async () => {

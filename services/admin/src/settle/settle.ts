@@ -1,27 +1,28 @@
 import type { NodeExecution_Phase as NodePhase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { KubeObject } from "@flyte-ts/kubernetes";
 import { isUnavailable, type Queryable } from "@flyte-ts/postgres";
-import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import {
+  type NodeFact,
+  type TaskFact,
+  foldNode,
+  type NodeState,
+  type Progress,
+  foldTask,
+  type TaskState,
+  settleNode,
+  settleTask,
+  type ResourceNode,
+  type Settlement,
+} from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
-import type { NodeFact, TaskFact } from "../event/facts.js";
-import { foldNode, type NodeState } from "../event/node-state.js";
 import { workflowPhaseOf } from "../event/phase-name.js";
-import type { Progress } from "../event/progress.js";
-import { foldTask, type TaskState } from "../event/task-state.js";
-import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
-import { clusterOf, type LaunchKube } from "../launcher/launch.js";
 import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../node-execution/store.js";
 import { loadTasks, saveTasks, type TaskWrite } from "../task-execution/store.js";
-import { settleNode, settleTask, type Settlement } from "./decide.js";
+import { completeNodes, nodesInResource, type ResourceDeps } from "./from-resource.js";
 import { executionsWithOpenRows, findOpenNodes, findOpenTasks } from "./open-rows.js";
 import { markSettled } from "./settled.js";
-import { nodeStatusesOf, toldPhases } from "./told.js";
 
-export interface SettleDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "logger" | "changed"> {
-  readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: Pick<LaunchKube, "get"> }[];
-  readonly health?: AdminDeps["health"];
-}
+export interface SettleDeps extends ResourceDeps, Pick<AdminDeps, "changed"> {}
 
 interface Ended extends ExecutionName {
   readonly rowId: bigint;
@@ -72,7 +73,7 @@ async function isSettledNow(deps: SettleDeps, execution: Ended): Promise<boolean
 
 async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
   const told = await toldOf(deps, execution);
-  let rows = 0;
+  let rows = await completeNodes(deps, execution.rowId, told);
   // A row that somebody else wrote meanwhile is found again; each round leaves fewer.
   for (let more = true; more; ) {
     const nodes = await settleNodes(deps.db, execution, told);
@@ -88,21 +89,12 @@ async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
 }
 
 /** Without data plane, or without the resource, nothing is told. */
-async function toldOf(deps: SettleDeps, { project, domain, name, cluster }: Ended): Promise<ReadonlyMap<string, number>> {
-  const dataPlane = clusterOf(deps.clusters as AdminDeps["clusters"], cluster);
-  if (dataPlane === undefined || deps.health?.problem(dataPlane.name) !== undefined) return new Map();
-  const { kube } = dataPlane;
-  const namespace = namespaceOf(deps.config.namespaceTemplate, project, domain);
-  try {
-    const object = await kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });
-    return toldPhases(await nodeStatusesOf(deps.blobs, object?.status));
-  } catch (error) {
-    deps.logger.warn({ execution: `${project}/${domain}/${name}`, error: String(error) }, "resource of an ended execution cannot be read");
-    return new Map();
-  }
+async function toldOf(deps: SettleDeps, execution: Ended): Promise<ReadonlyMap<string, ResourceNode>> {
+  const nodes = await nodesInResource(deps, execution);
+  return nodes === "away" || nodes === "gone" ? new Map() : nodes;
 }
 
-async function settleNodes(db: Queryable, execution: Ended, told: ReadonlyMap<string, number>): Promise<number> {
+async function settleNodes(db: Queryable, execution: Ended, told: ReadonlyMap<string, ResourceNode>): Promise<number> {
   const open = await findOpenNodes(db, execution.rowId, ROWS);
   if (open.length === 0) return 0;
   const openIds = new Set(open.map(({ nodeId }) => nodeId));
@@ -116,7 +108,7 @@ async function settleNodes(db: Queryable, execution: Ended, told: ReadonlyMap<st
   const writes = chosen.flatMap(({ nodeId, parent, ofEarlierAttempt }): NodeWrite[] => {
     const before = stored.get(nodeKeyText({ executionId: execution.rowId, nodeId }));
     if (before === undefined) return [];
-    const settlement = settleNode({ execution: execution.phase, parent, ofEarlierAttempt, told: told.get(nodeId) });
+    const settlement = settleNode({ execution: execution.phase, parent, ofEarlierAttempt, told: told.get(nodeId)?.status.phase });
     const state = foldNode(before.state, nodeFact(before.state, settlement, execution), before.state.phaseOrder);
     return [{ executionId: execution.rowId, nodeId, state, revision: before.revision + 1 }];
   });

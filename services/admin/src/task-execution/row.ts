@@ -14,12 +14,12 @@ import {
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
+import { taskKey } from "@flyte-ts/execution-state";
 import { taskPhaseOf } from "../event/phase-name.js";
 import { setTimes } from "../event/progress-columns.js";
 import type { ExecutionName } from "../execution/state.js";
 import { unreportedEnd } from "../settle/unreported-end.js";
 import { assembleClosure } from "./closure.js";
-import { taskKey } from "./task-key.js";
 
 /** What clients see of a task attempt, as the table has it. */
 export interface TaskRow {

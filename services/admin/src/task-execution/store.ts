@@ -1,9 +1,9 @@
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { bigintArray, byteaArray, type Queryable, textArray } from "@flyte-ts/postgres";
+import type { TaskState } from "@flyte-ts/execution-state";
 import { upsert, type WrittenColumn } from "../event/columns.js";
 import { taskPhaseName, taskPhaseOf } from "../event/phase-name.js";
 import { type ProgressRow, progressColumns, selectProgress, storedProgress } from "../event/progress-columns.js";
-import type { TaskState } from "../event/task-state.js";
 
 export interface TaskKey {
   readonly executionId: bigint;

@@ -14,6 +14,7 @@ import { structureDifference } from "../structure-difference.js";
 import { findTask } from "./find.js";
 import { askedByPod } from "./pod-resources.js";
 import { type Asked, askedByContainer, checkResources, platformResources } from "./resources.js";
+import { checkTaskType } from "./whitelist.js";
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
 
@@ -68,6 +69,7 @@ export async function createTask(deps: Deps, { id, spec }: TaskCreateRequest): P
 /** Rules of contract §2.2 that need no compiler. */
 async function checkTemplate(deps: Deps, id: Identifier, template: TaskTemplate): Promise<void> {
   checkName(template.type, "type");
+  checkTaskType(template.type, id, deps.config);
   if (template.metadata === undefined) throw missingArgument("metadata");
   if (template.metadata.runtime !== undefined) checkText(template.metadata.runtime.version, "runtime version");
   if (template.interface === undefined) throw missingArgument("typed interface");

@@ -317,7 +317,7 @@ test("roles that the owner has no more", async () => {
     await world.settle({ bindings: async () => bindings as never });
     return (await world.fired()).at(-1);
   };
-  const role = (holder: object, given: string) => ({ ...holder, role: given, ...scope });
+  const role = (holder: object, given: string) => ({ issuer: "i", ...holder, role: given, ...scope });
   expect(await fire("s1", [role({ kind: "subject", name: "ann" }, "runner")])).toBe("s1 started");
   expect(await fire("s2", [role({ kind: "group", name: "team" }, "contributor")])).toBe("s2 started");
   expect(await fire("s3", [role({ kind: "subject", name: "ann" }, "viewer")])).toBe(

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { isSignedBy, secretBytes, WEBHOOK_HEADERS } from "@flyte-ts/outbound";
 import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 
@@ -12,7 +12,9 @@ export interface Delivery {
   readonly timestamp: number | undefined;
 }
 
-const ID = /^[\x21-\x7e]{1,200}$/;
+const GITHUB_ID = /^[\x21-\x7e]{1,200}$/;
+/** Standard Webhooks sign `id.timestamp.body`: with a dot in the id, the same signature would fit another time and body. */
+const STANDARD_ID = /^[\x21-\x2d\x2f-\x7e]{1,200}$/;
 const SHA256 = /^sha256=([0-9a-f]{64})$/;
 
 /** What a request says of itself in the headers of its scheme; undefined when something is missing or malformed. */
@@ -20,7 +22,7 @@ export function deliveryOf(scheme: WebhookScheme, header: HeaderOf): Delivery | 
   const github = scheme === WebhookScheme.GITHUB;
   const id = header(github ? "x-github-delivery" : WEBHOOK_HEADERS.id) ?? "";
   const signature = header(github ? "x-hub-signature-256" : WEBHOOK_HEADERS.signature) ?? "";
-  if (!ID.test(id) || signature === "") return undefined;
+  if (!(github ? GITHUB_ID : STANDARD_ID).test(id) || signature === "") return undefined;
   if (github) return SHA256.test(signature) ? { id, signature, timestamp: undefined } : undefined;
   const time = header(WEBHOOK_HEADERS.timestamp) ?? "";
   return /^[0-9]{1,12}$/.test(time) ? { id, signature, timestamp: Number(time) } : undefined;
@@ -34,6 +36,14 @@ export function isSigned({ id, signature, timestamp }: Delivery, body: Uint8Arra
     const right = createHmac("sha256", secret).update(body).digest();
     return given.length === right.length && timingSafeEqual(given, right);
   });
+}
+
+/**
+ * The text by which a delivery is known when it comes again, made of what is signed alone. GitHub signs the body and neither id
+ * nor time, so there the body is what must not come twice.
+ */
+export function causeOfDelivery({ id, timestamp }: Delivery, body: Uint8Array): string {
+  return timestamp === undefined ? `webhook sha256:${createHash("sha256").update(body).digest("hex")}` : `webhook ${id}`;
 }
 
 /** GitHub asks with a `ping` whether anybody is there, when a webhook is made. */

@@ -6,7 +6,7 @@ import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { AdminDeps } from "../deps.js";
 import { jsonBody } from "./json-body.js";
 import type { SecretOf } from "./secret.js";
-import { type Delivery, deliveryOf, type HeaderOf, isPing, isSigned } from "./signed-webhook.js";
+import { causeOfDelivery, type Delivery, deliveryOf, type HeaderOf, isPing, isSigned } from "./signed-webhook.js";
 import { findTrigger, type StoredTrigger, type TriggerName, WEBHOOK_PREFIX } from "./stored-trigger.js";
 
 export type WebhookDeps = Pick<AdminDeps, "db" | "config" | "clock" | "logger"> & { readonly secretOf: SecretOf };
@@ -107,7 +107,7 @@ async function fireFor(
   trigger: StoredTrigger,
   { delivery, body }: { readonly delivery: Delivery; readonly body: Uint8Array },
 ): Promise<Answer> {
-  const cause = `webhook ${delivery.id}`;
+  const cause = causeOfDelivery(delivery, body);
   const launchPlan = trigger.trigger.launchPlan;
   const started = {
     project: launchPlan?.project ?? "",

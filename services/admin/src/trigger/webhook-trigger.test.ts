@@ -162,7 +162,7 @@ test("another secret takes the place of the first, which counts for another day"
   }
 });
 
-test("as GitHub sends: signed with the secret as it is written, known by its delivery", async () => {
+test("as GitHub sends: signed with the secret as it is written, known by its signed body whatever its delivery is called", async () => {
   await world.triggers.deleteTrigger({ id: hook });
   const github = await make(WebhookScheme.GITHUB);
   const post = async (delivery: string, { body = '{"data":{"x":3}}', event = "push", key = github.secret } = {}) => {
@@ -174,10 +174,24 @@ test("as GitHub sends: signed with the secret as it is written, known by its del
   expect(await post("1")).toBe(202);
   expect(await post("1")).toBe(200);
   expect(await post("2", { key: secret })).toBe(401);
+  // Only the body is signed: who has seen a delivery cannot send it again under another id.
+  expect(await post("3")).toBe(200);
   // A trigger that is made again under its name has another secret.
   expect(github.secret).not.toBe(secret);
   await world.settle();
   expect(await world.fired()).toEqual(["1 started"]);
+});
+
+test("an id with a dot is refused: it would let the signed time and body be cut in another place", async () => {
+  await world.triggers.deleteTrigger({ id: hook });
+  const { path: made, secret: own } = await make(WebhookScheme.STANDARD);
+  const seconds = Math.floor(now.getTime() / 1000);
+  const body = `${seconds}.{}`;
+  const shifted = { id: `d.${seconds}`, timestamp: seconds, body: "{}" };
+  const { "webhook-signature": signature = "" } = signatureHeaders({ id: "d", timestamp: seconds, body }, [secretBytes(own)]);
+  const headers = { "webhook-id": shifted.id, "webhook-timestamp": String(seconds), "webhook-signature": signature };
+  const response = await fetch(`http://127.0.0.1:${world.served.port}${made}`, { method: "POST", body: shifted.body, headers });
+  expect(response.status).toBe(401);
 });
 
 test("secrets follow from the key: the same in every replica, another for another key, none that is short", async () => {

@@ -8,7 +8,11 @@ export interface Build {
   readonly time: string;
 }
 
-/** What this server is. */
+/** The Flyte release whose interfaces this server has; clients choose by it what they may ask. */
+export const INTERFACE_VERSION = "v1.16.8";
+
+/** Answers which Flyte release this server is like, and in `Build` which release of its own it is. */
 export function versionRpcs({ version, revision, time }: Build): ServiceImplementation<typeof AdminService> {
-  return { getVersion: () => ({ controlPlaneVersion: { Version: version, Build: revision, BuildTime: time } }) };
+  const controlPlaneVersion = { Version: INTERFACE_VERSION, Build: `flyte-ts ${version} (${revision})`, BuildTime: time };
+  return { getVersion: () => ({ controlPlaneVersion }) };
 }

@@ -5,7 +5,7 @@ import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execut
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { durationOf, timestampOf } from "../event/time.js";
+import { durationOf, timestampOf } from "@flyte-ts/execution-state";
 import { MessageWriter } from "./message-writer.js";
 import { withoutField } from "./without-field.js";
 

@@ -10,6 +10,7 @@ import { storeDescription } from "../description-entity/store.js";
 import { alreadyExists, invalidArgument } from "../invalid.js";
 import { ensureNamedEntity } from "../named-entity/ensure.js";
 import { structureDifference } from "../structure-difference.js";
+import { refuseExpansion } from "./expansion.js";
 import { compileStoredWorkflow, type WorkflowDefinition } from "./compile.js";
 import type { CompiledWorkflow } from "./compiler/compile-to-bytes.js";
 import { findWorkflowClosure } from "./find.js";
@@ -81,8 +82,9 @@ async function insert({ db, clock }: Deps, { workflow, state, compiled }: NewRow
   return db.transaction(async (tx) => {
     const { rows } = await tx.query<{ id: bigint }>({
       name: "create-workflow",
-      text: `INSERT INTO workflows (project, domain, name, version, short_description, typed_interface, closure, digest, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) ON CONFLICT DO NOTHING RETURNING id`,
+      text: `INSERT INTO workflows (project, domain, name, version, short_description, typed_interface, closure, digest,
+          created_at, updated_at, expanded_instances, expanded_depth)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING id`,
       values: [
         id.project,
         id.domain,
@@ -93,6 +95,8 @@ async function insert({ db, clock }: Deps, { workflow, state, compiled }: NewRow
         compiled.bytes,
         compiled.digest,
         now,
+        compiled.expansion.instances,
+        compiled.expansion.depth,
       ],
     });
     if (rows[0] === undefined) return undefined;
@@ -102,7 +106,7 @@ async function insert({ db, clock }: Deps, { workflow, state, compiled }: NewRow
   });
 }
 
-function checkLimits({ config }: Deps, id: Identifier, { bytes, nodes: all }: CompiledWorkflow): void {
+function checkLimits({ config }: Deps, id: Identifier, { bytes, nodes: all, expansion }: CompiledWorkflow): void {
   const { maxWorkflowNodes, workflowSizeLimit } = config.registration;
   if (workflowSizeLimit > 0 && bytes.length > workflowSizeLimit) {
     throw invalidArgument(`spec: the compiled workflow [${id.name}] has ${bytes.length} bytes, the limit is ${workflowSizeLimit}`);
@@ -111,6 +115,7 @@ function checkLimits({ config }: Deps, id: Identifier, { bytes, nodes: all }: Co
   if (maxWorkflowNodes > 0 && nodes > maxWorkflowNodes) {
     throw invalidArgument(`number of nodes in workflow [${id.name}] exceeds limit (${nodes} > ${maxWorkflowNodes})`);
   }
+  refuseExpansion(id.name, expansion, config);
 }
 
 /** The error for a version that is there already, with the same content. */

@@ -43,12 +43,22 @@ const INERT = {
   "content-security-policy": "sandbox allow-scripts allow-popups allow-downloads",
 } as const;
 
-/** Headers that a reader of an object gets. */
+/** Bytes that a header's value cannot hold (RFC 9110 §5.5). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the bytes that are refused.
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** Headers that a reader of an object gets. @throws S3Error InvalidArgument for a header that cannot be sent. */
 export function objectHeaders(request: S3Request, { info, modifiedAt }: OpenObject): Record<string, string> {
   const headers: Record<string, string> = { "content-type": "binary/octet-stream", ...info.headers };
   for (const name of KEPT) {
     const override = parameter(request, `response-${name}`);
-    if (override !== undefined) headers[name] = override;
+    if (override === undefined) continue;
+    if (UNSENDABLE.test(override))
+      throw new S3Error(
+        "InvalidArgument",
+        `response-${name} must not contain line breaks, other control characters or characters outside of Latin-1`,
+      );
+    headers[name] = override;
   }
   for (const [name, value] of Object.entries(info.metadata)) headers[`${META}${name}`] = value;
   if (request.headers.get("x-amz-checksum-mode")?.toUpperCase() === "ENABLED" && !request.headers.has("range"))

@@ -14,7 +14,9 @@ const CODES = {
   RequestEntityTooLarge: 413,
   UnsupportedMediaType: 415,
   Invalid: 422,
+  TooManyRequests: 429,
   InternalError: 500,
+  ServiceUnavailable: 503,
   Timeout: 504,
 } as const;
 

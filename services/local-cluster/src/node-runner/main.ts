@@ -5,6 +5,8 @@ import { nodeRunnerConfig } from "./config.js";
 import { startNodeRunner } from "./node-runner.js";
 
 mapStacks();
+// Pods inherit it: what they and this service write belongs to their user alone.
+process.umask(0o077);
 const config = serviceConfig(nodeRunnerConfig, "node-runner", process);
 const logger = createLogger({ service: "node-runner", level: config.logLevel });
 try {

@@ -1,13 +1,42 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, write } from "node:fs";
+import { isFull } from "./disk.js";
+
+/** Pause between two tries to write to a full disk, ms. */
+const ROOM_POLL_MS = 500;
+
+/** Writes to an open file, as `fs.write` does; a test has its own. */
+export type Write = (
+  fd: number,
+  from: { readonly buffer: Buffer; readonly offset: number },
+  done: (error: NodeJS.ErrnoException | null, written: number) => void,
+) => void;
+
+const writeToDisk: Write = (fd, { buffer, offset }, done) => write(fd, buffer, offset, buffer.length - offset, null, done);
+
+export interface LogOptions {
+  /** Bytes of the file that are kept. */
+  readonly length: number;
+  /** Called once when the disk refuses a write for good; nothing is acknowledged after that. */
+  readonly fail: (error: Error) => void;
+  /** Told when the disk is full, and, with undefined, when writing goes on. */
+  readonly onFull?: (error: Error | undefined) => void;
+  /** Nothing is written before: the end of the log before this one. */
+  readonly after?: Promise<void>;
+  readonly write?: Write;
+}
 
 /**
  * An append-only file whose writes are on disk when `append` resolves. Lines that
  * arrive while one write is under way go out together with the next (group
- * commit), so many clients share one disk flush (0.1 ms and more).
+ * commit), so many clients share one disk flush (0.1 ms and more). On a full disk
+ * a write waits for room and then goes on where it stopped.
  */
 export class LogFile {
   readonly #fd: number;
   readonly #fail: (error: Error) => void;
+  readonly #onFull: ((error: Error | undefined) => void) | undefined;
+  readonly #write: Write;
+  #full = false;
   #lines: string[] = [];
   #waiting: (() => void)[] = [];
   #writing = false;
@@ -15,16 +44,14 @@ export class LogFile {
   /** Bytes in the file. */
   bytes: number;
 
-  /**
-   * `fail` is called once if the disk refuses a write; nothing is acknowledged
-   * after that. Nothing is written before `after`: the end of the log before this one.
-   */
-  constructor(path: string, { length, fail, after }: { length: number; fail: (error: Error) => void; after?: Promise<void> }) {
+  constructor(path: string, { length, fail, onFull, after, write: given = writeToDisk }: LogOptions) {
     this.#fd = openSync(path, constants.O_CREAT | constants.O_WRONLY | constants.O_APPEND | constants.O_DSYNC, 0o600);
     ftruncateSync(this.#fd, length);
     fsyncSync(this.#fd);
     this.bytes = length;
     this.#fail = fail;
+    this.#onFull = onFull;
+    this.#write = given;
     if (after === undefined) return;
     this.#writing = true;
     void after.then(() => this.#next());
@@ -57,13 +84,26 @@ export class LogFile {
   }
 
   #writeFrom(buffer: Buffer, offset: number, done: () => void): void {
-    write(this.#fd, buffer, offset, buffer.length - offset, null, (error, count) => {
-      if (error !== null) {
+    this.#write(this.#fd, { buffer, offset }, (error, count) => {
+      if (error !== null && isFull(error)) {
+        this.#setFull(error);
+        // Readiness shows it meanwhile; the timer keeps the process, which owes its clients these writes.
+        setTimeout(() => this.#writeFrom(buffer, offset, done), ROOM_POLL_MS);
+      } else if (error !== null) {
         this.#failed = true;
         this.#fail(error);
       } else if (offset + count < buffer.length) this.#writeFrom(buffer, offset + count, done);
-      else done();
+      else {
+        this.#setFull(undefined);
+        done();
+      }
     });
+  }
+
+  #setFull(error: Error | undefined): void {
+    if (this.#full === (error !== undefined)) return;
+    this.#full = error !== undefined;
+    this.#onFull?.(error);
   }
 
   close(): void {

@@ -1,13 +1,17 @@
-import { closeSync, createWriteStream, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
-import { once } from "node:events";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { LogFile } from "./log-file.js";
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { LogFile, type Write } from "./log-file.js";
 import { parseRecord, putLine } from "./log-record.js";
 import { ObjectStore } from "./object-store.js";
-import { fileBytes, findSegments, logPath, readLines, snapshotPath } from "./segments.js";
+import { fileBytes, findSegments, logPath, readLines, type Segment, snapshotPath } from "./segments.js";
+
+/** Characters that go to a snapshot at once; requests are served between two pieces. */
+const SNAPSHOT_PIECE = 64 * 1024;
 
 export interface PersistentStore {
   readonly store: ObjectStore;
+  /** The disk is full: why writes are not acknowledged now. */
+  readonly full: Error | undefined;
   /** Bytes of a write cut off by a crash that were dropped on opening. */
   readonly droppedBytes: number;
   /** Writes the state in full and starts a new log. */
@@ -19,27 +23,44 @@ export interface StoreOptions {
   readonly folder: string;
   /** Called when the disk refuses a write; the process must end, since its memory is ahead of the disk. */
   readonly fail: (error: Error) => void;
+  /** Told when the disk is full, and, with undefined, when writing goes on. */
+  readonly onFull?: (error: Error | undefined) => void;
+  /** Told of a snapshot that could not be written; the logs hold all that it would, and the next one comes later. */
+  readonly onSnapshotFailed?: (error: Error) => void;
+  /** In place of the disk's, in tests. */
+  readonly write?: Write;
   /** Log length that starts a snapshot. */
   readonly snapshotAtBytes?: number;
 }
 
-/** Opens the store of a folder: the newest snapshot, then the logs after it. */
-export async function openStore({ folder, fail, snapshotAtBytes = 64 << 20 }: StoreOptions): Promise<PersistentStore> {
+/**
+ * Opens the store of a folder: the newest snapshot, then the logs after it. A log begins when the one before it has been written in full,
+ * so a log whose end was cut off by a crash or a full disk has only empty ones after it: those go, and writing continues on it.
+ *
+ * @throws Error naming the file, when records are missing between others
+ */
+export async function openStore(options: StoreOptions): Promise<PersistentStore> {
+  const { folder, fail, onFull, onSnapshotFailed, snapshotAtBytes = 64 << 20 } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { logs, snapshots } = findSegments(folder);
+  const { logs, snapshots, unfinished } = findSegments(folder);
+  for (const path of unfinished) rmSync(path, { recursive: true, force: true });
   const base = snapshots.at(-1);
   const store = new ObjectStore(base?.revision ?? 0);
   if (base !== undefined) await loadSnapshot(store, base.path);
   const live = logs.filter((log) => log.revision >= (base?.revision ?? 0));
-  let whole = 0;
-  for (const [index, log] of live.entries()) {
-    whole = await replayLog(store, log.path);
-    if (whole < fileBytes(log.path) && index < live.length - 1)
-      throw new Error(`${log.path} is damaged after byte ${whole}, and newer logs follow it`);
-  }
+  const whole = await replayLogs(store, live);
   const last = live.at(-1);
   const droppedBytes = last === undefined ? 0 : fileBytes(last.path) - whole;
-  let log = new LogFile(last?.path ?? logPath(folder, store.revision), { length: whole, fail });
+  let full: Error | undefined;
+  const logOptions = {
+    fail,
+    onFull: (error: Error | undefined) => {
+      full = error;
+      onFull?.(error);
+    },
+    ...(options.write && { write: options.write }),
+  };
+  let log = new LogFile(last?.path ?? logPath(folder, store.revision), { length: whole, ...logOptions });
   syncFolder(folder);
 
   let running: Promise<void> | undefined;
@@ -49,7 +70,7 @@ export async function openStore({ folder, fail, snapshotAtBytes = 64 << 20 }: St
     const objects = [...store.values()];
     const old = log;
     const drained = store.durable(revision);
-    log = new LogFile(logPath(folder, revision), { length: 0, fail, after: drained });
+    log = new LogFile(logPath(folder, revision), { length: 0, ...logOptions, after: drained });
     syncFolder(folder);
     await drained;
     old.close();
@@ -64,22 +85,55 @@ export async function openStore({ folder, fail, snapshotAtBytes = 64 << 20 }: St
     });
     return running;
   };
+  let nextSnapshotAt = 0;
+  const snapshotFailed = (error: Error) => {
+    // Not with every write from now on.
+    nextSnapshotAt = log.bytes + snapshotAtBytes;
+    onSnapshotFailed?.(error);
+  };
   store.attach({
     append: (line, written) => {
       log.append(line, written);
-      if (running === undefined && log.bytes > Math.max(snapshotAtBytes, 2 * snapshotBytes)) snapshot().catch(fail);
+      if (running !== undefined || log.bytes <= Math.max(snapshotAtBytes, 2 * snapshotBytes, nextSnapshotAt)) return;
+      nextSnapshotAt = 0;
+      snapshot().catch(snapshotFailed);
     },
   });
   return {
     store,
     droppedBytes,
+    get full() {
+      return full;
+    },
     snapshot,
     close: async () => {
-      await running;
+      // Without the snapshot the logs hold everything.
+      if (full === undefined) await running?.catch(() => undefined);
+      // On a full disk nothing of what waits has been acknowledged.
+      if (full !== undefined) return;
       await store.durable();
       log.close();
     },
   };
+}
+
+/**
+ * Reads logs, oldest first. Each is named by the revision at which it began; those that began at one that the log before does not reach,
+ * because its end was cut off, are empty and go. @returns bytes of whole records in the last one that is left
+ */
+async function replayLogs(store: ObjectStore, logs: Segment[]): Promise<number> {
+  let whole = 0;
+  for (const [index, log] of logs.entries()) {
+    whole = await replayLog(store, log.path);
+    const later = logs.slice(index + 1);
+    if (later.length === 0 || (whole === fileBytes(log.path) && later[0]?.revision === store.revision)) continue;
+    if (later.some(({ path }) => fileBytes(path) > 0))
+      throw new Error(`${log.path} is damaged after byte ${whole}, and newer logs follow it`);
+    for (const { path } of later) rmSync(path);
+    logs.splice(index + 1);
+    break;
+  }
+  return whole;
 }
 
 /** Answers how many bytes of the file are whole records. */
@@ -102,24 +156,36 @@ async function loadSnapshot(store: ObjectStore, path: string): Promise<void> {
   }
 }
 
-async function writeSnapshot(
-  path: string,
-  objects: ReturnType<ObjectStore["values"]> extends Generator<infer T> ? readonly T[] : never,
-): Promise<number> {
+type Objects = ReturnType<ObjectStore["values"]> extends Generator<infer T> ? readonly T[] : never;
+
+/** @throws Error when the disk refuses it; nothing of it is left then */
+async function writeSnapshot(path: string, objects: Objects): Promise<number> {
   const partial = `${path}.partial`;
-  const stream = createWriteStream(partial, { mode: 0o600, flush: true });
+  const file = await open(partial, "w", 0o600);
   let bytes = 0;
-  for (const [index, { resource, stored }] of objects.entries()) {
-    // Not stored.text(): the text of an object that nobody reads need not stay in memory.
-    const line = putLine(stored.revision, resource, JSON.stringify(stored.object));
-    bytes += line.length;
-    if (!stream.write(line)) await once(stream, "drain");
-    if (index % 64 === 63) await nextTurn();
+  try {
+    let lines: string[] = [];
+    let length = 0;
+    for (const { resource, stored } of objects) {
+      // Not stored.text(): the text of an object that nobody reads need not stay in memory.
+      const line = putLine(stored.revision, resource, JSON.stringify(stored.object));
+      lines.push(line);
+      length += line.length;
+      if (length < SNAPSHOT_PIECE) continue;
+      await file.appendFile(lines.join(""));
+      bytes += length;
+      [lines, length] = [[], 0];
+    }
+    await file.appendFile(lines.join(""));
+    await file.sync();
+    await file.close();
+    renameSync(partial, path);
+    return bytes + length;
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    rmSync(partial, { force: true });
+    throw error;
   }
-  stream.end();
-  await once(stream, "close");
-  renameSync(partial, path);
-  return bytes;
 }
 
 function syncFolder(folder: string): void {

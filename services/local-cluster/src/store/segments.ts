@@ -15,13 +15,16 @@ export const logPath = (folder: string, revision: number) => join(folder, `log-$
 /** State as of `revision`. */
 export const snapshotPath = (folder: string, revision: number) => join(folder, `snapshot-${digits(revision)}.jsonl`);
 
-export function findSegments(folder: string): { logs: Segment[]; snapshots: Segment[] } {
-  const found = readdirSync(folder).flatMap((name) => {
+/** Logs and snapshots of a folder, oldest first, and snapshots that were never finished. */
+export function findSegments(folder: string): { logs: Segment[]; snapshots: Segment[]; unfinished: string[] } {
+  const names = readdirSync(folder);
+  const found = names.flatMap((name) => {
     const parts = /^(log|snapshot)-(\d{16})\.jsonl$/.exec(name);
     return parts === null ? [] : [{ kind: parts[1], path: join(folder, name), revision: Number(parts[2]) }];
   });
+  const unfinished = names.filter((name) => /^snapshot-\d{16}\.jsonl\.partial$/.test(name)).map((name) => join(folder, name));
   found.sort((a, b) => a.revision - b.revision);
-  return { logs: found.filter((f) => f.kind === "log"), snapshots: found.filter((f) => f.kind === "snapshot") };
+  return { logs: found.filter((f) => f.kind === "log"), snapshots: found.filter((f) => f.kind === "snapshot"), unfinished };
 }
 
 /** The lines of a file with the offset after each; a last line without an end is left out. */

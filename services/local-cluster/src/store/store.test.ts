@@ -114,6 +114,6 @@ test("a cut-off end is dropped, damage before newer logs is an error", async () 
   expect(third.store.list("/things")).toHaveLength(2);
   await third.close();
   appendFileSync(log, "garbage\n");
-  writeFileSync(join(folder, "log-0000000000000002.jsonl"), "");
+  writeFileSync(join(folder, "log-0000000000000002.jsonl"), '{"r":3,"k":"/things","s":"n","n":"a","d":1}\n');
   await expect(open()).rejects.toThrow("damaged");
 });

@@ -11,7 +11,7 @@ const config = serviceConfig(echoConfig, "plugin-echo", process);
 const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
-const bus = scopedBus(await connectBus({ url: config.nats.url, name: "plugin-echo", logger }), dataPlaneScope(config.cluster));
+const bus = scopedBus(await connectBus({ url: config.nats.url, name: "plugin-echo", logger, metrics }), dataPlaneScope(config.cluster));
 const running = await runPlugin({
   plugin: echoPlugin({ clock, logger, echoDelayMs: config.echoDelayMs }),
   bus,

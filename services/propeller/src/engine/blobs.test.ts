@@ -92,3 +92,30 @@ describe("inputs that are too large for a message", () => {
     expect(d.request("n0").inputs).toBeUndefined();
   });
 });
+
+describe("inputs, for a control plane that reads them at the address that task executions name,", () => {
+  it("stand in the blob store before the attempt begins, and go to its plugin by value still", () => {
+    const d = Driver.of(chain, { storesInputs: true });
+    const uri = `${DIR}/n0/data/inputs.pb`;
+    expect([d.writes, d.takeSent()]).toEqual([[uri], []]);
+    d.observe({ kind: "outputsWritten", uri });
+    expect(d.takeSent()).toEqual(["n0/0 RUN"]);
+    const queued = d.events.find(({ event: { event } }) => event.case === "node" && event.value.id?.nodeId === "n0");
+    expect(queued?.event).toMatchObject({ inputs: undefined, event: { value: { inputValue: { case: "inputUri", value: uri } } } });
+    expect(d.request("n0")).toMatchObject({ inputUri: uri, inputs: numbers({ a: 7 }), inputsWritten: false });
+    d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
+    expect(d.writes).toEqual([uri, `${DIR}/n1/data/inputs.pb`]);
+  });
+
+  it("stand there for an array, not for each of its items", () => {
+    const d = Driver.of(
+      { main: { nodes: { n0: { kind: "array", run: { kind: "task" }, lists: { a: [1, 2] } } } } },
+      { storesInputs: true },
+    );
+    const uri = `${DIR}/n0/data/inputs.pb`;
+    expect(d.writes).toEqual([uri]);
+    d.observe({ kind: "outputsWritten", uri });
+    expect(d.takeSent()).toEqual(["n0/n0/0 RUN", "n0/n1/0 RUN"]);
+    expect(d.writes).toEqual([uri]);
+  });
+});

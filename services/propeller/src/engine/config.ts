@@ -33,8 +33,8 @@ export interface EngineConfig {
   readonly blobRetry: BackoffConfig;
   /** Questions that could not be answered are asked again. */
   readonly askRetry: BackoffConfig;
-  /** What admin will tell of is asked for again after this time, in case its word was lost. */
-  readonly awaitedAgain: BackoffConfig;
+  /** How often the state of children and signals is read again. */
+  readonly awaitedAgain: AwaitedAgain;
   /** Undefined: nothing is cached. */
   readonly cache: CacheConfig | undefined;
   /** On load, events of nodes that ended this long before the last change are published again. */
@@ -50,6 +50,10 @@ export interface EngineConfig {
   readonly unansweredAfter: number;
   /** An attempt that nobody serves, or nobody tells of, fails when it has waited so long; 0: it waits for ever. */
   readonly pluginDeadline: number;
+  /** Node instances that one execution may come to when its sub-workflows are expanded, and that it may hold at once. */
+  readonly maxInstances: number;
+  /** How deep sub-workflows may stand in one another, the workflow itself included. */
+  readonly maxDepth: number;
   /** How deep dynamic nodes may make further ones. */
   readonly maxDynamicDepth: number;
   /** What limits the items of an array that says nothing itself. */
@@ -62,8 +66,15 @@ export interface EngineConfig {
    * by the garbage collector than with 16.
    */
   readonly startsPerRound: number;
+  /** Nodes that are looked at with one observation; the others wait for the observation `room`, so that a large graph lets other executions have their turn. */
+  readonly looksPerRound: number;
   /** Outputs and inputs up to this many bytes travel by value; larger ones go to the blob store. */
   readonly inlineLimit: number;
+  /**
+   * Inputs of whatever size stand in the blob store before an attempt begins. For a control plane that reads the inputs of a task
+   * execution at its `input_uri` alone, such as Go FlyteAdmin.
+   */
+  readonly storesInputs: boolean;
   /** Bytes of outputs that one status may hold by value. */
   readonly inlineBudget: number;
   /** Bytes of JSON, about, up to which the statuses of nodes stand in the resource; larger ones stand in slices. */
@@ -75,6 +86,25 @@ export interface EngineConfig {
   /** A number in [0, 1), for jitter only. */
   readonly random: () => number;
 }
+
+/** Pauses between two readings of what a node waits for. */
+export interface AwaitedAgain {
+  /** The end of a child execution. */
+  readonly readExecution: BackoffConfig;
+  /** The value of a signal. */
+  readonly awaitSignal: BackoffConfig;
+}
+
+const ONCE_A_MINUTE: BackoffConfig = { initial: 60_000, factor: 1, max: 60_000, jitter: 0.5 };
+
+/** For a control plane that tells of ends and signals: a wake may be lost. */
+const LOST_WAKES: AwaitedAgain = { readExecution: ONCE_A_MINUTE, awaitSignal: ONCE_A_MINUTE };
+
+/** For a control plane that tells of neither, such as Go FlyteAdmin; Go FlytePropeller reads a signal every 3 to 5 s. */
+export const POLLED: AwaitedAgain = {
+  readExecution: { initial: 1_000, factor: 1.25, max: 10_000, jitter: 0.3 },
+  awaitSignal: { initial: 3_000, factor: 1, max: 3_000, jitter: 0.3 },
+};
 
 /** The stock sandbox's addresses, Go Flyte 1.16's limits. `random` is given by the caller. */
 export function defaultEngineConfig(random: () => number): EngineConfig {
@@ -92,18 +122,22 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     republish: { initial: 5_000, factor: 2, max: 60_000, jitter: 0.1 },
     blobRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
     askRetry: { initial: 200, factor: 2, max: 30_000, jitter: 0.5 },
-    awaitedAgain: { initial: 60_000, factor: 1, max: 60_000, jitter: 0.5 },
+    awaitedAgain: LOST_WAKES,
     cache: undefined,
     republishWindow: 60_000,
     abandonUnanswered: 600_000,
     abandonAborts: 1_800_000,
     unansweredAfter: 60_000,
     pluginDeadline: 0,
+    maxInstances: 200_000,
+    maxDepth: 100,
     maxDynamicDepth: 32,
     arrayParallelism: "unlimited",
     arrayEventPause: 500,
     startsPerRound: 16,
+    looksPerRound: 10_000,
     inlineLimit: 8 * 1024,
+    storesInputs: false,
     inlineBudget: 128 * 1024,
     inlineStatusLimit: 256 * 1024,
     slices: { nodes: 256, bytes: 128 * 1024 },

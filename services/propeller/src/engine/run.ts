@@ -84,7 +84,7 @@ class Run implements WorkflowRun {
 
   get wantsRoom(): boolean {
     const { crowded, waiting, starting, finishing } = this.#walk;
-    return crowded && finishing === "no" && waiting.size + starting.size > 0;
+    return crowded && finishing === "no" && (this.#walk.hasWork || waiting.size + starting.size > 0);
   }
 
   get phase(): number {
@@ -270,11 +270,18 @@ class Run implements WorkflowRun {
     failScope(walk, walk.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
   }
 
-  /** Looks at everything that has changed until nothing follows any more; slots are handed out only then. */
+  /**
+   * Looks at everything that has changed until nothing follows any more; slots are handed out only then. What is more than one
+   * observation may take waits for `room`.
+   */
   #drain(): void {
     const walk = this.#walk;
     let started = 0;
-    for (;;) {
+    for (let looked = 0; ; looked++) {
+      if (looked >= walk.config.looksPerRound) {
+        walk.crowded = true;
+        return;
+      }
       if (walk.fullWalks && walk.scanAgain && !this.terminal) {
         walk.scanAgain = false;
         scan(walk, walk.root);

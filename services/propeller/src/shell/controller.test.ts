@@ -17,7 +17,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { defaultEngineConfig } from "../engine/config.js";
 import { NO_PLUGINS_KNOWN } from "../engine/plugin/known.js";
-import { buildWorkflow, type WorkflowSpec } from "../simulation/build/workflow.js";
+import { buildWorkflow, type GraphSpec, type WorkflowSpec } from "../simulation/build/workflow.js";
 import type { Answerers } from "./ask/answerers.js";
 import { Controller } from "./controller.js";
 import { ensureCluster } from "./ensure-cluster.js";
@@ -133,6 +133,24 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     await vi.waitFor(() => expect(requests).toContain("p-d/faulty n1 ABORT"), PATIENCE);
     expect(requests.filter((text) => text.startsWith("p-d/faulty n0"))).toEqual([]);
     const last = eventsOf("faulty").at(-1)?.event;
+    expect(last?.case === "workflow" && WorkflowExecution_Phase[last.value.phase]).toBe("FAILED");
+  }, 120_000);
+
+  test("a workflow whose sub-workflows come to too many nodes ends with the user's error, and others go on", async () => {
+    const graphs: Record<string, GraphSpec> = { g40: { nodes: { t: { kind: "task" } } } };
+    for (let i = 0; i < 40; i++)
+      graphs[`g${i}`] = { nodes: { a: { kind: "sub", graph: `g${i + 1}` }, b: { kind: "sub", graph: `g${i + 1}` } } };
+    await begin("bomb", { main: { nodes: { n0: { kind: "sub", graph: "g0" } } }, graphs }, { phase: 0 });
+    await begin("beside", pair, { phase: 0 });
+    const ended = await vi.waitFor(async () => {
+      const found = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "bomb" });
+      expect(found?.status?.error).toMatchObject({ code: "WorkflowTooLarge", kind: "USER" });
+      return found;
+    }, PATIENCE);
+    expect(ended?.status?.error?.message).toMatch(/comes to \d+ node instances when its sub-workflows are expanded, the limit is 200000/);
+    expect(ended?.metadata.finalizers ?? []).toEqual([]);
+    await vi.waitFor(() => expect(requests).toContain("p-d/beside n0 RUN"), PATIENCE);
+    const last = eventsOf("bomb").at(-1)?.event;
     expect(last?.case === "workflow" && WorkflowExecution_Phase[last.value.phase]).toBe("FAILED");
   }, 120_000);
 

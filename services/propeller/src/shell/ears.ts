@@ -10,7 +10,7 @@ import {
 } from "@flyte-ts/domain";
 import { ExecutionRecordedSchema, WakeSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { Bus, BusMessage, OwnSubscription, Subscription } from "@flyte-ts/messaging";
+import { type Bus, type BusMessage, type OwnSubscription, type Subscription, withinLimits } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Observation } from "../engine/types.js";
 
@@ -92,11 +92,11 @@ export class Ears {
    */
   #takeTaskEvent(message: BusMessage): void {
     try {
-      const event = decodeMessage(TaskEventSchema, message.data);
+      const event = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, message.data));
       this.options.observe(event.workflowKey, { kind: "taskEvent", event });
+      message.ack();
     } catch (error) {
-      this.options.logger.error({ subject: message.subject, error: String(error) }, "task event cannot be read, dropped");
+      message.discard(String(error));
     }
-    message.ack();
   }
 }

@@ -20,3 +20,46 @@ it("has room again when what waited for writes no longer does", async () => {
   await room;
   expect(effects.hasRoom).toBe(true);
 });
+
+function asking(recorded: Promise<void>) {
+  const asked: string[] = [];
+  const observed: unknown[] = [];
+  const answerer = ({ kind }: { readonly kind: string }) => {
+    asked.push(kind);
+    return Promise.resolve({ kind: "value" as const, value: "created" as const });
+  };
+  const state = { holds: true };
+  const effects = new Effects({
+    logger: createLogger({ service: "test", level: "silent" }),
+    now: () => 0,
+    holds: () => state.holds,
+    events: { publish: () => Promise.resolve(), recorded: () => recorded },
+    answerers: { createExecution: answerer, readExecution: answerer },
+    observe: (_: string, observation: unknown) => observed.push(observation),
+  } as unknown as EffectsOptions);
+  const ask = (kind: string) => effects.perform("d/a", [{ kind: "ask", id: kind, ask: { kind } } as never]);
+  return { asked, observed, state, effects, ask };
+}
+
+it("creates a child when the events of its parent's node are recorded, and asks all else at once", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { asked, observed, effects, ask } = asking(promise);
+  ask("createExecution");
+  ask("readExecution");
+  await Promise.resolve();
+  expect(asked).toEqual(["readExecution"]);
+  resolve();
+  await effects.settled();
+  expect(asked).toEqual(["readExecution", "createExecution"]);
+  expect(observed).toHaveLength(2);
+});
+
+it("creates no child for a workflow that was given away while its events were on their way", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { asked, effects, ask, state } = asking(promise);
+  ask("createExecution");
+  state.holds = false;
+  resolve();
+  await effects.settled();
+  expect(asked).toEqual([]);
+});

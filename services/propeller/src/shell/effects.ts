@@ -139,8 +139,16 @@ export class Effects {
     }
   }
 
+  /** A child names its parent's node: it is created when the control plane knows that, and not after the workflow was given away. */
+  #ask(key: string, { id, ask }: Extract<Effect, { kind: "ask" }>): Promise<void> {
+    const { events, answerers, observe, holds } = this.options;
+    const answer = (): Promise<void> => answerWith(answerers, ask).then((answer) => observe(key, { kind: "answered", id, answer }));
+    const recorded = ask.kind === "createExecution" ? events.recorded?.(key) : undefined;
+    return recorded === undefined ? answer() : recorded.then(() => (holds(key) ? answer() : undefined));
+  }
+
   #start(key: string, effect: Effect, asLongAs: AsLongAs): Promise<void> | undefined {
-    const { bus, events, outputs, answerers, observe, metrics } = this.options;
+    const { bus, events, outputs, observe, metrics } = this.options;
     switch (effect.kind) {
       case "sendTask": {
         const { request } = effect;
@@ -160,7 +168,7 @@ export class Effects {
           .writeOutputs(effect.uri, effect.outputs)
           .then((error) => observe(key, { kind: "outputsWritten", uri: effect.uri, ...(error === undefined ? {} : { error }) }));
       case "ask":
-        return answerWith(answerers, effect.ask).then((answer) => observe(key, { kind: "answered", id: effect.id, answer }));
+        return this.#ask(key, effect);
       case "note":
         this.#note(key, effect.note);
         return undefined;

@@ -21,6 +21,8 @@ export interface GiveUpFacts {
   readonly resourceVersion: string;
   readonly producerId: string;
   readonly code: string;
+  /** Whose fault it is. Default `SYSTEM`. */
+  readonly errorKind?: "USER" | "SYSTEM" | undefined;
   readonly message: string;
   /** ms. */
   readonly now: number;
@@ -30,8 +32,8 @@ export interface GiveUpFacts {
  * Ends a workflow that no engine can run. Whose it is follows from its labels, as the
  * rest may not be readable. Should the event be lost, admin takes the end from the resource.
  */
-export function giveUp({ meta, resourceVersion, producerId, code, message, now }: GiveUpFacts): GivenUp {
-  const error: ExecutionErrorJson = { code, message: boundMessage(message), kind: "SYSTEM" };
+export function giveUp({ meta, resourceVersion, producerId, code, errorKind = "SYSTEM", message, now }: GiveUpFacts): GivenUp {
+  const error: ExecutionErrorJson = { code, message: boundMessage(message), kind: errorKind };
   const body = {
     metadata: { labels: terminatedLabels(new Date(now)), finalizers: null, resourceVersion },
     status: {

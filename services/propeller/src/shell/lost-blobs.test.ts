@@ -41,6 +41,8 @@ function garble(name: string): string {
   return place(name);
 }
 
+const LIMITS = { maxInstances: 1_000, maxDepth: 10 };
+
 describe("what the resource names", () => {
   const load = (store: Pick<typeof blobs, "get">, parts: object) => {
     const resource = { apiVersion: API_VERSION, kind: KIND, metadata: { namespace: "p-d", name: "e", resourceVersion: "7" }, ...parts };
@@ -100,7 +102,14 @@ test("outputs that are lost, garbled, or not to be had for now are told apart", 
 describe("what a dynamic task made", () => {
   const ask = (store: typeof blobs, attemptDir: string, compiledBefore = false) => {
     const channel = openChannel({ endpoint: `127.0.0.1:${closedPort}`, deadlineMs: 1_000 });
-    const { readDynamic } = dynamicAnswerers({ channel, blobs: store, concurrency: 1, maxBytes: 1_000, maxEventBytes: 1_000 });
+    const { readDynamic } = dynamicAnswerers({
+      channel,
+      blobs: store,
+      concurrency: 1,
+      maxBytes: 1_000,
+      maxEventBytes: 1_000,
+      limits: LIMITS,
+    });
     const none = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
     const question: QuestionOf<"readDynamic"> = {
       kind: "readDynamic",

@@ -20,6 +20,7 @@ import type { Effects } from "./effects.js";
 import { giveUp } from "./give-up.js";
 import type { WorkflowLoader } from "./load-workflow.js";
 import type { PropellerMetrics } from "./metrics.js";
+import { othersTurn } from "./in-turns.js";
 import { objectName } from "./object-name.js";
 import type { StatusWriter } from "./status-writer.js";
 import { EngineFault, Faults, inEngine } from "../shell-core/engine-fault.js";
@@ -57,6 +58,7 @@ interface Lost {
   /** It had come to its end before. */
   readonly ended: boolean;
   readonly code: string;
+  readonly errorKind?: "USER" | "SYSTEM";
   readonly message: string;
 }
 
@@ -82,7 +84,10 @@ const PATIENCE = 6;
 const MOST_ROOMS = 64;
 
 /** Facts that one round takes up; more wait for the next, so that a huge workflow lets others in between. */
-const LONGEST_ROUND = 1_000;
+const MOST_FACTS = 1_000;
+
+/** Time after which a round takes up nothing more, ms: what is left waits for the next round of the workflow, and others have their turn. */
+const LONGEST_ROUND_MS = 50;
 
 /**
  * The workflows of one shard while this process holds it: the watch on them, and
@@ -222,10 +227,13 @@ export class Shard {
       this.#decide(active, { kind: "resync" });
     }
     // What arrives while this round runs comes in the next one.
-    const inbox = active.inbox.splice(0, LONGEST_ROUND);
-    for (const observation of inbox) this.#decide(active, observation);
+    const until = now + LONGEST_ROUND_MS;
+    const inbox = active.inbox.splice(0, MOST_FACTS);
+    let taken = 0;
+    while (taken < inbox.length && (taken === 0 || this.options.now() < until)) this.#decide(active, inbox[taken++] as Observation);
+    if (taken < inbox.length) active.inbox = [...inbox.slice(taken), ...active.inbox];
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
-    for (let rooms = 0; rooms < MOST_ROOMS && active.run.wantsRoom && this.options.effects.hasRoom; rooms++)
+    for (let rooms = 0; rooms < MOST_ROOMS && active.run.wantsRoom && this.options.effects.hasRoom && this.options.now() < until; rooms++)
       this.#decide(active, { kind: "room" });
     this.#settle(key, active);
     end();
@@ -247,6 +255,9 @@ export class Shard {
         await this.#giveUp(key, { ...taken, ended: false, code: "BadWorkflowSpecification", message });
         return undefined;
       }
+      case "tooLarge":
+        await this.#giveUp(key, { ...taken, code: "WorkflowTooLarge", errorKind: "USER", message: taken.error });
+        return undefined;
       case "newer":
         this.#leaveToNewer(key, taken.error);
         return undefined;
@@ -288,12 +299,12 @@ export class Shard {
   }
 
   /** Ends a workflow that can never be run. Rejects when it is not any more what was read: then it is read again. */
-  async #giveUp(key: string, { resourceVersion, ended, code, message }: Lost): Promise<void> {
+  async #giveUp(key: string, { resourceVersion, ended, code, errorKind, message }: Lost): Promise<void> {
     const { client, engine, logger, now } = this.options;
     logger.error({ workflow: key, code, error: message }, "workflow cannot be run, it fails");
     const meta = this.#informer?.get(key)?.metadata;
     if (meta === undefined) return;
-    const { body, event } = giveUp({ meta, resourceVersion, producerId: engine.producerId, code, message, now: now() });
+    const { body, event } = giveUp({ meta, resourceVersion, producerId: engine.producerId, code, errorKind, message, now: now() });
     const { metadata } = body;
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body: ended ? { metadata } : body, metadataOnly: true });
     this.#finished.add(key);
@@ -368,7 +379,8 @@ export class Shard {
   #awaitRoom(key: string, active: ActiveRun): void {
     if (active.awaitsRoom) return;
     active.awaitsRoom = true;
-    void this.options.effects.room().then(() => {
+    const room = this.options.effects.room();
+    void room.then(othersTurn).then(() => {
       active.awaitsRoom = false;
       if (this.#runs.get(key) === active) this.options.queue.add(key);
     });

@@ -1,11 +1,11 @@
 import type { EngineConfig } from "../engine/config.js";
-import { isTerminalWorkflow } from "@flyte-ts/domain";
+import { checkExpansion, ExpansionError, isTerminalWorkflow } from "@flyte-ts/domain";
 import { abortsOf, createRun } from "../engine/run.js";
 import type { Effect } from "../engine/types.js";
-import { inEngine } from "../shell-core/engine-fault.js";
+import { EngineFault, inEngine } from "../shell-core/engine-fault.js";
 import { RunIo } from "../shell-core/run-io.js";
 import { UnreadableWorkflow, type WorkflowLoader } from "./load-workflow.js";
-import { NewerStatusError, type ParsedWorkflow } from "@flyte-ts/workflow-crd";
+import { modelExpansion, NewerStatusError, type ParsedWorkflow } from "@flyte-ts/workflow-crd";
 import { objectName } from "./object-name.js";
 
 export interface TakeUpOptions {
@@ -18,12 +18,14 @@ export interface TakeUpOptions {
 
 /**
  * What came of reading a workflow. `gone`: there is no such resource; `unreadable`: nobody
- * can ever run what stood there in this version; `newer`: only a newer build can; `faulty`: the engine cannot.
+ * can ever run what stood there in this version; `tooLarge`: its graphs come to more
+ * than an execution may hold; `newer`: only a newer build can; `faulty`: the engine cannot.
  */
 export type TakenUp =
   | { readonly kind: "run"; readonly io: RunIo }
   | { readonly kind: "gone" }
   | { readonly kind: "unreadable"; readonly error: string; readonly resourceVersion: string }
+  | { readonly kind: "tooLarge"; readonly error: string; readonly resourceVersion: string; readonly ended: boolean }
   | { readonly kind: "newer"; readonly error: string }
   | {
       readonly kind: "faulty";
@@ -43,8 +45,17 @@ export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
   return read(key, options, (workflow) => {
     const { engine } = options;
     const now = options.now();
-    const run = inEngine(() => createRun({ workflow, config: engine, now }));
-    return { kind: "run", io: new RunIo(run, workflow, now) };
+    try {
+      // Before anything is expanded, be it to run it or to stop it.
+      checkExpansion(workflow.model.root.id, modelExpansion(workflow.model), engine);
+      const run = inEngine(() => createRun({ workflow, config: engine, now }));
+      return { kind: "run", io: new RunIo(run, workflow, now) };
+    } catch (error) {
+      const cause = error instanceof EngineFault ? error.cause : error;
+      if (!(cause instanceof ExpansionError)) throw error;
+      const ended = isTerminalWorkflow(workflow.status.phase);
+      return { kind: "tooLarge", error: cause.message, resourceVersion: workflow.resourceVersion, ended };
+    }
   });
 }
 

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { compileWorkflow, formatCompileErrors, type Requirements, type WorkflowSource } from "@flyte-ts/compiler";
+import { closureExpansion, compileWorkflow, formatCompileErrors, type Requirements, type WorkflowSource } from "@flyte-ts/compiler";
+import type { Expansion } from "@flyte-ts/domain";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { digestOf } from "../../digest.js";
@@ -14,6 +15,8 @@ export interface CompiledWorkflow {
   readonly typedInterface: Uint8Array;
   /** Nodes of the workflow itself, those that the compiler adds included. */
   readonly nodes: number;
+  /** What it comes to when its sub-workflows are expanded. */
+  readonly expansion: Expansion;
 }
 
 export type CompileOutcome = { readonly ok: true; readonly workflow: CompiledWorkflow } | { readonly ok: false; readonly errors: string };
@@ -44,5 +47,5 @@ function compiled(closure: CompiledWorkflowClosure): CompiledWorkflow {
   const template = closure.primary?.template;
   const { bytes, digest } = digestOf(CompiledWorkflowClosureSchema, closure);
   const typedInterface = digestOf(TypedInterfaceSchema, template?.interface ?? create(TypedInterfaceSchema)).bytes;
-  return { bytes, digest, typedInterface, nodes: template?.nodes.length ?? 0 };
+  return { bytes, digest, typedInterface, nodes: template?.nodes.length ?? 0, expansion: closureExpansion(closure) };
 }

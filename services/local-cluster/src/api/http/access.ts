@@ -1,33 +1,44 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { HttpPolicy } from "@flyte-ts/http-policy";
 import { ApiError } from "../api-error.js";
 
 export interface AccessRules {
   /** Secret that requests must carry, as a bearer token or as the first part of the path; undefined leaves the server open. */
   readonly token: string | undefined;
-  /** The server listens on loopback only. */
-  readonly loopback: boolean;
+  /** Secret that, as the first part of the path, opens the logs of pods and nothing else. */
+  readonly logToken?: string | undefined;
+  /** Refuses requests of other web pages, and by other names than this server's. */
+  readonly policy: HttpPolicy;
 }
 
+const POD_LOG = /^\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+\/log$/;
+
 /**
- * Refuses requests that a web page may have caused: this API starts processes.
- * Browsers name the page's origin, and a page that reaches loopback through a
- * rebound DNS name sends that name as Host. Answers the path without the token.
+ * Checks that the caller has the token: this API starts processes. Answers the path without the token.
  *
- * @throws ApiError Forbidden, Unauthorized
+ * @throws ApiError Unauthorized
  */
-export function checkAccess(request: IncomingMessage, path: string, { token, loopback }: AccessRules): string {
-  const { origin, host = "", authorization } = request.headers;
-  if (origin !== undefined || request.headers["sec-fetch-site"] !== undefined)
-    throw new ApiError("Forbidden", "requests from web pages are not accepted");
-  if (loopback && !/^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(host))
-    throw new ApiError("Forbidden", `host ${JSON.stringify(host)} is not accepted: use 127.0.0.1 or localhost`);
+export function checkAccess(request: IncomingMessage, path: string, { token, logToken }: Omit<AccessRules, "policy">): string {
   if (token === undefined) return path;
+  const { authorization } = request.headers;
   if (authorization?.startsWith("Bearer ") === true && same(authorization.slice(7), token)) return path;
   const first = path.indexOf("/", 1);
   const prefix = path.slice(1, first < 0 ? undefined : first);
-  if (same(prefix, token)) return first < 0 ? "/" : path.slice(first);
+  const rest = first < 0 ? "/" : path.slice(first);
+  if (same(prefix, token)) return rest;
+  if (logToken !== undefined && same(prefix, logToken) && request.method === "GET" && POD_LOG.test(rest)) return rest;
   throw new ApiError("Unauthorized", "Unauthorized");
+}
+
+/**
+ * Refuses requests that another web page has caused, or that come by a name that is not this server's.
+ *
+ * @throws ApiError Forbidden
+ */
+export function checkPolicy(request: IncomingMessage, policy: HttpPolicy): void {
+  const refusal = policy.refusal(request);
+  if (refusal !== undefined) throw new ApiError("Forbidden", refusal.reason);
 }
 
 function same(given: string, wanted: string): boolean {

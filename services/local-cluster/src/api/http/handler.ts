@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { parse as parseYaml } from "yaml";
 import type { Metrics } from "@flyte-ts/telemetry";
 import type { JsonObject } from "../../object/model.js";
 import type { Stored } from "../../store/stored.js";
-import { type AccessRules, checkAccess } from "./access.js";
+import { type AccessRules, checkAccess, checkPolicy } from "./access.js";
 import { ApiError, badRequest, notFound } from "../api-error.js";
 import { type ApiContext, named, type NamedTarget, placeOf, type Target } from "../context.js";
 import { create } from "../verb/create.js";
@@ -14,12 +13,13 @@ import { patch, PATCH_TYPES } from "../verb/patch.js";
 import { applyRemoval, deleteOptions, remove } from "../verb/remove.js";
 import { parseProtobuf, PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 import { encodeList, encodeOne, parseBody, type Representation, representationOf } from "../type/representation.js";
-import { readBody } from "./request-body.js";
+import { BodyReader } from "./request-body.js";
 import { answerReview } from "./reviews.js";
 import { verbsOf } from "../type/resource-type.js";
 import { parseRoute, pathNotFound } from "./route.js";
 import { update } from "../verb/update.js";
 import { Watcher } from "../verb/watch.js";
+import { parseYamlBody } from "./yaml-body.js";
 
 export interface HandlerOptions {
   readonly context: ApiContext;
@@ -50,6 +50,8 @@ interface Exchange {
   readonly query: URLSearchParams;
 }
 
+/** For clients whose write came while the store could not write, s. */
+const RETRY_AFTER_S = 5;
 const NO_QUERY = new URLSearchParams();
 
 /** The Kubernetes API over HTTP. */
@@ -57,12 +59,17 @@ export function createHandler(options: HandlerOptions): Handler {
   const { context } = options;
   const lister = new Lister(context);
   const watcher = new Watcher(context);
+  const bodies = new BodyReader(options.maxRequestBytes);
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = request.url ?? "/";
     const mark = url.indexOf("?");
     const query = mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1));
     const rawPath = mark < 0 ? url : url.slice(0, mark);
+    response.setHeader("x-content-type-options", "nosniff");
+    // The path may hold a token.
+    response.setHeader("referrer-policy", "no-referrer");
+    checkPolicy(request, options.access.policy);
     if (sendHealth(rawPath, response)) return;
     if (rawPath === "/metrics") {
       response.writeHead(200, { "content-type": options.metrics.contentType }).end(await options.metrics.metrics());
@@ -97,8 +104,10 @@ export function createHandler(options: HandlerOptions): Handler {
       }
     }
     if (!path.startsWith("/api/") && !path.startsWith("/apis/")) throw pathNotFound();
+    const reason = request.method === "GET" ? undefined : options.notReady();
+    if (reason !== undefined) throw new ApiError("ServiceUnavailable", reason, { retryAfterSeconds: RETRY_AFTER_S });
     if (request.method === "POST" && /^\/apis\/auth(entication|orization)\.k8s\.io\//.test(path)) {
-      const { text } = await readBody(request, options.maxRequestBytes);
+      const { text } = await bodies.read(request, response);
       const answer = answerReview(path, mediaType(request) === "application/json" ? parseBody(text) : undefined);
       if (answer !== undefined) return sendJson(response, 201, answer);
     }
@@ -118,13 +127,13 @@ export function createHandler(options: HandlerOptions): Handler {
       }
       case "POST": {
         if (target.type.namespaced && target.namespace === undefined) throw methodNotAllowed();
-        const { value, bytes } = await readValue(request);
+        const { value, bytes } = await readValue(exchange);
         const stored = await create(context, target, { body: value, bytes, dryRun: isDryRun(query) });
         return sendStored(exchange, { target, stored, representation, status: 201 });
       }
       case "DELETE": {
         if (!verbsOf(target.type).includes("deletecollection")) throw methodNotAllowed();
-        const { value } = await readValue(request);
+        const { value } = await readValue(exchange);
         const page = await lister.list(target, query);
         const chosen = deleteOptions(value, query);
         for (const { object } of page.items) {
@@ -156,7 +165,7 @@ export function createHandler(options: HandlerOptions): Handler {
         return sendStored(exchange, { target, stored, representation, status: 200 });
       }
       case "PUT": {
-        const { value, bytes } = await readValue(request);
+        const { value, bytes } = await readValue(exchange);
         const stored = await update(context, target, { body: value, bytes, dryRun: isDryRun(query) });
         return sendStored(exchange, { target, stored, representation, status: 200 });
       }
@@ -167,13 +176,13 @@ export function createHandler(options: HandlerOptions): Handler {
             "UnsupportedMediaType",
             `the body of the request was in an unknown format - accepted media types include: ${Object.keys(PATCH_TYPES).join(", ")}`,
           );
-        const body = await readBody(request, options.maxRequestBytes);
+        const body = await bodies.read(request, response);
         const existed = type !== "apply" || context.store.get(placeOf(target)) !== undefined;
         const stored = await patch(context, target, { text: body.text, bytes: body.bytes, type, dryRun: isDryRun(query) });
         return sendStored(exchange, { target, stored, representation, status: existed ? 200 : 201 });
       }
       case "DELETE": {
-        const { value } = await readValue(request);
+        const { value } = await readValue(exchange);
         const { stored, gone } = await remove(context, target, deleteOptions(value, query));
         if (gone && target.type.kind !== "Pod") return sendJson(response, 200, deletedStatus(target, stored));
         return sendStored(exchange, { target, stored, representation, status: 200 });
@@ -183,13 +192,13 @@ export function createHandler(options: HandlerOptions): Handler {
     }
   };
 
-  const readValue = async (request: IncomingMessage): Promise<{ value: unknown; bytes: number }> => {
-    const body = await readBody(request, options.maxRequestBytes);
+  const readValue = async ({ request, response }: Exchange): Promise<{ value: unknown; bytes: number }> => {
+    const body = await bodies.read(request, response);
     const media = mediaType(request);
     if (body.bytes === 0) return { value: undefined, bytes: 0 };
-    if (media === "application/yaml") return { value: parseYaml(body.text) as unknown, bytes: body.bytes };
+    if (media === "application/yaml") return { value: parseYamlBody(body.text), bytes: body.bytes };
     if (media === PROTOBUF_MEDIA_TYPE) return { value: parseProtobuf(body.data), bytes: body.bytes };
-    // Without a JSON media type a web page could send the request without asking first.
+    // A web page may send a body without a type, or with another one, without asking first.
     if (media !== "application/json")
       throw new ApiError(
         "UnsupportedMediaType",
@@ -238,7 +247,7 @@ function isDryRun(query: URLSearchParams): boolean {
   return values.length > 0;
 }
 
-const mediaType = (request: IncomingMessage) => (request.headers["content-type"] ?? "application/json").split(";")[0]?.trim().toLowerCase();
+const mediaType = (request: IncomingMessage) => request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
 
 function deletedStatus({ type, name }: NamedTarget, stored: Stored): JsonObject {
   return {

@@ -1,15 +1,55 @@
-import type { IncomingMessage } from "node:http";
-import { ApiError } from "../api-error.js";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Budget, memoryShare, Reservation, scanJson, violationText } from "@flyte-ts/input-limits";
+import { ApiError, badRequest } from "../api-error.js";
 
-/** Reads the whole body. @throws ApiError RequestEntityTooLarge */
-export async function readBody(request: IncomingMessage, limit: number): Promise<{ data: Buffer; text: string; bytes: number }> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > limit) throw new ApiError("RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
-    chunks.push(chunk);
+/** Memory that a body takes while its request is handled, for each of its bytes: as text, as objects and as a stored record. */
+const MEMORY_PER_BYTE = 8;
+/** Deepest nesting of an object. What walks over objects does so recursively, and the stack of Node.js is some thousands deep. */
+const MAX_DEPTH = 500;
+const MAX_ELEMENTS = 1_000_000;
+
+export interface Body {
+  readonly data: Buffer;
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/** Reads bodies, each up to a limit, and all that are handled at the same time up to half of the memory of the process. */
+export class BodyReader {
+  readonly #limit: number;
+  readonly #budget: Budget;
+
+  constructor(limit: number, budget = new Budget(memoryShare(0.5))) {
+    this.#limit = limit;
+    this.#budget = budget;
   }
-  const whole = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-  return { data: whole, text: whole.toString("utf8"), bytes };
+
+  /**
+   * Reads a whole body; its memory is held until the response closes.
+   *
+   * @throws ApiError RequestEntityTooLarge, TooManyRequests, or BadRequest where JSON is nested too deep.
+   */
+  async read(request: IncomingMessage, response: ServerResponse): Promise<Body> {
+    const limit = this.#limit;
+    const reservation = new Reservation(this.#budget);
+    response.once("close", () => reservation.release());
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > limit) throw new ApiError("RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
+      if (!reservation.raiseTo(bytes * MEMORY_PER_BYTE)) throw busy(this.#budget);
+      chunks.push(chunk);
+    }
+    const data = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    const violation = scanJson(data, { bytes: limit, elements: MAX_ELEMENTS, depth: MAX_DEPTH });
+    if (violation !== undefined && violation.kind !== "bytes") throw badRequest(`the body of the request ${violationText(violation)}`);
+    return { data, text: data.toString("utf8"), bytes };
+  }
+}
+
+function busy({ capacity }: Budget): ApiError {
+  return new ApiError("TooManyRequests", `other requests take too much of the ${capacity} bytes of memory for requests; try again`, {
+    retryAfterSeconds: 1,
+  });
 }

@@ -10,7 +10,15 @@ export interface ApiServer {
 /** Listens; port 0 takes any free one. */
 export async function startServer(handler: Handler, { port, host }: { port: number; host: string }): Promise<ApiServer> {
   const server: Server = createServer(
-    { keepAliveTimeout: 120_000, requestTimeout: 0, noDelay: true, maxHeaderSize: 64 << 10 },
+    {
+      keepAliveTimeout: 120_000,
+      headersTimeout: 15_000,
+      // Until a request has arrived; answers to watches last as long as they like.
+      requestTimeout: 60_000,
+      connectionsCheckingInterval: 5_000,
+      noDelay: true,
+      maxHeaderSize: 64 << 10,
+    },
     handler.handle,
   );
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,3 @@
-import { parse as parseYaml } from "yaml";
 import { JsonPatchError, jsonPatch } from "../../object/json-patch.js";
 import { mergePatch, shareEqualParts } from "../../object/merge-patch.js";
 import { type Json, type KubeObject, isObject } from "../../object/model.js";
@@ -6,6 +5,7 @@ import { strategicMerge } from "../../object/strategic-merge.js";
 import { LARGE_BYTES, type Stored } from "../../store/stored.js";
 import { ApiError, badRequest, notFound } from "../api-error.js";
 import { type ApiContext, named, type NamedTarget, placeOf } from "../context.js";
+import { parseYamlBody } from "../http/yaml-body.js";
 import { create, type WriteOptions } from "./create.js";
 import { applyUpdate } from "./update.js";
 import { readObject, whenDurable } from "./write-checks.js";
@@ -49,8 +49,9 @@ export async function patch(
 }
 
 function readPatch(text: string, type: PatchType): Json {
+  if (type === "apply") return parseYamlBody(text) as Json;
   try {
-    return (type === "apply" ? (parseYaml(text) as Json) : JSON.parse(text)) as Json;
+    return JSON.parse(text) as Json;
   } catch (error) {
     throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FLYTE_DEFINITION, FLYTE_PATH, type TestCluster, testCluster, workflow } from "../../cluster.fixture.js";
 import { show } from "../../object/model.js";
@@ -185,6 +186,26 @@ describe("patch", () => {
   });
 });
 
+describe("bodies in YAML", () => {
+  const bomb = [
+    "a: &a [x,x,x,x,x,x,x,x,x]",
+    ..."bcdefghi".split("").map((name, i) => `${name}: &${name} [${Array(9).fill(`*${"abcdefgh"[i]}`).join()}]`),
+  ];
+  test.each([
+    ["aliases", bomb.join("\n"), "must not contain aliases"],
+    ["brackets without end", "[".repeat(50_000), "nested more than"],
+    ["nothing that is YAML", "a: b: c: {", "not YAML"],
+  ])("%s are the sender's fault", async (_what, body, message) => {
+    for (const [method, path, type] of [
+      ["POST", CM, "application/yaml"],
+      ["PATCH", `${CM}/bomb?fieldManager=test`, "application/apply-patch+yaml"],
+    ] as const) {
+      const answer = await k.call(method, path, { type, body });
+      expect(answer).toMatchObject({ status: 400, body: { reason: "BadRequest", message: expect.stringContaining(message) } });
+    }
+  });
+});
+
 describe("delete", () => {
   test("finalizers hold an object until the last is gone; none can be added", async () => {
     await k.call("POST", FLYTE_PATH, { body: { ...workflow("fin"), metadata: { name: "fin", finalizers: ["flyte.org/finalizer"] } } });
@@ -255,11 +276,46 @@ describe("list", () => {
 });
 
 describe("requests of web pages", () => {
-  test("are refused, as are bodies they can send without asking", async () => {
-    const url = `http://127.0.0.1:${k.cluster.port}${CM}`;
-    expect((await fetch(url, { headers: { origin: "http://evil.example" } })).status).toBe(403);
-    expect(
-      (await fetch(url, { method: "POST", headers: { "content-type": "text/plain" }, body: '{"metadata":{"name":"evil"}}' })).status,
-    ).toBe(415);
+  const ask = (headers: Record<string, string>, { method = "GET", body = "", path = CM } = {}) =>
+    new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const length = body === "" ? {} : { "content-length": String(body.length) };
+      request({ host: "127.0.0.1", port: k.cluster.port, path, method, headers: { ...headers, ...length } }, (response) => {
+        let text = "";
+        response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        response.on("end", () => resolve({ status: response.statusCode, text }));
+      })
+        .on("error", reject)
+        .end(body);
+    });
+
+  test.each([
+    ["a page of another origin", { origin: "http://evil.example" }],
+    ["another port of this machine", { origin: "http://127.0.0.1:3000" }],
+    ["a script without an origin", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }],
+    ["a frame", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }],
+    ["a rebound name", { host: "evil.example" }],
+  ])("%s is refused, for objects, health and metrics", async (_, headers) => {
+    for (const path of [CM, "/metrics", "/healthz", "/version", "/openapi/v2"])
+      expect((await ask(headers as Record<string, string>, { path })).status).toBe(403);
   });
+
+  test("what a person types or opens from a link is served", async () => {
+    const opened = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+    expect((await ask({ ...opened, "sec-fetch-site": "none" })).status).toBe(200);
+    expect((await ask({ ...opened, "sec-fetch-site": "cross-site" })).status).toBe(200);
+    expect((await ask({ ...opened, "sec-fetch-site": "cross-site" }, { method: "POST", body: "{}" })).status).toBe(403);
+  });
+
+  test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", undefined])(
+    "a body of type %s, which a page may send without asking, is refused",
+    async (type) => {
+      const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
+      for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
+        const path = method === "POST" ? CM : `${CM}/evil`;
+        const { status, text } = await ask(headers, { method, path, body: '{"metadata":{"name":"evil"}}' });
+        expect(status, `${method} ${text}`).toBe(415);
+      }
+      expect((await ask({}, { path: `${CM}/evil` })).status).toBe(404);
+    },
+  );
 });

@@ -40,7 +40,8 @@ export function prepareVolumes({ pod, folder, lookup, hostIP }: VolumeInput): vo
         const path = join(place, absolute(file.path));
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, file.data);
-        chmodSync(path, file.mode);
+        // All containers run as the user of this service: modes for others would only let other users of the machine in.
+        chmodSync(path, file.mode & 0o700);
       }
     } catch (error) {
       if (error instanceof ContainerConfigError)

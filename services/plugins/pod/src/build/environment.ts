@@ -1,3 +1,4 @@
+import { keptLiteral } from "@flyte-ts/domain";
 import type { KeyValuePair } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { EnvVar, JsonMap } from "../kube/pod-types.js";
@@ -40,7 +41,7 @@ export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig
     ["_F_L_MAX_SIZE_MB", config.literalOffloading && String(config.literalOffloading.maxSizeMb)],
   ];
   return [
-    ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
+    ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: keptLiteral(value) }])),
     ...keyValues(request.environment),
     ...installationEnvironment(config),
   ];

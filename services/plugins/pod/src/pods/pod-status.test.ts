@@ -1,6 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { NotYet, type TaskStatus } from "@flyte-ts/task-plugin";
 import { ManualClock, sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { beforeEach, describe, expect, it } from "vitest";
 import { podServiceConfig } from "../config.js";
@@ -59,5 +60,45 @@ describe("a raw container's end", () => {
     expect(status).toMatchObject({
       failure: { details: { code: "Error", message: expect.stringContaining("[main] terminated with exit code (3)") } },
     });
+  });
+});
+
+describe("an attempt that ends badly while the blob store is away", () => {
+  const START = Date.parse("2030-01-01T00:00:00Z");
+  const ended = (exitCode: number, reason = "Error"): Pod => ({
+    metadata: { name: request.generatedName, namespace: request.namespace, uid: "u", creationTimestamp: new Date(START).toISOString() },
+    spec: { containers: [{ name: "main" }] },
+    status: { phase: "Failed", containerStatuses: [{ name: "main", state: { terminated: { exitCode, reason, message: "traceback" } } }] },
+  });
+  const world = () => {
+    const [store, clock] = [new MemoryStore(), new ManualClock(new Date(START + 5_000))];
+    const reader = new PodStatusReader({ ...rest, config, store, clock, archive: { keep: () => [] } });
+    return { store, kindOf: async (pod: Pod) => failureKind((await reader.read(pod, request)).status) };
+  };
+  const failureKind = (status: TaskStatus | undefined) => (status?.phase === "FAILED" ? status.failure.details.kind : status?.phase);
+
+  it("is told when the store is back, and spends no retry of the user", async () => {
+    const { store, kindOf } = world();
+    store.down = true;
+    await expect(kindOf(ended(1))).rejects.toBeInstanceOf(NotYet);
+    store.down = false;
+    expect(await kindOf(ended(1))).toBe("SYSTEM");
+  });
+
+  it("spends one when the store was there, or away only before the attempt", async () => {
+    expect(await world().kindOf(ended(1))).toBe("USER");
+    const other = world();
+    other.store.down = true;
+    await expect(other.kindOf(ended(1))).rejects.toBeInstanceOf(NotYet);
+    other.store.down = false;
+    const later = ended(1);
+    later.metadata = { ...later.metadata, uid: "v", creationTimestamp: new Date(START + 60_000).toISOString() };
+    expect(await other.kindOf(later)).toBe("USER");
+  });
+
+  it("out of memory is the task's own doing all the same", async () => {
+    const { store, kindOf } = world();
+    store.down = true;
+    expect(await kindOf(ended(137, "OOMKilled"))).toBe("USER");
   });
 });

@@ -4,6 +4,7 @@ import type { PodConfig } from "../build/build-pod.js";
 import { inputsFailed } from "../build/copilot.js";
 import type { DataStore } from "../end/data-store.js";
 import { type AttemptEnd, type EndLimits, readEnd, readFailure } from "../end/read-end.js";
+import { forStore, mayBeForStore, WatchedStore } from "../end/store-outages.js";
 import type { Pod } from "../kube/pod-types.js";
 import type { LogArchive } from "../logs/log-archive.js";
 import { type LogLink, logLinks } from "../logs/log-links.js";
@@ -38,7 +39,11 @@ const KEPT_ENDS = 2_000;
 export class PodStatusReader {
   readonly #ends = new Recent<{ readonly uid: string | undefined; readonly status: EndedStatus }>(KEPT_ENDS);
 
-  constructor(private readonly parts: PodStatusParts) {}
+  readonly #store: WatchedStore;
+
+  constructor(private readonly parts: PodStatusParts) {
+    this.#store = new WatchedStore(parts.store, parts.clock);
+  }
 
   /** @throws NotYet when the end cannot be read now. */
   async read(pod: Pod, request: TaskRequest): Promise<PodView> {
@@ -83,16 +88,30 @@ export class PodStatusReader {
   }
 
   async #end(decision: Decision & { kind: "succeeded" | "failed" }, pod: Pod, request: TaskRequest): Promise<EndedStatus> {
-    const { store, limits, config } = this.parts;
+    const { limits, config } = this.parts;
+    const store = this.#store;
     if (decision.kind === "failed") {
       const told = inputsFailed(pod, config.copilot) ? await readable(() => readFailure(store, request, limits)) : undefined;
-      return { phase: "FAILED", failure: told ?? decision.failure };
+      return { phase: "FAILED", failure: await this.#blamed(told ?? decision.failure, pod, request) };
     }
     const { failure, ...end } = await readable<AttemptEnd>(() => readEnd(store, request, limits));
     if (failure === undefined) return { phase: "SUCCEEDED", ...end };
     return { phase: "FAILED", failure, ...(end.deckUri === undefined ? {} : { deckUri: end.deckUri }) };
   }
+
+  /**
+   * The failure, counted as the system's where the store was away during the attempt. While it is away the end is not told: the
+   * next attempt would meet the same.
+   */
+  async #blamed(failure: Failure, pod: Pod, request: TaskRequest): Promise<Failure> {
+    if (!mayBeForStore(pod, failure)) return failure;
+    await readable(() => this.#store.head(`${request.outputPrefix}/error.pb`));
+    const { creationTimestamp } = pod.metadata;
+    return creationTimestamp !== undefined && this.#store.wasAwaySince(new Date(creationTimestamp)) ? forStore(failure) : failure;
+  }
 }
+
+type Failure = (Decision & { kind: "failed" })["failure"];
 
 /** @throws NotYet when the store does not answer. */
 async function readable<T>(read: () => Promise<T>): Promise<T> {

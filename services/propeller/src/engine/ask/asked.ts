@@ -7,6 +7,8 @@ export interface Asked {
   id: string;
   /** How often it was asked without an answer but an error. */
   tries: number;
+  /** How often the answer was that it is too early. */
+  waits: number;
   /** ms; since when an answer is wanted: anew after one that said that it is too early. */
   firstAskedAt: number;
   answer: Settled<unknown> | undefined;

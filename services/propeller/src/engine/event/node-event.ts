@@ -34,6 +34,8 @@ export interface NodeEventFacts {
 
 /** What only some events of a node say. */
 export interface NodeEventDetails {
+  /** When it happened, ms; now unless given. */
+  readonly occurredAt?: number | undefined;
   readonly error?: ExecutionErrorJson | undefined;
   readonly outputUri?: string | undefined;
   readonly deckUri?: string | undefined;
@@ -58,6 +60,7 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
   const parent = node.parentRef;
   const { kind } = node.model.target;
   const at = timestampFromMs(now);
+  const occurredAt = details.occurredAt === undefined ? at : timestampFromMs(details.occurredAt);
   return {
     $typeName: "flytets.event.v1.ExecutionEvent",
     event: {
@@ -67,7 +70,7 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
         id: { $typeName: "flyteidl.core.NodeExecutionIdentifier", nodeId: node.uniqueId, executionId: facts.executionId },
         producerId: facts.producerId,
         phase,
-        occurredAt: at,
+        occurredAt,
         reportedAt: at,
         // The start node has no inputs of its own.
         inputValue: kind === "start" ? { case: undefined } : { case: "inputUri", value: node.inputsUri },

@@ -25,6 +25,15 @@ export function fromRfc3339(text: string | undefined): number | undefined {
 }
 
 /**
+ * The moment, for admin, of something that the status tells in whole seconds: the latest that it may stand for, so that it
+ * comes after what it followed, and never later than `now`. Undefined for an absent or malformed time.
+ */
+export function toldAgainAt(text: string | undefined, now: number): number | undefined {
+  const latest = latestOf(text);
+  return latest === undefined ? undefined : Math.min(latest, now);
+}
+
+/**
  * The latest moment that a time in whole seconds may stand for. Deadlines read
  * back from a status use it, so that a restart never makes them come too early.
  */

@@ -8,6 +8,7 @@ import { itemId, itemIndex } from "../array/items.js";
 import { externalResource, type ItemState } from "../array/news.js";
 import { type ArrayRun, tellsOf } from "../array/run.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import { inputsBeside } from "./input-place.js";
 import type { Walk } from "./walk.js";
 
 // People see the items of a map task as resources of one task execution, the array's.
@@ -75,7 +76,7 @@ export function tellEntered(walk: Walk, owner: RuntimeNode, array: ArrayRun): vo
   const states = Array.from({ length: array.size }, (_, index) => unborn(index));
   const chunks = inChunks(states);
   chunks.forEach((chunk, version) => {
-    const first = version === 0 ? { inputUri: owner.inputsUri, inputs: owner.inputsWritten ? undefined : owner.inputs } : {};
+    const first = version === 0 ? { inputUri: owner.inputsUri, inputs: inputsBeside(walk, owner) } : {};
     tell(walk, owner, { phase: TaskExecution_Phase.QUEUED, version, states: chunk, ...first });
   });
   array.news.toldAt = walk.now;

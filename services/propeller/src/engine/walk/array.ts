@@ -10,7 +10,7 @@ import { MAX_ERROR_MESSAGE, MAX_STATUS_MESSAGE, boundMessage } from "../failure/
 import type { GraphIndex } from "../graph/index-graph.js";
 import { RuntimeNode, Scope } from "../graph/runtime.js";
 import { budgetsOf } from "../retry/budgets.js";
-import { placeText } from "./scope.js";
+import { countEntered, placeText } from "./scope.js";
 import { waitForRoom } from "./slots.js";
 import { stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
@@ -57,6 +57,7 @@ export function enterArrayScope(walk: Walk, owner: RuntimeNode, size: number): S
     template: target.subNode.target.kind === "task" ? definitions.tasks.get(target.subNode.target.task) : undefined,
   });
   scope.unsettled = size;
+  countEntered(walk, scope);
   owner.inner = scope;
   return scope;
 }

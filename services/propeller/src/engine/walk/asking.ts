@@ -1,6 +1,7 @@
 import type { Asked, AskProgress } from "../ask/asked.js";
 import type { Answer, QuestionKind, QuestionOf, Settled, ValueOf } from "../ask/question.js";
 import type { RuntimeNode } from "../graph/runtime.js";
+import type { AwaitedAgain } from "../config.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { arm } from "./attempt.js";
 import { noticeQuestion } from "./noticing.js";
@@ -33,6 +34,7 @@ export function ask<K extends QuestionKind>(
     question: question as Asked["question"],
     id: "",
     tries: 0,
+    waits: 0,
     firstAskedAt: walk.now,
     answer: undefined,
     error: undefined,
@@ -62,9 +64,12 @@ export function askAgainAt(walk: Walk, node: RuntimeNode, { kind, at }: { readon
   arm(walk, node);
 }
 
-/** The answer says that it is too early, and admin will tell: asked again after a long time only, in case its word is lost. */
-export function awaitWord(walk: Walk, node: RuntimeNode, kind: QuestionKind): void {
-  askAgainAt(walk, node, { kind, at: walk.now + backoffDelay(walk.config.awaitedAgain, 0, walk.config.random) });
+/** Asks again when admin tells of it, or after a pause: the answer said that it is too early. */
+export function awaitWord(walk: Walk, node: RuntimeNode, kind: keyof AwaitedAgain): void {
+  const asked = node.asks?.get(kind);
+  if (asked === undefined) return;
+  const pause = backoffDelay(walk.config.awaitedAgain[kind], asked.waits++, walk.config.random);
+  askAgainAt(walk, node, { kind, at: walk.now + pause });
 }
 
 /** The node does not want to know any more; an answer that is still to come is ignored. */

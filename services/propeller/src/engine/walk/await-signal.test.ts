@@ -1,5 +1,6 @@
 import { booleanLiteral, integerLiteral, stringLiteral } from "@flyte-ts/domain";
 import { describe, expect, it } from "vitest";
+import { POLLED } from "../config.js";
 import { Driver } from "../../simulation/build/driver.js";
 import { numbers, type WorkflowSpec } from "../../simulation/build/workflow.js";
 
@@ -22,6 +23,17 @@ describe("a gate that waits for a signal", () => {
     driver.asked("awaitSignal");
     driver.observe({ kind: "awaited", signalId: "go" });
     expect(driver.asked("awaitSignal")).toHaveLength(1);
+    driver.answer("awaitSignal", { kind: "value", value: integerLiteral(42n) });
+    expect(driver.request("n1").inputs).toEqual(numbers({ a: 42 }));
+  });
+
+  it("is looked after every few seconds where the control plane does not tell that it is set", () => {
+    const driver = Driver.of(SIGNAL, { awaitedAgain: POLLED });
+    for (let round = 0; round < 10; round++) {
+      driver.answer("awaitSignal", { kind: "value", value: undefined });
+      driver.asked("awaitSignal");
+      driver.advance(3_000);
+    }
     driver.answer("awaitSignal", { kind: "value", value: integerLiteral(42n) });
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 42 }));
   });

@@ -12,7 +12,7 @@ import type { NodeDecision } from "../handler/decision.js";
 import { takesSlot } from "../parallelism/decide.js";
 import { changePhase } from "../status/update-phase.js";
 import { ARRAY_EXECUTING, arrayStatus, enterArrayScope } from "./array.js";
-import { fileOf, inputPlace } from "./input-place.js";
+import { fileOf, inputPlace, inputsBeside, storesInputs } from "./input-place.js";
 import { tellEntered } from "./array-news.js";
 import { arm } from "./attempt.js";
 import { awaitSignal } from "./await-signal.js";
@@ -22,7 +22,7 @@ import { graphInputs, inputsOf } from "./outputs.js";
 import { lookBack } from "./recovering.js";
 import { running, succeedWithOutputs } from "./progress.js";
 import { requestRun } from "./request-run.js";
-import { enterScope } from "./scope.js";
+import { enterScope, hasRoomFor, tooManyInstances } from "./scope.js";
 import { fail, skip, succeed } from "./settle.js";
 import { begin, waitForRoom } from "./slots.js";
 import type { Walk } from "./walk.js";
@@ -101,7 +101,7 @@ export function prepare(walk: Walk, node: RuntimeNode): void {
   }
   node.inputs = node === node.scope.failureNode ? withFailure(bound.inputs, node.scope) : bound.inputs;
   const place = inputPlace(walk, node, node.inputs);
-  if (place === "file") {
+  if (place === "file" || (place === "message" && storesInputs(walk, node))) {
     writeInputs(walk, node, node.inputs);
     return;
   }
@@ -142,7 +142,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
   node.queuedAt = walk.now;
   const checkpoint = node.formerCheckpoint === undefined ? {} : { TaskNodeStatus: { checkpointPath: node.formerCheckpoint } };
   walk.setNode(node, { ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }), ...checkpoint });
-  walk.tell.node(node, NodeExecution_Phase.QUEUED, { inputs: node.inputsWritten ? undefined : inputs, cache: node.cache }, release);
+  walk.tell.node(node, NodeExecution_Phase.QUEUED, { inputs: inputsBeside(walk, node), cache: node.cache }, release);
   apply(walk, node, decideBegin(node, inputs));
 }
 
@@ -209,6 +209,10 @@ function take(walk: Walk, node: RuntimeNode, { arm: taken, skipped }: Extract<No
 }
 
 function enterArray(walk: Walk, node: RuntimeNode, size: number): void {
+  if (!hasRoomFor(walk, size)) {
+    fail(walk, node, tooManyInstances(walk, size));
+    return;
+  }
   const inner = enterArrayScope(walk, node, size);
   if (inner.array === undefined) return;
   running(walk, node, { arrayNodeStatus: arrayStatus(walk, inner, inner.array, ARRAY_EXECUTING) });
@@ -217,6 +221,10 @@ function enterArray(walk: Walk, node: RuntimeNode, size: number): void {
 }
 
 function enter(walk: Walk, node: RuntimeNode, graph: GraphModel): void {
+  if (!hasRoomFor(walk, graph.nodes.size)) {
+    fail(walk, node, tooManyInstances(walk, graph.nodes.size));
+    return;
+  }
   running(walk, node, { workflowNodeStatus: { phase: 1 } });
   const inner = enterScope(walk, graph, node);
   const first = inner.nodes.get(START_NODE);

@@ -1,6 +1,7 @@
 import type { RuntimeNode } from "../graph/runtime.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { proceed } from "./begin.js";
+import { inputPlace } from "./input-place.js";
 import { noticeBlob } from "./noticing.js";
 import { land } from "./landing.js";
 import type { BlobTimer, Walk } from "./walk.js";
@@ -32,7 +33,8 @@ function goOn(walk: Walk, node: RuntimeNode): void {
     land(walk, node);
     return;
   }
-  node.inputsWritten = true;
+  // Of inputs that go by message too, nobody has to read the file.
+  node.inputsWritten = node.inputs === undefined || inputPlace(walk, node, node.inputs) !== "message";
   if (node.inputs !== undefined) proceed(walk, node, node.inputs);
 }
 

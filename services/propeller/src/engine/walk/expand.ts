@@ -15,7 +15,7 @@ import { arm } from "./attempt.js";
 import { ask, forget } from "./asking.js";
 import { restoreScope, reviveInner } from "./load.js";
 import { scan } from "./scan.js";
-import { enterScope } from "./scope.js";
+import { enterScope, hasRoomFor, tooManyInstances } from "./scope.js";
 import { fail, releaseSlot, succeed } from "./settle.js";
 import { stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
@@ -75,7 +75,7 @@ export function expand(walk: Walk, node: RuntimeNode): void {
 }
 
 /** Whoever stops the node has nothing to wait for: without its graph nothing of it can be known. */
-function refused(walk: Walk, node: RuntimeNode, { message }: Extract<Settled<never>, { kind: "refused" }>): void {
+function refused(walk: Walk, node: RuntimeNode, { message }: Pick<Extract<Settled<never>, { kind: "refused" }>, "message">): void {
   if (node.stopping === undefined) {
     buildFailed(walk, node, message);
     return;
@@ -91,6 +91,10 @@ function buildFailed(walk: Walk, node: RuntimeNode, message: string): void {
 
 function enter(walk: Walk, node: RuntimeNode, { model, closure }: DynamicWorkflow): void {
   const { stopping } = node;
+  if (!hasRoomFor(walk, model.root.nodes.size)) {
+    refused(walk, node, tooManyInstances(walk, model.root.nodes.size));
+    return;
+  }
   node.expanded = true;
   const { subNodeStatus, ...own } = node.status;
   const failing = own.dynamicNodeStatus?.phase === 2 ? own.dynamicNodeStatus : undefined;

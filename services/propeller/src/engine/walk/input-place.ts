@@ -15,6 +15,17 @@ export function inputPlace(walk: Walk, node: RuntimeNode, inputs: LiteralMap): I
   return array?.lists === true && sizeOf(boundPart(inputs, array.boundInputs)) > inlineLimit ? "arrayFile" : "file";
 }
 
+/** Whether a file holds inputs that go by message too: task executions name it. Items of arrays have none of their own. */
+export function storesInputs({ config }: Walk, { model, scope }: RuntimeNode): boolean {
+  const { kind } = model.target;
+  return config.storesInputs && (kind === "task" || kind === "array") && scope.array?.tells !== "items";
+}
+
+/** Inputs that go beside an event, because no file holds them. */
+export function inputsBeside(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
+  return node.inputsWritten || storesInputs(walk, node) ? undefined : node.inputs;
+}
+
 /** What stands in a node's file of inputs. */
 export function fileOf(node: RuntimeNode, inputs: LiteralMap): LiteralMap {
   const { array } = node.scope;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { POLLED } from "../config.js";
 import { Driver } from "../../simulation/build/driver.js";
 import { numbers, type WorkflowSpec } from "../../simulation/build/workflow.js";
 
@@ -52,6 +53,35 @@ describe("a launch plan node", () => {
         ),
       ),
     ).toBeDefined();
+  });
+
+  it("looks after its child where the control plane does not tell of ends, less and less often", () => {
+    const driver = Driver.of(ONE, { awaitedAgain: POLLED });
+    driver.answer("createExecution", { kind: "value", value: "created" });
+    const readings = (ms: number) => {
+      let count = 0;
+      for (let passed = 0; passed < ms; passed += 500) {
+        driver.advance(500);
+        for (const _ of driver.asked("readExecution")) {
+          count++;
+          driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
+        }
+      }
+      return count;
+    };
+    driver.answer("readExecution", { kind: "value", value: { phase: "running" } });
+    expect(readings(10_000)).toBeGreaterThan(4);
+    readings(60_000);
+    expect(readings(60_000)).toBeGreaterThan(5);
+    expect(readings(60_000)).toBeLessThan(10);
+  });
+
+  it("tells of its node again before it asks for its child after a restart: the event may be lost", () => {
+    const driver = Driver.of(ONE);
+    const later = driver.reread();
+    later.observe({ kind: "load" });
+    expect(later.asked("createExecution")).toHaveLength(1);
+    expect(later.told).toContain("n0 QUEUED");
   });
 
   it("names a place for outputs where its child gives none", () => {

@@ -1,3 +1,5 @@
+import { NodePhase } from "@flyte-ts/domain";
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { wakes } from "../ask/asked.js";
@@ -5,7 +7,8 @@ import type { Settled } from "../ask/question.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import { cascadeCause, childEnded, childUnknown, launchRefused } from "../handler/launch-plan.js";
 import { childExecutionId, childExecutionRequest } from "../request/child-execution.js";
-import { ask, awaitWord, forget } from "./asking.js";
+import { ask, askProgress, awaitWord, forget } from "./asking.js";
+import { inputsBeside } from "./input-place.js";
 import { inputsOf } from "./outputs.js";
 import { running, succeedWithOutputs } from "./progress.js";
 import { fail } from "./settle.js";
@@ -18,6 +21,7 @@ import type { Walk } from "./walk.js";
 export function launch(walk: Walk, node: RuntimeNode, launchPlan: Identifier): void {
   if (node.child === "none") node.child = "asked";
   if (node.child === "asked") {
+    if (askProgress(node, "createExecution") === undefined) tellQueuedAgain(walk, node);
     const created = askToCreate(walk, node, { launchPlan, inputs: node.inputs });
     if (created === undefined) return;
     if (created.kind === "refused") {
@@ -31,6 +35,12 @@ export function launch(walk: Walk, node: RuntimeNode, launchPlan: Identifier): v
     running(walk, node, { workflowNodeStatus: { phase: 1 } });
   }
   awaitChild(walk, node);
+}
+
+/** Tells again, after a restart, of the node that the child will name as its parent: the event may have been lost with the process before. */
+function tellQueuedAgain(walk: Walk, node: RuntimeNode): void {
+  if (!node.unconfirmed || node.status.phase !== NodePhase.Queued) return;
+  walk.tell.node(node, NodeExecution_Phase.QUEUED, { inputs: inputsBeside(walk, node), cache: node.cache }, "now");
 }
 
 interface Launch {

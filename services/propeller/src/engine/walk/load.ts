@@ -4,13 +4,14 @@ import { armsOf } from "../graph/arms.js";
 import { END_NODE } from "../graph/index-graph.js";
 import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { SUB_WORKFLOW_FAILING } from "../status/update-phase.js";
-import { fromRfc3339, latestOf } from "../time/rfc3339.js";
+import { fromRfc3339, latestOf, toldAgainAt } from "../time/rfc3339.js";
 import { itemIndex } from "../array/items.js";
 import { MAX_ERROR_MESSAGE } from "../failure/bound-message.js";
 import { errorFromPlain } from "../failure/error-json.js";
 import { addItem, ARRAY_FAILING, countRestored, enterArrayScope } from "./array.js";
 import { noteItem } from "./array-news.js";
 import { arm } from "./attempt.js";
+import { liveDeck } from "./live-deck.js";
 import { decodeOutputs, releaseSources } from "./outputs.js";
 import { addFailureNode, enterScope, rootScope } from "./scope.js";
 import { leaveOut, releaseSlot, tellAborted, tellAgain } from "./settle.js";
@@ -169,19 +170,28 @@ export function reviveInner(walk: Walk, scope: Scope): void {
 }
 
 function tellFacts(walk: Walk) {
-  const failing = walk.status.phase !== WorkflowPhase.Running;
-  return { occurredAt: fromRfc3339(walk.status.lastUpdatedAt) ?? walk.now, error: failing ? walk.status.error : undefined };
+  const { phase, startedAt, lastUpdatedAt, error } = walk.status;
+  if (phase === WorkflowPhase.Running) return { occurredAt: toldAgainAt(startedAt, walk.now) ?? walk.now };
+  return { occurredAt: toldAgainAt(lastUpdatedAt, walk.now) ?? walk.now, error };
 }
 
 function reviveScope(walk: Walk, scope: Scope): void {
   for (const node of scope.nodes.values()) {
     if (node.settled || !node.begun) continue;
     if (node.inner !== undefined) reviveScope(walk, node.inner);
-    walk.tell.node(node, nodeEventPhase(node.status.phase === NodePhase.Queued ? NodePhase.Queued : NodePhase.Running), {}, "now");
+    tellProgressAgain(walk, node);
     reviveNode(walk, node);
   }
   if (scope.owner !== undefined && scope.stage === "stop") stopScope(walk, scope, innerReason(scope.owner));
   walk.lookAt(scope);
+}
+
+/** Tells again that a node is queued or runs: since when the status says, for the events before the restart may be lost. */
+function tellProgressAgain(walk: Walk, node: RuntimeNode): void {
+  const { phase, queuedAt, startedAt } = node.status;
+  const occurredAt = toldAgainAt(phase === NodePhase.Queued ? queuedAt : startedAt, walk.now);
+  if (phase === NodePhase.Queued) walk.tell.node(node, nodeEventPhase(NodePhase.Queued), { occurredAt }, "now");
+  else walk.tell.node(node, nodeEventPhase(NodePhase.Running), { occurredAt, deckUri: liveDeck(walk, node) }, "now");
 }
 
 function reviveNode(walk: Walk, node: RuntimeNode): void {

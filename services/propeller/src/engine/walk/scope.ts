@@ -1,4 +1,5 @@
-import type { GraphModel, NodeModel } from "@flyte-ts/workflow-crd";
+import { ExpansionError } from "@flyte-ts/domain";
+import type { ExecutionErrorJson, GraphModel, NodeModel } from "@flyte-ts/workflow-crd";
 import { failurePolicy } from "../failure/policy.js";
 import { indexGraph } from "../graph/index-graph.js";
 import { type Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
@@ -37,7 +38,39 @@ function newScope(walk: Walk, graph: GraphModel, { owner, definitions }: Place):
     scope.nodes.set(id, node);
   }
   scope.unsettled = scope.nodes.size;
+  countEntered(walk, scope);
   return scope;
+}
+
+/** Whether a graph of so many nodes may be entered. */
+export function hasRoomFor(walk: Walk, nodes: number): boolean {
+  return walk.instances + nodes <= walk.config.maxInstances;
+}
+
+/** Why a node fails whose graph is not entered. */
+export function tooManyInstances({ config, instances }: Walk, nodes: number): ExecutionErrorJson {
+  const message = `the execution holds ${instances} node instances, and ${nodes} more would exceed the limit of ${config.maxInstances}`;
+  return { code: "WorkflowTooLarge", kind: "USER", message };
+}
+
+/**
+ * The graph counts as long as it is not left.
+ *
+ * @throws ExpansionError when a status that is taken up holds far more than a run may come to: this process did not write it.
+ */
+export function countEntered(walk: Walk, scope: Scope): void {
+  walk.instances += sizeOf(scope);
+  const most = 2 * walk.config.maxInstances;
+  if (walk.instances > most) throw new ExpansionError(`the status holds more than ${most} node instances`);
+}
+
+export function countLeft(walk: Walk, scope: Scope): void {
+  walk.instances -= sizeOf(scope);
+}
+
+/** Items of an array count before they are made. */
+function sizeOf({ array, index }: Scope): number {
+  return array?.size ?? index.order.size;
 }
 
 /** The node that runs when a graph has failed. */

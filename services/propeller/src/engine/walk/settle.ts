@@ -10,11 +10,13 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
 import { rawOutputsOf } from "../request/task-request.js";
 import { changePhase } from "../status/update-phase.js";
+import { toldAgainAt } from "../time/rfc3339.js";
 import { closeArray, itemEnded } from "./array.js";
 import { tellArrayEnd } from "./array-news.js";
 import { forgetAll } from "./asking.js";
 import { releaseReservation } from "./caching.js";
 import { dropOutputs, releaseSources, retainOutputs } from "./outputs.js";
+import { countLeft } from "./scope.js";
 import type { Release, Walk } from "./walk.js";
 import { TIMED_OUT } from "../failure/timed-out.js";
 
@@ -106,9 +108,10 @@ export function tellAborted(walk: Walk, node: RuntimeNode, reason: string, relea
 export function tellAgain(walk: Walk, node: RuntimeNode): void {
   const { status } = node;
   const outputs = node.succeeded && node.model.target.kind !== "end" ? (status.outputUri ?? outputsUri(node.attemptDir)) : undefined;
+  const occurredAt = toldAgainAt(status.stoppedAt, walk.now);
   const details = node.failed
-    ? { error: status.error }
-    : { outputUri: outputs, outputs: node.outputs, checkpointUri: node.succeeded ? checkpointOf(walk, node) : undefined };
+    ? { occurredAt, error: status.error }
+    : { occurredAt, outputUri: outputs, outputs: node.outputs, checkpointUri: node.succeeded ? checkpointOf(walk, node) : undefined };
   walk.tell.node(node, nodeEventPhase(status.phase), details, "now");
 }
 
@@ -210,5 +213,6 @@ export function leave(walk: Walk, node: RuntimeNode, inner: Scope): void {
     if (below.inner !== undefined) leave(walk, below, below.inner);
   }
   walk.forgetScope(inner);
+  countLeft(walk, inner);
   node.inner = undefined;
 }

@@ -10,7 +10,7 @@ import { forgetAll } from "./asking.js";
 import { sendAbort } from "./attempt.js";
 import { keepReservation, stopsReserving, waitsForCache } from "./caching.js";
 import { begin } from "./slots.js";
-import { enterScope } from "./scope.js";
+import { enterScope, hasRoomFor } from "./scope.js";
 import type { Walk } from "./walk.js";
 
 // Reasons that users see on nodes that were stopped; the words are Go Flyte's.
@@ -137,7 +137,7 @@ function mayEndAtOnce(target: NodeTarget): boolean {
 
 function enterPossibly(walk: Walk, node: RuntimeNode, reference: string): void {
   const graph = node.scope.definitions.subWorkflows.get(reference);
-  if (graph === undefined) return;
+  if (graph === undefined || !hasRoomFor(walk, graph.nodes.size)) return;
   const inner = enterScope(walk, graph, node);
   inner.stage = "stop";
   inner.stopReason = node.stopping ?? "";

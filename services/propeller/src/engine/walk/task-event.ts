@@ -2,7 +2,7 @@ import { isTerminalTaskEvent, NodePhase } from "@flyte-ts/domain";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { deckUri, outputsUri } from "../data/paths.js";
+import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { ABORTED_OUTSIDE, decideTaskEvent, type AttemptDecision } from "../handler/task.js";
 import { abortOfForgotten } from "../request/zombie.js";
@@ -13,6 +13,7 @@ import { arm, sendFinalize } from "./attempt.js";
 import { expands } from "./expand.js";
 import { isCached } from "./caching.js";
 import { land } from "./landing.js";
+import { liveDeck } from "./live-deck.js";
 import { noteRetryable, retryAfter } from "./next-attempt.js";
 import { fitsInline, sizeOf } from "./outputs.js";
 import { abort, fail, succeed } from "./settle.js";
@@ -118,11 +119,6 @@ function progress(walk: Walk, node: RuntimeNode, { task }: Extract<AttemptDecisi
   if (begins && firstAttempt)
     walk.tell.node(node, NodeExecution_Phase.RUNNING, { deckUri: liveDeck(walk, node), cache: node.cache }, "now");
   arm(walk, node);
-}
-
-/** A deck that the task is known to write can be read while it runs. */
-function liveDeck(walk: Walk, node: RuntimeNode): string | undefined {
-  return walk.templateOf(node)?.metadata?.generatesDeck === true ? deckUri(node.attemptDir) : undefined;
 }
 
 function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: deck }: Extract<AttemptDecision, { kind: "succeed" }>): void {

@@ -81,6 +81,8 @@ export class Walk {
   readonly starting = new Heap<RuntimeNode>(byPlace);
   /** So many began with one observation that the others wait for an observation `room`, see `startsPerRound`. */
   crowded = false;
+  /** Nodes and items of all graphs that have been entered and not been left. */
+  instances = 0;
   slotsUsed = 0;
   activeNodes = 0;
   /** Nodes whose outputs the status holds by value. */
@@ -127,6 +129,9 @@ export class Walk {
   republishAt: number | undefined;
   /** The end is recorded: labels and finalizer are to be changed. */
   finishing: "no" | "asked" | "taken" = "no";
+
+  /** This observation goes on with what another has left; nothing that it makes ready is known to follow from itself alone. */
+  #takesOver = false;
 
   readonly tell = new EventMint(this);
   #effects: Effect[] = [];
@@ -234,6 +239,11 @@ export class Walk {
     return undefined;
   }
 
+  /** Something is left to look at. */
+  get hasWork(): boolean {
+    return this.work.size + this.#scopesToStep.size > 0;
+  }
+
   /** The graph is left behind. */
   forgetScope(scope: Scope): void {
     this.#scopesToStep.delete(scope);
@@ -246,8 +256,10 @@ export class Walk {
     // A clock that steps back must not make phases begin before others that came first.
     this.now = Math.max(this.now, now);
     this.seq++;
-    this.doubt = false;
+    // What was left to look at is as doubtful as when it was found.
+    this.doubt &&= this.hasWork;
     if (goesOn) return;
+    this.#takesOver = this.hasWork;
     this.#origin = this.seq;
     this.prompt = false;
   }
@@ -258,7 +270,7 @@ export class Walk {
    * resource says that the workflow is new, it begins again the same way. Everything else waits.
    */
   releaseOf(node: RuntimeNode): Release {
-    return this.goesAhead && this.prompt && node.readySeq === this.#origin ? "now" : "held";
+    return this.goesAhead && this.prompt && !this.#takesOver && node.readySeq === this.#origin ? "now" : "held";
   }
 
   /** What the observation makes of the node may be there already. A failure node never goes ahead of the status. */

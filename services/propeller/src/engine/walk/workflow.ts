@@ -5,7 +5,7 @@ import { executionDataDir, outputsUri } from "../data/paths.js";
 import { boundMessage } from "../failure/bound-message.js";
 import { END_NODE } from "../graph/index-graph.js";
 import { backoffDelay } from "../retry/backoff.js";
-import { fromRfc3339, toSeconds } from "../time/rfc3339.js";
+import { fromRfc3339, toldAgainAt, toSeconds } from "../time/rfc3339.js";
 import { decodeOutputs, dropOutputs } from "./outputs.js";
 import type { OwnStatus, Release, Walk } from "./walk.js";
 
@@ -83,7 +83,7 @@ export function tellEnd(walk: Walk, release: Release): void {
   walk.tell.workflow(
     phase as WorkflowPhase,
     {
-      occurredAt: walk.endedAt ?? fromRfc3339(stoppedAt) ?? walk.now,
+      occurredAt: walk.endedAt ?? toldAgainAt(stoppedAt, walk.now) ?? walk.now,
       error: phase === WorkflowPhase.Failed ? (error ?? UNKNOWN) : undefined,
       outputUri: phase === WorkflowPhase.Success ? outputRef : undefined,
       outputs: phase === WorkflowPhase.Success ? endOutputs(walk) : undefined,

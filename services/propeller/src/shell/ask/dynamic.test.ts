@@ -54,9 +54,11 @@ afterAll(async () => {
 });
 
 function answerer(options: Partial<DynamicAnswererOptions> = {}) {
-  return dynamicAnswerers({ channel, blobs, concurrency: 2, maxBytes: 100_000, maxEventBytes: 100_000, ...options }).readDynamic;
+  return dynamicAnswerers({ channel, blobs, concurrency: 2, maxBytes: 100_000, maxEventBytes: 100_000, limits: LIMITS, ...options })
+    .readDynamic;
 }
 
+const LIMITS = { maxInstances: 1_000, maxDepth: 10 };
 const none = { cpu: "", memory: "", ephemeralStorage: "", storage: "", gpu: "" };
 
 function question(name: string, compiledBefore = false): QuestionOf<"readDynamic"> {
@@ -121,6 +123,25 @@ describe("what a task made", () => {
     const answer = await answerer()(question("bad"));
     expect(answer).toMatchObject({ kind: "refused", code: "INVALID_ARGUMENT" });
     expect(answer.kind === "refused" && answer.message).toMatch(message);
+  });
+
+  it("is refused when its sub-workflows come to more nodes than an execution may hold", async () => {
+    const below = (level: number) => id(ResourceType.WORKFLOW, `s${level}`);
+    const twice = (level: number): NonNullable<Spec["nodes"]> =>
+      ["a", "b"].map((name) => ({
+        id: name,
+        target: { case: "workflowNode", value: { reference: { case: "subWorkflowRef", value: below(level) } } },
+      }));
+    const levels = Array.from({ length: 40 }, (_, i) => i);
+    const last = [{ ...runs(id(ResourceType.TASK, "own")) }];
+    const subworkflows = levels.map((i) => ({ id: below(i), interface: {}, nodes: i === 39 ? last : twice(i + 1) }));
+    await made("bomb", { nodes: [...twice(0), ...last], tasks: [task("own")], subworkflows, outputs: outputOf("dn0") });
+    const many = await answerer({ limits: { maxInstances: 1_000, maxDepth: 100 } })(question("bomb"));
+    expect(many).toMatchObject({ kind: "refused", message: expect.stringMatching(/comes to \d+ node instances .* the limit is 1000$/) });
+    expect(await answerer()(question("bomb"))).toMatchObject({
+      kind: "refused",
+      message: expect.stringMatching(/41 deep, the limit is 10$/),
+    });
   });
 
   it("is refused when it is not there, cannot be read, or is too large", async () => {

@@ -2,6 +2,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type BlobStore, BlobError, BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
 import { compileTask, compileWorkflow, formatCompileErrors, type LaunchPlanInterface, requirementsOf } from "@flyte-ts/compiler";
+import { checkExpansion, ExpansionError, type ExpansionLimits } from "@flyte-ts/domain";
 import { type CompiledTask, type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type DynamicJobSpec, DynamicJobSpecSchema } from "@flyte-ts/idl/flyteidl/core/dynamic_job_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
@@ -10,7 +11,7 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
-import { parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
+import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import type { DynamicQuestions, DynamicWorkflow } from "../../engine/ask/dynamic.js";
 import type { Answer, QuestionOf } from "../../engine/ask/question.js";
 import { compiledUri, futuresUri } from "../../engine/data/paths.js";
@@ -29,6 +30,8 @@ export interface DynamicAnswererOptions {
   readonly maxBytes: number;
   /** Largest compiled form that travels in an event. */
   readonly maxEventBytes: number;
+  /** What one graph may come to when its sub-workflows are expanded. */
+  readonly limits: ExpansionLimits;
 }
 
 type DynamicAnswerers = { readonly [K in keyof DynamicQuestions]: Answerer<K> };
@@ -59,6 +62,7 @@ class BadDynamic extends Error {}
 function failure(error: unknown): Answer<DynamicWorkflow> {
   if (error instanceof BadDynamic || error instanceof WorkflowBuildError || error instanceof WorkflowFormatError)
     return { kind: "refused", code: "INVALID_ARGUMENT", message: error.message };
+  if (error instanceof ExpansionError) return { kind: "refused", code: "INVALID_ARGUMENT", message: `[User] ${error.message}` };
   if (error instanceof BlobTooLarge) return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
   if (error instanceof BlobError && !(error instanceof BlobUnavailable))
     return { kind: "refused", code: "DATA_LOSS", message: error.message };
@@ -68,7 +72,7 @@ function failure(error: unknown): Answer<DynamicWorkflow> {
 type ReadDynamic = QuestionOf<"readDynamic">;
 
 async function read(question: ReadDynamic, sources: Sources): Promise<Answer<DynamicWorkflow>> {
-  const { blobs, maxEventBytes } = sources;
+  const { blobs, maxEventBytes, limits } = sources;
   const place = compiledUri(question.attemptDir);
   const before = question.compiledBefore ? await blobs.get(place) : undefined;
   let closure: CompiledWorkflowClosure;
@@ -81,6 +85,7 @@ async function read(question: ReadDynamic, sources: Sources): Promise<Answer<Dyn
   } else closure = readCompiled(bytes, place);
   await breathe();
   const model = await inTurns(parseClosure(closure, question.options.resources));
+  checkExpansion(textOf(question.id), modelExpansion(model), limits);
   return { kind: "value", value: { model, closure: bytes.length > maxEventBytes ? undefined : closure } };
 }
 

@@ -11,6 +11,11 @@ export interface AsLongAs {
 export interface EventSink {
   /** `key` names the workflow. Resolves when the event is stored, or will never be. It is given up once `while` says so. */
   publish(key: string, event: ExecutionEvent, asLongAs?: AsLongAs): Promise<void>;
+  /**
+   * Resolves when all events of the workflow that were published before are stored, or never will be. Absent where the control plane
+   * takes requests that name a node before the node's events.
+   */
+  recorded?(key: string): Promise<void>;
 }
 
 /** A sink to which the events of plugin services go by propeller, because whoever records them does not hear the bus. */

@@ -1,32 +1,30 @@
 import { decodeMessage, EVENT_STREAM, taskEventFilter } from "@flyte-ts/domain";
 import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import type { Bus, BusMessage, Subscription } from "@flyte-ts/messaging";
-import type { Logger } from "@flyte-ts/telemetry";
+import { type Bus, type BusMessage, type Subscription, withinLimits } from "@flyte-ts/messaging";
 import type { ForwardingSink } from "./event-sink.js";
 
 export interface ForwardOptions {
   readonly bus: Pick<Bus, "subscribe">;
   readonly sink: ForwardingSink;
-  readonly logger: Logger;
 }
 
 /** Longer than a queue at the recorder; what is delivered twice is answered with ALREADY_EXISTS. */
 const ACK_WAIT_MS = 120_000;
 
 /** Events of plugin services on their way to a recorder that does not hear the bus; acknowledged when it has them. */
-export function forwardTaskEvents({ bus, sink, logger }: ForwardOptions): Promise<Subscription> {
+export function forwardTaskEvents({ bus, sink }: ForwardOptions): Promise<Subscription> {
   const take = (message: BusMessage): void => {
     try {
-      const { event, workflowKey, outputs, partOfArray } = decodeMessage(TaskEventSchema, message.data);
+      const { event, workflowKey, outputs, partOfArray } = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, message.data));
       // Items of arrays make no task executions of their own.
       if (event !== undefined && !partOfArray) {
         void sink.forward(workflowKey, event, outputs).then(() => message.ack());
         return;
       }
+      message.ack();
     } catch (error) {
-      logger.error({ subject: message.subject, error: String(error) }, "task event cannot be read, dropped");
+      message.discard(String(error));
     }
-    message.ack();
   };
   return bus.subscribe(
     {

@@ -45,6 +45,7 @@ export function grpcRecorder(config: RecorderConfig, { observe, logger, metrics,
     concurrency: config.concurrency,
     maxWaiting: config.maxWaiting,
     delay: (failures) => backoffDelay(RETRY, failures, random),
+    now: () => performance.now(),
     onSent: (verdict) => sent.inc({ verdict }),
   });
   new Gauge({
@@ -57,6 +58,7 @@ export function grpcRecorder(config: RecorderConfig, { observe, logger, metrics,
   });
   return {
     publish: (key, event, asLongAs) => sink.publish(key, event, asLongAs),
+    recorded: (key) => sink.recorded(key),
     forward: (key, event, outputs) => sink.forward(key, event, outputs),
     close: () => {
       sink.close();

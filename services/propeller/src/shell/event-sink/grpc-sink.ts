@@ -18,6 +18,8 @@ export interface GrpcSinkOptions {
   readonly maxWaiting: number;
   /** Pause before an event is sent again, ms, by the number of failures from 0. */
   readonly delay: (failures: number) => number;
+  /** ms of a clock that never goes back. */
+  readonly now: () => number;
   readonly onSent?: (verdict: EventVerdict) => void;
 }
 
@@ -27,21 +29,39 @@ interface Entry {
   /** Whether the workflow is still this process's. */
   readonly wanted: () => boolean;
   readonly done: () => void;
+  /** Resolves with `done`. */
+  readonly ended: Promise<void>;
+  /** A later event stands for it. */
+  leftOut: boolean;
+}
+
+/** Events of one execution, the first of them on its way. */
+interface Lane {
+  readonly entries: Entry[];
+  /** Since when (ms) every answer was NOT_FOUND; undefined after any other one. */
+  notFoundSince: number | undefined;
+  /** How often it was NOT_FOUND since then. */
+  notFoundTries: number;
 }
 
 const always = (): boolean => true;
 
-/** How often an event is sent whose node the recorder does not know yet: the node's own event is on its way. */
-const NOT_FOUND_TRIES = 8;
+/**
+ * How long, ms, NOT_FOUND is not taken as final. Go FlyteAdmin creates the resource of an execution before the execution's row; with
+ * several propellers, the event of a task may come before its node's.
+ */
+const NOT_FOUND_PATIENCE_MS = 60_000;
+/** Longest pause, ms, between two tries in that time. */
+const NOT_FOUND_PAUSE_MS = 2_000;
 
 /**
- * Events by the published API, to any Flyte admin: those of one execution in their
+ * Sends events by the published API, to any Flyte admin: those of one execution in their
  * order, one at a time; executions beside each other. An event waits until the admin
  * takes it or refuses it for good. There is no other word of the record: the answer to
  * the terminal event is it.
  */
 export class GrpcSink implements ForwardingSink {
-  readonly #lanes = new Map<string, Entry[]>();
+  readonly #lanes = new Map<string, Lane>();
   readonly #ready: string[] = [];
   #running = 0;
   #waiting = 0;
@@ -63,9 +83,18 @@ export class GrpcSink implements ForwardingSink {
     return this.#add(key, publishedTaskEvent(event, outputs));
   }
 
+  async recorded(key: string): Promise<void> {
+    for (;;) {
+      const last = this.#lanes.get(key)?.entries.at(-1);
+      await last?.ended;
+      // The event that stands for one that was left out comes after it.
+      if (last?.leftOut !== true) return;
+    }
+  }
+
   close(): void {
     this.#closed = true;
-    for (const lane of this.#lanes.values()) for (const entry of lane) entry.done();
+    for (const { entries } of this.#lanes.values()) for (const entry of entries) entry.done();
     this.#lanes.clear();
   }
 
@@ -74,31 +103,33 @@ export class GrpcSink implements ForwardingSink {
     const name = eventName(published);
     const lane = this.#lanes.get(key);
     // The first of the lane is on its way.
-    if (lane?.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
-    return new Promise((done) => {
-      this.#waiting++;
-      const entry = { name, published, wanted: asLongAs?.while ?? always, done };
-      if (lane === undefined) {
-        this.#lanes.set(key, [entry]);
-        this.#ready.push(key);
-        this.#start();
-        return;
-      }
-      if (this.#waiting > this.options.maxWaiting) this.#leaveOut(lane, published);
-      lane.push(entry);
-    });
+    if (lane?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
+    this.#waiting++;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const entry = { name, published, wanted: asLongAs?.while ?? always, done: resolve, ended: promise, leftOut: false };
+    if (lane === undefined) {
+      this.#lanes.set(key, { entries: [entry], notFoundSince: undefined, notFoundTries: 0 });
+      this.#ready.push(key);
+      this.#start();
+    } else {
+      if (this.#waiting > this.options.maxWaiting) this.#leaveOut(lane.entries, published);
+      lane.entries.push(entry);
+    }
+    return promise;
   }
 
-  /** The recorder is far behind: what a node was before it came to be what it is now need not be told. */
-  #leaveOut(lane: Entry[], { kind, event }: PublishedEvent): void {
+  /** Drops, when the recorder is far behind, what a node was before it came to be what it is now. */
+  #leaveOut(entries: Entry[], { kind, event }: PublishedEvent): void {
     if (kind !== "node") return;
-    const at = lane.findIndex(
+    const at = entries.findIndex(
       ({ published }, index) => index > 0 && published.kind === "node" && published.event.id?.nodeId === event.id?.nodeId,
     );
     if (at < 0) return;
-    const [left] = lane.splice(at, 1);
+    const [left] = entries.splice(at, 1);
+    if (left === undefined) return;
     this.#waiting--;
-    left?.done();
+    left.leftOut = true;
+    left.done();
   }
 
   #start(): void {
@@ -113,42 +144,75 @@ export class GrpcSink implements ForwardingSink {
     }
   }
 
-  /** Sends what the lane holds, then a while nothing for this key holds a place. */
+  /** Sends what the lane holds; from then on, or while it waits for what the recorder does not know yet, it holds no place. */
   async #drain(key: string): Promise<void> {
     const lane = this.#lanes.get(key);
-    for (let entry = lane?.[0]; entry !== undefined && !this.#closed; entry = lane?.[0]) {
-      await this.#deliver(key, entry);
-      lane?.shift();
+    if (lane === undefined) return;
+    for (let [entry] = lane.entries; entry !== undefined && !this.#closed; [entry] = lane.entries) {
+      if ((await this.#deliver(key, lane, entry)) === "early") {
+        this.#park(key, lane);
+        return;
+      }
+      lane.entries.shift();
       this.#waiting--;
       entry.done();
     }
     this.#lanes.delete(key);
   }
 
-  async #deliver(key: string, { published, name, wanted }: Entry): Promise<void> {
+  #park(key: string, lane: Lane): void {
+    const pause = Math.min(this.options.delay(lane.notFoundTries++), NOT_FOUND_PAUSE_MS);
+    const goOn = (): void => {
+      if (this.#closed) return;
+      this.#ready.push(key);
+      this.#start();
+    };
+    setTimeout(goOn, pause).unref();
+  }
+
+  /** @returns `early`: the recorder may come to know what the event is about. */
+  async #deliver(key: string, lane: Lane, { published, name, wanted }: Entry): Promise<"early" | "done"> {
     const { delay, logger, onSent } = this.options;
     for (let failures = 0; !this.#closed && wanted(); failures++) {
-      let problem: unknown;
-      let verdict: EventVerdict = "recorded";
-      try {
-        await this.#send(published);
-      } catch (error) {
-        problem = error;
-        verdict = judgeAnswer(error);
-      }
-      const early = verdict === "notFound" && published.kind !== "workflow";
-      if (verdict !== "again" && !(early && failures < NOT_FOUND_TRIES)) {
+      const { verdict, problem } = await this.#try(published);
+      const message = problem instanceof Error ? problem.message : "";
+      if (verdict === "again") {
         onSent?.(verdict);
-        if (verdict === "dropped" || early)
-          logger.warn({ workflow: key, event: name, error: String(problem) }, "event dropped: the control plane refuses it");
-        this.#conclude(key, published, { verdict, message: problem instanceof Error ? problem.message : "" });
-        return;
+        if (failures % 10 === 0) logger.warn({ workflow: key, event: name, error: String(problem) }, "event cannot be delivered now");
+        // The lane keeps its place: with the recorder away there is nothing to make room for.
+        await sleep(delay(failures), undefined, { ref: false });
+        continue;
       }
-      onSent?.("again");
-      if (failures % 10 === 0 && !early)
-        logger.warn({ workflow: key, event: name, error: String(problem) }, "event cannot be delivered now");
-      // The lane keeps its place: with the recorder away there is nothing to make room for.
-      await sleep(delay(failures), undefined, { ref: false });
+      if (verdict === "notFound" && this.#isEarly(lane)) {
+        onSent?.("again");
+        return "early";
+      }
+      onSent?.(verdict);
+      if (verdict !== "notFound") lane.notFoundSince = undefined;
+      if (verdict === "dropped" || verdict === "notFound")
+        logger.warn({ workflow: key, event: name, error: String(problem) }, "event dropped: the control plane refuses it");
+      this.#conclude(key, published, { verdict, message });
+      break;
+    }
+    return "done";
+  }
+
+  /** Counted for the lane, not for the event: an execution that does not exist costs the time once. */
+  #isEarly(lane: Lane): boolean {
+    const now = this.options.now();
+    if (lane.notFoundSince === undefined) {
+      lane.notFoundSince = now;
+      lane.notFoundTries = 0;
+    }
+    return now < lane.notFoundSince + NOT_FOUND_PATIENCE_MS;
+  }
+
+  async #try(published: PublishedEvent): Promise<{ readonly verdict: EventVerdict; readonly problem?: unknown }> {
+    try {
+      await this.#send(published);
+      return { verdict: "recorded" };
+    } catch (problem) {
+      return { verdict: judgeAnswer(problem), problem };
     }
   }
 

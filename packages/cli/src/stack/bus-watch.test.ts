@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { watchBus } from "./bus-watch.js";
+
+/** Looks as often as there are answers; a full disk is one that `full` names by the number of the look. */
+async function looks(answers: readonly (readonly string[])[], full: readonly number[] = []) {
+  const restarts: string[] = [];
+  const end = new AbortController();
+  let look = -1;
+  await watchBus(
+    {
+      ports: [0, 1],
+      obstacle: () => (full.includes(look) ? "the disk is full" : undefined),
+      restart: async (why) => void restarts.push(`${look} ${why}`),
+      pause: async (ms) => {
+        if (ms > 10_000) return;
+        if (++look === answers.length) end.abort();
+      },
+      ask: async (port) => {
+        const text = answers[look]?.[port];
+        if (text === undefined) throw new Error("nobody listens");
+        return { text };
+      },
+    },
+    end.signal,
+  );
+  return restarts;
+}
+
+const STUCK = "the message bus does not store messages (flyte.task): no answer";
+
+test("a bus that stores nothing is started again once two looks in a row have seen it", async () => {
+  expect(
+    await looks([
+      ["ok", STUCK],
+      ["ok", STUCK],
+      ["ok", "ok"],
+      ["ok", "ok"],
+    ]),
+  ).toEqual([`1 ${STUCK}`]);
+});
+
+test("what one look has seen, and services that do not answer or wait for something else, change nothing", async () => {
+  expect(await looks([["ok", STUCK], ["ok", "ok"], [STUCK], [], ["the database is away", "the message bus is not connected"]])).toEqual([]);
+});
+
+test("while the disk is full the server is left alone, and started again when there is room", async () => {
+  expect(await looks([[STUCK], [STUCK], [STUCK], [STUCK], [STUCK]], [0, 1, 2, 3])).toEqual([`4 ${STUCK}`]);
+});

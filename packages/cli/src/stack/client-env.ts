@@ -1,0 +1,36 @@
+import { rmSync, writeFileSync } from "node:fs";
+import type { StackBlobs } from "./blobs.js";
+import type { StackCluster } from "./cluster.js";
+import { publicAddress } from "./public-address.js";
+import type { Endpoints } from "./service-configs.js";
+import { flytekitEnv, type StackSignIn } from "./sign-in.js";
+
+/** Addresses and keys of a stack that clients use. */
+export interface ClientFacts {
+  readonly endpoints: Pick<Endpoints, "host" | "api">;
+  readonly cluster: Pick<StackCluster, "kubeconfig">;
+  readonly blobs: StackBlobs;
+  readonly signIn: StackSignIn | undefined;
+}
+
+/** Writes the settings by which flytekit, kubectl and S3 clients use the stack, as a file that a shell reads (`. FILE`); for its owner alone. */
+export function writeClientEnv(file: string, facts: ClientFacts): void {
+  const lines = Object.entries(clientEnv(facts)).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+  // A file that is there keeps its mode when it is written to.
+  rmSync(file, { force: true });
+  writeFileSync(file, lines.join(""), { mode: 0o600 });
+}
+
+function clientEnv({ endpoints, cluster, blobs, signIn }: ClientFacts): Readonly<Record<string, string>> {
+  return {
+    FLYTE_PLATFORM_URL: `${publicAddress(endpoints.host)}:${endpoints.api}`,
+    FLYTE_PLATFORM_INSECURE: "true",
+    ...(signIn && flytekitEnv(signIn)),
+    FLYTE_AWS_ENDPOINT: blobs.endpoint,
+    FLYTE_AWS_ACCESS_KEY_ID: blobs.accessKeyId,
+    FLYTE_AWS_SECRET_ACCESS_KEY: blobs.secretAccessKey,
+    KUBECONFIG: cluster.kubeconfig,
+  };
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

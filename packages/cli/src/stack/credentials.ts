@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { BUS_USERS, type BusPasswords, type BusUser } from "./bus.js";
+import { StackError } from "./stack-error.js";
+import { writeWhole } from "./write-whole.js";
+
+/** Random secrets of one stack, which stay the same over its restarts. */
+export interface StackCredentials {
+  /** Key pair of the local blob store. */
+  readonly blobKeyId: string;
+  readonly blobSecretKey: string;
+  /** Opens the whole Kubernetes API of the local cluster. */
+  readonly clusterToken: string;
+  /** Opens the logs of the local cluster's pods, and nothing else: links to logs carry it. */
+  readonly clusterLogToken: string;
+  /** Passwords of the services on the message bus. */
+  readonly bus: BusPasswords;
+}
+
+const SECRET_BYTES = 24;
+const KEY_ID_BYTES = 8;
+
+const stored = z.record(z.string(), z.string().min(1));
+
+/**
+ * Reads the secrets of a stack and makes those that are missing. The file is readable by its owner alone; it is replaced as a whole, so
+ * that a crash leaves the old or the new one.
+ *
+ * @throws StackError when the file is damaged
+ */
+export function stackCredentials(file: string): StackCredentials {
+  const kept = { ...read(file) };
+  const before = Object.keys(kept).length;
+  const secret = (name: string, bytes = SECRET_BYTES, prefix = "") => (kept[name] ??= prefix + randomBytes(bytes).toString("hex"));
+  const credentials = {
+    blobKeyId: secret("blobKeyId", KEY_ID_BYTES, "flyte"),
+    blobSecretKey: secret("blobSecretKey"),
+    clusterToken: secret("clusterToken"),
+    clusterLogToken: secret("clusterLogToken"),
+    bus: Object.fromEntries(BUS_USERS.map((user) => [user, secret(`bus.${user}`)])) as Record<BusUser, string>,
+  };
+  if (Object.keys(kept).length > before) writeWhole(file, `${JSON.stringify(kept, null, 2)}\n`);
+  return credentials;
+}
+
+function read(file: string): Readonly<Record<string, string>> {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error;
+  }
+  try {
+    return stored.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new StackError(`${file} is damaged: remove it, and the stack makes new keys and passwords at its next start`, { cause });
+  }
+}

@@ -1,0 +1,74 @@
+import { accessSync, constants, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { privateDataFolder, privateFolder } from "./private-folder.js";
+import { StackError } from "./stack-error.js";
+import type { StackFolders } from "./paths.js";
+
+/** Bytes of the longest path of a Unix domain socket: 108 on Linux (unix(7)), 104 on macOS (unix(4)), each with a NUL at the end. */
+const SOCKET_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
+/** Folder for temporary files of a pod, below the data folder; the 16 characters are the pod's. */
+const POD_TEMPORARY = join("cluster", "pods", "0123456789abcdef", "tmp");
+/** Sockets of Python's multiprocessing below a temporary folder. */
+const MULTIPROCESSING = join("pymp-01234567", "listener-01234567");
+
+/**
+ * Makes the folders of a stack.
+ *
+ * @returns a warning for the person who starts it, if there is one
+ * @throws StackError that names the folder and what to do, when the stack cannot keep its state there
+ */
+export function makeFolders(folders: StackFolders): string | undefined {
+  const { root } = folders;
+  const room = SOCKET_PATH_BYTES - Buffer.byteLength(join(root, POD_TEMPORARY, "s"));
+  if (room < 0) throw refused(root, `its path is ${-room} characters too long for the sockets of tasks`);
+  try {
+    checkKind(root, root);
+    privateDataFolder(root, join(folders.config, "ports.json"));
+    for (const folder of [folders.config, folders.logs, folders.blobs, folders.cluster, folders.nats]) {
+      checkKind(folder, root);
+      privateFolder(folder);
+      accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    }
+  } catch (error) {
+    if (error instanceof StackError) throw error;
+    throw refused(root, reasonOf(error as NodeJS.ErrnoException), error);
+  }
+  if (Buffer.byteLength(join(root, POD_TEMPORARY, MULTIPROCESSING)) <= SOCKET_PATH_BYTES) return undefined;
+  return `the path of ${root} is long: tasks that use Python's multiprocessing managers need a shorter one (--data DIR)`;
+}
+
+function checkKind(folder: string, root: string): void {
+  const before = statOf(folder);
+  if (before !== undefined && !before.isDirectory()) throw refused(root, `${folder === root ? "it" : folder} is a file, not a folder`);
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function reasonOf({ code, message, path }: NodeJS.ErrnoException): string {
+  switch (code) {
+    case "EACCES":
+    case "EPERM":
+      return `this user may not write to ${path ?? "it"}`;
+    case "EROFS":
+      return "it is on a read-only file system";
+    case "ENOTDIR":
+    case "EEXIST":
+      return "a part of its path is a file, not a folder";
+    case "ENOSPC":
+    case "EDQUOT":
+      return "its disk is full";
+    default:
+      return message;
+  }
+}
+
+function refused(root: string, why: string, cause?: unknown): StackError {
+  return new StackError(`the data folder ${root} cannot be used: ${why}. Choose another with --data DIR`, { cause });
+}

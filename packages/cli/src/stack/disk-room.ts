@@ -1,0 +1,22 @@
+import { statfsSync } from "node:fs";
+
+/** Least room that PostgreSQL needs to start after a crash, bytes: two segments of its log. */
+const NEEDED_BYTES = 32 * 1024 * 1024;
+
+/** Tells a person that the disk of a folder has too little room for a server to start; undefined when it has enough, or cannot be asked. */
+export function lackOfRoom(folder: string): string | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    const free = bavail * bsize;
+    if (free >= NEEDED_BYTES) return undefined;
+    return `the disk that holds ${folder} has ${Math.floor(free / 1024)} KiB left: free some space, and it is started again`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether an error says that a disk, or a quota on it, is full. */
+export function isFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOSPC" || code === "EDQUOT";
+}

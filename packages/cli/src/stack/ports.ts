@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort, portInUse } from "@flyte-ts/local-servers";
+import { z } from "zod";
+import type { StackConfig } from "./config.js";
+import { StackError } from "./stack-error.js";
+import type { StackFolders } from "./paths.js";
+import { propellerName } from "./service-configs.js";
+import { writeWhole } from "./write-whole.js";
+
+const port = z.number().int().min(0).max(65_535);
+const portsSchema = z.object({
+  api: port,
+  blobs: port,
+  cluster: port,
+  postgres: port,
+  nats: port,
+  catalog: port,
+  /** Health and metrics of each service. */
+  ops: z.record(z.string(), port),
+});
+
+/** Ports of one stack; 0 stands for a part that the stack does not run. */
+export type Ports = Readonly<z.infer<typeof portsSchema>>;
+
+const SERVICES = ["local-blobstore", "local-cluster", "node-runner", "admin", "datacatalog", "scheduler", "plugin-pod", "plugin-echo"];
+
+/**
+ * Chooses the ports of a stack. Ports that were chosen freely stay the same over restarts, so that what was written down with them stays true.
+ *
+ * @throws StackError when a port that the configuration names is in use
+ */
+export async function choosePorts(config: StackConfig, folders: StackFolders): Promise<Ports> {
+  const file = join(folders.config, "ports.json");
+  const known = readPorts(file);
+  // Ports that the configuration names belong to their owners, whatever was chosen before.
+  const taken = new Set([config.port, config.blobPort, config.clusterPort]);
+  const free = async (before: number | undefined) => {
+    let chosen = before;
+    while (chosen === undefined || chosen === 0 || taken.has(chosen) || (await portInUse(chosen))) chosen = await freePort();
+    taken.add(chosen);
+    return chosen;
+  };
+  const fixed = async (named: number, what: { flag: string; before: number | undefined }) => {
+    if (named === 0) return free(what.before);
+    if (await portInUse(named))
+      throw new StackError(`port ${named} is in use: stop what listens on it, or choose another with --${what.flag}`);
+    return named;
+  };
+  const api = await fixed(config.port, { flag: "port", before: known.api });
+  const blobs = config.s3 === undefined ? await fixed(config.blobPort, { flag: "blobPort", before: known.blobs }) : (known.blobs ?? 0);
+  const cluster = await fixed(config.clusterPort, { flag: "clusterPort", before: known.cluster });
+  const ops: Record<string, number> = {};
+  const propellers = Array.from({ length: config.propellers }, (_, index) => propellerName(index));
+  for (const service of [...SERVICES, ...propellers]) ops[service] = await free(known.ops?.[service]);
+  const [postgres, nats, catalog] = [await free(known.postgres), await free(known.nats), await free(known.catalog)];
+  const ports = { api, blobs, cluster, postgres, nats, catalog, ops };
+  writeWhole(file, JSON.stringify(ports, null, 2));
+  return ports;
+}
+
+/** Ports of the last start; none at the first, or when the file cannot be read. */
+function readPorts(file: string): Partial<Ports> {
+  try {
+    return portsSchema.partial().parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return {};
+  }
+}

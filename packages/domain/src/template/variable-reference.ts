@@ -1,0 +1,15 @@
+/**
+ * A text that kubelets take literally in a container's command, arguments and variables: they expand `$(NAME)` to the variable's
+ * value and `$$` to `$`. Source: Kubernetes API, `Container.args`.
+ */
+export function keptLiteral(text: string): string {
+  // A single dollar before anything else stands for itself. The one at the end may meet a bracket that follows.
+  return text.includes("$") ? text.replace(/\${2,}|\$(?=\(|$)/g, (dollars) => dollars + dollars) : text;
+}
+
+/** `value`, as it must stand after `text`: a dollar that ends the text and a bracket or dollar that begins the value are no reference. */
+export function afterText(text: string, value: string): string {
+  if (!text.endsWith("$") || !/^[($]|^$/.test(value)) return value;
+  const dollars = /\$+$/.exec(text)?.[0].length ?? 0;
+  return dollars % 2 === 1 ? `$${value}` : value;
+}

@@ -1,0 +1,64 @@
+import { create } from "@bufbuild/protobuf";
+import { WorkflowPhase, workflowEventPhase } from "@flyte-ts/domain";
+import { ExecutionError_ErrorKind, ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { ExecutionErrorJson, NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { errorFact } from "./error-fact.js";
+import type { ErrorFact, WorkflowFact } from "./facts.js";
+import { storable } from "./time.js";
+
+/**
+ * The end of an execution as its resource tells it.
+ * - `complete`: the status holds all of it.
+ * - `inBlob`: it is complete if a blob stands at the address of its outputs; an address alone proves nothing.
+ * - `incomplete`: the status does not hold the outputs and names no address.
+ */
+export type ResourceEnd =
+  | { readonly kind: "complete"; readonly fact: WorkflowFact }
+  | { readonly kind: "inBlob"; readonly uri: string; readonly fact: WorkflowFact }
+  | { readonly kind: "incomplete" };
+
+/** Id of the node whose outputs are those of the workflow. */
+const END_NODE = "end-node";
+
+/**
+ * Derives the end of an execution from a status that is terminal: phase, outputs or error, times. Outputs that no blob holds stand
+ * in the status of the end node until admin has recorded the end.
+ *
+ * @param nodes the statuses of the top-level nodes, from slices where they stand there.
+ * @param now nanoseconds since the epoch; the end where the status does not say when it was.
+ */
+export function endOfResource(
+  status: Pick<WorkflowStatus, "phase" | "startedAt" | "stoppedAt" | "outputRef" | "error">,
+  nodes: Readonly<Record<string, NodeStatus>>,
+  now: bigint,
+): ResourceEnd {
+  const { phase, outputRef, error } = status;
+  const times = {
+    phase: workflowEventPhase(phase),
+    occurredAt: statusTime(status.stoppedAt) ?? now,
+    startedAt: statusTime(status.startedAt),
+  };
+  if (phase === WorkflowPhase.Failed) return { kind: "complete", fact: { ...times, error: statusError(error ?? UNKNOWN) } };
+  if (phase !== WorkflowPhase.Success) return { kind: "complete", fact: times };
+  const inline = nodes[END_NODE]?.outputs;
+  if (inline !== undefined) return { kind: "complete", fact: { ...times, outputUri: outputRef ?? "", outputs: decodeBase64(inline) } };
+  return outputRef ? { kind: "inBlob", uri: outputRef, fact: { ...times, outputUri: outputRef } } : { kind: "incomplete" };
+}
+
+const UNKNOWN: ExecutionErrorJson = { code: "UnknownError", message: "Unknown error", kind: "UNKNOWN" };
+
+/** An error as a status holds it, as a fact. */
+export function statusError({ code, message, kind = "", errorUri = "" }: ExecutionErrorJson): ErrorFact {
+  const known = (ExecutionError_ErrorKind as unknown as Record<string, ExecutionError_ErrorKind | undefined>)[kind];
+  return errorFact(create(ExecutionErrorSchema, { code, message, errorUri, kind: known ?? ExecutionError_ErrorKind.UNKNOWN }));
+}
+
+/** A time of a status, nanoseconds since the epoch; undefined for an absent or malformed one. */
+export function statusTime(text: string | undefined): bigint | undefined {
+  const ms = Date.parse(text ?? "");
+  return Number.isNaN(ms) ? undefined : storable(BigInt(ms) * 1_000_000n);
+}
+
+export function decodeBase64(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, "base64"));
+}

@@ -1,0 +1,109 @@
+import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { ErrorFact, WorkflowFact } from "./facts.js";
+import { ifChanged } from "./if-changed.js";
+import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
+
+/** What events have told of an execution so far. */
+export interface WorkflowState {
+  readonly phase: WorkflowExecution_Phase;
+  /** When admin accepted the execution, nanoseconds since the epoch; it starts no earlier, whatever other clocks say. */
+  readonly acceptedAt: bigint;
+  /** The latest order of any event; the phase's own, unless that was kept in spite of a later event. */
+  readonly phaseOrder: bigint;
+  readonly startedAt: bigint | undefined;
+  readonly startedOrder: bigint;
+  readonly updatedAt: bigint;
+  readonly endedAt: bigint | undefined;
+  readonly result: WorkflowResult | undefined;
+  readonly resultOrder: bigint;
+}
+
+export type WorkflowResult =
+  | { readonly kind: "outputs"; readonly uri: string; readonly values: Uint8Array | undefined }
+  | { readonly kind: "error"; readonly error: ErrorFact }
+  | { readonly kind: "abort"; readonly cause: string; readonly principal: string };
+
+export function acceptedWorkflow(acceptedAt: bigint): WorkflowState {
+  return {
+    phase: WorkflowExecution_Phase.UNDEFINED,
+    acceptedAt,
+    phaseOrder: NO_ORDER,
+    startedAt: undefined,
+    startedOrder: NO_ORDER,
+    updatedAt: acceptedAt,
+    endedAt: undefined,
+    result: undefined,
+    resultOrder: NO_ORDER,
+  };
+}
+
+/** The order that puts an event behind all that the row holds. */
+export function nextWorkflowOrder(state: WorkflowState): bigint {
+  return state.phaseOrder + 1n;
+}
+
+/** From the start to the end, nanoseconds; zero while it is not known, and where clocks disagree. */
+export function elapsed(state: { readonly startedAt: bigint | undefined; readonly endedAt: bigint | undefined }): bigint {
+  if (state.startedAt === undefined || state.endedAt === undefined || state.endedAt < state.startedAt) return 0n;
+  return state.endedAt - state.startedAt;
+}
+
+/**
+ * Adds one event. The same events give the same state in any order and however often each
+ * comes, as long as there is one terminal event among them: the first that comes stands, and a later one of the same phase
+ * adds the result that the first did not have. The earliest start stands; propeller tells it again after each restart. An event
+ * that says nothing new gives the same object back, so that nothing is written: services that are asked how it stands repeat themselves.
+ */
+export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bigint): WorkflowState {
+  const ends = isTerminalWorkflowEvent(fact.phase);
+  const ended = isTerminalWorkflowEvent(state.phase);
+  if (ends && ended) return completeWorkflow(state, fact);
+  const moves = !ended && (ends || (state.phase !== WorkflowExecution_Phase.ABORTING && order > state.phaseOrder));
+  const start = startOf(state, fact, order);
+  const resultOrder = ends ? TERMINAL_ORDER : order;
+  const result = resultOrder > state.resultOrder ? resultOf(fact) : undefined;
+  return ifChanged(state, {
+    acceptedAt: state.acceptedAt,
+    phase: moves ? fact.phase : state.phase,
+    phaseOrder: order > state.phaseOrder ? order : state.phaseOrder,
+    ...start,
+    updatedAt: moves ? fact.occurredAt : state.updatedAt,
+    endedAt: ends ? fact.occurredAt : state.endedAt,
+    result: result ?? state.result,
+    resultOrder: result === undefined ? state.resultOrder : resultOrder,
+  });
+}
+
+/** The earliest start that was told by an event; else what an end says of it, which any event that comes late replaces. */
+function startOf(state: WorkflowState, fact: WorkflowFact, order: bigint): Pick<WorkflowState, "startedAt" | "startedOrder"> {
+  const { startedAt, startedOrder, acceptedAt } = state;
+  if (fact.phase === WorkflowExecution_Phase.RUNNING && (startedOrder === NO_ORDER || order < startedOrder))
+    return { startedAt: later(fact.occurredAt, acceptedAt), startedOrder: order };
+  if (fact.startedAt !== undefined && startedOrder === NO_ORDER)
+    return { startedAt: later(fact.startedAt, acceptedAt), startedOrder: TERMINAL_ORDER };
+  return { startedAt, startedOrder };
+}
+
+/** Adds the result of a terminal event to an end that was recorded without one. */
+function completeWorkflow(state: WorkflowState, fact: WorkflowFact): WorkflowState {
+  if (fact.phase !== state.phase || hasEndResult(state)) return state;
+  const result = resultOf(fact);
+  if (result === undefined) return state;
+  return { ...state, endedAt: fact.occurredAt, updatedAt: fact.occurredAt, result, resultOrder: TERMINAL_ORDER };
+}
+
+/** Reports whether the result (outputs or error) came with a terminal event, rather than from an event before the end, or not at all. */
+export function hasEndResult({ resultOrder }: Pick<WorkflowState, "resultOrder">): boolean {
+  return resultOrder >= TERMINAL_ORDER;
+}
+
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+function resultOf(fact: WorkflowFact): WorkflowResult | undefined {
+  if (fact.outputUri !== undefined || fact.outputs !== undefined)
+    return { kind: "outputs", uri: fact.outputUri ?? "", values: fact.outputs };
+  return fact.error === undefined ? undefined : { kind: "error", error: fact.error };
+}

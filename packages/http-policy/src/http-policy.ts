@@ -1,0 +1,122 @@
+import { hostNameOf, isAllowedHost, type ServedHosts } from "./host.js";
+import { isSameOrigin } from "./origin.js";
+
+export interface HttpPolicyOptions extends ServedHosts {
+  /** Origins of other web pages that may call, as `https://console.example.com`. There is no wildcard. */
+  readonly allowedOrigins?: readonly string[];
+  /**
+   * Pages of the same site (any port of the same host) may embed what a GET answers, in a frame or as an image; their scripts
+   * cannot read it. For listeners whose addresses are secrets themselves, as signed URLs of a blob store.
+   */
+  readonly embedding?: "same-site";
+}
+
+/** The head of a request as node:http gives it. A call over gRPC gives its authority as `host`. */
+export interface RequestHead {
+  readonly method?: string | undefined;
+  readonly headers: RequestHeaders;
+}
+
+export interface RequestHeaders {
+  readonly host?: string | undefined;
+  readonly origin?: string | undefined;
+  readonly "sec-fetch-site"?: string | string[] | undefined;
+  readonly "sec-fetch-mode"?: string | string[] | undefined;
+  readonly "sec-fetch-dest"?: string | string[] | undefined;
+  readonly "content-type"?: string | undefined;
+  readonly "content-length"?: string | undefined;
+  readonly "transfer-encoding"?: string | undefined;
+  readonly authorization?: string | undefined;
+}
+
+/** Why a request is not served. */
+export interface Refusal {
+  /** 403: host or origin. 415: the type of the body. */
+  readonly status: 403 | 415;
+  readonly reason: string;
+}
+
+/** Decides which HTTP requests a listener serves, so that a web page cannot call it unless its origin may. */
+export interface HttpPolicy {
+  /** Checks the host and what a browser says of the page. Undefined: the request is served. */
+  refusal(request: RequestHead): Refusal | undefined;
+  /**
+   * Checks the type of a body. Browsers send some types for pages of any origin without asking first (Fetch standard,
+   * CORS-safelisted request-header); such a body is accepted only where a browser tells an origin that may call.
+   */
+  bodyRefusal(request: RequestHead): Refusal | undefined;
+  /** Whether scripts of this origin may read answers, by CORS. */
+  mayRead(origin: string): boolean;
+}
+
+const SAFE_METHODS = ["GET", "HEAD"];
+const SAFELISTED_TYPE = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\s*(?:;|,|$)/i;
+/** Clients use few hosts; an attacker may send many. */
+const MAX_REMEMBERED = 256;
+
+export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
+  const origins = new Set(options.allowedOrigins);
+  const known = new Map<string, boolean>();
+  const servesHost = (header: string): boolean => {
+    const remembered = known.get(header);
+    if (remembered !== undefined) return remembered;
+    const host = hostNameOf(header);
+    const served = host !== undefined && isAllowedHost(host, options);
+    if (known.size >= MAX_REMEMBERED) known.clear();
+    known.set(header, served);
+    return served;
+  };
+  const mayEmbed = ({ method, headers }: RequestHead): boolean =>
+    options.embedding === headers["sec-fetch-site"] && SAFE_METHODS.includes(method ?? "");
+
+  return {
+    refusal(request) {
+      const { host, origin, "sec-fetch-site": site } = request.headers;
+      // HTTP/1.0 has no Host; every browser sends one.
+      if (host !== undefined && !servesHost(host))
+        return forbidden(`host ${quoted(host)} is not served here: use a name of this service, or add it to allowedHosts`);
+      if (origin !== undefined) return checkOrigin(origin, { host, site, origins });
+      if (site === undefined || site === "none" || site === "same-origin") return undefined;
+      if (isNavigation(request) || mayEmbed(request)) return undefined;
+      return forbidden("requests of web pages of other origins are not accepted");
+    },
+    bodyRefusal({ method, headers }) {
+      if (SAFE_METHODS.includes(method ?? "") || !hasBody(headers)) return undefined;
+      const type = headers["content-type"];
+      if (type !== undefined && type.trim() !== "" && !SAFELISTED_TYPE.test(type)) return undefined;
+      // A browser asks before it sends an Authorization header for a page, and `refusal` has checked the origin.
+      if (headers.authorization !== undefined || headers.origin !== undefined) return undefined;
+      return { status: 415, reason: `Content-Type ${type === undefined ? "is missing" : quoted(type)}: send application/json` };
+    },
+    mayRead: (origin) => origins.has(origin),
+  };
+}
+
+interface Asked {
+  readonly host: string | undefined;
+  readonly site: string | string[] | undefined;
+  readonly origins: ReadonlySet<string>;
+}
+
+function checkOrigin(origin: string, { host, site, origins }: Asked): Refusal | undefined {
+  if (origins.has(origin)) return undefined;
+  // Browsers hide the origin of a page that asks for no referrer; where it is the same they still say so.
+  if (origin === "null" && site === "same-origin") return undefined;
+  const told = site === undefined || site === "same-origin" || site === "none";
+  if (told && host !== undefined && isSameOrigin(origin, host)) return undefined;
+  return forbidden(`origin ${quoted(origin)} may not call this service: add it to allowedOrigins if it is yours`);
+}
+
+/** A link that a person opens: the answer becomes a page of its own, which the page with the link cannot read. */
+function isNavigation({ method, headers }: RequestHead): boolean {
+  const dest = headers["sec-fetch-dest"];
+  return SAFE_METHODS.includes(method ?? "") && headers["sec-fetch-mode"] === "navigate" && (dest === undefined || dest === "document");
+}
+
+function hasBody(headers: RequestHeaders): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+const forbidden = (reason: string): Refusal => ({ status: 403, reason });
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 100));

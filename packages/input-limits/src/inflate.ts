@@ -1,0 +1,55 @@
+import { promisify } from "node:util";
+import { gunzip, inflate } from "node:zlib";
+
+const gunzipAsync = promisify(gunzip);
+const inflateAsync = promisify(inflate);
+
+/** Encodings of compressed messages, as gRPC names them. */
+export type Compression = "gzip" | "deflate";
+
+/** Compressed bytes that are refused: larger than allowed when decompressed, or damaged. */
+export class InflateError extends Error {
+  override readonly name = "InflateError";
+
+  constructor(
+    readonly kind: "bytes" | "malformed",
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+const SHORTEST_GZIP = 18;
+const SIZE_BYTES = 4;
+
+/**
+ * Upper bound of the size after decompression, bytes. A gzip member ends with its size modulo 2^32 (RFC 1952, 2.3.1), which a
+ * sender that tells the truth fills in; `maxBytes` where nothing is said.
+ */
+export function inflatedBound(bytes: Uint8Array, compression: Compression, maxBytes: number): number {
+  if (compression !== "gzip" || bytes.length < SHORTEST_GZIP) return maxBytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return view.getUint32(bytes.length - SIZE_BYTES, true);
+}
+
+/**
+ * Decompresses outside the event loop and stops as soon as the result would be larger than allowed, or than the trailer of a gzip
+ * member says.
+ *
+ * @throws InflateError `bytes` where the result would be larger than `maxBytes`, `malformed` where it cannot be decompressed.
+ */
+export async function inflateBounded(bytes: Uint8Array, compression: Compression, maxBytes: number): Promise<Buffer> {
+  const bound = inflatedBound(bytes, compression, maxBytes);
+  const tooLarge = (): InflateError => new InflateError("bytes", `is larger than ${maxBytes} bytes when decompressed`);
+  if (bound > maxBytes) throw tooLarge();
+  try {
+    // zlib takes no bound of 0.
+    return await (compression === "gzip" ? gunzipAsync : inflateAsync)(bytes, { maxOutputLength: Math.max(bound, 1) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_BUFFER_TOO_LARGE")
+      throw new InflateError("malformed", "cannot be decompressed", { cause: error });
+    if (bound === maxBytes) throw tooLarge();
+    throw new InflateError("malformed", "is larger when decompressed than its gzip trailer says", { cause: error });
+  }
+}

@@ -1,0 +1,127 @@
+import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
+import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { Counter, type Logger, type Metrics } from "@flyte-ts/telemetry";
+import type { Outgoing } from "./stored-publish.js";
+import type { Streams, StreamSpec } from "./streams.js";
+
+/** Messages that no consumer can take, for people to look at. */
+export const DEAD_LETTER_STREAM: StreamSpec = {
+  name: "FLYTE_DEAD_LETTERS",
+  subjects: ["flyte.dead.>"],
+  retention: "limits",
+  maxAgeMs: 14 * 24 * 3_600_000,
+  maxBytes: 64 * 1024 * 1024,
+};
+
+/**
+ * Reason why a message is put aside.
+ * - `refused`: its consumer cannot read it or will never record it.
+ * - `limits`: it exceeds the limits of what is unpacked.
+ * - `crashed`: processes that had it in hand ended, one after the other.
+ */
+export type DeadLetterKind = "refused" | "limits" | "crashed";
+
+export interface DeadLetter {
+  /** Name of the consumer that could not take it. */
+  readonly durable: string;
+  /** Place in its stream, and in the message that brought it along with others. */
+  readonly id: string;
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly headers?: MsgHdrs | undefined;
+  readonly deliveries: number;
+}
+
+const NO_MESSAGE = 10037;
+const STREAM_NOT_FOUND = 10059;
+const SUBJECT_HEADER = "Flyte-Dead-Subject";
+const KIND_HEADER = "Flyte-Dead-Kind";
+const REASON_HEADER = "Flyte-Dead-Reason";
+const DELIVERIES_HEADER = "Flyte-Dead-Deliveries";
+const LONGEST_REASON = 1_000;
+
+interface DeadLetterParts {
+  readonly manager: JetStreamManager;
+  readonly streams: Streams;
+  readonly publish: (message: Outgoing) => Promise<void>;
+  readonly logger: Logger;
+  readonly metrics: Metrics | undefined;
+}
+
+/** Keeps copies of messages in the stream of dead letters, each on a subject of its own: `flyte.dead.<consumer>.<id>`. */
+export class DeadLetters {
+  readonly #count: Counter<"consumer" | "kind"> | undefined;
+  #ready: Promise<void> | undefined;
+
+  constructor(private readonly parts: DeadLetterParts) {
+    const name = "flyte_bus_dead_letters_total";
+    const registry = parts.metrics;
+    this.#count =
+      registry &&
+      ((registry.getSingleMetric(name) as Counter<"consumer" | "kind"> | undefined) ??
+        new Counter({
+          name,
+          help: "Messages that no consumer can take and that were put aside, by consumer and kind.",
+          labelNames: ["consumer", "kind"],
+          registers: [registry],
+        }));
+  }
+
+  /** Stores a copy for good. @throws what the server refuses or does not answer. */
+  async bury(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
+    await this.#store(letter, kind, reason);
+    this.confirm(letter, kind, reason);
+  }
+
+  /** Tells that the copy which is kept stays. */
+  confirm({ durable, id, subject, data, deliveries }: DeadLetter, kind: DeadLetterKind, reason: string): void {
+    this.#count?.inc({ consumer: durable, kind });
+    const where = `${DEAD_LETTER_STREAM.name} ${subjectOf({ durable, id })}`;
+    this.parts.logger.error(
+      { durable, subject, kind, reason, bytes: data.length, deliveries, where },
+      "message put aside as a dead letter",
+    );
+  }
+
+  /** Stores a copy for as long as the message is in hand. */
+  hold(letter: DeadLetter): Promise<void> {
+    return this.#store(letter, "crashed", "a process ended while it had the message in hand");
+  }
+
+  /** Time at which a copy was stored, ms; undefined when there is none. */
+  async heldSince(letter: Pick<DeadLetter, "durable" | "id">): Promise<number | undefined> {
+    try {
+      const stored = await this.parts.manager.streams.getMessage(DEAD_LETTER_STREAM.name, { last_by_subj: subjectOf(letter) });
+      return stored?.time.getTime();
+    } catch (error) {
+      if (error instanceof JetStreamApiError && (error.code === NO_MESSAGE || error.code === STREAM_NOT_FOUND)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Removes the copies of a message. */
+  async forget(letter: Pick<DeadLetter, "durable" | "id">): Promise<void> {
+    await this.parts.manager.streams.purge(DEAD_LETTER_STREAM.name, { filter: subjectOf(letter) });
+  }
+
+  async #store(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
+    this.#ready ??= this.parts.streams.ensure(DEAD_LETTER_STREAM);
+    try {
+      await this.#ready;
+    } catch (error) {
+      this.#ready = undefined;
+      throw error;
+    }
+    const fields = headers();
+    for (const [name, values] of letter.headers ?? []) for (const value of values) fields.append(name, value);
+    fields.set(SUBJECT_HEADER, letter.subject);
+    fields.set(KIND_HEADER, kind);
+    fields.set(REASON_HEADER, reason.replaceAll(/[\r\n]+/g, " ").slice(0, LONGEST_REASON));
+    fields.set(DELIVERIES_HEADER, String(letter.deliveries));
+    await this.parts.publish({ subject: subjectOf(letter), data: letter.data, headers: fields });
+  }
+}
+
+function subjectOf({ durable, id }: Pick<DeadLetter, "durable" | "id">): string {
+  return `flyte.dead.${durable}.${id}`;
+}

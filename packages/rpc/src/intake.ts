@@ -1,0 +1,154 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import {
+  Budget,
+  type Compression,
+  inflateBounded,
+  inflatedBound,
+  InflateError,
+  type Limits,
+  measureJson,
+  type Measured,
+  measureMessage,
+  memoryShare,
+  Reservation,
+  type Violation,
+  violationText,
+} from "@flyte-ts/input-limits";
+import type { Admitted } from "./call-guard.js";
+import { Code } from "./code.js";
+import { SMALL_REQUEST } from "./request-limits.js";
+import { RpcError } from "./rpc-error.js";
+
+/** Memory that a request takes while it is handled, for each of its bytes: received, put together, decoded and written again. */
+const MEMORY_PER_BYTE = 4;
+/** Memory that a decoded field takes besides its bytes, on average. */
+const MEMORY_PER_ELEMENT = 128;
+/** Requests up to this size cannot hold enough elements to matter, so they are decoded without a scan. */
+const UNSCANNED_BYTES = 4 * 1024;
+/** Message fields appear in JSON as an object within a list or map. */
+const JSON_LEVELS_PER_MESSAGE = 2;
+
+let processBudget: Budget | undefined;
+
+/** Memory that the requests of all servers in this process may take together: half of what the process may use. */
+export function sharedBudget(): Budget {
+  processBudget ??= new Budget(memoryShare(0.5));
+  return processBudget;
+}
+
+/** A request that is larger than its method takes; REST answers it with 413. */
+export class RequestTooLarge extends RpcError {
+  constructor(message: string) {
+    super(Code.RESOURCE_EXHAUSTED, message);
+  }
+}
+
+/** Admits the bytes of one request: bounds them by limits, and holds what they take of the budget until `release`. */
+export class Intake {
+  readonly limits: Limits;
+  readonly #lacking: RpcError | undefined;
+  readonly #reservation: Reservation;
+  readonly #budget: Budget;
+
+  constructor(limits: Limits, budget: Budget, { lacking }: Admitted = {}) {
+    this.limits = lacking === undefined ? limits : least(limits, SMALL_REQUEST);
+    this.#lacking = lacking;
+    this.#budget = budget;
+    this.#reservation = new Reservation(budget);
+  }
+
+  /**
+   * Notes that so many bytes of the request are held.
+   *
+   * @throws RpcError RESOURCE_EXHAUSTED when they pass the limit, or all requests together the budget.
+   */
+  received(bytes: number, limit = this.limits.bytes): void {
+    this.announced(bytes, limit);
+    this.#reserve(bytes);
+  }
+
+  /** Checks the size that a client says its request has. */
+  announced(bytes: number, limit = this.limits.bytes): void {
+    if (bytes <= limit) return;
+    throw this.#lacking ?? new RequestTooLarge(`request body is larger than ${Math.min(limit, this.limits.bytes)} bytes`);
+  }
+
+  /**
+   * Checks an encoded message before it is decoded. `partly`: its method decodes a part of it, so elements take no memory.
+   *
+   * @throws RpcError RESOURCE_EXHAUSTED or INVALID_ARGUMENT
+   */
+  message(schema: DescMessage, bytes: Uint8Array, partly = false): void {
+    if (bytes.length <= UNSCANNED_BYTES) return;
+    this.#check(schema, bytes.length, measureMessage(schema, bytes, this.limits), partly);
+  }
+
+  /** Checks JSON before it is parsed, as `message` does; returns how deep it is nested. */
+  json(schema: DescMessage, text: Uint8Array): number {
+    const limits = { ...this.limits, bytes: Number.POSITIVE_INFINITY, depth: this.limits.depth * JSON_LEVELS_PER_MESSAGE };
+    const measured = measureJson(text, limits);
+    this.#check(schema, text.length, measured, false);
+    return measured.depth;
+  }
+
+  /** Checks a request that was decoded from JSON, by the message that it stands for. */
+  decoded(schema: DescMessage, bytes: Uint8Array): void {
+    const { bytes: most } = this.limits;
+    if (bytes.length > most) throw this.#lacking ?? new RequestTooLarge(`request of ${bytes.length} bytes is larger than ${most}`);
+    this.#check(schema, bytes.length, measureMessage(schema, bytes, this.limits), false);
+  }
+
+  /**
+   * Decompresses one message; what it will take is reserved before.
+   *
+   * @throws RpcError RESOURCE_EXHAUSTED or INVALID_ARGUMENT
+   */
+  async inflate(bytes: Uint8Array, compression: Compression): Promise<Buffer> {
+    const { bytes: most } = this.limits;
+    this.received(inflatedBound(bytes, compression, most));
+    try {
+      return await inflateBounded(bytes, compression, most);
+    } catch (error) {
+      if (!(error instanceof InflateError)) throw error;
+      if (error.kind === "bytes") throw this.#lacking ?? new RequestTooLarge(`request body ${error.message}`);
+      throw new RpcError(Code.INVALID_ARGUMENT, `request body ${error.message}`, { cause: error });
+    }
+  }
+
+  /** Gives back what the request took of the budget. */
+  release(): void {
+    this.#reservation.release();
+  }
+
+  #check(schema: DescMessage, length: number, { violation, elements }: Measured, partly: boolean): void {
+    if (violation !== undefined) throw this.#lacking ?? violationError(schema, violation);
+    this.#reserve(length * MEMORY_PER_BYTE + (partly ? 0 : elements * MEMORY_PER_ELEMENT));
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#reservation.raiseTo(bytes)) return;
+    const { capacity } = this.#budget;
+    const reason = bytes > capacity ? "the request takes more" : "other requests take too much of it; try again";
+    throw new RpcError(Code.RESOURCE_EXHAUSTED, `the server has ${capacity} bytes of memory for requests: ${reason}`);
+  }
+}
+
+function violationError(schema: DescMessage, violation: Violation): RpcError {
+  const text = violationText(violation);
+  switch (violation.kind) {
+    case "bytes":
+    case "elements":
+      return new RequestTooLarge(`request ${schema.typeName} ${text}`);
+    case "depth":
+    case "malformed":
+      return new RpcError(Code.INVALID_ARGUMENT, `request is not a valid ${schema.typeName}: it ${text}`);
+  }
+}
+
+function least(one: Limits, other: Limits): Limits {
+  return {
+    bytes: Math.min(one.bytes, other.bytes),
+    elements: Math.min(one.elements, other.elements),
+    depth: Math.min(one.depth, other.depth),
+  };
+}

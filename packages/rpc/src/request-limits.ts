@@ -1,0 +1,17 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { type Limits, PROTOBUF_MAX_DEPTH } from "@flyte-ts/input-limits";
+
+/** Limits of one request message of a method. */
+export type RequestLimits = (method: DescMethod) => Limits;
+
+export const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const DEFAULT_MAX_ELEMENTS = 1_000_000;
+
+/** Limits of requests that name something, and of callers who lack the role that a method needs. */
+export const SMALL_REQUEST: Limits = { bytes: 64 * 1024, elements: 10_000, depth: PROTOBUF_MAX_DEPTH };
+
+/** Limits of all methods alike, by the size of a request. */
+export function uniformLimits(bytes: number, elements = DEFAULT_MAX_ELEMENTS): RequestLimits {
+  const limits = { bytes, elements, depth: PROTOBUF_MAX_DEPTH };
+  return () => limits;
+}

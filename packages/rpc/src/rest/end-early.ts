@@ -1,0 +1,37 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+
+export interface EarlyAnswer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  /** Empty for answers to HEAD. */
+  readonly body: string | Uint8Array;
+}
+
+/** Rest of a refused request that is taken and dropped, bytes and milliseconds. */
+const DROPPED_BYTES = 100 * 1024 * 1024;
+const DROPPED_MS = 2_000;
+
+/**
+ * Sends an answer whether or not the request has arrived completely. Where it has not, the connection closes afterwards, but not at
+ * once: a connection that is closed while its client still sends is reset, and the client may never see the answer.
+ */
+export function endEarly(request: IncomingMessage, response: ServerResponse, { status, headers, body }: EarlyAnswer): void {
+  if (request.complete) {
+    response.writeHead(status, headers).end(body);
+    return;
+  }
+  response.writeHead(status, { ...headers, Connection: "close", "Content-Length": Buffer.byteLength(body) });
+  response.write(body);
+  let left = DROPPED_BYTES;
+  const end = (): void => {
+    clearTimeout(timer);
+    request.off("data", drop).off("end", end).off("close", end);
+    response.end();
+  };
+  const drop = (chunk: Buffer): void => {
+    left -= chunk.length;
+    if (left < 0) end();
+  };
+  const timer = setTimeout(end, DROPPED_MS);
+  request.on("data", drop).on("end", end).on("close", end).resume();
+}

@@ -1,0 +1,42 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { messagesIn } from "./parse/encoded-fields.js";
+
+/** Number of `flyteidl.admin.WorkflowClosure.compiled_workflow`. */
+const COMPILED_WORKFLOW = 1;
+
+/**
+ * Encodes the blob that `workflowClosureReference` names: a `flyteidl.admin.WorkflowClosure`, which Go FlyteAdmin writes and
+ * Go FlytePropeller reads.
+ *
+ * @param compiled the bytes of a `flyteidl.core.CompiledWorkflowClosure`.
+ */
+export function wrapClosure(compiled: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new BinaryWriter().tag(COMPILED_WORKFLOW, WireType.LengthDelimited).bytes(compiled).finish();
+}
+
+/**
+ * Returns the bytes of the `flyteidl.core.CompiledWorkflowClosure` in a closure blob. The blob is a `flyteidl.admin.WorkflowClosure`,
+ * or, as earlier versions of flyte-ts wrote it, the compiled closure itself.
+ *
+ * @throws Error when the bytes are not a protobuf message.
+ */
+export function unwrapClosure(blob: Uint8Array): Uint8Array {
+  if (!isWrapped(blob)) return blob;
+  const parts = [...messagesIn(blob, COMPILED_WORKFLOW)];
+  // Concatenated encodings of a message are the encoding of the merged message.
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+}
+
+/**
+ * Tells the two forms apart by the field 1.1.1.1: in a wrapped closure it is the workflow's identifier (a message), in a bare one the
+ * identifier's resource type (a varint).
+ */
+function isWrapped(blob: Uint8Array): boolean {
+  let level: Uint8Array | undefined = blob;
+  for (let depth = 0; depth < 4 && level !== undefined; depth++) level = firstMessage(level);
+  return level !== undefined;
+}
+
+function firstMessage(message: Uint8Array): Uint8Array | undefined {
+  return messagesIn(message, 1).next().value ?? undefined;
+}

@@ -1,0 +1,80 @@
+import type { CreateUploadLocationRequest } from "@flyte-ts/idl/flyteidl/service/dataproxy_pb";
+import type { AdminDeps } from "../deps.js";
+import { invalidArgument } from "../invalid.js";
+import { base32 } from "./base32.js";
+
+export type PlaceDeps = Pick<AdminDeps, "config" | "random">;
+
+/** Where an upload goes. */
+export interface UploadPlace {
+  readonly uri: string;
+  /** The key that a repeated upload of the same content writes to: the object at `uri` stays as it is. */
+  readonly repeatUri: string;
+  /** The caller chose folder and file, the caller chose the file in the folder of its content, or the file has a random name. */
+  readonly kind: "named" | "content" | "random";
+}
+
+/** Limit of S3, Google Cloud Storage and Azure for one key, bytes of UTF-8. */
+const MAX_KEY_BYTES = 1024;
+const MD5_BYTES = 16;
+/** Folder of the repeats; no caller can name it. */
+const REPEATS = ".repeats";
+const NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789";
+/** Base32 of 16 bytes: the folder of content with that MD5. */
+const CONTENT_FOLDER = /^[A-Z2-7]{26}(={6})?$/;
+
+/**
+ * The address of an upload, `{container}/{prefix}/[{org}/]{project}/{domain}/{folder}/{file}` (contract §2.6). The folder is
+ * `filename_root`, or the MD5 of the content.
+ *
+ * @throws RpcError INVALID_ARGUMENT naming the field and its rule.
+ */
+export function uploadPlace({ config, random }: PlaceDeps, request: CreateUploadLocationRequest): UploadPlace {
+  const { project, domain, org, contentMd5, filename, filenameRoot } = request;
+  if (project === "" || domain === "") throw invalidArgument("project and domain are required parameters");
+  if (filenameRoot === "" && contentMd5.length === 0) throw invalidArgument("content_md5 or filename_root is a required parameter");
+  if (contentMd5.length !== 0 && contentMd5.length !== MD5_BYTES) {
+    throw invalidArgument(`invalid value for content_md5: it must have ${MD5_BYTES} bytes, not ${contentMd5.length}`);
+  }
+  for (const [field, value] of Object.entries({ project, domain, filename, filename_root: filenameRoot, org })) checkKeyPart(field, value);
+  checkRoot(filenameRoot, contentMd5);
+  const { defaultFileNameLength, storagePrefix } = config.dataProxy.upload;
+  const name = filename || randomName(random, defaultFileNameLength);
+  const keyOf = (...more: readonly string[]): string =>
+    [storagePrefix, org, project, domain, ...more, name].filter((part) => part !== "").join("/");
+  const folder = filenameRoot || base32(contentMd5);
+  const [key, repeat] = [keyOf(folder), keyOf(REPEATS, folder)];
+  if (Buffer.byteLength(repeat) > MAX_KEY_BYTES) {
+    throw invalidArgument(
+      `invalid value for filename or filename_root: the address of the upload would be longer than ${MAX_KEY_BYTES} bytes, which no blob store takes`,
+    );
+  }
+  const kind = filename === "" ? "random" : filenameRoot === "" ? "content" : "named";
+  const container = config.storage.container.replace(/\/+$/, "");
+  return { uri: `${container}/${key}`, repeatUri: `${container}/${repeat}`, kind };
+}
+
+/** A key is one path: no part may lead out of the project's own folder, or hold what a blob store or a proxy may read in another way. */
+function checkKeyPart(field: string, value: string): void {
+  if (value.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
+  const parts = value.split("/");
+  if (parts.some((part) => part === "." || part === "..")) {
+    throw invalidArgument(`invalid value for ${field}: it must not contain the path segments . and ..`);
+  }
+  if (parts.includes(REPEATS)) throw invalidArgument(`invalid value for ${field}: the path segment ${REPEATS} is reserved`);
+}
+
+/** Nobody chooses a folder that stands for content other than what is uploaded. */
+function checkRoot(filenameRoot: string, contentMd5: Uint8Array): void {
+  const [folder] = filenameRoot.split("/").filter((part) => part !== "");
+  if (folder === undefined || !CONTENT_FOLDER.test(folder)) return;
+  const own = base32(contentMd5);
+  if (contentMd5.length > 0 && (folder === own || folder === own.replace(/=+$/, ""))) return;
+  throw invalidArgument(
+    `invalid value for filename_root: [${folder}] is the folder of content with that MD5: content_md5 must be given and match`,
+  );
+}
+
+function randomName(random: () => number, length: number): string {
+  return Array.from({ length }, () => NAME_CHARACTERS.charAt(Math.floor(random() * NAME_CHARACTERS.length))).join("");
+}

@@ -1,0 +1,53 @@
+export interface TurnsOptions {
+  /** Works that run at the same time. */
+  readonly atOnce: number;
+  /** Works that wait, of all sources and of one. */
+  readonly waiting: number;
+  readonly waitingOfOne: number;
+}
+
+export interface Turns {
+  /** Runs the work when it is the source's turn. Undefined: too many wait already, and it was not run. */
+  run<T>(source: string, work: () => Promise<T>): Promise<T | undefined>;
+}
+
+/** Lets sources take turns: each runs one work at a time, and the source that has waited longest comes next. */
+export function createTurns({ atOnce, waiting, waitingOfOne }: TurnsOptions): Turns {
+  const queues = new Map<string, (() => void)[]>();
+  const busy = new Set<string>();
+  let queued = 0;
+
+  const next = (): void => {
+    for (const [source, queue] of queues) {
+      if (busy.size >= atOnce) return;
+      if (busy.has(source)) continue;
+      const begin = queue.shift();
+      // A source that waits on goes behind the others.
+      queues.delete(source);
+      if (queue.length > 0) queues.set(source, queue);
+      if (begin === undefined) continue;
+      queued -= 1;
+      busy.add(source);
+      begin();
+    }
+  };
+
+  return {
+    async run(source, work) {
+      const queue = queues.get(source) ?? [];
+      if (queued >= waiting || queue.length >= waitingOfOne) return undefined;
+      await new Promise<void>((begin) => {
+        queue.push(begin);
+        queues.set(source, queue);
+        queued += 1;
+        next();
+      });
+      try {
+        return await work();
+      } finally {
+        busy.delete(source);
+        next();
+      }
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { BlobStore } from "@flyte-ts/blobstore";
+import { isTerminalNodeEvent, nodeEventPhase } from "@flyte-ts/domain";
+import {
+  ABORT_ORDER,
+  endOfNode,
+  foldNode,
+  isToldEnd,
+  nanosOfDate,
+  type NodeFact,
+  type ResourceNode,
+  resourceNodes,
+} from "@flyte-ts/execution-state";
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { KubeObject } from "@flyte-ts/kubernetes";
+import type { Queryable } from "@flyte-ts/postgres";
+import { FLYTE_WORKFLOW_RESOURCE, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import type { AdminDeps } from "../deps.js";
+import { namespaceOf } from "../execution/namespace.js";
+import type { ExecutionName } from "../execution/state.js";
+import { clusterOf, type LaunchKube } from "../launcher/launch.js";
+import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../node-execution/store.js";
+import { nodeStatusesOf } from "./told.js";
+
+export interface ResourceDeps extends Pick<AdminDeps, "db" | "blobs" | "config" | "logger"> {
+  readonly clusters: readonly { readonly name: string; readonly weight: number; readonly kube: Pick<LaunchKube, "get"> }[];
+  readonly health?: AdminDeps["health"];
+}
+
+export interface PlacedExecution extends ExecutionName {
+  readonly rowId: bigint;
+  readonly cluster: string;
+}
+
+/** The nodes that a resource shows; `gone` without a resource, `away` while its data plane or the blob store does not answer. */
+export type FoundNodes = ReadonlyMap<string, ResourceNode> | "gone" | "away";
+
+/** Reads the nodes of an execution from the status of its resource. It never throws. */
+export async function nodesInResource(deps: ResourceDeps, { project, domain, name, cluster }: PlacedExecution): Promise<FoundNodes> {
+  const dataPlane = clusterOf(deps.clusters as AdminDeps["clusters"], cluster);
+  if (dataPlane === undefined) return "gone";
+  if (deps.health?.problem(dataPlane.name) !== undefined) return "away";
+  const namespace = namespaceOf(deps.config.namespaceTemplate, project, domain);
+  try {
+    const object = await dataPlane.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });
+    if (object?.status === undefined) return "gone";
+    return resourceNodes(await nodeStatusesOf(deps.blobs, object.status), object.status);
+  } catch (error) {
+    deps.logger.warn({ execution: `${project}/${domain}/${name}`, error: String(error) }, "resource of an ended execution cannot be read");
+    return "away";
+  }
+}
+
+/** Rows that are read and written at once. */
+const ROWS = 1_000;
+
+/** For people, on a node of which no event told the end. */
+export const FROM_RESOURCE = "no event told the end of this node: it is taken from the execution's resource";
+
+/**
+ * Completes the rows of nodes of which no event told the end, or no event at all, by what the resource shows. An event that comes
+ * late takes the place of what is written here. Gives how many rows were written.
+ *
+ * @throws BlobError while the blob store does not say whether outputs stand at their address.
+ */
+export async function completeNodes(
+  { db, blobs }: { readonly db: Queryable; readonly blobs: Pick<BlobStore, "head"> },
+  executionId: bigint,
+  nodes: ReadonlyMap<string, ResourceNode>,
+): Promise<number> {
+  const ended = [...nodes.values()].filter(({ status }) => isTerminalNodeEvent(nodeEventPhase(status.phase ?? 0)));
+  let written = 0;
+  for (let at = 0; at < ended.length; at += ROWS) written += await completePart({ db, blobs }, executionId, ended.slice(at, at + ROWS));
+  return written;
+}
+
+async function completePart(
+  { db, blobs }: { readonly db: Queryable; readonly blobs: Pick<BlobStore, "head"> },
+  executionId: bigint,
+  nodes: readonly ResourceNode[],
+): Promise<number> {
+  const stored = await loadNodes(
+    db,
+    nodes.map(({ uniqueId: nodeId }) => ({ executionId, nodeId })),
+  );
+  const writes: NodeWrite[] = [];
+  for (const node of nodes) {
+    const nodeId = node.uniqueId;
+    const before = stored.get(nodeKeyText({ executionId, nodeId }));
+    if (before === undefined ? !isToldEnd(node) : isTerminalNodeEvent(before.state.phase)) continue;
+    const fact = await withOutputs(blobs, node, endOfNode(node, FROM_RESOURCE, nanosOfDate(new Date())));
+    const state = foldNode(before?.state, fact, before?.state.phaseOrder ?? ABORT_ORDER);
+    writes.push({ executionId, nodeId, state, revision: (before?.revision ?? 0) + 1 });
+  }
+  if (writes.length > 0) await saveNodes(db, writes);
+  return writes.length;
+}
+
+/** Names the place of a task's outputs when something stands there. */
+async function withOutputs(blobs: Pick<BlobStore, "head">, { attemptDir }: ResourceNode, fact: NodeFact): Promise<NodeFact> {
+  const succeeded = fact.phase === NodeExecution_Phase.SUCCEEDED || fact.phase === NodeExecution_Phase.RECOVERED;
+  if (!succeeded || fact.outputUri !== undefined || attemptDir === undefined) return fact;
+  const uri = `${attemptDir}/outputs.pb`;
+  if (fact.outputs !== undefined || (await blobs.head(uri)) !== undefined) return { ...fact, outputUri: uri };
+  return fact;
+}

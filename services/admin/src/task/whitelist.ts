@@ -1,0 +1,23 @@
+import type { AdminConfig } from "../config.js";
+import { invalidArgument } from "../invalid.js";
+
+/**
+ * Checks that tasks of a type may be registered in a project and domain. A type that the list does not name may be registered
+ * everywhere (Flyte 1.16, `task_type_whitelist`).
+ *
+ * @throws RpcError INVALID_ARGUMENT.
+ */
+export function checkTaskType(
+  taskType: string,
+  { project, domain }: { readonly project: string; readonly domain: string },
+  { registration }: Pick<AdminConfig, "registration">,
+): void {
+  const { taskTypeWhitelist } = registration;
+  const scopes = Object.hasOwn(taskTypeWhitelist, taskType) ? taskTypeWhitelist[taskType] : undefined;
+  if (scopes === undefined) return;
+  const named = (wanted: string, given: string): boolean => wanted === "" || wanted === given;
+  if (scopes.some((scope) => named(scope.project, project) && named(scope.domain, domain))) return;
+  throw invalidArgument(
+    `invalid value for type: task type [${taskType}] is not whitelisted for project [${project}] and domain [${domain}]`,
+  );
+}

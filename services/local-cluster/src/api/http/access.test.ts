@@ -1,0 +1,33 @@
+import { statSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type TestCluster, testCluster } from "../../cluster.fixture.js";
+
+const token = "the-token-of-the-whole-api";
+const logToken = "the-token-of-logs-alone";
+
+let k: TestCluster;
+beforeAll(async () => {
+  k = await testCluster({ access: "token", token, logToken });
+});
+afterAll(async () => {
+  await k.stop();
+});
+
+test.each(["", "/another-token", `/${logToken}`])("without the token nothing is listed, written or deleted (prefix %j)", async (prefix) => {
+  const pods = `${prefix}/api/v1/namespaces/default/pods`;
+  expect((await k.call("GET", pods)).status).toBe(401);
+  expect((await k.call("POST", pods, { body: { metadata: { name: "p" } } })).status).toBe(401);
+  expect((await k.call("DELETE", `${prefix}/api/v1/namespaces/default`)).status).toBe(401);
+  expect((await k.call("GET", `${prefix}/api/v1/namespaces/default/pods/p/status`)).status).toBe(401);
+});
+
+test("the token opens the API, and that of logs opens logs", async () => {
+  expect((await k.call("GET", `/${token}/api/v1/namespaces/default/pods`)).status).toBe(200);
+  // No such pod, but the caller may ask.
+  expect((await k.call("GET", `/${logToken}/api/v1/namespaces/default/pods/p/log`)).status).toBe(404);
+  expect((await k.call("GET", "/api/v1/namespaces/default/pods/p/log")).status).toBe(401);
+});
+
+test("other users of the machine cannot read the kubeconfig", () => {
+  expect(statSync(k.cluster.kubeconfig).mode & 0o077).toBe(0);
+});

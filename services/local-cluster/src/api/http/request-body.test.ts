@@ -1,0 +1,57 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Budget } from "@flyte-ts/input-limits";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type TestCluster, testCluster } from "../../cluster.fixture.js";
+import type { ApiError } from "../api-error.js";
+import { BodyReader } from "./request-body.js";
+
+describe("bodies that are not worth their memory", () => {
+  let k: TestCluster;
+  beforeAll(async () => {
+    k = await testCluster();
+  });
+  afterAll(() => k.stop());
+
+  const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+
+  test.each([
+    ["JSON", "POST", "application/json", `{"metadata":{"name":"deep"},"data":${deep}}`],
+    ["YAML", "POST", "application/yaml", `metadata: {name: deep}\ndata: ${deep}`],
+    ["a merge patch", "PATCH", "application/merge-patch+json", `{"data":${deep}}`],
+    ["an applied object", "PATCH", "application/apply-patch+yaml", `data: ${deep}`],
+  ])("nesting of 20,000 levels in %s is a bad request", async (_, method, type, body) => {
+    const path = method === "POST" ? CONFIG_MAPS : `${CONFIG_MAPS}/deep?fieldManager=test`;
+    expect(await k.call(method, path, { type, body })).toMatchObject({ status: 400, body: { reason: "BadRequest" } });
+  });
+
+  test("YAML whose aliases multiply is a bad request", async () => {
+    const lists = Array.from({ length: 12 }, (_, level) => `a${level + 1}: &a${level + 1} [${Array(10).fill(`*a${level}`).join(", ")}]`);
+    const body = ["a0: &a0 x", ...lists].join("\n");
+    expect(await k.call("POST", CONFIG_MAPS, { type: "application/yaml", body })).toMatchObject({ status: 400 });
+  });
+});
+
+test("bodies share a budget of memory until they are answered", async () => {
+  const reader = new BodyReader(1_000_000, new Budget(1_000_000));
+  const held: ServerResponse[] = [];
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    reader.read(request, response).then(
+      () => held.push(response),
+      (error: unknown) => response.writeHead((error as ApiError).code).end(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const send = () => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { method: "POST", body: "x".repeat(80_000) });
+  const first = send();
+  await expect.poll(() => held.length).toBe(1);
+  expect((await send()).status).toBe(429);
+  held[0]?.end();
+  expect((await first).status).toBe(200);
+  const again = send();
+  await expect.poll(() => held.length).toBe(2);
+  held[1]?.end();
+  expect((await again).status).toBe(200);
+  server.close();
+});

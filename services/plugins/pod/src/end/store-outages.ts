@@ -1,0 +1,52 @@
+import { BlobUnavailable } from "@flyte-ts/blobstore";
+import { type AttemptFailure, type Clock, type PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
+import type { ContainerStatus, Pod } from "../kube/pod-types.js";
+import { OOM } from "../phase/ended.js";
+import type { DataStore } from "./data-store.js";
+
+/** The blob store, and when it was last found away. */
+export class WatchedStore implements DataStore {
+  #awayAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly store: DataStore,
+    private readonly clock: Clock,
+  ) {}
+
+  readonly get: DataStore["get"] = (...args) => this.#noted(this.store.get(...args));
+  readonly put: DataStore["put"] = (...args) => this.#noted(this.store.put(...args));
+  readonly head: DataStore["head"] = (...args) => this.#noted(this.store.head(...args));
+
+  /** Whether the store has been found away since then. */
+  wasAwaySince(time: Date): boolean {
+    return this.#awayAt >= time.getTime();
+  }
+
+  async #noted<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof BlobUnavailable) this.#awayAt = this.clock.now().getTime();
+      throw error;
+    }
+  }
+}
+
+/**
+ * Whether an attempt may have failed because the blob store was away: flytekit, which can then neither read inputs nor write
+ * outputs or an error document, ends with an exit code as user code does.
+ */
+export function mayBeForStore(pod: Pod, failure: AttemptFailure): boolean {
+  if (!(failure instanceof RetryableFailure) || failure.details.kind !== "USER" || failure.details.code === OOM) return false;
+  return statusesOf(pod).some(({ state, lastState }) => ((state?.terminated ?? lastState?.terminated)?.exitCode ?? 0) !== 0);
+}
+
+/** The failure, as the system's: it spends no retry of the user. */
+export function forStore(failure: RetryableFailure | PermanentFailure): RetryableFailure {
+  const message = `${failure.details.message}\nThe blob store was away while the attempt ran, so the failure is not counted against the task's retries.`;
+  return new RetryableFailure({ ...failure.details, kind: "SYSTEM", message });
+}
+
+function statusesOf({ status }: Pod): readonly ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+}

@@ -1,0 +1,38 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { expect, test } from "vitest";
+import { Driver } from "../../simulation/build/driver.js";
+import type { WorkflowSpec } from "../../simulation/build/workflow.js";
+
+const SPEC: WorkflowSpec = { main: { nodes: { n0: { kind: "task" } } } };
+
+/** Times, ms, at which a node or the workflow is told to run. */
+function starts(driver: Driver, nodeId?: string): number[] {
+  return driver.events.flatMap(({ event: { event } }) => {
+    if (event.case === "node" && nodeId !== undefined) {
+      const { id, phase, occurredAt } = event.value;
+      return id?.nodeId === nodeId && phase === NodeExecution_Phase.RUNNING && occurredAt ? [timestampMs(occurredAt)] : [];
+    }
+    if (event.case !== "workflow" || nodeId !== undefined) return [];
+    const { phase, occurredAt } = event.value;
+    return phase === WorkflowExecution_Phase.RUNNING && occurredAt ? [timestampMs(occurredAt)] : [];
+  });
+}
+
+test("after a restart the workflow and its nodes are told to run since their first start, to the second", () => {
+  const driver = Driver.of(SPEC);
+  driver.advance(5_000);
+  driver.reply("n0", "RUNNING");
+  const [workflowStart, nodeStart] = [starts(driver)[0] ?? 0, starts(driver, "n0")[0] ?? 0];
+  driver.advance(60_000);
+  const next = driver.reread();
+  next.now = driver.now;
+  next.observe({ kind: "load" });
+  for (const [told, first] of [
+    [starts(next)[0] ?? 0, workflowStart],
+    [starts(next, "n0")[0] ?? 0, nodeStart],
+  ] as const) {
+    expect(told).toBeGreaterThanOrEqual(first);
+    expect(told).toBeLessThan(first + 1_000);
+  }
+});
