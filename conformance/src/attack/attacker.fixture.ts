@@ -1,0 +1,100 @@
+import { request as httpRequest } from "node:http";
+import { type ClientHttp2Session, connect } from "node:http2";
+import { codeName, type Code } from "@flyte-ts/client";
+
+/** Bytes of a request as they go over the wire, with nothing checked on the way. */
+export interface RawCall {
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  readonly body?: Uint8Array;
+  /** Name of the compression that the message claims. */
+  readonly encoding?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface RawRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string | Uint8Array | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface RawAnswer {
+  /** 0 when the connection ended without an answer. */
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** A client of one port that sends what no well-behaved client sends. */
+export interface Attacker {
+  /** Resolves to the name of the gRPC status, `CLOSED` when the connection or stream ended without one. */
+  grpc(call: RawCall): Promise<string>;
+  http(request: RawRequest): Promise<RawAnswer>;
+  close(): void;
+}
+
+const PATIENCE_MS = 30_000;
+
+export function openAttacker(port: number): Attacker {
+  let session: ClientHttp2Session | undefined;
+  const connected = (): ClientHttp2Session => {
+    if (session === undefined || session.closed || session.destroyed) {
+      session = connect(`http://127.0.0.1:${port}`);
+      // A refused connection shows in the streams on it.
+      session.on("error", () => undefined);
+    }
+    return session;
+  };
+  return {
+    grpc: (call) => grpcStatus(connected(), call),
+    http: (request) => rawHttp(port, request),
+    close: () => session?.destroy(),
+  };
+}
+
+function grpcStatus(session: ClientHttp2Session, { path, body = new Uint8Array(), encoding, headers = {} }: RawCall): Promise<string> {
+  return new Promise((resolve) => {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": path,
+      "content-type": "application/grpc",
+      te: "trailers",
+      ...(encoding !== undefined && { "grpc-encoding": encoding }),
+      ...headers,
+    });
+    let status: string | undefined;
+    const read = (seen: Record<string, unknown>) => {
+      const found = seen["grpc-status"];
+      if (typeof found === "string") status = codeName(Number(found) as Code);
+    };
+    stream.on("response", read);
+    stream.on("trailers", read);
+    stream.on("error", () => undefined);
+    stream.setTimeout(PATIENCE_MS, () => stream.close());
+    stream.once("close", () => resolve(status ?? "CLOSED"));
+    stream.resume();
+    const head = Buffer.alloc(5);
+    head.writeUInt8(encoding === undefined ? 0 : 1);
+    head.writeUInt32BE(body.length, 1);
+    stream.end(Buffer.concat([head, body]));
+  });
+}
+
+function rawHttp(port: number, { method, path, body, headers = {} }: RawRequest): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+    const lost = (text: string) => resolve({ status: 0, headers: {}, text });
+    const request = httpRequest({ host: "127.0.0.1", port, method, path, headers: { ...length, ...headers }, agent: false }, (response) => {
+      const parts: Buffer[] = [];
+      response.on("data", (part: Buffer) => parts.push(part));
+      response.once("error", (error) => lost(error.message));
+      response.once("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString() }),
+      );
+    });
+    request.setTimeout(PATIENCE_MS, () => request.destroy(new Error("no answer in time")));
+    request.once("error", (error) => lost(error.message));
+    request.end(body);
+  });
+}
