@@ -1,25 +1,34 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the configuration of admin in a local stack's folder says of where it is. */
+/** Addresses of a local stack, as the configuration of its services in the stack's folder has them. */
 export interface StackConfig {
   readonly databaseUrl: string;
+  /** With the user of propeller, which may publish events of executions. */
   readonly busUrl: string;
   readonly metricsUrl: string;
 }
 
 /** @throws Error naming what the folder's configuration does not tell. */
 export function readStackConfig(data: string): StackConfig {
-  const file = join(data, "config", "admin.yaml");
-  const text = readFileSync(file, "utf8");
-  const find = (what: string, pattern: RegExp): string => {
-    const value = pattern.exec(text)?.[1];
-    if (value === undefined) throw new Error(`${file} names no ${what}`);
-    return value;
-  };
   return {
-    databaseUrl: find("database", /^\s*url: (postgres:.+)$/m),
-    busUrl: find("message bus", /^\s*url: (nats:.+)$/m),
-    metricsUrl: `http://127.0.0.1:${find("port of operations", /^ops:\n(?: +.*\n)*? +port: (\d+)$/m)}/metrics`,
+    databaseUrl: find(data, { service: "admin", what: "database", pattern: /^\s*url: (postgres:.+)$/m }),
+    busUrl: find(data, { service: "propeller", what: "message bus", pattern: /^\s*url: (nats:.+)$/m }),
+    metricsUrl: `http://127.0.0.1:${find(data, { service: "admin", what: "port of operations", pattern: OPS_PORT })}/metrics`,
   };
+}
+
+const OPS_PORT = /^ops:\n(?: +.*\n)*? +port: (\d+)$/m;
+
+interface Wanted {
+  readonly service: "admin" | "propeller";
+  readonly what: string;
+  readonly pattern: RegExp;
+}
+
+function find(data: string, { service, what, pattern }: Wanted): string {
+  const file = join(data, "config", `${service}.yaml`);
+  const value = pattern.exec(readFileSync(file, "utf8"))?.[1];
+  if (value === undefined) throw new Error(`${file} names no ${what}`);
+  return value;
 }

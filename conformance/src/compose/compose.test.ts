@@ -85,7 +85,10 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
     expect(bill.components.find(({ name }) => name === "pg")).toMatchObject({ version: "8.23.1", hashes: [{ alg: "SHA-512" }] });
     expect(bill.components.map(({ name }) => name)).not.toContain("typescript");
     expect(() => project.compose("exec", "-T", "admin", "/bin/sh", "-c", "true")).toThrow(/no such file|not found/);
-    expect((await client.admin.getVersion({})).controlPlaneVersion).toMatchObject({ Version: "dev", Build: REVISION });
+    expect((await client.admin.getVersion({})).controlPlaneVersion).toMatchObject({
+      Version: "v1.16.8",
+      Build: `flyte-ts dev (${REVISION})`,
+    });
   });
 
   test("three replicas of admin behind one address", async () => {

@@ -74,7 +74,7 @@ describe.skipIf(helm === undefined)("the Helm chart", () => {
     expect(propeller.spec.template.spec.containers[0].env).toEqual(
       expect.arrayContaining([
         { name: "AWS_REGION", value: "eu-1" },
-        { name: "FLYTE_TS_PROPELLER_NATS__URL", valueFrom: { secretKeyRef: { name: "my-bus", key: "url" } } },
+        { name: "FLYTE_TS_PROPELLER_NATS__URL", valueFrom: { secretKeyRef: { name: "my-bus", key: "propeller" } } },
       ]),
     );
     expect(of("ConfigMap", "flyte-site")).toMatchObject({ data: { "propeller.yaml": "cluster: east\n" } });

@@ -27,7 +27,7 @@ test("passwords are made once, and each audience gets its own alone", () => {
   expect(all()).toEqual(first);
 
   const kept = JSON.parse(readFileSync(join(folder, "kept", "secrets.json"), "utf8")) as Record<string, string>;
-  expect(new Set(Object.values(kept)).size).toBe(4);
+  expect(new Set(Object.values(kept)).size).toBe(8);
   const knownTo = (secret: string) => first.filter(([, text]) => text?.includes(secret)).map(([file]) => file);
   expect(knownTo(kept.databasePassword as string)).toEqual([
     "kept/secrets.json",
@@ -36,8 +36,16 @@ test("passwords are made once, and each audience gets its own alone", () => {
     "services/datacatalog.yaml",
     "services/scheduler.yaml",
   ]);
+  // Links to logs open those alone.
+  expect(knownTo(kept.clusterLogToken as string)).toEqual(["kept/secrets.json", "services/plugin-pod.yaml", "cluster/keys.yaml"]);
+  expect(Object.fromEntries(first)["services/plugin-pod.yaml"]).toContain(
+    `http://localhost:30086/${kept.clusterLogToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`,
+  );
   // Tasks can read what stands in the cluster's container.
-  for (const secret of ["databasePassword", "busPassword"]) expect(knownTo(kept[secret] as string)).not.toContain("cluster/keys.yaml");
+  for (const secret of ["databasePassword", "busPassword.admin"])
+    expect(knownTo(kept[secret] as string)).not.toContain("cluster/keys.yaml");
+  for (const user of ["admin", "propeller", "plugin-pod", "plugin-echo"])
+    expect(knownTo(kept[`busPassword.${user}`] as string)).toEqual(["kept/secrets.json", "bus/nats.conf", `services/${user}.yaml`]);
   for (const [file = ""] of first)
     expect([file, statSync(join(folder, file)).mode & 0o007]).toEqual([file, file === "database/password" ? 4 : 0]);
 });

@@ -11,6 +11,8 @@ export interface RunningAdmin {
   readonly api: number;
   readonly databaseUrl: string;
   readonly configFile: string;
+  /** Process id of admin. */
+  readonly pid: number;
   /** Bytes of memory that admin's process holds. */
   residentBytes(): number;
   /** What admin has logged, line by line. */
@@ -68,7 +70,15 @@ export async function startAdmin(more: (api: number) => object = () => ({})): Pr
         },
       }),
     );
-    return { api, databaseUrl: postgres.url, configFile: admin.configFile, residentBytes: admin.residentBytes, log: admin.log, stop };
+    return {
+      api,
+      databaseUrl: postgres.url,
+      configFile: admin.configFile,
+      pid: admin.pid,
+      residentBytes: admin.residentBytes,
+      log: admin.log,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -134,7 +134,11 @@ async function startAfterFailure(source: Identifier, target: Identifier): Promis
   const { project, domain } = source;
   const execution = { launch_plan: source.name, phases: ["FAILED"] };
   const trigger = { id: { project, domain, name: "again" }, launch_plan: toJson(IdentifierSchema, target), execution };
-  const response = await fetch(`http://127.0.0.1:${stack.api}/api/v1/triggers`, { method: "POST", body: JSON.stringify({ trigger }) });
+  const response = await fetch(`http://127.0.0.1:${stack.api}/api/v1/triggers`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ trigger }),
+  });
   expect(await response.text()).toContain("TRIGGER_STATE_ACTIVE");
 }
 

@@ -18,6 +18,8 @@ import { runPython } from "./stack-fixture.js";
 const SHARE_OF_EACH = 20;
 const HEALTHY = 12;
 const LENGTH = 30;
+/** Number of unreadable resources that exist before the workload is measured beside them. */
+const ENOUGH = 5;
 
 let poisoned: PoisonedStack;
 let folder: string;
@@ -111,6 +113,7 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
   for (const { id, because } of waiting) expect(await poisoned.shows(id, because)).toMatchObject({ code: "Waiting" });
   const like = await until(() => poisoned.resource(waiting[0]?.id as ExecutionName));
   const spoilt = spoiltCopies(like, "spoilt");
+  await until(() => Promise.resolve(spoilt.made() > ENOUGH ? true : undefined));
 
   let beside = await measure();
   if (beside > 5 * alone) {
@@ -129,7 +132,6 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
   );
   // Poison that stood in the way would make it many times longer; a busy machine alone doubles it.
   expect(beside / alone).toBeLessThan(5);
-  expect(made).toBeGreaterThan(5);
   // All the time it was poison: what waits waits still, and says why; what cannot be read has been let go.
   for (const { id, because } of waiting) expect(errorOf(await poisoned.execution(id))?.message).toContain(because);
   const last = await until(async () => {

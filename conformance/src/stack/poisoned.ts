@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
@@ -9,7 +9,7 @@ import { type Bus, connectBus } from "@flyte-ts/messaging";
 import { createLogger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import type { ExecutionName } from "./executions.js";
-import { type RunningStack, startStack } from "./stack-fixture.js";
+import { busUrl, type RunningStack, startStack } from "./stack-fixture.js";
 
 interface Resource extends KubeObject {
   readonly status?: { readonly nodeStatus?: Readonly<Record<string, { readonly phase?: number; readonly message?: string }>> };
@@ -51,9 +51,8 @@ export class PoisonedStack {
     for (const name of Object.keys(PATIENCE)) delete process.env[`FLYTE_TS_PROPELLER_PLUGINS__${name}`];
     const client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
     const kube = await createKubeClient({ kubeconfig: stack.kubeconfig });
-    const ports = JSON.parse(readFileSync(join(stack.folder, "config", "ports.json"), "utf8")) as { nats: number };
     const logger = createLogger({ service: "test", level: "silent" });
-    const bus = await connectBus({ url: `nats://127.0.0.1:${ports.nats}`, name: "test", logger });
+    const bus = await connectBus({ url: busUrl(stack, "plugin-echo"), name: "test", logger });
     return new PoisonedStack(stack, client, kube, bus);
   }
 

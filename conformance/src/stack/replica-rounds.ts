@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
@@ -15,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { insist, waitForEnd } from "./executions.js";
 import { registerSleepChain, sleepInputs } from "./sleep-chain.js";
 import { keepSleepJournal, sleepsOf } from "./sleep-journal.js";
-import type { RunningStack, StackPart } from "./stack-fixture.js";
+import { busUrl, type RunningStack, type StackPart } from "./stack-fixture.js";
 
 /** `REPLICA_ROUNDS` asks for more rounds, `REPLICA_EXECUTIONS` for more executions in each. */
 const ROUNDS = Number(process.env.REPLICA_ROUNDS ?? 2);
@@ -46,8 +44,7 @@ export function replicaRounds(start: (flags: readonly string[]) => Promise<Runni
     stack = await start(["--no-example", "--propellers", "2"]);
     client = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
     kube = await createKubeClient({ kubeconfig: stack.kubeconfig });
-    const natsUrl = /nats:\/\/\S+/.exec(readFileSync(join(stack.folder, "config", "propeller.yaml"), "utf8"))?.[0] ?? "";
-    bus = await connectBus({ url: natsUrl, name: "test", logger: createLogger({ service: "test", level: "silent" }) });
+    bus = await connectBus({ url: busUrl(stack, "propeller"), name: "test", logger: createLogger({ service: "test", level: "silent" }) });
     await listen();
     launchPlan = await registerSleepChain(client, CHAIN.length);
     await keepSleepJournal(stack);

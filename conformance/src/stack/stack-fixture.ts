@@ -109,6 +109,13 @@ export async function startStack(
   };
 }
 
+/** Address of the message bus, with the user and password of a service. */
+export function busUrl({ folder }: RunningStack, service: "admin" | "propeller" | "plugin-pod" | "plugin-echo"): string {
+  const url = /nats:\/\/\S+/.exec(readFileSync(join(folder, "config", `${service}.yaml`), "utf8"))?.[0];
+  if (url === undefined) throw new Error(`${service} has no address of the message bus`);
+  return url;
+}
+
 /** A program of the stack's Python environment, in a folder without configuration. Gives what it prints; throws when it fails. */
 export function runPython(
   { stack, folder }: { readonly stack: RunningStack; readonly folder: string },
