@@ -22,6 +22,7 @@ import { failScope, stepScope } from "./walk/scope-step.js";
 import { nextWaiting } from "./walk/slots.js";
 import { ABORT_REASON, stopScope } from "./walk/stop.js";
 import { takeTaskEvent } from "./walk/task-event.js";
+import { tellUnknown } from "./walk/tell-again.js";
 import { Walk } from "./walk/walk.js";
 import { endDue, finishWorkflow, workflowAborts, workflowStarts } from "./walk/workflow.js";
 
@@ -179,6 +180,9 @@ class Run implements WorkflowRun {
         return;
       case "rejected":
         this.#rejected(observation.cause, observation.message);
+        return;
+      case "unknownNode":
+        tellUnknown(walk, observation.nodeId);
         return;
       case "plugins":
         takePlugins(walk, observation.plugins);

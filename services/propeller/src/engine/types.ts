@@ -40,6 +40,8 @@ export type Observation =
   | { readonly kind: "recorded"; readonly phase: string }
   /** Admin refuses events of this execution, for good. */
   | { readonly kind: "rejected"; readonly cause: RejectionCause; readonly message: string }
+  /** Admin refuses what names this node (by its unique id), because it does not know the node: its event was lost. */
+  | { readonly kind: "unknownNode"; readonly nodeId: string }
   /** Which task types are served has changed, or is told to a new run. */
   | { readonly kind: "plugins"; readonly plugins: PluginsKnown }
   /** A process has begun to serve these task types: what it was asked before, another may have taken and lost. */

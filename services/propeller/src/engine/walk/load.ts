@@ -11,12 +11,12 @@ import { errorFromPlain } from "../failure/error-json.js";
 import { addItem, ARRAY_FAILING, countRestored, enterArrayScope } from "./array.js";
 import { noteItem } from "./array-news.js";
 import { arm } from "./attempt.js";
-import { liveDeck } from "./live-deck.js";
 import { decodeOutputs, releaseSources } from "./outputs.js";
 import { addFailureNode, enterScope, rootScope } from "./scope.js";
-import { leaveOut, releaseSlot, tellAborted, tellAgain } from "./settle.js";
+import { leaveOut, releaseSlot, tellAborted } from "./settle.js";
 import { begin } from "./slots.js";
 import { ABORT_REASON, innerReason, ROOT_REASON, stopNode, stopScope } from "./stop.js";
+import { tellProgressAgain, tellRecentEnds } from "./tell-again.js";
 import { waitingRestored } from "./waiting-attempt.js";
 import type { Walk } from "./walk.js";
 import { tellEnd } from "./workflow.js";
@@ -186,14 +186,6 @@ function reviveScope(walk: Walk, scope: Scope): void {
   walk.lookAt(scope);
 }
 
-/** Tells again that a node is queued or runs: since when the status says, for the events before the restart may be lost. */
-function tellProgressAgain(walk: Walk, node: RuntimeNode): void {
-  const { phase, queuedAt, startedAt } = node.status;
-  const occurredAt = toldAgainAt(phase === NodePhase.Queued ? queuedAt : startedAt, walk.now);
-  if (phase === NodePhase.Queued) walk.tell.node(node, nodeEventPhase(NodePhase.Queued), { occurredAt }, "now");
-  else walk.tell.node(node, nodeEventPhase(NodePhase.Running), { occurredAt, deckUri: liveDeck(walk, node) }, "now");
-}
-
 function reviveNode(walk: Walk, node: RuntimeNode): void {
   const { status } = node;
   switch (status.phase) {
@@ -258,22 +250,4 @@ function forgetStopped(walk: Walk, node: RuntimeNode): void {
 function stopAgain(walk: Walk, node: RuntimeNode): void {
   stopNode(walk, node, node.status.message ?? "");
   arm(walk, node);
-}
-
-/** Ends that are younger than the window before the last change; admin repairs what was lost earlier. */
-function tellRecentEnds(walk: Walk): void {
-  const ended: { readonly node: RuntimeNode; readonly at: number }[] = [];
-  collectEnds(walk.root, ended);
-  let last = 0;
-  for (const { at } of ended) last = Math.max(last, at);
-  for (const { node, at } of ended) if (at >= last - walk.config.republishWindow) tellAgain(walk, node);
-}
-
-function collectEnds(scope: Scope, into: { readonly node: RuntimeNode; readonly at: number }[]): void {
-  for (const node of scope.nodes.values()) {
-    // Arms that were not taken are not told of.
-    const silent = node.status.phase === NodePhase.Skipped && node.branch !== undefined;
-    if (node.terminal && node.endedAt !== undefined && !silent) into.push({ node, at: node.endedAt });
-    if (node.inner !== undefined) collectEnds(node.inner, into);
-  }
 }

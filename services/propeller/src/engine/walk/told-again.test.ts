@@ -36,3 +36,23 @@ test("after a restart the workflow and its nodes are told to run since their fir
     expect(told).toBeLessThan(first + 1_000);
   }
 });
+
+test("a node that the control plane does not know is told again as it stands", () => {
+  const driver = Driver.of({ main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", after: ["n0"] } } } });
+  const tellUnknown = (nodeId: string) => {
+    driver.takeTold();
+    driver.observe({ kind: "unknownNode", nodeId });
+    return driver.takeTold();
+  };
+  expect(tellUnknown("n0")).toEqual(["n0 QUEUED"]);
+  driver.reply("n0", "RUNNING");
+  expect(tellUnknown("n0")).toEqual(["n0 RUNNING"]);
+  expect(tellUnknown("n1")).toEqual([]);
+  expect(tellUnknown("n2")).toEqual([]);
+  driver.reply("n0", "SUCCEEDED");
+  driver.advance(3_600_000);
+  expect(tellUnknown("n0")).toEqual(["n0 SUCCEEDED"]);
+  driver.observe({ kind: "abort" });
+  driver.reply("n1", "ABORTED");
+  expect(tellUnknown("n1")).toEqual(["n1 ABORTED"]);
+});

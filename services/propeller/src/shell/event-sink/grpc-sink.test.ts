@@ -1,36 +1,52 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
-import { NodeExecution_Phase as Node, WorkflowExecution_Phase as Workflow } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import {
+  NodeExecution_Phase as Node,
+  TaskExecution_Phase as Task,
+  WorkflowExecution_Phase as Workflow,
+} from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
 import { expect, test } from "vitest";
 import type { Observation } from "../../engine/types.js";
 import { GrpcSink } from "./grpc-sink.js";
-import { eventName, type PublishedEvent } from "./published-event.js";
+import { eventName, nodeNamedBy, type PublishedEvent } from "./published-event.js";
 
 const outputs = { literals: { o: { value: { case: "scalar" as const, value: { value: { case: "noneType" as const, value: {} } } } } } };
 const event = (init: MessageInitShape<typeof ExecutionEventSchema>) => create(ExecutionEventSchema, init);
 const workflow = (phase: Workflow) => event({ event: { case: "workflow", value: { phase } } });
 const node = (nodeId: string, phase: Node) => event({ event: { case: "node", value: { id: { nodeId }, phase } } });
 
+const child = (nodeId: string, parent: string) =>
+  event({ event: { case: "node", value: { id: { nodeId }, phase: Node.RUNNING, parentNodeMetadata: { nodeId: parent } } } });
+const attempt = (nodeId: string, phase: Task) => create(TaskExecutionEventSchema, { parentNodeExecutionId: { nodeId }, phase });
+
 const notFound = () => new RpcError(Code.NOT_FOUND, "none");
 const notFoundTimes = (length: number) => Array.from({ length }, notFound);
 
-/** An admin that answers as told: `answers` maps an event's name to errors, used up in order. The clock moves by `step` ms whenever it is read. */
+/**
+ * An admin that answers as told: `answers` maps an event's name to errors, used up in order. It knows no node before its event. The clock
+ * moves by `step` ms whenever it is read.
+ */
 function fixture(answers: Record<string, (RpcError | undefined)[]> = {}, step = 0) {
   let clock = 0;
   const calls: string[] = [];
   const events: PublishedEvent[] = [];
   const observed: [string, Observation][] = [];
   let gate: Promise<void> = Promise.resolve();
+  const nodes = new Set<string | undefined>();
   const take = async (published: PublishedEvent) => {
     await gate;
     const name = eventName(published);
     calls.push(name);
     events.push(published);
+    const named = nodeNamedBy(published);
+    if (named !== undefined && !nodes.has(named)) throw notFound();
     const answer = answers[name]?.shift();
     if (answer !== undefined) throw answer;
+    if (published.kind === "node") nodes.add(published.event.id?.nodeId);
     return {} as never;
   };
   const sink = new GrpcSink({
@@ -178,4 +194,37 @@ test("values that no address holds go with the event", async () => {
   await f.sink.publish("d/a", event({ event: { case: "node", value: { phase: Node.SUCCEEDED, outputResult: uri } }, outputs }));
   await f.sink.publish("d/a", event({ event: { case: "node", value: { phase: Node.RUNNING, outputResult: uri } } }));
   expect(f.events.map(({ event: { outputResult } }) => outputResult.case)).toEqual(["outputData", "outputUri"]);
+});
+
+test("an event that names an unknown node waits until that node's own event, which comes later, is recorded", async () => {
+  const f = fixture();
+  const release = f.hold();
+  const all = [
+    f.sink.publish("d/a", workflow(Workflow.RUNNING)),
+    f.sink.forward("d/a", attempt("n0-0-n1", Task.RUNNING), undefined),
+    f.sink.forward("d/a", attempt("n0-0-n1", Task.SUCCEEDED), undefined),
+    f.sink.publish("d/a", child("n0-0-n1", "n0")),
+    f.sink.publish("d/a", node("n0", Node.RUNNING)),
+    f.sink.publish("d/a", node("n0", Node.SUCCEEDED)),
+    f.sink.publish("d/a", workflow(Workflow.SUCCEEDED)),
+  ];
+  release();
+  await Promise.all(all);
+  expect(f.calls.filter((name, index) => !f.calls.slice(index + 1).includes(name))).toEqual([
+    `workflow ${Workflow.RUNNING}`,
+    `node n0 ${Node.RUNNING}`,
+    `node n0-0-n1 ${Node.RUNNING}`,
+    `task n0-0-n1  0 ${Task.RUNNING} 0`,
+    `task n0-0-n1  0 ${Task.SUCCEEDED} 0`,
+    `node n0 ${Node.SUCCEEDED}`,
+    `workflow ${Workflow.SUCCEEDED}`,
+  ]);
+});
+
+test("the engine is asked for the event of an unknown node that no event waits for", async () => {
+  const f = fixture();
+  const done = f.sink.forward("d/a", attempt("n0", Task.RUNNING), undefined);
+  await expect.poll(() => f.observed).toContainEqual(["d/a", { kind: "unknownNode", nodeId: "n0" }]);
+  await Promise.all([done, f.sink.publish("d/a", node("n0", Node.RUNNING))]);
+  expect(f.calls.slice(-2)).toEqual([`node n0 ${Node.RUNNING}`, `task n0  0 ${Task.RUNNING} 0`]);
 });

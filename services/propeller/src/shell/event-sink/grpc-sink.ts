@@ -5,7 +5,7 @@ import type { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import type { ServiceClient } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { AsLongAs, ForwardingSink, Observe } from "./event-sink.js";
-import { eventName, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
+import { eventName, nodeNamedBy, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
 import { type EventVerdict, judgeAnswer } from "./verdict.js";
 
 export interface GrpcSinkOptions {
@@ -47,8 +47,8 @@ interface Lane {
 const always = (): boolean => true;
 
 /**
- * How long, ms, NOT_FOUND is not taken as final. Go FlyteAdmin creates the resource of an execution before the execution's row; with
- * several propellers, the event of a task may come before its node's.
+ * How long, ms, NOT_FOUND is not taken as final. Go FlyteAdmin creates the resource of an execution before the execution's row; after
+ * a restart, and with several propellers, the event of a task may come before its node's.
  */
 const NOT_FOUND_PATIENCE_MS = 60_000;
 /** Longest pause, ms, between two tries in that time. */
@@ -56,7 +56,7 @@ const NOT_FOUND_PAUSE_MS = 2_000;
 
 /**
  * Sends events by the published API, to any Flyte admin: those of one execution in their
- * order, one at a time; executions beside each other. An event waits until the admin
+ * order, one at a time, but for a node's that others wait for; executions beside each other. An event waits until the admin
  * takes it or refuses it for good. There is no other word of the record: the answer to
  * the terminal event is it.
  */
@@ -150,6 +150,7 @@ export class GrpcSink implements ForwardingSink {
     if (lane === undefined) return;
     for (let [entry] = lane.entries; entry !== undefined && !this.#closed; [entry] = lane.entries) {
       if ((await this.#deliver(key, lane, entry)) === "early") {
+        if (this.#moveUnknownAhead(key, lane, entry)) continue;
         this.#park(key, lane);
         return;
       }
@@ -158,6 +159,21 @@ export class GrpcSink implements ForwardingSink {
       entry.done();
     }
     this.#lanes.delete(key);
+  }
+
+  /**
+   * What the event names and the recorder does not know may be a node whose own event comes later, as after a restart: that one goes first.
+   * Where there is none, it is asked for.
+   *
+   * @returns whether another event is the first of the lane now
+   */
+  #moveUnknownAhead(key: string, { entries }: Lane, { published }: Entry): boolean {
+    const nodeId = nodeNamedBy(published);
+    if (nodeId === undefined) return false;
+    const at = entries.findIndex(({ published: { kind, event } }) => kind === "node" && event.id?.nodeId === nodeId);
+    if (at < 0) this.options.observe(key, { kind: "unknownNode", nodeId });
+    else entries.unshift(...entries.splice(at, 1));
+    return at > 0;
   }
 
   #park(key: string, lane: Lane): void {

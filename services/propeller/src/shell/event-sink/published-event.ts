@@ -61,3 +61,9 @@ export function eventName(published: PublishedEvent): string {
     }
   }
 }
+
+/** Unique id of the node that must be known before the event can be recorded: an attempt's own, or a node's parent. */
+export function nodeNamedBy({ kind, event }: PublishedEvent): string | undefined {
+  if (kind === "task") return event.parentNodeExecutionId?.nodeId || undefined;
+  return kind === "node" ? event.parentNodeMetadata?.nodeId || undefined : undefined;
+}
