@@ -5,6 +5,7 @@ import { existsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { attended, statusOf } from "./attended.mjs";
+import { bundledNode, chooseNode, problemBeforeInstall, thisMachine } from "./platform.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
@@ -12,14 +13,16 @@ const bin = join(root, "node_modules", ".bin");
 const MOST_OUTPUT = 1 << 20;
 
 /**
- * Environment in which `node` is the pinned one of node_modules, where there is one for this platform, and stacks run
+ * Environment in which `node` is the bundled one of node_modules, where there is one for this platform, and stacks run
  * services from their bundles, which are as new as the rest after `ensureBuilt`.
  */
 export function environment() {
+  const bundled = bundledNode(root, thisMachine());
+  const folders = [...(bundled === undefined ? [] : [dirname(bundled)]), bin, process.env.PATH];
   return {
     FLYTE_TS_STACK_BUNDLES: "true",
     ...process.env,
-    PATH: `${bin}${delimiter}${process.env.PATH}`,
+    PATH: folders.join(delimiter),
     TURBO_TELEMETRY_DISABLED: "1",
     DO_NOT_TRACK: "1",
   };
@@ -32,10 +35,16 @@ export function run(command, args, options = {}) {
   return result.status ?? 1;
 }
 
-/** The Node to run our programs with. */
+/** Node to run our programs with. Ends this process with one line when there is none that is new enough. */
 export function nodeProgram() {
-  const pinned = join(bin, "node");
-  return existsSync(pinned) ? pinned : process.execPath;
+  const { program, problem } = chooseNode(root, thisMachine());
+  if (program === undefined) refuse(problem);
+  return program;
+}
+
+function refuse(problem) {
+  process.stderr.write(`flyte-ts: ${problem}\n`);
+  process.exit(1);
 }
 
 /** The CLI as it was built. */
@@ -50,11 +59,15 @@ export async function becomeCli(args) {
   process.exit(statusOf(await attended(nodeProgram(), [cli, ...args], { stdio, env: environment() })));
 }
 
+/** Installs what the lock file names, unless it is there. Ends this process with one line when no Node that is new enough comes of it. */
 export async function ensureInstalled() {
+  const problem = problemBeforeInstall(thisMachine());
+  if (problem !== undefined) refuse(problem);
   const installed = join(root, "node_modules", ".package-lock.json");
   const wanted = join(root, "package-lock.json");
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
-  await step("installing dependencies (npm ci)", () => quietly("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]));
+  const isThere = existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs;
+  if (!isThere) await step("installing dependencies (npm ci)", () => quietly("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]));
+  nodeProgram();
 }
 
 export async function ensureBuilt() {

