@@ -3,8 +3,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Oldest Node that runs the services: undici, which watches the Kubernetes API, needs it (its `engines` field). */
-export const OLDEST_NODE = "22.19.0";
+/** Oldest Node that runs the services: they use `using` declarations; undici alone would do with 22.19. */
+export const OLDEST_NODE = "24.0.0";
 
 /** Oldest Node that runs the scripts, where a bundled Node runs everything else. */
 export const OLDEST_SCRIPT_NODE = "20.0.0";

@@ -69,7 +69,8 @@ describe("the Node that runs flyte-ts", () => {
       expect(chooseNode("/root", machine("other-x64", version, nothing)), platform).toEqual({ program: "/usr/bin/node" });
     }
     const { engines } = json("node_modules/undici/package.json") as { engines: { node: string } };
-    expect(engines.node).toBe(`>=${OLDEST_NODE}`);
+    expect(chooseNode("/root", machine("other-x64", OLDEST_NODE, nothing))).toEqual({ program: "/usr/bin/node" });
+    expect(engines.node).toMatch(/^>=2[0-4]\./);
     for (const path of ["packages/cli", "packages/kubernetes", "services/admin", "services/propeller"])
       expect(json(`${path}/package.json`)).toMatchObject({ engines: { node: `>=${OLDEST_NODE}` } });
   });
@@ -84,13 +85,13 @@ describe("the Node that runs flyte-ts", () => {
   test.each([...PLATFORMS, "linux-s390x", "freebsd-x64"])(
     "is the machine's own on %s where none is bundled, if it is new enough",
     (platform) => {
-      for (const version of ["22.19.0", "22.20.1", "24.0.0", "26.10.0", "27.0.0-nightly"])
+      for (const version of ["24.0.0", "24.21.1", "26.10.0", "27.0.0-nightly"])
         expect(chooseNode("/root", machine(platform, version, nothing)), version).toEqual({ program: "/usr/bin/node" });
-      for (const version of ["18.20.0", "20.20.2", "22.18.9", "22.9.0"]) {
+      for (const version of ["18.20.0", "20.20.2", "22.23.2", "9.30.0"]) {
         const { program, problem } = chooseNode("/root", machine(platform, version, nothing));
         expect(program).toBeUndefined();
         expect(problem).toMatch(
-          new RegExp(`^Node ${version} on ${platform} is too old: install Node 22.19.0 or newer \\(https://nodejs.org\\)[^\\n]*$`),
+          new RegExp(`^Node ${version} on ${platform} is too old: install Node 24.0.0 or newer \\(https://nodejs.org\\)[^\\n]*$`),
         );
       }
     },
@@ -98,8 +99,8 @@ describe("the Node that runs flyte-ts", () => {
 
   test("is not the bundled one on a Linux without glibc, whose loader it needs", () => {
     const musl = machine("linux-x64", "20.1.0", (path) => !path.startsWith("/lib"));
-    expect(chooseNode("/root", musl).problem).toContain("install Node 22.19.0 or newer");
-    expect(problemBeforeInstall(musl)).toContain("install Node 22.19.0 or newer");
+    expect(chooseNode("/root", musl).problem).toContain("install Node 24.0.0 or newer");
+    expect(problemBeforeInstall(musl)).toContain("install Node 24.0.0 or newer");
   });
 
   test("must run the scripts, wherever one is bundled", () => {
@@ -119,7 +120,7 @@ test.each(["scripts/start.mjs", "scripts/test.mjs", "packages/cli/flyte-ts.mjs"]
     expect({ status, stdout, stderr }).toEqual({
       status: 1,
       stdout: "",
-      stderr: "flyte-ts: Node 20.11.1 on freebsd-riscv64 is too old: install Node 22.19.0 or newer (https://nodejs.org)\n",
+      stderr: "flyte-ts: Node 20.11.1 on freebsd-riscv64 is too old: install Node 24.0.0 or newer (https://nodejs.org)\n",
     });
   },
 );
