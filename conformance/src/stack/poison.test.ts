@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FlyteClient } from "@flyte-ts/client";
-import { pluginHelloSubject } from "@flyte-ts/domain";
+import { NodePhase, pluginHelloSubject } from "@flyte-ts/domain";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { EVENTS, type KubeObject } from "@flyte-ts/kubernetes";
+import { EVENTS, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 import { encodeHello } from "@flyte-ts/task-plugin";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type ExecutionName, insist, waitForEnd } from "./executions.js";
@@ -63,6 +63,63 @@ test("a resource that cannot be read fails its execution, which says what is wro
   const execution = await corrupt(id, { spec: { nodes: 5 } });
   expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0]).toBe("FAILED");
   expect(errorOf(execution)).toMatchObject({ code: "BadWorkflowSpecification", message: expect.stringContaining("spec.nodes") });
+}, 120_000);
+
+/** Pods of the execution that are not on their way out. */
+const podsOf = async ({ name }: ExecutionName) => {
+  const selector = { namespace: "flytesnacks-development", labelSelector: `execution-id=${name}` };
+  const { items } = await poisoned.kube.list<KubeObject>(PODS, selector);
+  return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+};
+
+/** An execution whose pod sleeps for ten minutes. */
+async function sleeping(launchPlan: Identifier): Promise<ExecutionName> {
+  const id = await poisoned.create(launchPlan);
+  await poisoned.reaches(id, "n0", [NodePhase.Running]);
+  await until(async () => ((await podsOf(id)).length === 1 ? true : undefined));
+  return id;
+}
+
+test("the pod of a workflow that is edited to nonsense ends with it, without a restart of propeller", async () => {
+  const sleeper = await registerShellWorkflow(client, "edited", one({}));
+  const edits = [
+    { spec: { nodes: 5 } },
+    { spec: null },
+    { status: { nodeStatus: "nonsense" } },
+    { status: { nodeStatus: { n0: { phase: "five", subNodeStatus: 7 } } } },
+    { status: "running" },
+    { tasks: null, subWorkflows: 3 },
+    { spec: null, status: null, tasks: null, inputs: [] },
+  ];
+  const ids = await Promise.all(edits.map(() => sleeping(sleeper)));
+  await Promise.all(ids.map((id, index) => poisoned.spoil(id, edits[index] as object)));
+  for (const [index, id] of ids.entries()) {
+    const execution = await waitForEnd(client, id, 60_000);
+    expect([edits[index], WorkflowExecution_Phase[execution.closure?.phase ?? 0]]).toEqual([edits[index], "FAILED"]);
+    expect(errorOf(execution)).toMatchObject({ code: "BadWorkflowSpecification" });
+    await until(async () => ((await podsOf(id)).length === 0 ? true : undefined));
+    const aborted = await until(async () => {
+      const { taskExecutions } = await client.admin.listTaskExecutions({ nodeExecutionId: { nodeId: "n0", executionId: id }, limit: 10 });
+      return taskExecutions.find(({ closure }) => (closure?.phase ?? 0) >= TaskExecution_Phase.SUCCEEDED);
+    });
+    expect(TaskExecution_Phase[aborted.closure?.phase ?? 0]).toMatch(/ABORTED|FAILED/);
+  }
+}, 180_000);
+
+test("so does the pod of one that is aborted after it was edited to nonsense", async () => {
+  const id = await sleeping(await registerShellWorkflow(client, "aborted", one({})));
+  const propellers = poisoned.stack.pids("propeller");
+  for (const pid of propellers) process.kill(pid, "SIGSTOP");
+  try {
+    await poisoned.spoil(id, { spec: { nodes: 5 }, status: "running" });
+    await client.admin.terminateExecution({ id, cause: "nonsense" });
+  } finally {
+    for (const pid of propellers) process.kill(pid, "SIGCONT");
+  }
+  const execution = await waitForEnd(client, id, 60_000);
+  expect(WorkflowExecution_Phase[execution.closure?.phase ?? 0]).toMatch(/ABORTED|FAILED/);
+  await until(async () => ((await podsOf(id)).length === 0 ? true : undefined));
+  await until(async () => ((await poisoned.resource(id)) === undefined ? true : undefined));
 }, 120_000);
 
 test("so does a blob that is missing", async () => {

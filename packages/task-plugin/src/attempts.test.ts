@@ -17,6 +17,7 @@ const logger = createLogger({ service: "test", level: "silent" });
 /** A job service that outlives the plugin's processes. */
 class JobWorld implements PluginWorld {
   readonly jobs = new Map<string, { starts: number; state: "running" | "done" | "stopped" }>();
+  readonly #requests = new Map<string, TaskRequest>();
   #host: PluginHost | undefined;
 
   plugin(): Plugin {
@@ -31,6 +32,7 @@ class JobWorld implements PluginWorld {
         const job = this.jobs.get(request.generatedName) ?? { starts: 0, state: "running" as const };
         if (job.starts === 0) job.starts++;
         this.jobs.set(request.generatedName, job);
+        this.#requests.set(request.generatedName, request);
         return this.#status(request);
       },
       abort: (request): TaskStatus & { phase: "ABORTED" | "SUCCEEDED" } => {
@@ -39,6 +41,8 @@ class JobWorld implements PluginWorld {
         if (job !== undefined) job.state = "stopped";
         return { phase: "ABORTED" };
       },
+      attemptsOf: ({ workflowKey }) =>
+        [...this.#requests.values()].filter((request) => request.workflowKey === workflowKey && this.running(request)),
     });
   }
 

@@ -75,6 +75,11 @@ export class Attempts implements PluginHost {
     this.#begin({ request, message, tries: message.deliveries - 1 });
   }
 
+  /** Takes a request to stop all attempts of a workflow. It is acknowledged when none is left that may run. */
+  acceptAbortAll(request: TaskRequest, message: BusMessage): void {
+    this.#track(this.#abortAll(request, message));
+  }
+
   /** Takes back postponed requests and resolves when no other is being carried out. */
   async stop(): Promise<void> {
     for (const memory of this.#memories.live) memory.callOffRetry?.();
@@ -90,9 +95,34 @@ export class Attempts implements PluginHost {
   }
 
   #begin(delivery: Delivery): void {
-    const work = this.#take(delivery);
+    this.#track(this.#take(delivery));
+  }
+
+  #track(work: Promise<void>): void {
     this.#running.add(work);
     void work.finally(() => this.#running.delete(work));
+  }
+
+  async #abortAll(request: TaskRequest, message: BusMessage): Promise<void> {
+    const { plugin, logger, metrics, random } = this.parts;
+    metrics?.requests.inc({ desired: DesiredState[request.desired] });
+    try {
+      const found = (await plugin.attemptsOf?.(request)) ?? [];
+      await Promise.all(found.map((attempt) => this.#abortOne(attempt, request)));
+      const left = found.length === 0 ? [] : ((await plugin.attemptsOf?.(request)) ?? []);
+      if (left.length === 0) return message.ack();
+      logger.info({ workflow: request.workflowKey, attempts: left.length }, "attempts to abort are left");
+    } catch (error) {
+      logger.warn({ workflow: request.workflowKey, error: stackOf(error) }, "attempts of a workflow cannot be aborted yet");
+    }
+    message.nak(redeliveryDelay(message.deliveries - 1, random));
+  }
+
+  /** One whose task is not known can be stopped, and no event can name it. */
+  async #abortOne(attempt: TaskRequest, { abortReason, requestedAt }: TaskRequest): Promise<void> {
+    const request: TaskRequest = { ...attempt, desired: DesiredState.ABORT, abortReason, requestedAt, deleteResources: true };
+    if (request.id?.taskId === undefined) await this.parts.plugin.abort(request);
+    else await this.#take({ request, message: undefined, tries: 0 });
   }
 
   async #take(delivery: Delivery): Promise<void> {

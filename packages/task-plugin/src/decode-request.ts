@@ -4,6 +4,8 @@ import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl
 
 export type DecodedRequest =
   | { readonly kind: "request"; readonly request: TaskRequest }
+  /** Stops all attempts of a workflow; `workflow_key` and `owner.uid` are there. */
+  | { readonly kind: "abortAll"; readonly request: TaskRequest }
   /** Something answerable: the ids are readable. */
   | { readonly kind: "bad"; readonly request: TaskRequest; readonly problem: string }
   | { readonly kind: "poison"; readonly problem: string };
@@ -15,6 +17,10 @@ export function decodeRequest(data: Uint8Array, taskTypes: readonly string[]): D
     request = decodeMessage(TaskRequestSchema, withinLimits(TaskRequestSchema, data));
   } catch (cause) {
     return { kind: "poison", problem: `not a TaskRequest: ${cause instanceof Error ? cause.message : String(cause)}` };
+  }
+  if (request.desired === DesiredState.ABORT_ALL) {
+    if (request.workflowKey !== "" && (request.owner?.uid ?? "") !== "") return { kind: "abortAll", request };
+    return { kind: "poison", problem: "workflow_key and owner.uid are required to abort all attempts" };
   }
   const execution = request.id?.nodeExecutionId?.executionId;
   if (execution === undefined || request.workflowKey === "" || request.generatedName === "" || request.namespace === "") {

@@ -13,6 +13,8 @@ export function desiredOrder(desired: DesiredState): number {
       return 2;
     case DesiredState.FINALIZE:
       return 3;
+    // Names no attempt.
+    case DesiredState.ABORT_ALL:
     case DesiredState.UNSPECIFIED:
       return 0;
   }

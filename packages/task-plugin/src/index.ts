@@ -1,5 +1,5 @@
 // For authors of plugins
-export { definePlugin, type Plugin, type PluginHost } from "./plugin.js";
+export { definePlugin, type OwningWorkflow, type Plugin, type PluginHost } from "./plugin.js";
 export { AttemptFailure, PermanentFailure, RetryableFailure, type FailureDetails, type FailureKind } from "./failure.js";
 export { NotYet, type NotYetOptions } from "./not-yet.js";
 export {

@@ -12,6 +12,9 @@ export interface PluginHost {
   report(request: TaskRequest, status: TaskStatus): Promise<void>;
 }
 
+/** The FlyteWorkflow resource that attempts belong to. */
+export type OwningWorkflow = Pick<TaskRequest, "workflowKey" | "owner">;
+
 /**
  * A plugin brings attempts of tasks to their end. All three verbs are called at most
  * once at a time for one attempt, may be repeated, and may meet an attempt that an
@@ -39,6 +42,12 @@ export interface Plugin {
   reconcile(request: TaskRequest): Promise<TaskStatus> | TaskStatus;
   /** Stops the attempt. Resolves when nothing of it runs: ABORTED, or the end that it reached before. */
   abort(request: TaskRequest): Promise<Aborted | EndedStatus> | Aborted | EndedStatus;
+  /**
+   * Lists the attempts that a resource owns and that may still run, as requests that hold what `abort` and events need. One whose task is
+   * not known has no `id.taskId`; it is aborted and not told of. Called for a resource that cannot be read any more. Leave it out only
+   * when attempts leave nothing that runs.
+   */
+  attemptsOf?(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> | readonly TaskRequest[];
   /** The end has been taken up: removes what the attempt left, as `delete_resources` says. */
   finalize?(request: TaskRequest): Promise<void> | void;
 }

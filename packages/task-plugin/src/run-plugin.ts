@@ -55,6 +55,9 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
       case "request":
         attempts.accept(decoded.request, message);
         return;
+      case "abortAll":
+        attempts.acceptAbortAll(decoded.request, message);
+        return;
       case "bad":
         logger.warn({ subject: message.subject, ...attemptFields(decoded.request), problem: decoded.problem }, "request refused");
         await attempts.report(decoded.request, {

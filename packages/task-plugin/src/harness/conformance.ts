@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { clone, toBinary } from "@bufbuild/protobuf";
+import { clone, create, toBinary } from "@bufbuild/protobuf";
 import { taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { DesiredState, type Owner, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { createLogger } from "@flyte-ts/telemetry";
 import type { Plugin } from "../plugin.js";
 import { type RunningPlugin, runPlugin } from "../run-plugin.js";
@@ -119,6 +119,18 @@ export function pluginConformance(makeWorld: () => PluginWorld): ConformanceCase
       stage.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
       stage.expectNothingRuns();
     }),
+    one("stops all attempts of a workflow that cannot name them, its own and those of an earlier process", async (stage) => {
+      await stage.send(DesiredState.RUN);
+      await stage.crash();
+      await stage.send(DesiredState.RUN);
+      await stage.abortAll("00000000-0000-4000-8000-00000000beef", "p-development/another");
+      stage.expectSomethingRuns();
+      await stage.abortAll();
+      stage.expectLast(Phase.ABORTED, Phase.SUCCEEDED, Phase.FAILED);
+      stage.expectNothingRuns();
+      await stage.abortAll();
+      stage.expectAllAcknowledged();
+    }),
     one("takes FINALIZE twice, before and after a restart, and reports nothing", async (stage) => {
       await stage.send(DesiredState.RUN);
       await stage.finish();
@@ -193,6 +205,25 @@ class Stage {
     await settle();
   }
 
+  /** The request names the resource and no attempt; it comes again until it is acknowledged. */
+  async abortAll(uid = this.request.owner?.uid ?? "", workflowKey = this.request.workflowKey): Promise<void> {
+    const { namespace, owner, shard } = this.request;
+    const request = create(TaskRequestSchema, {
+      desired: DesiredState.ABORT_ALL,
+      workflowKey,
+      namespace,
+      owner: { ...owner, uid } as Owner,
+      shard,
+      abortReason: "unreadable",
+    });
+    await this.bus.send(this.subject, toBinary(TaskRequestSchema, request));
+    for (let tries = 0; tries < 5; tries++) {
+      await this.rest();
+      await this.bus.redeliver();
+      await settle();
+    }
+  }
+
   async finish(): Promise<void> {
     await settle();
     await this.world.finish(this.request, this.clock);
@@ -213,6 +244,10 @@ class Stage {
 
   expectStarts(times: number): void {
     if (this.world.starts !== undefined) assert.equal(this.world.starts(this.request), times, "times started");
+  }
+
+  expectSomethingRuns(): void {
+    if (this.world.running !== undefined) assert.equal(this.world.running(this.request), true, "nothing runs");
   }
 
   expectNothingRuns(): void {

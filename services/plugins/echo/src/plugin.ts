@@ -24,6 +24,7 @@ export interface EchoOptions {
 }
 
 interface Sleeper {
+  readonly workflowKey: string;
   readonly endMs: number;
   /** The request without what only its beginning needs, encoded: there may be very many. */
   readonly request: Uint8Array;
@@ -54,7 +55,7 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
         logger.debug({ object: key }, "sleep is past");
         return end;
       }
-      sleeper = { endMs, request: encodeMessage(TaskRequestSchema, eventBasis(request)), end };
+      sleeper = { workflowKey: request.workflowKey, endMs, request: encodeMessage(TaskRequestSchema, eventBasis(request)), end };
       sleepers.set(key, sleeper);
       alarms.set(key, endMs);
       logger.debug({ object: key, until: endMs }, "sleep begun");
@@ -76,6 +77,10 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
       const end: Succeeded = { phase: "SUCCEEDED", outputs: echoOutputs(request) };
       return echoDelayMs === 0 ? end : sleep(request, echoDelayMs, end);
     },
+    attemptsOf: ({ workflowKey }) =>
+      [...sleepers.values()].flatMap((sleeper) =>
+        sleeper.workflowKey === workflowKey ? decodeMessage(TaskRequestSchema, sleeper.request) : [],
+      ),
     abort: (request) => {
       const key = attemptKey(request);
       if (sleepers.delete(key)) logger.debug({ object: key }, "sleep called off");

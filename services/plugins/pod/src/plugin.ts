@@ -15,6 +15,7 @@ export function podPlugin(attempts: PodAttempts, taskTypes: readonly string[]): 
     stop: () => attempts.stop(),
     reconcile: (request) => attempts.reconcile(request),
     abort: (request) => attempts.abort(request),
+    attemptsOf: (workflow) => attempts.attemptsOf(workflow),
     finalize: (request) => attempts.finalize(request),
   });
 }

@@ -123,3 +123,37 @@ test("what waits is given out when its revision is durable, and no sooner", () =
   expect(written(2)).toEqual(["note"]);
   expect(io.idle).toBe(true);
 });
+
+test("a change of the resource by somebody else is known once no write is in flight", () => {
+  const run = new Run();
+  const io = new RunIo(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
+  io.saw(4);
+  expect(io.overtaken).toBe(false);
+  run.revision++;
+  expect(io.nextWrite(1_000)).toBeDefined();
+  // The watch may show the write itself before its answer comes.
+  io.saw(5);
+  expect(io.overtaken).toBe(false);
+  io.written({ resourceVersion: "2", generation: 5 }, 1_010);
+  expect(io.overtaken).toBe(false);
+  io.saw(3);
+  expect(io.overtaken).toBe(false);
+  io.saw(6);
+  expect(io.overtaken).toBe(true);
+});
+
+test("a change that came right after a write is known when the write is answered", () => {
+  const run = new Run();
+  const io = new RunIo(run as unknown as WorkflowRun, { resourceVersion: "1", generation: 4 }, 0);
+  run.revision++;
+  expect(io.nextWrite(1_000)).toBeDefined();
+  io.saw(6);
+  io.written({ resourceVersion: "2", generation: 5 }, 1_010);
+  expect(io.overtaken).toBe(true);
+});
+
+test("without generations nothing is concluded", () => {
+  const { io } = fixture();
+  io.saw(0);
+  expect(io.overtaken).toBe(false);
+});

@@ -39,6 +39,8 @@ const MOST_HELD = 1_000;
 export class RunIo {
   #durable: number;
   #stored: StoredVersion;
+  /** Greatest generation of the resource that was seen. */
+  #seen = 0;
   #writing: StatusWrite | undefined;
   #held: Effect[] = [];
   /** Of those held, so many keep the execution waiting. */
@@ -120,6 +122,17 @@ export class RunIo {
     this.#pressing = this.#held.filter((effect) => this.#presses(effect)).length;
     this.#rest = { from: now, until: now + Math.max(0, now - this.#begunAt) + REST_MS };
     return { revision: write.revision, released };
+  }
+
+  /** The resource was seen with this generation; 0 where nobody counts them. */
+  saw(generation: number): void {
+    this.#seen = Math.max(this.#seen, generation);
+  }
+
+  /** Somebody else changed more of the resource than its metadata. While a write is in flight that is not known. */
+  get overtaken(): boolean {
+    const { generation } = this.#stored;
+    return this.#writing === undefined && generation !== undefined && this.#seen > generation;
   }
 
   /** How many effects wait for their revision to be durable. */

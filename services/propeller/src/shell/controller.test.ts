@@ -12,16 +12,17 @@ import {
   KIND,
   NewerStatusError,
   type ParsedWorkflow,
+  WorkflowFormatError,
   type WorkflowStatus,
 } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { defaultEngineConfig } from "../engine/config.js";
-import { NO_PLUGINS_KNOWN } from "../engine/plugin/known.js";
+import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../engine/plugin/known.js";
 import { buildWorkflow, type GraphSpec, type WorkflowSpec } from "../simulation/build/workflow.js";
 import type { Answerers } from "./ask/answerers.js";
 import { Controller } from "./controller.js";
 import { ensureCluster } from "./ensure-cluster.js";
-import { WorkflowLoader } from "./load-workflow.js";
+import { UnreadableWorkflow, WorkflowLoader } from "./load-workflow.js";
 import { createMetrics } from "./metrics.js";
 import { OutputsStore } from "./outputs-store.js";
 import { SliceStore } from "./slice-store.js";
@@ -42,9 +43,15 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   let controller: Controller;
   /** What the loader finds in resources, by name. */
   const specs = new Map<string, WorkflowSpec>();
+  /** Workflows that cannot be read any more, by name. */
+  const spoilt = new Set<string>();
   /** What reading fails with for now, by name. */
   const away = new Map<string, Error>();
   const requests: string[] = [];
+  const ALL_KNOWN: PluginsKnown = { complete: true, served: new Set(["served"]), silent: new Map([["silent", 0]]) };
+  let plugins = ALL_KNOWN;
+  /** Whether the bus stores requests. */
+  let busWorks = true;
   const events: ExecutionEvent[] = [];
 
   /** The resource's status and version are real, its graph is the test's. */
@@ -54,6 +61,10 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
       if (error !== undefined) throw error;
       const resource = await client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace, name });
       const spec = specs.get(name);
+      if (resource !== undefined && spoilt.has(name)) {
+        const broken = new WorkflowFormatError("spec.nodes", "must be an object, is 5");
+        throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", broken, { taskTypes: ["named"], mayHaveBegun: true });
+      }
       if (resource === undefined || spec === undefined) return undefined;
       const parsed: ParsedWorkflow = buildWorkflow({ ...spec, name }, resource.status ?? { phase: 0 });
       return { ...parsed, resourceVersion: resource.metadata.resourceVersion ?? "" };
@@ -69,9 +80,11 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     controller = new Controller({
       client,
       bus: {
-        publish: async (_, data) => {
-          const { desired, workflowKey, nodePath } = fromBinary(TaskRequestSchema, data);
-          requests.push(`${workflowKey} ${nodePath} ${DesiredState[desired]}`);
+        publish: async (subject, data) => {
+          if (!busWorks) throw new Error("no answer from the bus");
+          const { desired, workflowKey, nodePath, owner } = fromBinary(TaskRequestSchema, data);
+          const about = desired === DesiredState.ABORT_ALL ? `${subject.split(".")[2]} of ${owner?.uid}` : nodePath;
+          requests.push(`${workflowKey} ${about} ${DesiredState[desired]}`);
         },
       },
       events: {
@@ -88,7 +101,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
       metrics: createMetrics(),
       logger,
       namespace: undefined,
-      plugins: () => NO_PLUGINS_KNOWN,
+      plugins: () => plugins,
       workers: 4,
       concurrency: { reads: 4, writes: 4 },
       resyncMs: 60_000,
@@ -152,6 +165,43 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     await vi.waitFor(() => expect(requests).toContain("p-d/beside n0 RUN"), PATIENCE);
     const last = eventsOf("bomb").at(-1)?.event;
     expect(last?.case === "workflow" && WorkflowExecution_Phase[last.value.phase]).toBe("FAILED");
+  }, 120_000);
+
+  const stored = (name: string) => client.get<Stored>(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name });
+
+  test("a running workflow that is edited to nonsense is read again at once, its attempts are asked to end first, and it fails", async () => {
+    await begin("edited", pair, { phase: 0 });
+    await vi.waitFor(() => expect(requests).toContain("p-d/edited n0 RUN"), PATIENCE);
+    // What has begun is written, after which nothing makes propeller look.
+    await vi.waitFor(async () => expect((await stored("edited"))?.status?.nodeStatus?.n0).toBeDefined(), PATIENCE);
+    const uid = (await stored("edited"))?.metadata.uid;
+    spoilt.add("edited");
+    busWorks = false;
+    await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "edited", body: { spec: { nodes: 5 } } });
+    const reasons = () => eventsOf("edited").flatMap(({ event }) => (event.case === "notice" ? [event.value.reason] : []));
+    // Nothing is released while the requests are not stored.
+    await vi.waitFor(() => expect(reasons().join()).toContain("no answer from the bus"), PATIENCE);
+    expect((await stored("edited"))?.metadata.finalizers).toEqual(["flyte.org/finalizer"]);
+    busWorks = true;
+    plugins = NO_PLUGINS_KNOWN;
+    const asked = (taskType: string) => `p-d/edited ${taskType} of ${uid} ABORT_ALL`;
+    await vi.waitFor(() => expect(requests.filter((request) => request === asked("named")).length).toBeGreaterThan(1), PATIENCE);
+    expect((await stored("edited"))?.metadata.finalizers).toEqual(["flyte.org/finalizer"]);
+    plugins = ALL_KNOWN;
+    await vi.waitFor(async () => expect((await stored("edited"))?.metadata.finalizers ?? []).toEqual([]), PATIENCE);
+    expect(requests).toEqual(expect.arrayContaining(["named", "served", "silent"].map(asked)));
+    expect((await stored("edited"))?.status?.error).toMatchObject({ code: "BadWorkflowSpecification" });
+  }, 120_000);
+
+  test("labels that somebody sets do not make it read again", async () => {
+    await begin("labelled", pair, { phase: 0 });
+    await vi.waitFor(async () => expect((await stored("labelled"))?.status?.nodeStatus?.n0).toBeDefined(), PATIENCE);
+    const before = requests.filter((request) => request.startsWith("p-d/labelled")).length;
+    await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "labelled", body: { metadata: { labels: { team: "a" } } } });
+    // One that comes after it is seen after it.
+    await begin("after", pair, { phase: 0 });
+    await vi.waitFor(() => expect(requests).toContain("p-d/after n0 RUN"), PATIENCE);
+    expect(requests.filter((request) => request.startsWith("p-d/labelled"))).toHaveLength(before);
   }, 120_000);
 
   test("one that cannot be read for now waits, says so once, and goes on", async () => {

@@ -78,17 +78,27 @@ export class Effects {
     for (const effect of effects) {
       // The run is lost with its shard; who takes it over finds out again what is to be done.
       if (!this.options.holds(key)) return;
-      const work = this.#start(key, effect, asLongAs);
-      if (work === undefined) continue;
-      // Nothing here may hold on to the effect: its message is on the way as bytes, and very many may be.
-      const { kind } = effect;
-      this.#running++;
-      work.then(this.#ended, (error: unknown) => {
-        this.options.metrics.effectErrors.inc({ effect: kind });
-        if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, kind, error);
-        this.#ended();
-      });
+      void this.#follow(key, effect, asLongAs);
     }
+  }
+
+  /** Starts the effects as `perform` does. Resolves when all have been carried out; rejects when one failed. */
+  async carryOut(key: string, effects: readonly Effect[], asLongAs: AsLongAs): Promise<void> {
+    await Promise.all(effects.map(async (effect) => this.#follow(key, effect, asLongAs)));
+  }
+
+  #follow(key: string, effect: Effect, asLongAs: AsLongAs): Promise<void> | undefined {
+    const work = this.#start(key, effect, asLongAs);
+    if (work === undefined) return undefined;
+    // Nothing here may hold on to the effect: its message is on the way as bytes, and very many may be.
+    const { kind } = effect;
+    this.#running++;
+    work.then(this.#ended, (error: unknown) => {
+      this.options.metrics.effectErrors.inc({ effect: kind });
+      if (!(error instanceof BusClosed || error instanceof PublishGivenUp)) this.#tellFailure(key, kind, error);
+      this.#ended();
+    });
+    return work;
   }
 
   /** One for all: of each effect there is a promise and no more. */

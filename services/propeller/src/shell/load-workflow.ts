@@ -3,9 +3,11 @@ import type { BlobStore } from "@flyte-ts/blobstore";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { KubeClient, KubeObject, ObjectName } from "@flyte-ts/kubernetes";
 import {
+  type BrokenResource,
   FLYTE_WORKFLOW_RESOURCE,
   type ParsedWorkflow,
   parseFlyteWorkflow,
+  readBroken,
   referencesOf,
   WorkflowBuildError,
   WorkflowFormatError,
@@ -21,6 +23,8 @@ export class UnreadableWorkflow extends Error {
   constructor(
     readonly resourceVersion: string,
     cause: WorkflowFormatError | WorkflowBuildError,
+    /** Facts that can be read all the same. */
+    readonly known: BrokenResource,
   ) {
     super(cause.message, { cause });
   }
@@ -48,7 +52,7 @@ export class WorkflowLoader {
       return await this.#parse(resource);
     } catch (error) {
       if (!(error instanceof WorkflowFormatError || error instanceof WorkflowBuildError)) throw error;
-      throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", error);
+      throw new UnreadableWorkflow(resource.metadata.resourceVersion ?? "", error, readBroken(resource));
     }
   }
 

@@ -8,12 +8,14 @@ import {
   type KubeObject,
   type WorkQueue,
 } from "@flyte-ts/kubernetes";
+import type { Bus } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import { FLYTE_WORKFLOW_RESOURCE, NOT_TERMINATED_SELECTOR, SHARD_KEY_LABEL } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../engine/config.js";
 import type { PluginsKnown } from "../engine/plugin/known.js";
 import { abortOfForgotten } from "../engine/request/zombie.js";
 import type { Effect, Observation, WorkflowRun } from "../engine/types.js";
+import { abortAttempts } from "./abort-attempts.js";
 import type { ActiveRun } from "./active-run.js";
 import type { Limit } from "./ask/limit.js";
 import type { Effects } from "./effects.js";
@@ -25,11 +27,12 @@ import { objectName } from "./object-name.js";
 import type { StatusWriter } from "./status-writer.js";
 import { EngineFault, Faults, inEngine } from "../shell-core/engine-fault.js";
 import { shellNotice } from "./shell-notice.js";
-import { takeLeave, takeUp } from "./take-up.js";
+import { type GivenUpWorkflow, takeLeave, takeUp } from "./take-up.js";
 
 export interface ShardOptions {
   readonly shard: number;
   readonly client: KubeClient;
+  readonly bus: Pick<Bus, "publish">;
   readonly loader: WorkflowLoader;
   readonly engine: EngineConfig;
   readonly metrics: PropellerMetrics;
@@ -53,10 +56,7 @@ export interface ShardOptions {
 }
 
 /** A workflow that is given up. */
-interface Lost {
-  readonly resourceVersion: string;
-  /** It had come to its end before. */
-  readonly ended: boolean;
+interface Lost extends GivenUpWorkflow {
   readonly code: string;
   readonly errorKind?: "USER" | "SYSTEM";
   readonly message: string;
@@ -76,6 +76,12 @@ export interface ReloadPause {
 
 /** A workflow that only a newer build can run is looked at again after so long. */
 const NEWER_AGAIN_MS = 10_000;
+
+/** A workflow that is given up before all plugin services are known is looked at again after so long. */
+const PLUGINS_AGAIN_MS = 3_000;
+
+/** Longest wait for requests to abort attempts to be stored before the workflow is read again, ms. */
+const ABORTS_STORED_WITHIN_MS = 5_000;
 
 /** Failures in a row after which a workflow's owner is told, some seconds: what was away for a moment is there again. */
 const PATIENCE = 6;
@@ -147,12 +153,22 @@ export class Shard {
           this.#finished.delete(key);
           return;
         }
+        // A deletion raises the generation too.
+        if (type === "modified" && object.metadata.deletionTimestamp === undefined) this.#noteChange(key, object.metadata.generation);
         if (type === "added" && this.#opened) this.#isNew.add(key);
         if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) queue.add(key);
       },
     });
     await Promise.race([this.#informer.synced, this.#dropped]);
     this.#opened = true;
+  }
+
+  /** Reads a workflow again when somebody else changed more of its resource than the metadata. */
+  #noteChange(key: string, generation = 0): void {
+    const active = this.#runs.get(key);
+    if (active === undefined) return;
+    active.io.saw(generation);
+    if (active.io.overtaken) this.reload(key);
   }
 
   /** Takes up the workflows of the shard. */
@@ -252,7 +268,7 @@ export class Shard {
     switch (taken.kind) {
       case "unreadable": {
         const message = `the resource of the execution cannot be read: ${taken.error}`;
-        await this.#giveUp(key, { ...taken, ended: false, code: "BadWorkflowSpecification", message });
+        await this.#giveUp(key, { ...taken, code: "BadWorkflowSpecification", message });
         return undefined;
       }
       case "tooLarge":
@@ -263,7 +279,6 @@ export class Shard {
         return undefined;
       case "faulty":
         await this.#giveUp(key, { ...taken, code: "EngineFault", message: fault ?? "" });
-        this.options.effects.perform(key, taken.aborts);
         return undefined;
       case "gone":
         this.#forget(key);
@@ -298,12 +313,17 @@ export class Shard {
     this.#tell(key, `the execution waits for a newer version of propeller since ${new Date(now()).toISOString()}: ${error}`);
   }
 
-  /** Ends a workflow that can never be run. Rejects when it is not any more what was read: then it is read again. */
-  async #giveUp(key: string, { resourceVersion, ended, code, errorKind, message }: Lost): Promise<void> {
+  /**
+   * Ends a workflow that can never be run, once its attempts are asked to end. Rejects when it is not any more what was read: then it is
+   * read again.
+   */
+  async #giveUp(key: string, lost: Lost): Promise<void> {
     const { client, engine, logger, now } = this.options;
-    logger.error({ workflow: key, code, error: message }, "workflow cannot be run, it fails");
     const meta = this.#informer?.get(key)?.metadata;
     if (meta === undefined) return;
+    const { resourceVersion, ended, code, errorKind, message } = lost;
+    if (!ended && !(await this.#abortAttempts(key, meta, lost))) return;
+    logger.error({ workflow: key, code, error: message }, "workflow cannot be run, it fails");
     const { body, event } = giveUp({ meta, resourceVersion, producerId: engine.producerId, code, errorKind, message, now: now() });
     const { metadata } = body;
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body: ended ? { metadata } : body, metadataOnly: true });
@@ -314,6 +334,23 @@ export class Shard {
       // Of an end that stands in the resource admin hears from there.
       ...(event === undefined || ended ? [] : [{ kind: "publish" as const, event }]),
     ]);
+  }
+
+  /**
+   * Asks for the end of all that runs of a workflow that is given up. Before the resource is released, so that a crash in between repeats
+   * it. Gives false while plugin services that may run attempts are not known: then the workflow is read again.
+   */
+  async #abortAttempts(key: string, meta: KubeObject["metadata"], { taskTypes, mayHaveBegun, aborts, message }: Lost): Promise<boolean> {
+    const { bus, effects, holds, now, plugins, queue, random } = this.options;
+    const until = now() + ABORTS_STORED_WITHIN_MS;
+    const asLongAs = { while: () => holds() && now() < until };
+    const { complete, served, silent } = plugins();
+    await effects.carryOut(key, aborts, asLongAs);
+    const asked = new Set([...taskTypes, ...served, ...silent.keys()]);
+    await abortAttempts({ bus, meta, taskTypes: asked, reason: message, now: now() }, asLongAs);
+    if (complete || !mayHaveBegun) return true;
+    queue.addAt(key, now() + PLUGINS_AGAIN_MS * (0.5 + random() / 2));
+    return false;
   }
 
   /** A round, or the end of a write, threw: the workflow is read again, or given up. */
@@ -399,7 +436,9 @@ export class Shard {
       case "written": {
         const { revision, released } = active.io.written(outcome.stored, this.options.now());
         this.#perform(active, released);
-        if (this.#runs.get(key) === active) this.observe(key, { kind: "persisted", revision });
+        if (this.#runs.get(key) !== active) return;
+        if (active.io.overtaken) this.reload(key);
+        else this.observe(key, { kind: "persisted", revision });
         return;
       }
       case "tooLarge":

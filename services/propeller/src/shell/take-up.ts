@@ -1,5 +1,5 @@
 import type { EngineConfig } from "../engine/config.js";
-import { checkExpansion, ExpansionError, isTerminalWorkflow } from "@flyte-ts/domain";
+import { checkExpansion, ExpansionError, isTerminalWorkflow, WorkflowPhase } from "@flyte-ts/domain";
 import { abortsOf, createRun } from "../engine/run.js";
 import type { Effect } from "../engine/types.js";
 import { EngineFault, inEngine } from "../shell-core/engine-fault.js";
@@ -24,17 +24,23 @@ export interface TakeUpOptions {
 export type TakenUp =
   | { readonly kind: "run"; readonly io: RunIo }
   | { readonly kind: "gone" }
-  | { readonly kind: "unreadable"; readonly error: string; readonly resourceVersion: string }
-  | { readonly kind: "tooLarge"; readonly error: string; readonly resourceVersion: string; readonly ended: boolean }
+  | (GivenUpWorkflow & { readonly kind: "unreadable"; readonly error: string })
+  | (GivenUpWorkflow & { readonly kind: "tooLarge"; readonly error: string })
   | { readonly kind: "newer"; readonly error: string }
-  | {
-      readonly kind: "faulty";
-      readonly resourceVersion: string;
-      /** The workflow had come to its end already. */
-      readonly ended: boolean;
-      /** Stop what the resource says is running. */
-      readonly aborts: readonly Effect[];
-    };
+  | (GivenUpWorkflow & { readonly kind: "faulty" });
+
+/** A workflow that is given up, as far as it was read. */
+export interface GivenUpWorkflow {
+  readonly resourceVersion: string;
+  /** The workflow had come to its end already. */
+  readonly ended: boolean;
+  /** False when its status shows that nothing of it was ever begun. */
+  readonly mayHaveBegun: boolean;
+  /** Task types that it names. Dynamic nodes may have run others. */
+  readonly taskTypes: readonly string[];
+  /** Stop what the resource says is running. */
+  readonly aborts: readonly Effect[];
+}
 
 /**
  * Reads a workflow's resource and makes its run, which has not looked at anything yet.
@@ -53,8 +59,7 @@ export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
     } catch (error) {
       const cause = error instanceof EngineFault ? error.cause : error;
       if (!(cause instanceof ExpansionError)) throw error;
-      const ended = isTerminalWorkflow(workflow.status.phase);
-      return { kind: "tooLarge", error: cause.message, resourceVersion: workflow.resourceVersion, ended };
+      return { kind: "tooLarge", error: cause.message, ...givenUp(workflow, []) };
     }
   });
 }
@@ -67,8 +72,18 @@ export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
 export function takeLeave(key: string, options: TakeUpOptions, reason: string): Promise<TakenUp> {
   return read(key, options, (workflow) => {
     const ended = isTerminalWorkflow(workflow.status.phase);
-    return { kind: "faulty", resourceVersion: workflow.resourceVersion, ended, aborts: ended ? [] : abortsIn(workflow, options, reason) };
+    return { kind: "faulty", ...givenUp(workflow, ended ? [] : abortsIn(workflow, options, reason)) };
   });
+}
+
+function givenUp({ model, status, resourceVersion }: ParsedWorkflow, aborts: readonly Effect[]): GivenUpWorkflow {
+  return {
+    resourceVersion,
+    ended: isTerminalWorkflow(status.phase),
+    mayHaveBegun: status.phase !== WorkflowPhase.Ready,
+    taskTypes: [...new Set(Array.from(model.tasks.values(), ({ type }) => type))],
+    aborts,
+  };
 }
 
 /** What keeps the engine from a round may keep it from this. */
@@ -87,6 +102,7 @@ async function read(key: string, { loader, notOlderThan }: TakeUpOptions, take: 
   } catch (error) {
     if (error instanceof NewerStatusError) return { kind: "newer", error: error.message };
     if (!(error instanceof UnreadableWorkflow)) throw error;
-    return { kind: "unreadable", error: error.message, resourceVersion: error.resourceVersion };
+    const { message, resourceVersion, known } = error;
+    return { kind: "unreadable", error: message, resourceVersion, ended: false, aborts: [], ...known };
   }
 }

@@ -34,6 +34,11 @@ export function attemptRecord(request: TaskRequest): TaskRequest {
   return record;
 }
 
+/** Names the pod of an attempt that has no record, as another propeller made it: enough to stop it. */
+export function unnamedAttempt({ metadata }: Pod, workflowKey: string): TaskRequest {
+  return create(TaskRequestSchema, { generatedName: metadata.name, namespace: metadata.namespace ?? "", workflowKey });
+}
+
 export function encodeAttempt(request: TaskRequest): string {
   return Buffer.from(toBinary(TaskRequestSchema, attemptRecord(request))).toString("base64");
 }

@@ -3,9 +3,14 @@ import { NotYet, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { Pod } from "../kube/pod-types.js";
 import { readAttempt } from "./attempt-record.js";
 
+/** Whether the pod belongs to this resource. */
+export function isOwnedBy({ metadata }: Pick<Pod, "metadata">, owner: TaskRequest["owner"]): boolean {
+  return owner !== undefined && metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) === true;
+}
+
 /** Whether the pod was made for this attempt: of the same owner, and by its record of the same workflow. */
 export function isPodOf({ metadata }: Pod, { owner, workflowKey }: TaskRequest): boolean {
-  if (owner !== undefined && !metadata.ownerReferences?.some(({ uid }) => uid === owner.uid)) return false;
+  if (owner !== undefined && !isOwnedBy({ metadata }, owner)) return false;
   const record = readAttempt({ metadata });
   // A pod without a record was made by another propeller before this one took over.
   return record === undefined ? owner !== undefined : record.workflowKey === workflowKey;

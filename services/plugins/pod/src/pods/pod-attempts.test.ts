@@ -5,7 +5,7 @@ import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskMetadataSchema, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { KubeError } from "@flyte-ts/kubernetes";
+import { KubeError, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 import { attemptKey, type RunningPlugin, runPlugin } from "@flyte-ts/task-plugin";
 import { ManualClock, MemoryBus, pluginConformance, type PluginWorld, sampleRequest, settle } from "@flyte-ts/task-plugin/harness";
 import { createLogger } from "@flyte-ts/telemetry";
@@ -109,6 +109,28 @@ describe("an attempt's pod", () => {
     await start();
   });
   afterEach(() => running.stop());
+
+  it("is stopped with all others of its resource, by the uid alone, and others stay", async () => {
+    const owner = podRequest().owner;
+    const beside = podRequest({ generatedName: "beside-n0-0", workflowKey: "p-development/beside", namespace: "p-development" });
+    if (beside.owner !== undefined) beside.owner = { ...beside.owner, uid: "other" };
+    await send(DesiredState.RUN);
+    run();
+    await bus.send(taskRequestSubject("python-task", 7), toBinary(TaskRequestSchema, beside));
+    await settle();
+    // A pod of another propeller: it has no record of its attempt.
+    const metadata = { name: "foreign", namespace: "p-development", labels: {}, ownerReferences: [{ ...owner }] } as KubeObject["metadata"];
+    await world.cluster.create(PODS, { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "c" }] } } as KubeObject);
+    await settle();
+    const before = bus.events.length;
+    const request = create(TaskRequestSchema, { desired: DesiredState.ABORT_ALL, workflowKey: podRequest().workflowKey, owner, shard: 7 });
+    await bus.send(taskRequestSubject("python-task", 7), toBinary(TaskRequestSchema, request));
+    await clock.advance(60_000);
+    expect([...world.cluster.pods.keys()]).toEqual(["p-development/beside-n0-0"]);
+    const told = bus.events.slice(before).map(({ event }) => [event?.metadata?.generatedName, Phase[event?.phase ?? 0]]);
+    expect(told).toEqual([[podRequest().generatedName, "ABORTED"]]);
+    expect(bus.unacknowledged).toBe(0);
+  });
 
   it("is told from submission to its end, with outputs by value", async () => {
     await send(DesiredState.RUN);

@@ -7,6 +7,7 @@ import {
   type EndedStatus,
   isEnded,
   NotYet,
+  type OwningWorkflow,
   type PluginHost,
   type RetryableFailure,
   type TaskStatus,
@@ -15,10 +16,10 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { Pod } from "../kube/pod-types.js";
 import type { LogArchive } from "../logs/log-archive.js";
 import { goneFailure } from "../phase/deleted.js";
-import { attemptRecord, readAttempt } from "./attempt-record.js";
+import { attemptRecord, readAttempt, unnamedAttempt } from "./attempt-record.js";
 import { createPod, type CreatePodParts } from "./create-pod.js";
 import { Departures } from "./departures.js";
-import { isPodOf, ownPod } from "./ownership.js";
+import { isOwnedBy, isPodOf, ownPod } from "./ownership.js";
 import { PodStatusReader, type PodStatusParts, SUBMITTED } from "./pod-status.js";
 import { Recent } from "./recent.js";
 import { orNotYet, unavailable } from "./refusal.js";
@@ -132,6 +133,18 @@ export class PodAttempts {
     const ended = status !== undefined && isEnded(status) ? status : undefined;
     if (ended === undefined || !hasProcessEnded(pod)) await this.#remove(request, pod.metadata.uid);
     return ended ?? { phase: "ABORTED" };
+  }
+
+  /** Lists attempts whose pods the resource owns, by the uid that Kubernetes gave it: labels and names can be written by hand. */
+  async attemptsOf({ workflowKey, owner }: OwningWorkflow): Promise<readonly TaskRequest[]> {
+    await this.#synced();
+    const pods = new Map([...this.#created].map(([key, { pod }]) => [key, pod]));
+    for (const pod of this.#informer?.list() ?? []) pods.set(podKey(pod), pod);
+    return [...pods].flatMap(([key, pod]) =>
+      isOwnedBy(pod, owner) && pod.metadata.deletionTimestamp === undefined && !hasProcessEnded(pod)
+        ? { ...(this.#requestOf(key, pod) ?? unnamedAttempt(pod, workflowKey)), owner }
+        : [],
+    );
   }
 
   async finalize(request: TaskRequest): Promise<void> {
@@ -276,6 +289,11 @@ export class PodAttempts {
   #now(): number {
     return this.parts.clock.now().getTime();
   }
+}
+
+/** The key of a pod's attempt. */
+function podKey({ metadata: { namespace = "", name } }: Pod): string {
+  return attemptKey({ namespace, generatedName: name });
 }
 
 /** Whether an earlier process, as far as propeller knows, has created the pod. */

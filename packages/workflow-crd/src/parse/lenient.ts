@@ -1,0 +1,31 @@
+/** Facts of a resource that is broken somewhere. */
+export interface BrokenResource {
+  /** Task types that its own task templates name; no more than `MOST_TASK_TYPES`. */
+  readonly taskTypes: readonly string[];
+  /** False when its status shows that nothing of it was ever begun. */
+  readonly mayHaveBegun: boolean;
+}
+
+const MOST_TASK_TYPES = 100;
+
+/** Reads what can be read of a resource that `parseFlyteWorkflow` refuses. Never throws. */
+export function readBroken(json: unknown): BrokenResource {
+  const { tasks, status } = fieldsOf(json);
+  const types = new Set<string>();
+  for (const task of Object.values(fieldsOf(tasks))) {
+    const { type } = fieldsOf(task);
+    if (typeof type === "string" && type !== "") types.add(type);
+    if (types.size === MOST_TASK_TYPES) break;
+  }
+  return { taskTypes: [...types], mayHaveBegun: mayHaveBegun(status) };
+}
+
+function mayHaveBegun(status: unknown): boolean {
+  if (status === undefined || status === null) return false;
+  if (typeof status !== "object" || Array.isArray(status)) return true;
+  return Object.entries(status).some(([key, value]) => key !== "phase" || value !== 0);
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
