@@ -76,6 +76,10 @@ beforeAll(async () => {
   await poisoned.reaches(ids.fault, "n1", [NodePhase.Running]);
   await until(async () => ((await podsOf(ids.fault)).length > 0 ? true : undefined));
 
+  poisoned.lose(ids.futures, "/futures.pb~");
+  poisoned.lose(ids.futures, "/dynamic_compiled.pb~");
+  poisoned.lose(ids.outputs, "/n0/data/0/outputs.pb~");
+  // Last: propeller reads what was changed at once, and pods go with it.
   await poisoned.spoil(ids.closure, {
     workflowClosureReference: "s3://my-s3-bucket/nowhere/closure.pb",
     spec: null,
@@ -84,9 +88,6 @@ beforeAll(async () => {
   });
   // Outputs that are no literals, below an attempt that runs: the engine cannot get around them.
   await poisoned.spoil(ids.fault, { status: { nodeStatus: { n0: { outputs: "////" } } } });
-  poisoned.lose(ids.futures, "/futures.pb~");
-  poisoned.lose(ids.futures, "/dynamic_compiled.pb~");
-  poisoned.lose(ids.outputs, "/n0/data/0/outputs.pb~");
   poisoned.restartPropeller();
   writeFileSync(join(folder, "flag"), "");
 }, 300_000);
