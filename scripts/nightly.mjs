@@ -15,6 +15,7 @@ const PARTS = {
   },
   "api-faults": { files: ["conformance/src/stack/api-faults.test.ts"], environment: { API_FAULTS: "full" } },
   "control-plane-faults": { files: ["conformance/src/stack/control-plane-faults.test.ts"], environment: { CONTROL_PLANE_FAULTS: "full" } },
+  "complete-ends": { files: ["conformance/src/stack/complete-ends.test.ts"], environment: { COMPLETE_ENDS: "full" } },
   "data-planes": { files: ["conformance/src/stack/data-planes.test.ts"], environment: { DATA_PLANES: "full" } },
   "rolling-upgrade": { files: ["conformance/src/stack/rolling-upgrade.test.ts"], environment: { ROLLING_UPGRADE: "full" } },
   backup: { files: ["conformance/src/stack/backup.test.ts"], environment: { BACKUP: "full" } },

@@ -10,6 +10,7 @@ import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } fro
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Literal } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { waitForEnd } from "./executions.js";
+import { plainLiteral } from "./plain-literal.js";
 import { type RunningStack, runPython, startStack } from "./stack-fixture.js";
 
 export const examplesFolder = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "examples", "python");
@@ -75,7 +76,9 @@ export class ExampleRuns {
   async end(name: string): Promise<EndedExample> {
     const execution = await waitForEnd(this.client, { ...scope, name }, this.patienceMs);
     const data = await this.client.admin.getExecutionData({ id: execution.id });
-    const outputs = Object.fromEntries(Object.entries(data.fullOutputs?.literals ?? {}).map(([key, literal]) => [key, plain(literal)]));
+    const outputs = Object.fromEntries(
+      Object.entries(data.fullOutputs?.literals ?? {}).map(([key, literal]) => [key, plainLiteral(literal)]),
+    );
     const result = execution.closure?.outputResult;
     const error = result?.case === "error" ? result.value : { code: "", message: "" };
     // For who reads why a test failed that expected another end.
@@ -121,14 +124,4 @@ export class ExampleRuns {
       .sort((a, b) => (a.id?.retryAttempt ?? 0) - (b.id?.retryAttempt ?? 0))
       .map((task) => TaskExecution_Phase[task.closure?.phase ?? 0] ?? "");
   }
-}
-
-/** A literal as the JavaScript value that it stands for, where there is one. */
-function plain(literal: Literal): unknown {
-  if (literal.value.case === "collection") return literal.value.value.literals.map(plain);
-  if (literal.value.case !== "scalar") return literal.value.case;
-  const scalar = literal.value.value.value;
-  if (scalar.case !== "primitive") return scalar.case;
-  const value: unknown = scalar.value.value.value;
-  return typeof value === "bigint" ? Number(value) : value;
 }

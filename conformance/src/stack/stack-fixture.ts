@@ -34,6 +34,7 @@ export interface RunningStack {
 
 export type StackPart =
   | "admin"
+  | "datacatalog"
   | "scheduler"
   | "propeller"
   | "propeller-2"
@@ -64,11 +65,15 @@ export async function startStackOnKubernetes(flags: readonly string[] = ["--no-e
   }
 }
 
+/** A new folder for the data of a stack. */
+export const stackFolder = (): string => mkdtempSync(join(tmpdir(), "flyte-ts-stack-"));
+
+/** @param folder for its data; removed when the stack ends */
 export async function startStack(
   flags: readonly string[] = ["--no-example"],
   environment: Readonly<Record<string, string>> = {},
+  folder = stackFolder(),
 ): Promise<RunningStack> {
-  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-stack-"));
   const child = spawn(
     process.execPath,
     [join(root, "packages/cli/dist/main.js"), "start", "--data", folder, "--port", "0", "--blobPort", "0", ...flags],

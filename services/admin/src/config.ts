@@ -175,6 +175,18 @@ const settings = z.strictObject({
       deadlineSeconds: z.number().positive().default(120),
     })
     .prefault({}),
+  /** Rows that are compared with what data planes hold, because events may have been lost. */
+  repair: z
+    .strictObject({
+      /**
+       * An execution is compared with its resource when no event of it came for so long, and then as often. The ends of its nodes and
+       * attempts have as long, after its own, to be reported. Seconds.
+       */
+      quietSeconds: z.number().positive().default(60),
+      /** Pause between two looks for such rows, seconds. */
+      everySeconds: z.number().positive().default(15),
+    })
+    .prefault({}),
   /** Executions that run in a data plane and have no row, as after a restore of the database to an older point. */
   orphans: z
     .strictObject({

@@ -84,11 +84,12 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     const failure = new Promise<string>((resolve) => {
       failed = resolve;
     });
-    const keptServer = (name: string, start: (signal: AbortSignal) => Promise<LocalServer>) => {
+    // Its folder may stand on a disk of its own.
+    const keptServer = (name: string, folder: string, start: (signal: AbortSignal) => Promise<LocalServer>) => {
       const kept = new KeptServer(name, start, {
         onRestart: progress.line,
         onFailed: failed,
-        obstacle: () => lackOfRoom(folders.root),
+        obstacle: () => lackOfRoom(folder),
         now: () => performance.now(),
         pause,
       });
@@ -129,10 +130,10 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     // What is started first is stopped last.
     const ground = startServices(groundConfigs(facts));
     const server = { dataDir: folders.postgres, port: ports.postgres };
-    const database = keptServer("PostgreSQL", (ending) => startPostgres({ ...server, guard, signal: ending })).start();
+    const database = keptServer("PostgreSQL", folders.postgres, (ending) => startPostgres({ ...server, guard, signal: ending })).start();
     // Told by who waits for all of it.
     for (const start of [ground, database]) start.catch(() => undefined);
-    const bus = keptServer("NATS", (ending) =>
+    const bus = keptServer("NATS", folders.nats, (ending) =>
       startNats({
         dataDir: folders.nats,
         port: ports.nats,

@@ -1,0 +1,121 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RunningStack, StackPart } from "../stack-fixture.js";
+import { type SilentLink, startSilentLink } from "./silent-link.js";
+
+/** The services of a stack that call others, and what each calls. Pods get their addresses from local-cluster. */
+const CALLS = {
+  admin: ["postgres", "nats", "local-cluster", "local-blobstore"],
+  propeller: ["nats", "local-cluster", "local-blobstore", "admin", "datacatalog"],
+  "plugin-pod": ["nats", "local-cluster", "local-blobstore"],
+  "plugin-echo": ["nats"],
+  datacatalog: ["postgres", "local-blobstore"],
+  scheduler: ["postgres", "admin"],
+  "local-cluster": ["local-blobstore"],
+} as const satisfies Partial<Record<StackPart, readonly StackPart[]>>;
+
+type Caller = keyof typeof CALLS;
+const CALLERS = Object.keys(CALLS) as Caller[];
+
+/** Time for all services to come back with their new addresses, ms. */
+const PATIENCE_MS = 120_000;
+
+/** Links between all services of a stack and what they call, each of which can fall silent. */
+export interface StackLinks {
+  /** All links from this part and to it. */
+  silence(part: StackPart, silent: boolean): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Puts a link in front of each address in the configuration of each service, and starts the services again.
+ *
+ * @param more settings to set in the configuration beside that, by service: text that is replaced, and by what
+ */
+export async function linkStack(stack: RunningStack, more: Partial<Record<Caller, readonly [RegExp, string]>> = {}): Promise<StackLinks> {
+  const ports = portsOf(stack);
+  const links: { readonly caller: Caller; readonly callee: StackPart; readonly link: SilentLink }[] = [];
+  for (const caller of CALLERS) {
+    for (const callee of CALLS[caller]) links.push({ caller, callee, link: await startSilentLink(ports[callee]) });
+    const own = links.filter((each) => each.caller === caller);
+    const [pattern, replacement] = more[caller] ?? [/$^/, ""];
+    rewrite(stack, { caller, own, ports, change: (text) => text.replace(pattern, replacement) });
+  }
+  await restartAll(stack, ports.ops);
+  return {
+    silence: (part, silent) => {
+      for (const { caller, callee, link } of links) if (caller === part || callee === part) link.silence(silent);
+    },
+    stop: async () => {
+      await Promise.all(links.map(({ link }) => link.stop()));
+    },
+  };
+}
+
+type Callee = (typeof CALLS)[Caller][number];
+
+function portsOf({ folder }: RunningStack): Record<Callee, number> & { readonly ops: Readonly<Record<string, number>> } {
+  const ports = JSON.parse(readFileSync(join(folder, "config", "ports.json"), "utf8")) as Record<string, number> & {
+    ops: Record<string, number>;
+  };
+  const port = (name: string) => ports[name] as number;
+  return {
+    postgres: port("postgres"),
+    nats: port("nats"),
+    "local-cluster": port("cluster"),
+    "local-blobstore": port("blobs"),
+    admin: port("api"),
+    datacatalog: port("catalog"),
+    // Local-cluster answers on the port of its API alone.
+    ops: { ...ports.ops, "local-cluster": port("cluster") },
+  };
+}
+
+interface Rewriting {
+  readonly caller: Caller;
+  readonly own: readonly { readonly callee: StackPart; readonly link: SilentLink }[];
+  readonly ports: Readonly<Record<Callee, number>>;
+  readonly change: (text: string) => string;
+}
+
+/** Changes the addresses that the service calls; its own, and those that it tells others, stay. */
+function rewrite({ folder, kubeconfig }: RunningStack, { caller, own, ports, change }: Rewriting): void {
+  const file = join(folder, "config", `${caller}.yaml`);
+  let text = change(readFileSync(file, "utf8"));
+  for (const { callee, link } of own) {
+    const address = `127.0.0.1:${ports[callee as Callee]}`;
+    const through = (content: string) => content.replaceAll(address, `127.0.0.1:${link.port}`);
+    text = through(text);
+    if (callee !== "local-cluster") continue;
+    const linked = join(folder, "config", `${caller}.kubeconfig`);
+    writeFileSync(linked, through(readFileSync(kubeconfig, "utf8")), { mode: 0o600 });
+    text = text.replaceAll(kubeconfig, linked);
+  }
+  writeFileSync(file, text);
+}
+
+/** Ends the services, which the stack starts again with what now stands in their files. */
+async function restartAll(stack: RunningStack, ops: Readonly<Record<string, number>>): Promise<void> {
+  const before = new Map(CALLERS.map((caller) => [caller, stack.pids(caller).join()]));
+  for (const caller of CALLERS) for (const pid of stack.pids(caller)) process.kill(pid, "SIGTERM");
+  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(100)) {
+    const waiting: string[] = [];
+    for (const caller of CALLERS) {
+      const now = stack.pids(caller).join();
+      if (now === "" || now === before.get(caller) || !(await isReady(ops[caller]))) waiting.push(caller);
+    }
+    if (waiting.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`not ready with linked addresses: ${waiting.join(", ")}\n${stack.output()}`);
+  }
+}
+
+async function isReady(port: number | undefined): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
+    async (response) => {
+      await response.text();
+      return response.ok;
+    },
+    () => false,
+  );
+}

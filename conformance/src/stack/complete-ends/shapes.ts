@@ -1,0 +1,93 @@
+import type { NodeSpec, TaskSpec, WorkflowSpec } from "./register.js";
+
+/** Attempts of tasks of the workload: outputs by value, outputs in the blob store, failures of each kind. */
+const TASKS: readonly TaskSpec[] = [
+  { name: "small", deed: "small" },
+  { name: "large", deed: "large" },
+  { name: "cached", deed: "small", cached: true },
+  { name: "fails", deed: "fails" },
+  { name: "crashes", deed: "crashes", retries: 1 },
+  { name: "recovers", deed: "recovers", retries: 3 },
+  { name: "echo", deed: "echo" },
+];
+
+const task = (id: string, name: string, from = ""): NodeSpec => ({ id, target: { kind: "task", name }, from });
+const child = (name: string): NodeSpec => ({ id: "n0", target: { kind: "launchPlan", name }, from: "" });
+
+const SMALL = { name: "small", nodes: [task("n0", "small"), task("n1", "echo", "n0")] } as const satisfies WorkflowSpec;
+
+/** Each workflow takes `x` and gives the output `o` of its last node. */
+const WORKFLOWS = [
+  SMALL,
+  { name: "large", nodes: [task("n0", "echo"), task("n1", "large", "n0")] },
+  { name: "cached", nodes: [task("n0", "cached"), task("n1", "echo", "n0")] },
+  { name: "parent", nodes: [child("small"), task("n1", "echo", "n0")] },
+  { name: "parent-of-large", nodes: [child("large")] },
+  {
+    name: "nested",
+    nodes: [{ id: "n0", target: { kind: "workflow", name: "small" }, from: "" }, task("n1", "echo", "n0")],
+    subWorkflows: [SMALL],
+  },
+  { name: "recovers", nodes: [task("n0", "recovers"), task("n1", "echo", "n0")] },
+  { name: "fails", nodes: [task("n0", "fails"), task("n1", "echo", "n0")] },
+  { name: "crashes", nodes: [task("n0", "crashes")] },
+  { name: "cleans", nodes: [task("n0", "fails")], failureNode: task("fn0", "small") },
+  { name: "parent-of-failing", nodes: [child("fails"), task("n1", "echo", "n0")] },
+] as const satisfies readonly WorkflowSpec[];
+
+export type Shape = (typeof WORKFLOWS)[number]["name"];
+
+export const SHAPES: readonly Shape[] = WORKFLOWS.map(({ name }) => name);
+
+/** All tasks and workflows, in an order in which they can be registered. */
+export const CATALOGUE: { readonly tasks: readonly TaskSpec[]; readonly workflows: readonly WorkflowSpec[] } = {
+  tasks: TASKS,
+  workflows: WORKFLOWS,
+};
+
+/** The end that an execution must come to, and what its nodes are. */
+export interface Expected {
+  readonly phase: "SUCCEEDED" | "FAILED";
+  /** Output `o`, where it succeeds. */
+  readonly output?: string;
+  /** Part of the message, where it fails: it names the execution whose task failed. */
+  readonly error?: string;
+  /** Task nodes by id at any depth, with the phase that each ends in; a child's nodes are the child's. */
+  readonly nodes: Readonly<Record<string, "SUCCEEDED" | "FAILED">>;
+  /** Shape of the child, whose input is that of its parent. */
+  readonly child?: Shape;
+}
+
+const LARGE_BYTES = 300_000;
+const SMALL_NODES = { n0: "SUCCEEDED", n1: "SUCCEEDED" } as const;
+
+/** @param child name of the child, once it is known */
+export function expectedEnd(
+  shape: Shape,
+  { name, x, child }: { readonly name: string; readonly x: string; readonly child?: string },
+): Expected {
+  const small = { phase: "SUCCEEDED", output: `${x}-small`, nodes: SMALL_NODES } as const;
+  const large = { ...small, output: `${x}-`.repeat(Math.ceil(LARGE_BYTES / (x.length + 1))) };
+  switch (shape) {
+    case "small":
+    case "cached":
+    case "recovers":
+      return small;
+    case "large":
+      return large;
+    case "parent":
+      return { ...small, child: "small" };
+    case "parent-of-large":
+      return { ...large, nodes: { n0: "SUCCEEDED" }, child: "large" };
+    case "nested":
+      return { ...small, nodes: { ...SMALL_NODES, "n0-0-n0": "SUCCEEDED", "n0-0-n1": "SUCCEEDED" } };
+    case "fails":
+      return { phase: "FAILED", error: `planned failure of ${name}`, nodes: { n0: "FAILED" } };
+    case "crashes":
+      return { phase: "FAILED", error: `planned crash of ${name}`, nodes: { n0: "FAILED" } };
+    case "cleans":
+      return { phase: "FAILED", error: `planned failure of ${name}`, nodes: { n0: "FAILED", fn0: "SUCCEEDED" } };
+    case "parent-of-failing":
+      return { phase: "FAILED", error: `planned failure of ${child ?? ""}`, nodes: { n0: "FAILED" }, child: "fails" };
+  }
+}
