@@ -39,6 +39,8 @@ export interface RoundResult {
   readonly lost: readonly string[];
 }
 
+/** Nothing that is still recorded comes so long after the findings before it, ms, while no row is open. */
+const STILL_MS = 20_000;
 /** Calls at once when evidence is gathered. */
 const READERS = 6;
 const LOOK_AGAIN_MS = 1_000;
@@ -84,11 +86,16 @@ interface Asking {
 /** Looks again while something is missing that may still be recorded. */
 async function settledLosses(place: RoundPlace, asking: Asking): Promise<Pick<RoundResult, "executions" | "lost">> {
   const whole = new Map<string, ExecutionRecord>();
+  let before = -1;
+  let changedAt = Date.now();
   for (const deadline = Date.now() + asking.options.settleMs; ; await sleep(LOOK_AGAIN_MS)) {
     const evidence = await gather(place, asking, whole);
     const lost = lostEnds(evidence);
-    if (lost.length === 0 || Date.now() > deadline) return { executions: evidence.asked.length, lost };
-    // What is whole need not be asked for again.
+    if (lost.length !== before) changedAt = Date.now();
+    before = lost.length;
+    const still = Date.now() - changedAt > STILL_MS && !lost.some((line) => line.includes("has not ended"));
+    if (lost.length === 0 || still || Date.now() > deadline) return { executions: evidence.asked.length, lost };
+    // Whole ones need not be asked for again.
     for (const [name, record] of evidence.records) if (!lost.some((line) => line.includes(name))) whole.set(name, record);
   }
 }

@@ -37,7 +37,7 @@ export class Workload {
   #ended: ReadonlyMap<string, Phase> = new Map();
   #closed = false;
   readonly #creating = new Set<Promise<void>>();
-  #failure: unknown;
+  #failure: Error | undefined;
   readonly #keeping: Promise<void>;
 
   constructor(
@@ -86,7 +86,7 @@ export class Workload {
       answers: this.answers,
       patienceMs: this.options.patienceMs,
     }).catch((error: unknown) => {
-      this.#failure ??= error;
+      this.#failure ??= error instanceof Error ? error : new Error(String(error));
     });
     this.#creating.add(creating);
     void creating.then(() => this.#creating.delete(creating));
