@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { writeWheel } from "@flyte-ts/testing";
 import type { FlyteClient } from "@flyte-ts/client";
 import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -109,3 +111,29 @@ test.runIf(kubectlExists)(
   },
   120_000,
 );
+
+const NEEDS_A_PACKAGE = `
+from flytekit import task, workflow
+
+@task
+def answer() -> int:
+    import tiny_answer
+    return tiny_answer.ANSWER
+
+@workflow
+def needs_a_package() -> int:
+    return answer()
+`;
+
+test("a package that is installed while the stack runs is there for its next task, and not in the Python of all stacks", async () => {
+  const wheel = writeWheel(folder, "tiny_answer", "ANSWER = 42\n");
+  const words = [join(root, "packages/cli/dist/main.js"), "python", "install", "--data", stack.folder, wheel];
+  expect(execFileSync(process.execPath, words, { encoding: "utf8" })).toContain("  tiny_answer==1.0\n");
+  expect(() => python("python", "-c", "import tiny_answer")).toThrow("No module named 'tiny_answer'");
+  const source = join(folder, "needs_a_package.py");
+  writeFileSync(source, NEEDS_A_PACKAGE);
+  const printed = python("pyflyte", "run", "--remote", source, "needs_a_package");
+  const name = /executions\/([a-z0-9-]+)/.exec(printed)?.[1] ?? "";
+  const execution = await waitForEnd(client, { ...scope, name }, 120_000);
+  expect([WorkflowExecution_Phase[execution.closure?.phase ?? 0], execution.closure?.outputResult.case]).toEqual(["SUCCEEDED", "outputs"]);
+}, 300_000);

@@ -3,13 +3,22 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { cacheFolder } from "./stack/paths.js";
 
-const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE [--host ADDRESS]] [--s3 URL] [--bucket NAME] [--no-example] [--exit] [--config FILE]
+const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE [--host ADDRESS]] [--s3 URL] [--bucket NAME] [--requirements FILE] [--no-example] [--exit] [--config FILE]
 
   start   runs the local stack: PostgreSQL, NATS, a blob store, the services and a
           cluster of local processes; then the training example. With --kubeconfig on
           another Kubernetes cluster, whose own nodes run the pods when --host names an
           address of this machine that they reach; with --s3 on another S3 service, whose keys stand
-          in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+          in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; with --requirements tasks find
+          the packages of that file, which pip installs for this stack alone
+
+       flyte-ts python install [--data DIR] PACKAGE…
+       flyte-ts python uninstall [--data DIR] PACKAGE…
+       flyte-ts python list [--data DIR]
+
+  python  the Python packages that tasks of one local stack find, beside those that all stacks
+          share. The words after it are pip's: names, versions, files, -r FILE. A stack
+          that runs uses them for its next task
 
        flyte-ts import --from HOST:PORT --to HOST:PORT [--projects A,B] [--domains A,B] [--executions] [--activate unscheduled|all|none]
                        [--fromTokenFile FILE] [--toTokenFile FILE] [--concurrency N] [--report FILE]
@@ -52,6 +61,10 @@ async function main(argv: readonly string[]): Promise<number> {
   if ((command === "backup" || command === "restore") && !rest.includes("--help")) {
     const { backupCommand, restoreCommand } = await import("./backup/command.js");
     return (command === "backup" ? backupCommand : restoreCommand)(rest, (text) => process.stdout.write(text));
+  }
+  if (command === "python" && !rest.includes("--help")) {
+    const status = await (await import("./python/command.js")).pythonCommand(rest, (text) => void process.stdout.write(text));
+    if (status !== 2) return status;
   }
   const asks = command === "watch" || command === "logs";
   if (asks && !rest.includes("--help")) {

@@ -19,6 +19,7 @@ export type { FindOptions } from "./find-options.js";
 export { type Guard, isGuard, startGuard } from "./guard.js";
 export { ServerStartError, type LocalServer } from "./server-process.js";
 export { freePort, portInUse } from "./free-port.js";
-export { madeOnce } from "./made-once.js";
+export { complete, madeOnce } from "./made-once.js";
+export { exclusively } from "./exclusively.js";
 export { commandOf, identityOf } from "./process-identity.js";
 export { type LockHolder, releaseLock, takeLock } from "./process-lock.js";

@@ -14,3 +14,4 @@ export { natsFixture, postgresFixture, type PostgresFixtureOptions, type ServerF
 export { testGuard } from "./test-guard.js";
 export { type IssuerKey, signToken, type TokenIssuer, tokenIssuer } from "./token-issuer.js";
 export { type PostAnswer, type ReceivedPost, type WebhookReceiver, webhookReceiver } from "./webhook-receiver.js";
+export { writeWheel } from "./python-wheel.js";

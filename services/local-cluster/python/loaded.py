@@ -30,6 +30,10 @@ class Declined(Exception):
     """A new process has to be started."""
 
 
+class Changed(Declined):
+    """What is loaded differs from what stands on disk, and will for every request."""
+
+
 class Unusable(Exception):
     """No container can be started by a fork."""
 
@@ -116,7 +120,7 @@ class Loaded:
         """Whether a process with this environment would have loaded the same."""
         for path, before in self.sources.items():
             if stamp(path) != before:
-                raise Declined(f"{path} has changed")
+                raise Changed(f"{path} has changed")
         for name in self.read - FOLDERS.keys():
             if environment.get(name) != self.environment.get(name):
                 raise Declined(f"{name} is read early")

@@ -10,7 +10,8 @@ the service, one JSON object a line:
 
     {"ready": true} or {"unusable": reason}
     <- {"id": 1, "run": folder, "command": [...], "environment": {...}, "directory": folder}
-    {"id": 1, "started": pid}, {"id": 1, "taken": true} (another runner has this run) or {"id": 1, "declined": reason}
+    {"id": 1, "started": pid}, {"id": 1, "taken": true} (another runner has this run) or {"id": 1, "declined": reason},
+        with "stale": true when what it has loaded has changed on disk, so that a new warm Python would load other code
     {"id": 1, "ended": exit status, negative for a signal}
     {"grown": pid} (another process answers from now on)
 
@@ -423,7 +424,8 @@ def serve():
                 request["script"] = script_of(request["command"][0], environment.get("PATH"))
                 loaded.check(environment)
             except (Declined, OSError) as reason:
-                tell({"id": request["id"], "declined": str(reason)})
+                stale = {"stale": True} if isinstance(reason, memory.Changed) else {}
+                tell({"id": request["id"], "declined": str(reason), **stale})
                 continue
             claims, request["claimed"] = os.pipe()
             request["parent"] = os.getpid()

@@ -31,6 +31,8 @@ const settings = z.strictObject({
     .default("my-s3-bucket"),
   /** Run services from their bundles, which `npm run build` makes, rather than module by module: they start in half the time. */
   bundles: z.boolean().default(false),
+  /** Requirements file of pip: its packages are installed into a Python environment of this stack alone, which tasks use. */
+  requirements: z.string().optional(),
   /** Replicas of propeller, which share out the workflows. */
   propellers: z.number().int().min(1).max(8).default(1),
   /** Run the training example once the stack is ready. */

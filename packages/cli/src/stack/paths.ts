@@ -23,6 +23,8 @@ export interface StackFolders {
   readonly nats: string;
   readonly blobs: string;
   readonly cluster: string;
+  /** Python environment of this stack alone, if it has one. */
+  readonly python: string;
   readonly config: string;
   readonly logs: string;
   readonly kubeconfig: string;
@@ -44,6 +46,7 @@ export function stackFolders(dataDir: string): StackFolders {
     nats: join(root, "nats"),
     blobs: join(root, "blobs"),
     cluster: join(root, "cluster"),
+    python: join(root, "python"),
     config: join(root, "config"),
     logs: join(root, "logs"),
     kubeconfig: join(root, "kubeconfig"),

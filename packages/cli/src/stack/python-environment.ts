@@ -1,12 +1,13 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { madeOnce } from "@flyte-ts/local-servers";
+import { runProgram } from "../python/run-program.js";
 import { cacheFolder, repositoryRoot } from "./paths.js";
 
 /** A virtual environment with flytekit and what the examples import; its `bin` goes on the PATH of pods. */
 export interface PythonEnvironment {
+  readonly folder: string;
   readonly bin: string;
 }
 
@@ -26,9 +27,6 @@ export const MODULES_AHEAD: readonly string[] = [
 export class PythonEnvironmentError extends Error {
   override readonly name = "PythonEnvironmentError";
 }
-
-/** Characters of a program's output that are kept. */
-const MOST_OUTPUT = 4_000;
 
 /** `uv` installs in seconds what takes pip minutes to resolve. */
 const UV = "uv==0.13.9";
@@ -55,7 +53,7 @@ export async function ensurePythonEnvironment({ onInstall, signal }: Environment
   const version = await pythonVersion(signal);
   const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
   const folder = join(cacheFolder(), `python-${version}-${digest}`);
-  const environment = { bin: join(folder, "bin") };
+  const environment = { folder, bin: join(folder, "bin") };
   const done = join(folder, "complete");
   const making = { folder, requirements, version, onInstall, signal };
   await madeOnce(folder, { isThere: () => existsSync(done), make: () => make(making), signal });
@@ -65,7 +63,7 @@ export async function ensurePythonEnvironment({ onInstall, signal }: Environment
 /** Version of `python3`, as `3.12`. Python and what it loads at its start may print warnings before it, of the locale for instance. */
 async function pythonVersion(signal: AbortSignal): Promise<string> {
   const words = ["-c", "import sys; print('python-version=%d.%d' % sys.version_info[:2])"];
-  const told = await output("python3", words, signal).catch((cause: unknown) => {
+  const told = await runProgram("python3", words, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw new PythonEnvironmentError(`python3 cannot be run: install Python ${OLDEST_PYTHON.join(".")} or newer with its venv module`, {
       cause,
@@ -92,16 +90,16 @@ async function make({ folder, requirements, version, onInstall, signal }: Making
   onInstall(`creating a Python ${version} environment with flytekit and scikit-learn (once, about a minute)`);
   rmSync(folder, { recursive: true, force: true });
   try {
-    await output("python3", ["-m", "venv", folder], signal);
+    await runProgram("python3", ["-m", "venv", folder], signal);
     const python = join(folder, "bin", "python");
     const quiet = ["--quiet", "--disable-pip-version-check"];
-    const withUv = await output(python, ["-m", "pip", "install", ...quiet, UV], signal)
-      .then(() => output(join(folder, "bin", "uv"), [...UV_INSTALL, python, "-r", requirements], signal))
+    const withUv = await runProgram(python, ["-m", "pip", "install", ...quiet, UV], signal)
+      .then(() => runProgram(join(folder, "bin", "uv"), [...UV_INSTALL, python, "-r", requirements], signal))
       .then(() => true)
       .catch(() => false);
-    if (!withUv) await output(python, ["-m", "pip", "install", ...quiet, "-r", requirements], signal);
+    if (!withUv) await runProgram(python, ["-m", "pip", "install", ...quiet, "-r", requirements], signal);
     // Byte code once here instead of in every pod's first import.
-    await output(python, ["-m", "compileall", "-q", "-j", "0", join(folder, "lib")], signal).catch(() => undefined);
+    await runProgram(python, ["-m", "compileall", "-q", "-j", "0", join(folder, "lib")], signal).catch(() => undefined);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
     signal.throwIfAborted();
@@ -109,26 +107,4 @@ async function make({ folder, requirements, version, onInstall, signal }: Making
   }
   writeFileSync(`${done}.new`, "");
   renameSync(`${done}.new`, done);
-}
-
-/** Runs a program. @returns its standard output. @throws Error with the end of all that it printed when it fails. */
-function output(command: string, args: readonly string[], signal: AbortSignal): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], signal });
-    let text = "";
-    let all = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      text = (text + chunk.toString()).slice(-MOST_OUTPUT);
-    });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (chunk: Buffer) => {
-        all = (all + chunk.toString()).slice(-MOST_OUTPUT);
-      });
-    }
-    child.once("error", reject);
-    child.once("close", (code, ended) => {
-      if (code === 0) resolve(text.trim());
-      else reject(new Error(`${command} ${args.slice(0, 3).join(" ")} … ended with ${ended ?? `status ${code}`}: ${all.trim()}`));
-    });
-  });
 }

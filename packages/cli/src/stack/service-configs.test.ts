@@ -28,7 +28,7 @@ function configsOf(hasNodes: boolean): Readonly<Record<string, string>> {
     cluster: { ...ownCluster(folders.kubeconfig, 4, credentials), hasNodes },
     blobs: ownBlobs({ host: "127.0.0.1", port: 3 }, "bucket", credentials),
     folders,
-    pythonBin: "/python/bin",
+    sharedPythonBin: "/python/bin",
     logLevel: "info",
     bundles: false,
     propellers: 1,

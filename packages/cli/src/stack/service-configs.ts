@@ -45,7 +45,8 @@ interface StackFacts {
   readonly blobs: StackBlobs;
   readonly folders: StackFolders;
   /** Folder of pyflyte-execute. */
-  readonly pythonBin: string;
+  /** Programs of the Python environment that all stacks share. */
+  readonly sharedPythonBin: string;
   readonly logLevel: string;
   /** Run services from their bundles. */
   readonly bundles: boolean;
@@ -187,11 +188,12 @@ const ONE_USER = { FLYTE_COPILOT_UMASK: "077" };
 
 /** What makes this machine the node: the small cluster, or a runner of another cluster's pods. */
 function nodeService(facts: StackFacts): ServiceConfig {
-  const { endpoints, cluster, folders, pythonBin, logLevel } = facts;
+  const { endpoints, cluster, folders, sharedPythonBin, logLevel } = facts;
   const program = programsOf(facts);
   // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
   const pods = {
-    podPath: [pythonBin],
+    // The own environment of the stack comes first, and may be made while the stack runs.
+    podPath: [join(folders.python, "bin"), sharedPythonBin],
     podsOnStop: "kill",
     podEnv: { ...podEnv(facts), ...ONE_USER },
     warmPython: { ahead: true, modules: MODULES_AHEAD },

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Guard, type LocalServer, postgresUrl, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { stringify } from "yaml";
@@ -25,6 +25,7 @@ import { makeAccounts, type StackSignIn } from "./sign-in.js";
 import { StackError } from "./stack-error.js";
 import { SupervisedService } from "./supervised-service.js";
 import { writeWhole } from "./write-whole.js";
+import { binOf, preparePython } from "../python/own-packages.js";
 
 export interface Stack {
   readonly folders: StackFolders;
@@ -74,12 +75,16 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
   };
   try {
     const onInstall = (text: string) => progress.line(`  ${text} …`);
-    const python = await unlessAborted(ensurePythonEnvironment({ onInstall, signal }), signal);
+    const shared = await unlessAborted(ensurePythonEnvironment({ onInstall, signal }), signal);
+    const python = { own: folders.python, shared: shared.folder, signal };
+    const requirements = config.requirements === undefined ? undefined : resolve(config.requirements);
+    await unlessAborted(preparePython(python, { requirements, onInstall }), signal);
+    const pythonBin = binOf(python);
     const signIn = config.auth
       ? { publicUrl: `http://${config.host ?? "localhost"}:${ports.api}`, secretsFolder: join(folders.root, "secrets") }
       : undefined;
-    writeWhole(join(folders.config, "python-bin"), python.bin);
-    onPlanned?.({ pythonBin: python.bin, host, api: ports.api, signIn });
+    writeWhole(join(folders.config, "python-bin"), pythonBin);
+    onPlanned?.({ pythonBin, host, api: ports.api, signIn });
     let failed: (how: string) => void = () => undefined;
     const failure = new Promise<string>((resolve) => {
       failed = resolve;
@@ -109,7 +114,8 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     writeBusConfig(folders.busConfig, credentials.bus);
     writeClientEnv(folders.clientEnv, { endpoints, cluster, blobs, signIn });
     const { logLevel, bundles, propellers } = config;
-    const facts = { credentials, endpoints, cluster, blobs, folders, pythonBin: python.bin, logLevel, bundles, propellers, signIn };
+    const sharedPythonBin = shared.bin;
+    const facts = { credentials, endpoints, cluster, blobs, folders, sharedPythonBin, logLevel, bundles, propellers, signIn };
     const startServices = async (configs: readonly ServiceConfig[]) => {
       const services = configs.map(({ name, program, config: content, readyPort }) => {
         const configFile = join(folders.config, `${name}.yaml`);
@@ -168,7 +174,7 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
       watching.abort();
       return watched;
     });
-    return { folders, endpoints, cluster, blobs, pythonBin: python.bin, signIn, failed: failure, stop };
+    return { folders, endpoints, cluster, blobs, pythonBin, signIn, failed: failure, stop };
   } catch (error) {
     await stop();
     if (isFull(error))

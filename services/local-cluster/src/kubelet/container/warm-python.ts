@@ -137,6 +137,8 @@ interface Message {
   readonly started?: number;
   readonly taken?: true;
   readonly declined?: string;
+  /** With `declined`: the same answer would be given to all that follow. */
+  readonly stale?: true;
   readonly ended?: number;
   readonly grown?: number;
 }
@@ -222,7 +224,7 @@ class WarmPython {
     for (const line of lines) this.#hear(JSON.parse(line) as Message);
   }
 
-  #hear({ id = 0, ready, unusable, started, taken, declined, ended, grown }: Message): void {
+  #hear({ id = 0, ready, unusable, started, taken, declined, stale, ended, grown }: Message): void {
     if (grown !== undefined) this.#heir = grown;
     if (ready === true) {
       this.#ready = true;
@@ -246,6 +248,8 @@ class WarmPython {
       this.#options.logger.debug({ reason: declined }, "a container starts a new Python");
       pending.answer({ kind: "declined" });
     }
+    // Packages have been installed: the next start is served by one that has loaded them.
+    if (stale === true) this.end();
     this.waitForRequests();
   }
 

@@ -1,0 +1,30 @@
+import { spawn } from "node:child_process";
+
+/** Characters of a program's output that are kept. */
+const MOST_OUTPUT = 4_000;
+
+/** Lines of its output that are told when it fails. */
+const LAST_LINES = 12;
+
+/** Runs a program. @returns its standard output. @throws Error with the last lines of all that it printed when it fails. */
+export function runProgram(command: string, args: readonly string[], signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], signal });
+    let text = "";
+    let all = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text = (text + chunk.toString()).slice(-MOST_OUTPUT);
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk: Buffer) => {
+        all = (all + chunk.toString()).slice(-MOST_OUTPUT);
+      });
+    }
+    child.once("error", reject);
+    child.once("close", (code, ended) => {
+      const last = all.trim().split("\n").slice(-LAST_LINES).join("\n");
+      if (code === 0) resolve(text.trim());
+      else reject(new Error(`${command} ${args.slice(0, 3).join(" ")} … ended with ${ended ?? `status ${code}`}: ${last}`));
+    });
+  });
+}
