@@ -7,7 +7,7 @@ import { writeWhole } from "../stack/write-whole.js";
 import { isMade, makeOwnEnvironment, ownEnvironment, restsOn } from "./own-environment.js";
 import { runProgram } from "./run-program.js";
 
-const QUIET = ["--disable-pip-version-check", "--no-input", "--quiet"];
+const UNATTENDED = ["--disable-pip-version-check", "--no-input"];
 
 /** The environment of a stack, which need not be there, and the one that it rests on. */
 export interface StackPython {
@@ -107,7 +107,7 @@ async function bringUpToDate(python: StackPython): Promise<void> {
 
 /** Lines of `pip list` or `pip freeze` about one folder of packages. */
 async function packagesIn({ shared, signal }: StackPython, folder: string, words = ["list", "--format=freeze"]): Promise<string[]> {
-  const text = await runProgram(join(shared, "bin", "python"), ["-m", "pip", ...words, ...QUIET, "--path", folder], signal).catch(
+  const text = await runProgram(join(shared, "bin", "python"), ["-m", "pip", ...words, ...UNATTENDED, "--path", folder], signal).catch(
     (cause: unknown) => {
       throw failed("the packages could not be listed", cause, signal);
     },
@@ -116,9 +116,11 @@ async function packagesIn({ shared, signal }: StackPython, folder: string, words
 }
 
 async function pip({ own, signal }: StackPython, [command = "", ...words]: readonly string[]): Promise<void> {
-  await runProgram(ownEnvironment(own).python, ["-m", "pip", command, ...QUIET, ...words], signal).catch((cause: unknown) => {
-    throw failed(`pip ${command} failed`, cause, signal);
-  });
+  await runProgram(ownEnvironment(own).python, ["-m", "pip", command, "--quiet", ...UNATTENDED, ...words], signal).catch(
+    (cause: unknown) => {
+      throw failed(`pip ${command} failed`, cause, signal);
+    },
+  );
 }
 
 function failed(what: string, cause: unknown, signal: AbortSignal): PythonEnvironmentError {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 
 /** Characters of a program's output that are kept. */
-const MOST_OUTPUT = 4_000;
+const MOST_OUTPUT = 1 << 20;
 
 /** Lines of its output that are told when it fails. */
 const LAST_LINES = 12;
