@@ -64,7 +64,7 @@ function spoiltCopies(
   const { status: _, ...fresh } = of;
   let made = 0;
   let stopped = false;
-  const SPOILT = [{ spec: { nodes: 5 } }, { offloadedInputs: "s3://my-s3-bucket/nowhere/inputs.pb", inputs: null }];
+  const inputs = (name: string) => `s3://my-s3-bucket/nowhere/flytesnacks/development/${name}/inputs.pb`;
   const making = (async () => {
     while (!stopped) {
       const name = `${called}${made}`;
@@ -75,7 +75,9 @@ function spoiltCopies(
         labels: { ...labels, "execution-id": name, "shard-key": String(shardOf(name)) },
         finalizers: of.metadata.finalizers ?? [],
       };
-      await poisoned.kube.create(FLYTE_WORKFLOW_RESOURCE, { ...fresh, ...SPOILT[made % 2], metadata } as KubeObject);
+      const executionId = { project: "flytesnacks", domain: "development", name };
+      const spoilt = made % 2 === 0 ? { spec: { nodes: 5 } } : { offloadedInputs: inputs(name), inputs: null };
+      await poisoned.kube.create(FLYTE_WORKFLOW_RESOURCE, { ...fresh, ...spoilt, executionId, metadata } as KubeObject);
       made++;
       await sleep(100);
     }

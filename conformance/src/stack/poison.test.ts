@@ -11,6 +11,7 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { EVENTS, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 import { encodeHello } from "@flyte-ts/task-plugin";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { type ExecutionName, insist, waitForEnd } from "./executions.js";
 import { errorOf, LOUD, PoisonedStack, until } from "./poisoned.js";
 import { registerShellWorkflow, type ShellNode } from "./shell-tasks.js";
@@ -122,12 +123,32 @@ test("so does the pod of one that is aborted after it was edited to nonsense", a
   await until(async () => ((await poisoned.resource(id)) === undefined ? true : undefined));
 }, 120_000);
 
+test("a resource cannot act for an execution of another project", async () => {
+  const id = await sleeping(await registerShellWorkflow(client, "victim", one({})));
+  const [own, elsewhere] = [await poisoned.resource(id), { namespace: "flytesnacks-staging", name: id.name }];
+  const { labels = {}, finalizers = [] } = own?.metadata ?? {};
+  const forged = { ...own, spec: { nodes: 5 }, status: { phase: 1 }, metadata: { ...elsewhere, labels, finalizers } };
+  await poisoned.kube.create(FLYTE_WORKFLOW_RESOURCE, forged as unknown as KubeObject);
+  const refused = await until(async () => {
+    const found = await poisoned.kube.get<KubeObject & { status?: { error?: object } }>(FLYTE_WORKFLOW_RESOURCE, elsewhere);
+    return found?.status?.error === undefined ? undefined : found;
+  });
+  const rule = 'executionId: names an execution of namespace "flytesnacks-development", the resource is in "flytesnacks-staging"';
+  expect(refused.status?.error).toMatchObject({ code: "BadWorkflowSpecification", message: expect.stringContaining(rule) });
+  // Whatever was told of it came before this; the victim goes on.
+  expect((await waitForEnd(client, await poisoned.create(healthy), 60_000)).closure?.phase).toBe(WorkflowExecution_Phase.SUCCEEDED);
+  expect((await poisoned.execution(id)).closure?.phase).toBe(WorkflowExecution_Phase.RUNNING);
+  expect(await podsOf(id)).toHaveLength(1);
+  await client.admin.terminateExecution({ id, cause: "enough" });
+}, 180_000);
+
 test("so does a blob that is missing", async () => {
   const id = await poisoned.create(await registerShellWorkflow(client, "blobless", one({})));
-  const execution = await corrupt(id, { offloadedInputs: "s3://my-s3-bucket/nowhere/inputs.pb", inputs: null });
+  const place = `s3://my-s3-bucket/nowhere/${id.project}/${id.domain}/${id.name}/inputs.pb`;
+  const execution = await corrupt(id, { offloadedInputs: place, inputs: null });
   expect(errorOf(execution)).toMatchObject({
     code: "BadWorkflowSpecification",
-    message: expect.stringContaining("nothing stands at s3://my-s3-bucket/nowhere/inputs.pb"),
+    message: expect.stringContaining(`nothing stands at ${place}`),
   });
 }, 120_000);
 

@@ -39,6 +39,7 @@ export { parseClosure, parseEncodedClosure, type ClosureModel } from "./parse/cl
 export { wrapClosure } from "./closure-blob.js";
 export { closureWithoutNodes } from "./parse/open-closure.js";
 export { WorkflowFormatError } from "./parse/read.js";
+export { checkIdentity } from "./parse/identity.js";
 export { readBroken, type BrokenResource } from "./parse/lenient.js";
 export { NewerStatusError } from "./parse/newer-status.js";
 

@@ -104,6 +104,11 @@ export const propellerConfigSchema = z.strictObject({
       ...kubernetesAccess,
       /** Only workflows of this namespace; absent: of all. */
       namespace: z.string().optional(),
+      /**
+       * Namespace of a project and domain, as admin's `namespaceTemplate`. A FlyteWorkflow in another namespace than that of its
+       * execution is refused.
+       */
+      namespaceTemplate: z.string().default("{{ project }}-{{ domain }}"),
       /** Create the FlyteWorkflow resource definition when it is missing. */
       createCrd: z.boolean().default(true),
     })

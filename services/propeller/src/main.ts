@@ -7,7 +7,6 @@ import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { serviceMetadata } from "@flyte-ts/auth";
 import { openChannel } from "@flyte-ts/rpc";
-import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL } from "@flyte-ts/workflow-crd";
 import { createLogger, mapStacks, onShutdown, OtlpExporter, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { propellerConfigSchema } from "./config.js";
 import { defaultEngineConfig, POLLED } from "./engine/config.js";
@@ -24,6 +23,7 @@ import { ensureCluster } from "./shell/ensure-cluster.js";
 import { busSink } from "./shell/event-sink/bus-sink.js";
 import { forwardTaskEvents } from "./shell/event-sink/forward-task-events.js";
 import { grpcRecorder } from "./shell/event-sink/grpc-recorder.js";
+import { executionIdOf } from "./shell/execution-of.js";
 import { keepCollecting } from "./shell/garbage-collector.js";
 import { Holding } from "./shell/holding.js";
 import { KubeEvents } from "./shell/kube-events/kube-events.js";
@@ -113,7 +113,7 @@ const controller: Controller = new Controller({
     ...recoveryAnswerers({ channel: adminChannel, blobs, concurrency: config.admin.concurrency }),
     ...catalogAnswerers({ channel: catalogChannel, blobs, concurrency: catalog.concurrency }),
   },
-  loader: new WorkflowLoader(client, blobs, slices),
+  loader: new WorkflowLoader(client, blobs, slices, kubernetes.namespaceTemplate),
   slices,
   engine: {
     ...defaultEngineConfig(Math.random),
@@ -142,6 +142,7 @@ const controller: Controller = new Controller({
   metrics,
   logger,
   namespace: kubernetes.namespace,
+  namespaceTemplate: kubernetes.namespaceTemplate,
   plugins: () => presence.known,
   workers: config.workers,
   concurrency: config.concurrency,
@@ -209,8 +210,10 @@ const collecting =
         intervalMs,
         now: Date.now,
         random: Math.random,
-        onDeleted: ({ [PROJECT_LABEL]: project = "", [DOMAIN_LABEL]: domain = "", [EXECUTION_ID_LABEL]: name = "" }) =>
-          slices.sweep({ prefix: slicesPrefix(executionDataDir(storage.metadataPrefix, { project, domain, name })), keep: [] }),
+        onDeleted: async (meta) => {
+          const id = executionIdOf(meta, kubernetes.namespaceTemplate);
+          if (id !== undefined) await slices.sweep({ prefix: slicesPrefix(executionDataDir(storage.metadataPrefix, id)), keep: [] });
+        },
         // Whoever has the first shard does it.
         leads: () => leases.holds(0),
       });

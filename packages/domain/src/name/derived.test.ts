@@ -55,5 +55,5 @@ test("a task executed by itself gets a node named for the end of its own name", 
 
 test("namespaces come from the template, literally", () => {
   expect(executionNamespace("p", "d")).toBe("p-d");
-  expect(executionNamespace("$&", "{{ project }}", "x-{{ domain }}-{{ project }}-{{ project }}")).toBe("x-{{ project }}-$&-$&");
+  expect(executionNamespace("$&", "{{ project }}", "x-{{ domain }}-{{project}}-{{ project }}")).toBe("x-{{ project }}-$&-$&");
 });

@@ -42,5 +42,5 @@ function trim(text: string, characters: string): string {
 
 /** Kubernetes namespace of a project and domain, from a template with `{{ project }}` and `{{ domain }}`. */
 export function executionNamespace(project: string, domain: string, template = "{{ project }}-{{ domain }}"): string {
-  return template.replaceAll("{{ project }}", () => project).replaceAll("{{ domain }}", () => domain);
+  return template.replace(/\{\{\s*(project|domain)\s*\}\}/g, (_, name: string) => (name === "project" ? project : domain));
 }

@@ -29,13 +29,22 @@ export function decodeItem(subject: string, data: Uint8Array, names: OffloadName
   return item && origin?.cluster !== undefined ? { ...item, cluster: origin.cluster } : item;
 }
 
+/** Adds the resource that tells, where the message names it. */
+function toldBy(item: Item, workflowKey: string): Item {
+  return workflowKey === "" ? item : { ...item, workflowKey };
+}
+
 function readTask(data: Uint8Array, names: OffloadNames): Item | undefined {
-  const { event, outputs, partOfArray } = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, data));
-  return partOfArray ? undefined : taskItem(event, outputs, names);
+  const { event, outputs, partOfArray, workflowKey } = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, data));
+  return partOfArray ? undefined : toldBy(taskItem(event, outputs, names), workflowKey);
 }
 
 function readExecution(data: Uint8Array, names: OffloadNames): Item {
   const message = decodeMessage(ExecutionEventSchema, withinLimits(ExecutionEventSchema, data));
+  return toldBy(executionItem(message, names), message.workflowKey);
+}
+
+function executionItem(message: ExecutionEvent, names: OffloadNames): Item {
   switch (message.event.case) {
     case "workflow":
       return workflowItem(message.event.value, message, names);

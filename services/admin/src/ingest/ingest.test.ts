@@ -109,7 +109,7 @@ const execution = (data: Uint8Array) => decodeItem(executionEventSubject(0), dat
 const plugin = (data: Uint8Array) => decodeItem(taskEventSubject(0), data, names) as Item;
 const recorder = () => {
   const refused: Item[] = [];
-  const deps = { db, ids: new ExecutionIds(), onUnrecordable: (item: Item) => refused.push(item) };
+  const deps = { db, ids: new ExecutionIds(), namespaceTemplate: config.namespaceTemplate, onUnrecordable: (item: Item) => refused.push(item) };
   return { refused, record: (items: readonly Item[]) => recordBatch(deps, items) };
 };
 
@@ -443,6 +443,30 @@ describe("from the bus", () => {
     await db.query({ text: "UPDATE executions SET cluster = 'west' WHERE id = $1", values: [rowId] });
     await tell("west", "n3");
     await vi.waitFor(async () => expect((await recorded()).nodes).toMatchObject([{ node_id: "n2" }, { node_id: "n3" }]), 30_000);
+    await ingest.close();
+  });
+
+  test("a resource tells of its own execution, and of no other", async () => {
+    const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
+    const told = (workflowKey: string, nodeId: string) => ({ ...fromBinary(ExecutionEventSchema, node(1, Node.RUNNING, { nodeId })), workflowKey });
+    const tell = (workflowKey: string, nodeId: string) =>
+      bus.publish(executionEventSubject(3), toBinary(ExecutionEventSchema, told(workflowKey, nodeId)));
+    const attempt = (workflowKey: string, nodeId: string) => ({
+      ...fromBinary(TaskEventSchema, task(Task.RUNNING, 0, { nodeId })),
+      workflowKey,
+    });
+    await tell(`evil-d/${name}`, "n1");
+    await tell("p-d/another", "n2");
+    await bus.publish(taskEventSubject(3), toBinary(TaskEventSchema, attempt(`evil-d/${name}`, "n3")));
+    await bus.publish(taskEventSubject(3), toBinary(TaskEventSchema, attempt(`p-d/${name}`, "n4")));
+    await tell(`p-d/${name}`, "n4");
+    // Of a build that does not say it.
+    await tell("", "n5");
+    await vi.waitFor(async () => {
+      const { nodes, tasks } = await recorded();
+      expect(nodes).toMatchObject([{ node_id: "n4" }, { node_id: "n5" }]);
+      expect(tasks).toMatchObject([{ node_id: "n4" }]);
+    }, 30_000);
     await ingest.close();
   });
 

@@ -19,6 +19,8 @@ type Told =
 export type Item = Told & {
   /** The data plane that told it, where data planes have names on the bus. */
   readonly cluster?: string | undefined;
+  /** `namespace/name` of the resource that told it; undefined of builds that do not say it. */
+  readonly workflowKey?: string | undefined;
 };
 
 /**
@@ -27,7 +29,7 @@ export type Item = Told & {
  * - `waits`: what it belongs to (the node, its own nodes' ends) is not there yet.
  * - `unknown`: there is no such execution, or not yet.
  * - `unrecordable`: the database will never take it.
- * - `foreign`: the execution was not given to the data plane that told it.
+ * - `foreign`: the execution was not given to the data plane that told it, or another resource than its own told it.
  */
 export type Outcome = "recorded" | "waits" | "unknown" | "unrecordable" | "foreign";
 

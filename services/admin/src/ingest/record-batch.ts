@@ -1,6 +1,7 @@
 import { isTransactionConflict, isUnavailable, type Queryable } from "@flyte-ts/postgres";
 import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import type { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
 import type { ExecutionIds } from "./execution-ids.js";
 import type { Item, Outcome, Placed } from "./item.js";
@@ -15,6 +16,8 @@ import { recordWorkflows } from "./record-workflows.js";
 export interface BatchDeps {
   readonly db: Queryable;
   readonly ids: ExecutionIds;
+  /** Gives the namespace of a project and domain. */
+  readonly namespaceTemplate: string;
   /**
    * Completes what executions consist of, before their ends are recorded, by what their resources hold; gives those that it cannot
    * complete now.
@@ -62,7 +65,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
   for (const [index, item] of items.entries()) {
     const executionId = ids[index];
     if (executionId === undefined) outcomes[index] = "unknown";
-    else if (foreign.has(index)) outcomes[index] = "foreign";
+    else if (foreign.has(index) || !isOwn(deps.namespaceTemplate, item)) outcomes[index] = "foreign";
     else if (item.kind === "workflow") workflows.push({ index, executionId, item });
     else if (item.kind === "node") nodes.push({ index, executionId, item });
     else if (item.kind === "notice") notices.push({ index, executionId, item });
@@ -100,6 +103,11 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
     endings.filter((placed) => !held.has(placed)).map(({ executionId }) => executionId),
   );
   return { outcomes, ended, changed: [...new Set(ids.filter((id) => id !== undefined))] };
+}
+
+/** Whether the execution's own resource tells it: one in another namespace must not speak for it. */
+function isOwn(namespaceTemplate: string, { execution: { project, domain, name }, workflowKey }: Item): boolean {
+  return workflowKey === undefined || workflowKey === `${namespaceOf(namespaceTemplate, project, domain)}/${name}`;
 }
 
 /**

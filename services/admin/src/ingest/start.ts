@@ -42,6 +42,7 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
   const batch: BatchDeps = {
     db,
     ids: new ExecutionIds(),
+    namespaceTemplate: deps.config.namespaceTemplate,
     completeEnds: (executionIds) => completeEnds(deps, executionIds),
     onUnrecordable: (item, error) => {
       logger.error({ ...describe(item), error: String(error) }, "event put aside: the database refuses it");
@@ -88,7 +89,10 @@ export async function startIngest(deps: IngestDeps): Promise<Subscription> {
       for (const [index, { message, item }] of read.entries()) {
         const outcome = result.outcomes[index];
         if (outcome === "foreign")
-          logger.warn({ ...describe(item), cluster: item.cluster }, "event dropped: its execution is in another data plane");
+          logger.warn(
+            { ...describe(item), cluster: item.cluster, workflow: item.workflowKey },
+            "event dropped: its execution belongs to another data plane or resource",
+          );
         const refusal = refusals.get(item);
         if (refusal === undefined) settle({ logger, patience, orphans }, { message, item, outcome });
         else message.discard(refusal);

@@ -75,7 +75,7 @@ const task = (nodeId: string, phase: Task, retryAttempt = 0): Item => {
   return { kind: "task", execution: executionId(), key: { nodeId, task: taskId, retryAttempt }, fact, order: BigInt(sequence) };
 };
 const ids = new ExecutionIds();
-const record = (...items: Item[]) => recordBatch({ db, ids, onUnrecordable: () => undefined }, items);
+const record = (...items: Item[]) => recordBatch({ db, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined }, items);
 const settle = () =>
   settleOnce({ db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] }, { endedMs: 0, limit: 10 });
 
@@ -177,7 +177,7 @@ describe("ends that nobody reported", () => {
     const deps = { db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] };
     const complete = (executionIds: readonly bigint[]) => completeEnds(deps, executionIds);
     const end = workflow(Workflow.SUCCEEDED);
-    const batch = { db, ids, onUnrecordable: () => undefined, completeEnds: complete };
+    const batch = { db, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined, completeEnds: complete };
     expect((await recordBatch(batch, [end])).outcomes).toEqual(["waits"]);
     kube.down = false;
     kube.objects.set(`p-d/${name}`, {
@@ -261,7 +261,7 @@ describe("executions that end with everything in them ended", () => {
         return db.query(query);
       },
     };
-    return recordBatch({ db: meanwhile, ids, onUnrecordable: () => undefined }, items);
+    return recordBatch({ db: meanwhile, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined }, items);
   }
 
   test("are not when another replica hears of something that runs just then", async () => {

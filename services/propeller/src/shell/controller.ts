@@ -34,6 +34,8 @@ export interface ControllerOptions {
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
   readonly namespace: string | undefined;
+  /** Gives the namespace of a project and domain. */
+  readonly namespaceTemplate: string;
   /** Which task types are served. */
   readonly plugins: () => PluginsKnown;
   readonly workers: number;

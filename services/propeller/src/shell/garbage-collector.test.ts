@@ -47,7 +47,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
       namespace: undefined,
       retainMs: 60 * MINUTE,
       now: () => NOW,
-      onDeleted: async (labels) => {
+      onDeleted: async ({ labels = {} }) => {
         forgotten.push(labels);
       },
       leads: () => leads,

@@ -18,7 +18,7 @@ export interface GarbageCollectorOptions {
   readonly retainMs: number;
   readonly now: () => number;
   /** Removes what a workflow keeps outside of its resource. */
-  readonly onDeleted: (labels: Readonly<Record<string, string>>) => Promise<void>;
+  readonly onDeleted: (meta: KubeObject["metadata"]) => Promise<void>;
   /** Whether this process is the one that collects. */
   readonly leads: () => boolean;
 }
@@ -60,10 +60,11 @@ export async function collectGarbage({
   const { items } = await client.list<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, labelSelector, metadataOnly: true });
   const due = items.slice(0, MOST_AT_ONCE);
   let deleted = 0;
-  await eachAtOnce(due, AT_ONCE, async ({ metadata: { namespace: within, name, uid, labels = {} } }) => {
+  await eachAtOnce(due, AT_ONCE, async ({ metadata }) => {
+    const { namespace: within, name, uid } = metadata;
     if (!leads() || !(await client.delete(FLYTE_WORKFLOW_RESOURCE, { namespace: within, name, uid }))) return;
     deleted++;
-    await onDeleted(labels);
+    await onDeleted(metadata);
   });
   if (deleted > 0) logger.info({ deleted, left: items.length - deleted }, "finished workflows deleted");
   return deleted;

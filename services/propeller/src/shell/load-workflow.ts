@@ -4,6 +4,7 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { KubeClient, KubeObject, ObjectName } from "@flyte-ts/kubernetes";
 import {
   type BrokenResource,
+  checkIdentity,
   FLYTE_WORKFLOW_RESOURCE,
   type ParsedWorkflow,
   parseFlyteWorkflow,
@@ -38,6 +39,8 @@ export class WorkflowLoader {
     private readonly client: Pick<KubeClient, "get">,
     private readonly blobs: Pick<BlobStore, "get">,
     private readonly slices: Pick<SliceStore, "read">,
+    /** Gives the namespace of a project and domain. */
+    private readonly namespaceTemplate: string,
   ) {}
 
   /**
@@ -58,6 +61,8 @@ export class WorkflowLoader {
 
   async #parse(resource: KubeObject): Promise<ParsedWorkflow> {
     const references = referencesOf(resource);
+    // Before anything that it names is read.
+    checkIdentity(resource, this.namespaceTemplate);
     const { closure, inputs: inputsAddress } = references;
     const [graphs, inputs, slices] = await Promise.all([
       closure === undefined

@@ -33,9 +33,10 @@ const away = () =>
   createBlobStore({
     s3: { endpoint: `http://127.0.0.1:${closedPort}`, region: "us-east-1", accessKeyId: "minio", secretAccessKey: "miniostorage" },
   });
-const place = (name: string) => `file://${folder}/${name}`;
+/** In the folder of the execution. */
+const place = (name: string) => `file://${folder}/p/d/e/${name}`;
 function garble(name: string): string {
-  const path = join(folder, name);
+  const path = join(folder, "p/d/e", name);
   mkdirSync(join(path, ".."), { recursive: true });
   writeFileSync(path, Buffer.from([0xff, 0xff, 0xff]));
   return place(name);
@@ -45,9 +46,10 @@ const LIMITS = { maxInstances: 1_000, maxDepth: 10 };
 
 describe("what the resource names", () => {
   const load = (store: Pick<typeof blobs, "get">, parts: object) => {
-    const resource = { apiVersion: API_VERSION, kind: KIND, metadata: { namespace: "p-d", name: "e", resourceVersion: "7" }, ...parts };
+    const metadata = { namespace: "p-d", name: "e", resourceVersion: "7" };
+    const resource = { apiVersion: API_VERSION, kind: KIND, metadata, executionId: { project: "p", domain: "d", name: "e" }, ...parts };
     const client = { get: () => Promise.resolve(resource) } as unknown as Pick<KubeClient, "get">;
-    return new WorkflowLoader(client, store, { read: () => Promise.resolve([]) }).load({ namespace: "p-d", name: "e" });
+    return new WorkflowLoader(client, store, { read: () => Promise.resolve([]) }, "{{ project }}-{{ domain }}").load({ namespace: "p-d", name: "e" });
   };
 
   test.each(["workflowClosureReference", "offloadedInputs"])(

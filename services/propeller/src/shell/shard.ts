@@ -38,6 +38,8 @@ export interface ShardOptions {
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
   readonly namespace: string | undefined;
+  /** Gives the namespace of a project and domain. */
+  readonly namespaceTemplate: string;
   /** Which task types are served. */
   readonly plugins: () => PluginsKnown;
   readonly resyncMs: number;
@@ -318,13 +320,13 @@ export class Shard {
    * read again.
    */
   async #giveUp(key: string, lost: Lost): Promise<void> {
-    const { client, engine, logger, now } = this.options;
+    const { client, engine, logger, namespaceTemplate, now } = this.options;
     const meta = this.#informer?.get(key)?.metadata;
     if (meta === undefined) return;
     const { resourceVersion, ended, code, errorKind, message } = lost;
     if (!ended && !(await this.#abortAttempts(key, meta, lost))) return;
     logger.error({ workflow: key, code, error: message }, "workflow cannot be run, it fails");
-    const { body, event } = giveUp({ meta, resourceVersion, producerId: engine.producerId, code, errorKind, message, now: now() });
+    const { body, event } = giveUp({ meta, namespaceTemplate, resourceVersion, producerId: engine.producerId, code, errorKind, message, now: now() });
     const { metadata } = body;
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body: ended ? { metadata } : body, metadataOnly: true });
     this.#finished.add(key);
@@ -372,7 +374,8 @@ export class Shard {
 
   #tell(key: string, reason: string, offsetMs = 0): void {
     const meta = this.#informer?.get(key)?.metadata;
-    const event = meta && shellNotice(meta, reason, this.options.now() + offsetMs);
+    const { namespaceTemplate, now } = this.options;
+    const event = meta && shellNotice(meta, { namespaceTemplate, reason, now: now() + offsetMs });
     if (event !== undefined) this.options.effects.perform(key, [{ kind: "publish", event }]);
   }
 

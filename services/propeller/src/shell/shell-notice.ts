@@ -2,10 +2,13 @@ import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { KubeObject } from "@flyte-ts/kubernetes";
 import { noticeEvent } from "../engine/event/notice-event.js";
 import { EventSequence } from "../engine/event/sequence.js";
-import { executionIdOf } from "./give-up.js";
+import { executionIdOf } from "./execution-of.js";
 
-/** What keeps a workflow from being taken up, for its owner; empty when nothing does any more. Undefined when nobody knows whose it is. */
-export function shellNotice(meta: KubeObject["metadata"], reason: string, now: number): ExecutionEvent | undefined {
-  const executionId = executionIdOf(meta);
+/** What keeps a workflow from being taken up, for its owner; empty when nothing does any more. Undefined when its labels do not name an execution of its own namespace. */
+export function shellNotice(
+  meta: KubeObject["metadata"],
+  { namespaceTemplate, reason, now }: { readonly namespaceTemplate: string; readonly reason: string; readonly now: number },
+): ExecutionEvent | undefined {
+  const executionId = executionIdOf(meta, namespaceTemplate);
   return executionId && noticeEvent({ executionId, reason, now, sequence: new EventSequence().next(now) });
 }

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { checkIdentity } from "./identity.js";
+import { WorkflowFormatError } from "./read.js";
+
+const TEMPLATE = "{{ project }}-{{ domain }}";
+const executionId = { project: "own", domain: "development", name: "e1" };
+const metadata = { namespace: "own-development", name: "e1", labels: { project: "own", domain: "development", "execution-id": "e1" } };
+const sound = {
+  metadata,
+  executionId,
+  offloadedInputs: "s3://bucket/metadata/own/development/e1/inputs",
+  status: { dataDir: "s3://bucket/metadata/propeller/own-development-e1", slices: { prefix: "s3://b/m/own-development-e1/status" } },
+};
+
+test.each([
+  ["as admin writes it", sound, TEMPLATE],
+  ["without labels, inputs and status", { metadata: { namespace: "own-development", name: "e1" }, executionId }, TEMPLATE],
+  ["with labels of users", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, team: "a" } } }, TEMPLATE],
+  ["by another template", { ...sound, metadata: { ...metadata, namespace: "flyte-own" } }, "flyte-{{project}}"],
+  ["before its first round", { ...sound, status: { phase: 0, dataDir: "" } }, TEMPLATE],
+])("a resource %s stands for its execution", (_, resource, template) => {
+  expect(() => checkIdentity(resource, template)).not.toThrow();
+});
+
+const victim = { project: "victim", domain: "production", name: "e1" };
+test.each([
+  ["executionId", { ...sound, executionId: victim }],
+  ["executionId", { ...sound, executionId: { ...executionId, domain: "production" } }],
+  ["executionId", { ...sound, metadata: { ...metadata, namespace: "kube-system" } }],
+  ["executionId.name", { ...sound, executionId: { ...executionId, name: "e2" } }],
+  ["executionId.name", { ...sound, executionId: undefined }],
+  ["executionId", { ...sound, executionId: 5 }],
+  ["metadata.labels.project", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, project: "victim" } } }],
+  ["metadata.labels.execution-id", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, "execution-id": "e2" } } }],
+  ["offloadedInputs", { ...sound, offloadedInputs: "s3://bucket/metadata/victim/production/e1/inputs" }],
+  ["offloadedInputs", { ...sound, offloadedInputs: "s3://bucket/own/development/e1/../../../victim/production/e1/inputs" }],
+  ["offloadedInputs", { ...sound, offloadedInputs: ["s3://bucket"] }],
+  ["status.dataDir", { ...sound, status: { dataDir: "s3://bucket/metadata/propeller/victim-production-e1" } }],
+  ["status.slices.prefix", { ...sound, status: { slices: { prefix: "s3://bucket/metadata/propeller/victim-production-e1/status" } } }],
+])("%s of another is refused", (path, resource) => {
+  expect(() => checkIdentity(resource, TEMPLATE)).toThrow(WorkflowFormatError);
+  expect(() => checkIdentity(resource, TEMPLATE)).toThrow(`${path}: `);
+});

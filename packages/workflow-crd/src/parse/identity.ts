@@ -1,0 +1,57 @@
+import { executionNamespace } from "@flyte-ts/domain";
+import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL } from "../resource.js";
+import { Field } from "./read.js";
+
+/**
+ * Checks that a resource stands for the execution of its own name and namespace, and that the folders which it names are those of
+ * that execution. Whoever may write resources in one namespace must not act for executions of another.
+ *
+ * @param namespaceTemplate gives the namespace of a project and domain, as for `executionNamespace`.
+ * @throws WorkflowFormatError that names the field and the rule.
+ */
+export function checkIdentity(json: unknown, namespaceTemplate: string): void {
+  const root = new Field(json, "resource");
+  const metadata = root.at("metadata");
+  const executionId = root.at("executionId");
+  const id = executionId.message(WorkflowExecutionIdentifierSchema);
+  mustBe(executionId.at("name"), metadata.at("name").string(), "the name of the resource");
+  const namespace = metadata.at("namespace").string();
+  const own = executionNamespace(id.project, id.domain, namespaceTemplate);
+  if (own !== namespace)
+    throw executionId.error(`names an execution of namespace ${JSON.stringify(own)}, the resource is in ${JSON.stringify(namespace)}`);
+  const labels = metadata.at("labels");
+  if (!labels.absent) checkLabels(labels, id);
+  checkFolders(root, id);
+}
+
+function checkLabels(labels: Field, { project, domain, name }: WorkflowExecutionIdentifier): void {
+  for (const [label, value] of [
+    [PROJECT_LABEL, project],
+    [DOMAIN_LABEL, domain],
+    [EXECUTION_ID_LABEL, name],
+  ] as const)
+    labels.at(label).optional((field) => mustBe(field, value, "that of executionId"));
+}
+
+/** Propeller writes below the data folder and its slices, and reads the inputs. */
+function checkFolders(root: Field, { project, domain, name }: WorkflowExecutionIdentifier): void {
+  const dataFolder = `${project}-${domain}-${name}`;
+  root.at("offloadedInputs").optional((field) => mustHave(field, [project, domain, name]));
+  const status = root.at("status");
+  if (status.absent) return;
+  status.at("dataDir").optional((field) => mustHave(field, [dataFolder]));
+  status.at("slices").optional((slices) => slices.at("prefix").optional((field) => mustHave(field, [dataFolder])));
+}
+
+function mustBe(field: Field, wanted: string, rule: string): void {
+  if (field.value !== wanted) throw field.error(`must be ${JSON.stringify(wanted)}, ${rule}, is ${JSON.stringify(field.value) ?? "not there"}`);
+}
+
+/** The address has these folders, one in the other. */
+function mustHave(address: Field, folders: readonly string[]): void {
+  const parts = address.text().split("/");
+  if (parts.length === 1 && parts[0] === "") return;
+  const found = parts.some((_, start) => folders.every((folder, index) => parts[start + index] === folder));
+  if (!found || parts.includes("..")) throw address.error(`must be an address below the folder ${folders.join("/")} of the execution`);
+}
