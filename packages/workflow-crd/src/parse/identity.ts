@@ -45,7 +45,8 @@ function checkFolders(root: Field, { project, domain, name }: WorkflowExecutionI
 }
 
 function mustBe(field: Field, wanted: string, rule: string): void {
-  if (field.value !== wanted) throw field.error(`must be ${JSON.stringify(wanted)}, ${rule}, is ${JSON.stringify(field.value) ?? "not there"}`);
+  if (field.value !== wanted)
+    throw field.error(`must be ${JSON.stringify(wanted)}, ${rule}, is ${JSON.stringify(field.value) ?? "not there"}`);
 }
 
 /** The address has these folders, one in the other. */

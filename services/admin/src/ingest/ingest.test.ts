@@ -109,7 +109,12 @@ const execution = (data: Uint8Array) => decodeItem(executionEventSubject(0), dat
 const plugin = (data: Uint8Array) => decodeItem(taskEventSubject(0), data, names) as Item;
 const recorder = () => {
   const refused: Item[] = [];
-  const deps = { db, ids: new ExecutionIds(), namespaceTemplate: config.namespaceTemplate, onUnrecordable: (item: Item) => refused.push(item) };
+  const deps = {
+    db,
+    ids: new ExecutionIds(),
+    namespaceTemplate: config.namespaceTemplate,
+    onUnrecordable: (item: Item) => refused.push(item),
+  };
   return { refused, record: (items: readonly Item[]) => recordBatch(deps, items) };
 };
 
@@ -448,7 +453,10 @@ describe("from the bus", () => {
 
   test("a resource tells of its own execution, and of no other", async () => {
     const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
-    const told = (workflowKey: string, nodeId: string) => ({ ...fromBinary(ExecutionEventSchema, node(1, Node.RUNNING, { nodeId })), workflowKey });
+    const told = (workflowKey: string, nodeId: string) => ({
+      ...fromBinary(ExecutionEventSchema, node(1, Node.RUNNING, { nodeId })),
+      workflowKey,
+    });
     const tell = (workflowKey: string, nodeId: string) =>
       bus.publish(executionEventSubject(3), toBinary(ExecutionEventSchema, told(workflowKey, nodeId)));
     const attempt = (workflowKey: string, nodeId: string) => ({

@@ -75,7 +75,8 @@ const task = (nodeId: string, phase: Task, retryAttempt = 0): Item => {
   return { kind: "task", execution: executionId(), key: { nodeId, task: taskId, retryAttempt }, fact, order: BigInt(sequence) };
 };
 const ids = new ExecutionIds();
-const record = (...items: Item[]) => recordBatch({ db, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined }, items);
+const record = (...items: Item[]) =>
+  recordBatch({ db, ids, namespaceTemplate: config.namespaceTemplate, onUnrecordable: () => undefined }, items);
 const settle = () =>
   settleOnce({ db, blobs: {} as BlobStore, config, logger, clusters: [{ name: "", weight: 1, kube }] }, { endedMs: 0, limit: 10 });
 

@@ -26,11 +26,12 @@ test("nothing that a resource of another namespace names is read", async () => {
       return Promise.resolve(undefined);
     },
   };
-  const slices = { read: (references: readonly { uri: string }[]) => Promise.resolve(references.flatMap(({ uri }) => (read.push(uri), []))) };
+  const slices = {
+    read: (references: readonly { uri: string }[]) => Promise.resolve(references.flatMap(({ uri }) => (read.push(uri), []))),
+  };
   await expect(new WorkflowLoader(client, store, slices, namespaceTemplate).load({ name: "e1" })).rejects.toMatchObject({
     name: "UnreadableWorkflow",
-    message:
-      'executionId: names an execution of namespace "victim-production", the resource is in "own-development"',
+    message: 'executionId: names an execution of namespace "victim-production", the resource is in "own-development"',
   });
   expect(read).toEqual([]);
 });

@@ -33,7 +33,16 @@ export interface GiveUpFacts {
  * Ends a workflow that no engine can run. Whose it is follows from its labels, as the
  * rest may not be readable. Should the event be lost, admin takes the end from the resource.
  */
-export function giveUp({ meta, namespaceTemplate, resourceVersion, producerId, code, errorKind = "SYSTEM", message, now }: GiveUpFacts): GivenUp {
+export function giveUp({
+  meta,
+  namespaceTemplate,
+  resourceVersion,
+  producerId,
+  code,
+  errorKind = "SYSTEM",
+  message,
+  now,
+}: GiveUpFacts): GivenUp {
   const error: ExecutionErrorJson = { code, message: boundMessage(message), kind: errorKind };
   const body = {
     metadata: { labels: terminatedLabels(new Date(now)), finalizers: null, resourceVersion },

@@ -49,7 +49,10 @@ describe("what the resource names", () => {
     const metadata = { namespace: "p-d", name: "e", resourceVersion: "7" };
     const resource = { apiVersion: API_VERSION, kind: KIND, metadata, executionId: { project: "p", domain: "d", name: "e" }, ...parts };
     const client = { get: () => Promise.resolve(resource) } as unknown as Pick<KubeClient, "get">;
-    return new WorkflowLoader(client, store, { read: () => Promise.resolve([]) }, "{{ project }}-{{ domain }}").load({ namespace: "p-d", name: "e" });
+    return new WorkflowLoader(client, store, { read: () => Promise.resolve([]) }, "{{ project }}-{{ domain }}").load({
+      namespace: "p-d",
+      name: "e",
+    });
   };
 
   test.each(["workflowClosureReference", "offloadedInputs"])(

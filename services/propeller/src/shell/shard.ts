@@ -326,7 +326,16 @@ export class Shard {
     const { resourceVersion, ended, code, errorKind, message } = lost;
     if (!ended && !(await this.#abortAttempts(key, meta, lost))) return;
     logger.error({ workflow: key, code, error: message }, "workflow cannot be run, it fails");
-    const { body, event } = giveUp({ meta, namespaceTemplate, resourceVersion, producerId: engine.producerId, code, errorKind, message, now: now() });
+    const { body, event } = giveUp({
+      meta,
+      namespaceTemplate,
+      resourceVersion,
+      producerId: engine.producerId,
+      code,
+      errorKind,
+      message,
+      now: now(),
+    });
     const { metadata } = body;
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { ...objectName(key), body: ended ? { metadata } : body, metadataOnly: true });
     this.#finished.add(key);

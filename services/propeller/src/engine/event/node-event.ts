@@ -94,6 +94,8 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
     outputs: details.outputs,
     sequence: facts.sequence,
     dynamicWorkflowUri: details.dynamicUri ?? "",
+    // The sink knows the resource.
+    workflowKey: "",
   };
 }
 

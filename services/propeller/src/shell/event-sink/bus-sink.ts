@@ -9,7 +9,11 @@ export function busSink(bus: Pick<Bus, "publish">): EventSink {
     publish: (key, event, asLongAs) => {
       // Resources are named for their executions.
       const execution = key.slice(key.indexOf("/") + 1);
-      return bus.publish(executionEventSubject(shardOf(execution)), encodeMessage(ExecutionEventSchema, { ...event, workflowKey: key }), asLongAs);
+      return bus.publish(
+        executionEventSubject(shardOf(execution)),
+        encodeMessage(ExecutionEventSchema, { ...event, workflowKey: key }),
+        asLongAs,
+      );
     },
   };
 }
