@@ -76,7 +76,7 @@ describe("what the resource names", () => {
       primary: { template: { id }, connections: { downstream: { "start-node": { ids: ["end-node"] } } } },
       tasks: [{ template: { id, type: "t", custom } }],
     });
-    writeFileSync(join(folder, "odd.pb"), toBinary(CompiledWorkflowClosureSchema, closure));
+    writeFileSync(join(folder, "p/d/e", "odd.pb"), toBinary(CompiledWorkflowClosureSchema, closure));
     await expect(load(blobs, { workflowClosureReference: place("odd.pb") })).rejects.toMatchObject({
       name: "UnreadableWorkflow",
       resourceVersion: "7",
