@@ -48,7 +48,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   /** What reading fails with for now, by name. */
   const away = new Map<string, Error>();
   const requests: string[] = [];
-  const ALL_KNOWN: PluginsKnown = { complete: true, served: new Set(["served"]), silent: new Map([["silent", 0]]) };
+  const ALL_KNOWN: PluginsKnown = { complete: true, served: new Set(["served", "sim"]), silent: new Map([["silent", 0]]) };
   let plugins = ALL_KNOWN;
   /** Whether the bus stores requests. */
   let busWorks = true;
