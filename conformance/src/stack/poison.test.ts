@@ -8,7 +8,7 @@ import { NodePhase, pluginHelloSubject } from "@flyte-ts/domain";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { EVENTS, type KubeObject, PODS } from "@flyte-ts/kubernetes";
+import { EVENTS, type KubeObject, NAMESPACES, PODS } from "@flyte-ts/kubernetes";
 import { encodeHello } from "@flyte-ts/task-plugin";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
@@ -128,6 +128,7 @@ test("a resource cannot act for an execution of another project", async () => {
   const [own, elsewhere] = [await poisoned.resource(id), { namespace: "flytesnacks-staging", name: id.name }];
   const { labels = {}, finalizers = [] } = own?.metadata ?? {};
   const forged = { ...own, spec: { nodes: 5 }, status: { phase: 1 }, metadata: { ...elsewhere, labels, finalizers } };
+  await poisoned.kube.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: elsewhere.namespace } });
   await poisoned.kube.create(FLYTE_WORKFLOW_RESOURCE, forged as unknown as KubeObject);
   const refused = await until(async () => {
     const found = await poisoned.kube.get<KubeObject & { status?: { error?: object } }>(FLYTE_WORKFLOW_RESOURCE, elsewhere);
