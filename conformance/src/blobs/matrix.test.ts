@@ -220,6 +220,14 @@ describe.each(STORES)("$name", (kind: StoreKind) => {
     expect(await put(exact.url, bytes("exact"), exact.headers)).toBe(200);
   });
 
+  test.skipIf(skip || !kind.signs)("an upload location that creates only replaces no blob", async () => {
+    const { url, headers } = await blobs.signPut(at("p/once"), { expiresInSeconds: 60, createOnly: true });
+    if (kind.insists) expect(await put(url, bytes("without"))).toBe(403);
+    expect([200, 201]).toContain(await put(url, bytes("first"), headers));
+    expect([403, 409, 412]).toContain(await put(url, bytes("second"), headers));
+    expect(text(await blobs.get(at("p/once")))).toBe("first");
+  });
+
   test.skipIf(skip || !kind.signs)("a signed address is good for whoever has it, for a week at most", async () => {
     await blobs.put(at("deck é.html"), bytes("<p>"));
     const { url } = await blobs.signGet(at("deck é.html"), { expiresInSeconds: 60 });

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FlyteClient } from "@flyte-ts/client";
@@ -104,6 +104,21 @@ describe("pyflyte", () => {
     succeeded = named(pyflyte("run", "--remote", SOURCE, "twice", "--x", "4"));
     failed = named(pyflyte("run", "--remote", SOURCE, "fails"));
     expect([await ended(succeeded), await ended(failed)]).toEqual(["SUCCEEDED", "FAILED"]);
+  }, 240_000);
+
+  test("run --remote with a folder of the caller's, twice", async () => {
+    const elsewhere = join(folder, "elsewhere");
+    mkdirSync(join(elsewhere, "data"), { recursive: true });
+    copyFileSync(join(root, "conformance", "python", "folders.py"), join(elsewhere, "folders.py"));
+    for (const name of ["a.txt", "b.txt"]) writeFileSync(join(elsewhere, "data", name), name);
+    for (let i = 0; i < 2; i++) {
+      const name = named(pyflyte("run", "--remote", "elsewhere/folders.py", "list_names", "--folder", "elsewhere/data"));
+      expect(await ended(name)).toBe("SUCCEEDED");
+      const { fullOutputs } = await client.admin.getExecutionData({ id: { ...scope, name } });
+      expect(JSON.stringify(fullOutputs?.literals, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))).toContain(
+        "a.txt,b.txt",
+      );
+    }
   }, 240_000);
 
   test("register", async () => {

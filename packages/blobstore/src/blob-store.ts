@@ -51,6 +51,8 @@ export interface SignPutOptions extends SignGetOptions {
    * cannot insist: there the address creates a blob and replaces none.
    */
   readonly contentMd5?: string | undefined;
+  /** The address creates a blob and replaces none: the sender must send the condition as it stands in the answer's headers. */
+  readonly createOnly?: boolean | undefined;
   /** Kept with the blob; the sender must send it as it stands in the answer's headers (Azure cannot insist). */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }

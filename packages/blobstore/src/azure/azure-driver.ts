@@ -101,9 +101,12 @@ export class AzureDriver implements BlobDriver {
     }
   }
 
-  async signPut(address: BlobAddress, { expiresInSeconds, contentMd5, metadata = {} }: SignPutOptions): Promise<SignedRequest> {
+  async signPut(
+    address: BlobAddress,
+    { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: SignPutOptions,
+  ): Promise<SignedRequest> {
     // A signature of Azure covers no headers, so no MD5. Without the right to write (w) it creates a blob and replaces none.
-    const permissions = contentMd5 === undefined ? "cw" : "c";
+    const permissions = contentMd5 === undefined && !createOnly ? "cw" : "c";
     const kept = Object.entries(metadata).map(([name, value]) => [`x-ms-meta-${name}`, value]);
     return {
       url: await this.#sign(address, { permissions, expiresInSeconds }),

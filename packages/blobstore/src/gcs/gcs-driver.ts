@@ -91,8 +91,14 @@ export class GcsDriver implements BlobDriver {
     } while (pageToken !== undefined);
   }
 
-  async signPut(address: BlobAddress, { expiresInSeconds, contentMd5, metadata = {} }: SignPutOptions): Promise<SignedRequest> {
-    const extensionHeaders = Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`x-goog-meta-${name}`, value]));
+  async signPut(
+    address: BlobAddress,
+    { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: SignPutOptions,
+  ): Promise<SignedRequest> {
+    const extensionHeaders = {
+      ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`x-goog-meta-${name}`, value])),
+      ...(createOnly && { "x-goog-if-generation-match": "0" }),
+    };
     const url = await this.#sign(address, {
       action: "write",
       expiresInSeconds,

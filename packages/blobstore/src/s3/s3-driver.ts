@@ -161,7 +161,7 @@ export class S3Driver implements BlobDriver {
 
   async signPut(
     { uri, container, key }: BlobAddress,
-    { expiresInSeconds, contentMd5, metadata = {} }: SignPutOptions,
+    { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: SignPutOptions,
   ): Promise<SignedRequest> {
     const { sdk } = await this.#load();
     const command = new sdk.PutObjectCommand({
@@ -169,10 +169,12 @@ export class S3Driver implements BlobDriver {
       Key: key,
       Metadata: { ...metadata },
       ...(contentMd5 === undefined ? {} : { ContentMD5: contentMd5 }),
+      ...(createOnly && { IfNoneMatch: "*" }),
     });
     const headers = Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`x-amz-meta-${name}`, value]));
     const url = await this.#sign({ uri, command, expiresInSeconds, signedHeaders: Object.keys(headers) });
-    return { url, headers: { ...headers, ...(contentMd5 === undefined ? {} : { "Content-MD5": contentMd5 }) } };
+    const conditions = { ...(contentMd5 !== undefined && { "Content-MD5": contentMd5 }), ...(createOnly && { "If-None-Match": "*" }) };
+    return { url, headers: { ...headers, ...conditions } };
   }
 
   async signGet({ uri, container, key }: BlobAddress, { expiresInSeconds }: SignGetOptions): Promise<SignedRequest> {

@@ -12,6 +12,8 @@ export interface UploadPlace {
   readonly repeatUri: string;
   /** The caller chose folder and file, the caller chose the file in the folder of its content, or the file has a random name. */
   readonly kind: "named" | "content" | "random";
+  /** The folder may be that of other content: the upload must not replace an object there. */
+  readonly createOnly: boolean;
 }
 
 /** Limit of S3, Google Cloud Storage and Azure for one key, bytes of UTF-8. */
@@ -37,7 +39,7 @@ export function uploadPlace({ config, random }: PlaceDeps, request: CreateUpload
     throw invalidArgument(`invalid value for content_md5: it must have ${MD5_BYTES} bytes, not ${contentMd5.length}`);
   }
   for (const [field, value] of Object.entries({ project, domain, filename, filename_root: filenameRoot, org })) checkKeyPart(field, value);
-  checkRoot(filenameRoot, contentMd5);
+  const createOnly = mayBeOfOtherContent(filenameRoot, contentMd5);
   const { defaultFileNameLength, storagePrefix } = config.dataProxy.upload;
   const name = filename || randomName(random, defaultFileNameLength);
   const keyOf = (...more: readonly string[]): string =>
@@ -51,7 +53,7 @@ export function uploadPlace({ config, random }: PlaceDeps, request: CreateUpload
   }
   const kind = filename === "" ? "random" : filenameRoot === "" ? "content" : "named";
   const container = config.storage.container.replace(/\/+$/, "");
-  return { uri: `${container}/${key}`, repeatUri: `${container}/${repeat}`, kind };
+  return { uri: `${container}/${key}`, repeatUri: `${container}/${repeat}`, kind, createOnly };
 }
 
 /** A key is one path: no part may lead out of the project's own folder, or hold what a blob store or a proxy may read in another way. */
@@ -64,15 +66,20 @@ function checkKeyPart(field: string, value: string): void {
   if (parts.includes(REPEATS)) throw invalidArgument(`invalid value for ${field}: the path segment ${REPEATS} is reserved`);
 }
 
-/** Nobody chooses a folder that stands for content other than what is uploaded. */
-function checkRoot(filenameRoot: string, contentMd5: Uint8Array): void {
+/**
+ * Tells whether a chosen folder has the form of a content folder and is not that of the uploaded content. flytekit names the folder of
+ * a directory after the MD5 of its files' MD5s (FlyteFS), so such folders are allowed.
+ *
+ * @throws RpcError INVALID_ARGUMENT without the MD5 of the content.
+ */
+function mayBeOfOtherContent(filenameRoot: string, contentMd5: Uint8Array): boolean {
   const [folder] = filenameRoot.split("/").filter((part) => part !== "");
-  if (folder === undefined || !CONTENT_FOLDER.test(folder)) return;
+  if (folder === undefined || !CONTENT_FOLDER.test(folder)) return false;
+  if (contentMd5.length === 0) {
+    throw invalidArgument(`invalid value for filename_root: [${folder}] may be the folder of other content, so content_md5 is required`);
+  }
   const own = base32(contentMd5);
-  if (contentMd5.length > 0 && (folder === own || folder === own.replace(/=+$/, ""))) return;
-  throw invalidArgument(
-    `invalid value for filename_root: [${folder}] is the folder of content with that MD5: content_md5 must be given and match`,
-  );
+  return folder !== own && folder !== own.replace(/=+$/, "");
 }
 
 function randomName(random: () => number, length: number): string {

@@ -61,13 +61,22 @@ describe("content below its MD5", () => {
   });
 
   test.each([FOLDER, FOLDER.replaceAll("=", ""), `/${FOLDER}`, `${FOLDER}/more`])(
-    "the folder %s cannot be named for other content",
+    "uploads of other content into the folder %s name their MD5 and replace nothing",
     async (filenameRoot) => {
       await expect(upload({ filename: "fast.tar.gz", filenameRoot })).rejects.toMatchObject(refused("filename_root"));
-      await expect(upload({ filename: "f", filenameRoot, contentMd5: Buffer.alloc(16) })).rejects.toMatchObject(refused("filename_root"));
-      await expect(upload({ filename: "f", filenameRoot, contentMd5: MD5 })).resolves.toBeDefined();
+      await upload({ filename: "f", filenameRoot, contentMd5: Buffer.alloc(16) });
+      await upload({ filename: "f", filenameRoot, contentMd5: MD5 });
+      expect(signed[0]?.options).toMatchObject({ contentMd5: Buffer.alloc(16).toString("base64"), createOnly: true });
+      expect(signed[1]?.options.createOnly).toBeUndefined();
     },
   );
+
+  test("what stands in that folder is not replaced by other content", async () => {
+    stored.set(`${BASE}/${FOLDER}/fast.tar.gz`, { etag: MD5.toString("hex") });
+    const evil = upload({ filename: "fast.tar.gz", filenameRoot: FOLDER, contentMd5: Buffer.alloc(16) });
+    await expect(evil).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
+    expect(signed).toEqual([]);
+  });
 
   test("an MD5 has 16 bytes", () =>
     expect(upload({ filename: "f", contentMd5: Buffer.alloc(15) })).rejects.toMatchObject(refused("content_md5")));

@@ -15,7 +15,8 @@ const MD5_METADATA = "flyteContentMD5";
 
 /**
  * An address to which the caller may put one object (contract §2.6). The signature covers `Content-MD5` when the caller gives
- * it, and the metadata when the caller wants its MD5 kept; it asks for no other header, for there are clients that send none.
+ * it, the metadata when the caller wants its MD5 kept, and a condition where the folder may be that of other content; it asks for no
+ * other header, for there are clients that send none.
  * An object that stands at the address already is never written again: who uploads the same content once more gets the
  * address of a copy beside it.
  *
@@ -34,6 +35,7 @@ export async function createUploadLocation(
   const signed = await blobs.signPut(target, {
     expiresInSeconds,
     ...(md5 !== "" && { contentMd5: md5 }),
+    ...(place.createOnly && target === place.uri && { createOnly: true }),
     ...(addContentMd5Metadata && { metadata: { [MD5_METADATA]: md5 } }),
   });
   return {
