@@ -2,21 +2,21 @@
 import { join } from "node:path";
 import { nodeProgram, root, run } from "./prepare.mjs";
 
-const script = (name, ...args) => [nodeProgram(), [join(root, "scripts", name), ...args]];
-
-const CHECKS = [
-  ["format", "biome", ["format", "--log-level=warn", "."]],
-  ["lint (with types), import cycles", "oxlint", ["--type-aware", "--quiet"]],
-  ["import directions", ...script("check-imports.mjs")],
-  ["names and exports", ...script("check-names.mjs")],
-  ["IDL", "buf", ["lint", "idl"]],
-  ["generated code is current", ...script("generate.mjs", "--check")],
-  ["the Helm chart is current", ...script("chart.mjs", "--check")],
-];
-
 /** Runs every check, prints a line for each, and returns the verdicts. */
 export function checks() {
-  return CHECKS.map(([name, command, args]) => {
+  // The Node that runs scripts is there only after dependencies are installed: nothing may ask for it on import.
+  const node = nodeProgram();
+  const script = (name, ...args) => [node, [join(root, "scripts", name), ...args]];
+  const all = [
+    ["format", "biome", ["format", "--log-level=warn", "."]],
+    ["lint (with types), import cycles", "oxlint", ["--type-aware", "--quiet"]],
+    ["import directions", ...script("check-imports.mjs")],
+    ["names and exports", ...script("check-names.mjs")],
+    ["IDL", "buf", ["lint", "idl"]],
+    ["generated code is current", ...script("generate.mjs", "--check")],
+    ["the Helm chart is current", ...script("chart.mjs", "--check")],
+  ];
+  return all.map(([name, command, args]) => {
     const passed = run(command, args) === 0;
     console.log(`${passed ? "ok  " : "FAIL"} ${name}`);
     return passed;

@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
@@ -21,3 +23,16 @@ test("names say something, and files stay readable", () => {
 test("the generated types are those of the IDL", () => {
   expect(run("generate.mjs", "--check")).toMatchObject({ status: 0 });
 }, 240_000);
+
+describe("on a fresh clone, with the oldest Node for scripts", () => {
+  const clone = mkdtempSync(join(tmpdir(), "flyte-ts-clone-"));
+  cpSync(join(root, "scripts"), join(clone, "scripts"), { recursive: true });
+  afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+  // Every command imports these before it installs the Node that the rest needs.
+  test.each(["checks.mjs", "prepare.mjs", "attended.mjs", "platform.mjs"])("%s loads before dependencies are installed", (module) => {
+    const program = `Object.defineProperty(process.versions, "node", { value: "20.20.2" }); await import(${JSON.stringify(join(clone, "scripts", module))});`;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
+  });
+});
