@@ -85,6 +85,14 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
     found.dispatch.refuse(error, context).catch((told: unknown) => end(toRpcError(told)));
   };
 
+  /** Waits for a request; false where the call itself is refused, since too many wait. */
+  const wait = (call: BaseCall): boolean => {
+    const refused = waiting.add(call, call.stream.session ?? call, performance.now());
+    if (refused !== undefined)
+      refuse(refused, new RpcError(Code.RESOURCE_EXHAUSTED, "too many calls wait for their request; try again"));
+    return refused !== call;
+  };
+
   const admit = (call: BaseCall, { method }: GrpcMethod, admitted: Admitted | undefined): boolean => {
     const intake = new Intake(limits(method), budget, admitted);
     const most = intake.limits.bytes;
@@ -97,9 +105,7 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
       intake.release();
     });
     boundReading(call, { intake, streams: streamsIn(method), refuse });
-    if (waiting.add(call, performance.now())) return true;
-    refuse(call, new RpcError(Code.RESOURCE_EXHAUSTED, "too many calls wait for their request; try again"));
-    return false;
+    return wait(call);
   };
 
   const interceptor: ServerInterceptor = (descriptor, next) => {
@@ -139,7 +145,7 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
     },
     awaits: (metadata) => {
       const call = callOf(metadata);
-      if (call !== undefined && !call.stream.destroyed) waiting.add(call, performance.now());
+      if (call !== undefined && !call.stream.destroyed) wait(call);
     },
     refuse,
   };

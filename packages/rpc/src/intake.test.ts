@@ -255,14 +255,21 @@ describe("clients that do not go on", () => {
     expect(await streamEnd(whole)).toMatchObject({ code: Code.DEADLINE_EXCEEDED });
   });
 
-  test("few streams may wait for their request at once, and others are served meanwhile", async () => {
-    const { session, call } = await start({ maxWaiting: 3 });
-    const open = Array.from({ length: 3 }, () => openStream(session, LIST));
-    await new Promise((resolve) => session.ping(resolve));
-    expect(await call(LIST, frame(Buffer.alloc(0)))).toMatchObject({ code: Code.RESOURCE_EXHAUSTED });
-    open[0]?.close();
-    await new Promise((resolve) => session.ping(resolve));
+  test("few streams may wait for their request at once, and clients of other connections are served meanwhile", async () => {
+    const { port, session, call } = await start({ maxWaiting: 3 });
+    const hoarder = openSession(port);
+    closing.push(() => hoarder.destroy());
+    const ends = Array.from({ length: 5 }, () => streamEnd(openStream(hoarder, LIST)));
+    // Streams that still wait end with their connection.
+    for (const end of ends) end.catch(() => undefined);
+    const refused = { code: Code.RESOURCE_EXHAUSTED, message: expect.stringMatching(/too many calls wait/) };
+    expect(await Promise.all(ends.slice(0, 2))).toMatchObject([refused, refused]);
+    const slow = openStream(session, LIST);
+    const slowEnd = streamEnd(slow);
+    expect(await ends[2]).toMatchObject(refused);
     expect(await call(LIST, frame(Buffer.alloc(0)))).toMatchObject({ code: 0 });
+    slow.end(frame(Buffer.alloc(0)));
+    expect(await slowEnd).toMatchObject({ code: 0 });
   });
 
   test("a request whose head does not end is closed", async () => {

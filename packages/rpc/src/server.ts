@@ -47,7 +47,7 @@ export interface RpcServerOptions {
   readonly requestMs?: number;
   /** How long a client may take to send the head of an HTTP/1.1 request, ms; 15 s when not given. */
   readonly headersMs?: number;
-  /** Most calls that may wait for their request at once; 2,048 when not given. */
+  /** Most calls that may wait for their request at once, 2,048 when not given; above it the connection with the most loses its oldest. */
   readonly maxWaiting?: number;
   /** Most connections; 10,000 when not given. */
   readonly maxConnections?: number;

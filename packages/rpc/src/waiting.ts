@@ -1,6 +1,12 @@
+interface Waiter {
+  readonly since: number;
+  readonly source: object;
+}
+
 /** Calls whose request has not arrived yet, oldest first; bounded in number and in time. */
-export class Waiting<Call> {
-  readonly #since = new Map<Call, number>();
+export class Waiting<Call extends object> {
+  readonly #waiters = new Map<Call, Waiter>();
+  readonly #counts = new Map<object, number>();
   readonly #most: number;
 
   constructor(most: number) {
@@ -8,30 +14,60 @@ export class Waiting<Call> {
   }
 
   get size(): number {
-    return this.#since.size;
+    return this.#waiters.size;
   }
 
-  /** Notes that a call waits from now on; false where too many do. */
-  add(call: Call, now: number): boolean {
-    if (this.#since.size >= this.#most) return false;
+  /**
+   * Notes that a call waits from now on. Where too many wait, the connection with the most of them loses its oldest one, so that a
+   * client that holds many requests open keeps no other client out.
+   *
+   * @param source the connection that the call came over
+   * @returns the call that must be refused, which may be the new one itself; undefined where there is room.
+   */
+  add(call: Call, source: object, now: number): Call | undefined {
     // Set anew, so that the order stays that of time.
-    this.#since.delete(call);
-    this.#since.set(call, now);
-    return true;
+    this.delete(call);
+    this.#waiters.set(call, { since: now, source });
+    this.#counts.set(source, (this.#counts.get(source) ?? 0) + 1);
+    if (this.#waiters.size <= this.#most) return undefined;
+    const oldest = this.#oldestOf(this.#largestSource());
+    if (oldest !== undefined) this.delete(oldest);
+    return oldest;
   }
 
   delete(call: Call): void {
-    this.#since.delete(call);
+    const waiter = this.#waiters.get(call);
+    if (waiter === undefined) return;
+    this.#waiters.delete(call);
+    const left = (this.#counts.get(waiter.source) ?? 1) - 1;
+    if (left > 0) this.#counts.set(waiter.source, left);
+    else this.#counts.delete(waiter.source);
   }
 
   /** Takes out the calls that have waited since before a time. */
   takeBefore(time: number): Call[] {
     const overdue: Call[] = [];
-    for (const [call, since] of this.#since) {
+    for (const [call, { since }] of this.#waiters) {
       if (since >= time) break;
       overdue.push(call);
     }
-    for (const call of overdue) this.#since.delete(call);
+    for (const call of overdue) this.delete(call);
     return overdue;
+  }
+
+  #largestSource(): object | undefined {
+    let largest: object | undefined;
+    let most = 0;
+    for (const [source, count] of this.#counts) {
+      if (count <= most) continue;
+      largest = source;
+      most = count;
+    }
+    return largest;
+  }
+
+  #oldestOf(source: object | undefined): Call | undefined {
+    for (const [call, waiter] of this.#waiters) if (waiter.source === source) return call;
+    return undefined;
   }
 }
