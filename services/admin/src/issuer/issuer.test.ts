@@ -7,7 +7,7 @@ import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { AuthMetadataService } from "@flyte-ts/idl/flyteidl/service/auth_pb";
 import { Code, createClient } from "@flyte-ts/rpc";
 import { createLogger } from "@flyte-ts/telemetry";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
@@ -311,4 +311,46 @@ test("neither passwords nor secrets nor tokens are in the log", async () => {
   expect(rows.length).toBeGreaterThan(0);
   const secrets = [PASSWORD, secretOf("flytescheduler"), ...rows.map(({ id }) => id), "eyJ"];
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+});
+
+describe("hostile requests to the issuer", () => {
+  const challenge = "a".repeat(43);
+  const authorize = (changes: string) =>
+    `/oauth2/authorize?client_id=flytectl&response_type=code&scope=all&redirect_uri=${encodeURIComponent(REDIRECT)}&code_challenge=${challenge}&code_challenge_method=S256&${changes}`;
+  const ask = (path: string, form?: string, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${baseUrl()}${path}`, {
+      redirect: "manual",
+      headers: { ...(form !== undefined && { "content-type": "application/x-www-form-urlencoded" }), ...headers },
+      ...(form !== undefined && { method: "POST", body: form }),
+    });
+
+  test.each([
+    ["a state with a NUL", authorize("state=%00"), undefined],
+    ["a login hint with a NUL", authorize("state=1&login_hint=a%00"), undefined],
+    ["a device's login hint with a NUL", "/oauth2/device_authorization", "client_id=flytectl&scope=all&login_hint=%00"],
+    ["a device form without a session", "/oauth2/device", "user_code=ABCD-EFGH&xsrf=x"],
+    ["a device form with a NUL", "/oauth2/device", "user_code=%00&xsrf=%00"],
+    ["an empty device form", "/oauth2/device", ""],
+    ["a code with a NUL", "/oauth2/token", `grant_type=authorization_code&client_id=flytectl&code=%00&code_verifier=${challenge}`],
+    ["a refresh token with a NUL", "/oauth2/token", "grant_type=refresh_token&client_id=flytectl&refresh_token=%00"],
+    ["a client with a NUL", "/oauth2/token", "grant_type=client_credentials&client_id=%00&client_secret=%00"],
+  ])("%s is the client's mistake", async (_, path, form) => {
+    const { status, headers } = await ask(path, form);
+    // An authorization request whose client is known is refused by a redirect to the client (RFC 6749, 4.1.2.1).
+    const refused = new URL(headers.get("location") ?? REDIRECT).searchParams.get("error");
+    expect(["303 invalid_request", "400 null", "401 null"]).toContain(`${status} ${refused}`);
+  });
+
+  test.each([
+    ["/.well-known/openid-configuration", undefined],
+    ["/oauth2/jwks", undefined],
+    ["/oauth2/token", "grant_type=client_credentials"],
+    ["/oauth2/device_authorization", "client_id=flytectl&scope=all"],
+    ["/oauth2/revoke", "client_id=flytectl&token=x"],
+  ])("pages of any origin may not read %s", async (path, form) => {
+    const { status, headers } = await ask(path, form);
+    expect(status).toBeLessThan(500);
+    expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
+    expect((await ask(path, form, { origin: "https://evil.example" })).status).toBe(403);
+  });
 });

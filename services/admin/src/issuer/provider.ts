@@ -1,9 +1,11 @@
+import type { EventEmitter } from "node:events";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Configuration, KoaContextWithOIDC, Provider } from "oidc-provider";
 import { secretMatches } from "./clients.js";
 import type { IssuerKeys } from "./keys.js";
 import { escapeHtml, PAGE_HEADERS, page } from "./page.js";
+import { answerSafely } from "./safe-answer.js";
 import { stateAdapter } from "./state.js";
 import { findUser } from "./users.js";
 
@@ -33,8 +35,11 @@ const SCOPES = "all offline";
  * Access tokens are JSON Web Tokens for admin; whoever signs in is asked for no consent, as all clients are ours.
  */
 export async function createOidcProvider(options: ProviderOptions): Promise<Provider> {
-  const { default: OidcProvider } = await import("oidc-provider");
-  const provider = new OidcProvider(options.issuer, configurationOf(options));
+  const { default: OidcProvider, errors } = await import("oidc-provider");
+  const refuseUnstorable = (): never => {
+    throw new errors.InvalidRequest("parameters must not contain NUL characters");
+  };
+  const provider = new OidcProvider(options.issuer, configurationOf(options, refuseUnstorable));
   // Requests come through admin's own server, which tells the issuer's address and none that a client made up.
   provider.proxy = true;
   const client = provider.Client as unknown as {
@@ -45,13 +50,15 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
   };
   provider.use(async (ctx, next) => {
     dropIdleNonce(ctx);
-    await next();
+    await answerSafely(ctx, next);
     const { body } = ctx;
     // RFC 8628 lets an issuer leave it out; flytekit 1.16 fails without it.
     if (ctx.oidc?.route === "device_authorization" && isFields(body) && "device_code" in body)
       ctx.body = { interval: POLL_SECONDS, ...body };
   });
   provider.on("server_error", (_, error) => options.logger.error({ err: error }, "the issuer failed"));
+  // Without a listener Koa would write the stack to standard error.
+  (provider as EventEmitter).on("error", (error: Error) => options.logger.error({ err: error }, "the issuer failed"));
   return provider;
 }
 
@@ -68,11 +75,14 @@ function dropIdleNonce(ctx: Pick<KoaContextWithOIDC, "query">): void {
   if (nonce !== undefined && !wantsIdToken) ctx.query = { ...query, ...(scope !== undefined && { scope }) };
 }
 
-function configurationOf({ issuer, keys, db, clock, accessTokenSeconds, refreshTokenSeconds }: ProviderOptions): Configuration {
+function configurationOf(
+  { issuer, keys, db, clock, accessTokenSeconds, refreshTokenSeconds }: ProviderOptions,
+  refuseUnstorable: () => never,
+): Configuration {
   const secure = issuer.startsWith("https:");
   const cookie = { httpOnly: true, sameSite: "lax", secure, signed: true } as const;
   return {
-    adapter: (kind: string) => stateAdapter(db, kind, clock),
+    adapter: (kind: string) => stateAdapter({ db, clock, refuseUnstorable }, kind),
     jwks: { keys: keys.signing.map((key) => ({ ...key })) },
     cookies: {
       keys: [...keys.cookies],

@@ -6,8 +6,15 @@ interface Row {
   payload: AdapterPayload;
 }
 
+export interface StateDeps {
+  readonly db: Queryable;
+  readonly clock: () => Date;
+  /** Throws the error that answers a request whose parameters the database cannot hold. */
+  readonly refuseUnstorable: () => never;
+}
+
 /** Where oidc-provider keeps one kind of its things; clients come from their own table. */
-export function stateAdapter(db: Queryable, kind: string, clock: () => Date): Adapter {
+export function stateAdapter({ db, clock, refuseUnstorable }: StateDeps, kind: string): Adapter {
   const one = async (column: "id" | "uid" | "user_code", value: string): Promise<AdapterPayload | undefined> => {
     if (value.includes("\0")) return undefined;
     const { rows } = await db.query<Row>({
@@ -22,6 +29,7 @@ export function stateAdapter(db: Queryable, kind: string, clock: () => Date): Ad
     findByUid: (uid) => one("uid", uid),
     findByUserCode: (userCode) => one("user_code", userCode),
     upsert: async (id, payload, expiresIn) => {
+      if (!isStorable(payload)) refuseUnstorable();
       const expiresAt = expiresIn !== undefined && expiresIn > 0 ? new Date(clock().getTime() + expiresIn * 1000) : null;
       await db.query({
         name: "put-issuer-state",
@@ -44,6 +52,13 @@ export function stateAdapter(db: Queryable, kind: string, clock: () => Date): Ad
       await db.query({ name: "revoke-issuer-grant", text: "DELETE FROM issuer_state WHERE grant_id = $1", values: [grantId] });
     },
   };
+}
+
+/** Whether jsonb takes a value: it holds neither NUL characters nor halves of surrogate pairs. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === "string") return !value.includes("\0") && value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, each]) => isStorable(key) && isStorable(each));
 }
 
 async function clientPayload(db: Queryable, id: string): Promise<AdapterPayload | undefined> {
