@@ -10,6 +10,8 @@ export interface OpsServerOptions {
   readonly host?: string;
   /** Names by which it is asked; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** How long a client may take to send a request, ms; 15 s when not given. */
+  readonly requestMs?: number;
   readonly readiness: Pick<Readiness, "state">;
   readonly metrics: Registry;
   /** Further paths: what they give is answered as JSON. */
@@ -23,10 +25,13 @@ export interface OpsServer {
 
 /** Longer than load balancers and HTTP clients keep what is idle: who ends a connection first takes no request down with it. */
 const KEEP_ALIVE_MS = 75_000;
+/** Requests have no body: one that takes longer comes from a client that holds connections open. */
+const REQUEST_MS = 15_000;
+const CONNECTION_CHECK_MS = 5_000;
 
 /** Serves `/healthz` (the process lives), `/readyz` (it can work; `?verbose`: what of it stands on what) and `/metrics` (Prometheus). */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
-  const { port, host = "127.0.0.1", allowedHosts, readiness, metrics, details = {} } = options;
+  const { port, host = "127.0.0.1", allowedHosts, requestMs = REQUEST_MS, readiness, metrics, details = {} } = options;
   const policy = createHttpPolicy({ listensOn: host, allowedHosts });
   const answer = async (target: string): Promise<{ status: number; type: string; body: string }> => {
     const type = "text/plain; charset=utf-8";
@@ -52,7 +57,13 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
       }
     }
   };
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+  const timeouts = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: requestMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(requestMs, CONNECTION_CHECK_MS),
+  };
+  const server = createServer(timeouts, (request, response) => {
     response.setHeader("x-content-type-options", "nosniff");
     const refusal = policy.refusal(request);
     if (refusal !== undefined) {

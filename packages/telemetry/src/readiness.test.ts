@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { Registry } from "prom-client";
 import { type OpsServer, startOpsServer } from "./ops-server.js";
@@ -106,4 +108,14 @@ test("a target that is no URL is answered as any unknown path, and the process l
   expect([await statusOf("//"), await statusOf("http://"), await statusOf("//[?verbose"), await statusOf("/readyz?verbose")]).toEqual([
     404, 404, 404, 200,
   ]);
+});
+
+test("a request whose head does not end is closed", async () => {
+  ops = await startOpsServer({ port: 0, requestMs: 50, readiness: readinessOf({}), metrics: new Registry() });
+  const socket = connect(ops.port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  socket.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 408/);
+  await once(socket, "close");
 });

@@ -71,6 +71,18 @@ test("an address that is no UTF-8 is refused", async () => {
   expect(raw).toContain("<Code>InvalidURI</Code>");
 });
 
+test("a client that does not send the rest of a refused request loses its connection", async () => {
+  const raw = await new Promise<string>((resolve) => {
+    const socket = connect(server.port, "127.0.0.1", () => {
+      socket.write("PUT /bucket/slow HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\nbegun");
+    });
+    let text = "";
+    socket.on("data", (piece) => (text += String(piece))).on("error", () => undefined);
+    socket.on("close", () => resolve(text));
+  });
+  expect(raw).toContain("<Code>AccessDenied</Code>");
+});
+
 test("ranges", async () => {
   const large = randomBytes(100_000);
   await put("range", "0123456789");

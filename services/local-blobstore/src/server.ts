@@ -21,6 +21,8 @@ export interface BlobstoreOptions {
   /** Names by which clients ask, and origins of web pages whose scripts may; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
   readonly allowedHosts?: readonly string[] | undefined;
   readonly allowedOrigins?: readonly string[];
+  /** How long a client may take to send the rest of a request that was refused, ms; 10 s when not given. */
+  readonly refusedRestMs?: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: () => Date;
@@ -94,7 +96,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
     refusals.inc({ code: refusal.code });
     if (refusal.status === 500 || refusal.status === 503) options.logger.error({ ...fields, error: String(error) }, "request failed");
     else options.logger.debug({ ...fields, code: refusal.code, reason: refusal.message }, "request refused");
-    sendError(refusal, message, response);
+    sendError(refusal, { message, response, restMs: options.refusedRestMs ?? REFUSED_REST_MS });
   };
 
   let closing = false;
@@ -143,6 +145,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
 }
 
 const DRAINED_BYTES = 16 * 1024 * 1024;
+const REFUSED_REST_MS = 10_000;
 const FULL = ["ENOSPC", "EDQUOT"];
 const OUT_OF_RESOURCES = ["EMFILE", "ENFILE"];
 
@@ -160,7 +163,13 @@ function asRefusal(error: unknown): S3Error {
   return new S3Error("InternalError");
 }
 
-function sendError(refusal: S3Error, message: IncomingMessage, response: ServerResponse): void {
+interface Refused {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly restMs: number;
+}
+
+function sendError(refusal: S3Error, { message, response, restMs }: Refused): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
@@ -180,11 +189,18 @@ function sendError(refusal: S3Error, message: IncomingMessage, response: ServerR
   );
   if (!message.complete) {
     // A client that is sending may not read an answer before it is through, so a small rest is read; else the connection ends.
-    if (message.headers.expect === undefined && Number(message.headers["content-length"]) <= DRAINED_BYTES) message.resume();
+    if (message.headers.expect === undefined && Number(message.headers["content-length"]) <= DRAINED_BYTES) drain(message, restMs);
     else response.setHeader("connection", "close");
   }
   response.writeHead(refusal.status, { ...refusal.headers, "content-type": "application/xml", "content-length": Buffer.byteLength(body) });
   response.end(message.method === "HEAD" ? undefined : body);
+}
+
+/** Reads the rest of a request and drops it. A client that takes long for it loses its connection. */
+function drain(message: IncomingMessage, restMs: number): void {
+  const timer = setTimeout(() => message.destroy(), restMs);
+  timer.unref();
+  message.once("close", () => clearTimeout(timer)).resume();
 }
 
 /** Without the query, which may hold a signature. */
