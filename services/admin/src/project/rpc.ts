@@ -10,6 +10,7 @@ import { alreadyExists, missingArgument, notFound } from "../invalid.js";
 import { planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 import { checkProject } from "./check.js";
+import { checkDistinct } from "./distinct.js";
 import { projectEntity } from "./list-entity.js";
 import { checkNotReserved } from "./reserved.js";
 import { findProject, type ProjectRow, type StoredProject, storedProject } from "./require.js";
@@ -33,12 +34,15 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
       checkText(project.name, "project_name");
       checkProject(project);
       checkNotReserved(project.id, config);
-      const { count } = await db.query({
-        text: `INSERT INTO projects (identifier, name, description, labels, state, created_at, updated_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING`,
-        values: [project.id, project.name, project.description, labelBytes(project), project.state, clock()],
+      await db.transaction(async (tx) => {
+        await checkDistinct(tx, project.id, config);
+        const { count } = await tx.query({
+          text: `INSERT INTO projects (identifier, name, description, labels, state, created_at, updated_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING`,
+          values: [project.id, project.name, project.description, labelBytes(project), project.state, clock()],
+        });
+        if (count === 0) throw alreadyExists(`project [${project.id}] already exists`);
       });
-      if (count === 0) throw alreadyExists(`project [${project.id}] already exists`);
       await oweSync(db, config, { project: project.id });
       return {};
     },
