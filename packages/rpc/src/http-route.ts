@@ -8,6 +8,13 @@ export interface HttpContext {
   /** Path as sent (not decoded), without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /**
+   * Reads the whole body. It counts against the server's memory for requests until the response closes.
+   *
+   * @throws RpcError RESOURCE_EXHAUSTED: a {@link import("./intake.js").RequestTooLarge} for a longer body, another where other
+   *   requests take too much memory. CANCELLED when the request breaks off.
+   */
+  readonly readBody: (maxBytes: number) => Promise<Uint8Array>;
 }
 
 /** A path outside the RPCs: uploads, the console, live streams. It goes before the RPCs' own routes. */

@@ -20,7 +20,7 @@ export { Encoded } from "./encoded.js";
 export { callSpans } from "./call-spans.js";
 export { callLog } from "./call-log.js";
 export { callMetrics } from "./call-metrics.js";
-export { readBody } from "./rest/read-body.js";
+export { RequestTooLarge } from "./intake.js";
 export { toSpeakableJson } from "./rest/speakable.js";
 export type { HttpContext, HttpRequestHead, HttpRoute } from "./http-route.js";
 

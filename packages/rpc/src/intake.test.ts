@@ -15,6 +15,7 @@ import {
   createRpcServer,
   implement,
   type Interceptor,
+  RequestTooLarge,
   RpcError,
   type RpcServerOptions,
   uniformLimits,
@@ -232,6 +233,35 @@ describe("requests in flight", () => {
     held.resolve();
     for (const call of first) expect(await call).toMatchObject({ code: 0 });
     expect(await call(REGISTER, frame(large("e")))).toMatchObject({ code: 0 });
+  });
+
+  test("bodies of plain HTTP handlers share it", async () => {
+    const held = Promise.withResolvers<void>();
+    let read = 0;
+    const { url } = await start({
+      budget: new Budget(150_000),
+      httpRoutes: [
+        {
+          path: "/hook",
+          handle: async (_, response, { readBody }) => {
+            const refused = await readBody(100_000).then(
+              () => undefined,
+              (error: RpcError) => error,
+            );
+            read += 1;
+            if (refused === undefined) await held.promise;
+            response.writeHead(refused === undefined ? 200 : refused instanceof RequestTooLarge ? 413 : 503).end();
+          },
+        },
+      ],
+    });
+    const post = async (bytes: number) => (await fetch(`${url}/hook`, { method: "POST", body: "x".repeat(bytes) })).status;
+    const first = post(90_000);
+    await expect.poll(() => read).toBe(1);
+    expect([await post(90_000), await post(100_001)]).toEqual([503, 413]);
+    held.resolve();
+    expect(await first).toBe(200);
+    expect(await post(90_000)).toBe(200);
   });
 
   test("a request that needs more than the whole budget is told so", async () => {

@@ -233,8 +233,14 @@ class Gateway {
   ): Promise<void> {
     const requestId = requestIdOf(request.headersDistinct["x-request-id"]?.[0]);
     response.setHeader("X-Request-Id", requestId);
+    const readBounded = async (maxBytes: number): Promise<Uint8Array> => {
+      const intake = new Intake({ ...SMALL_REQUEST, bytes: maxBytes }, this.#budget);
+      response.once("close", () => intake.release());
+      return readBody(request, maxBytes, (bytes) => intake.received(bytes));
+    };
     await route.handle(request, response, {
       requestId,
+      readBody: readBounded,
       signal: closedSignal(response),
       path: encoded,
       query: new URLSearchParams(query),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { triggeredExecutionName } from "@flyte-ts/domain";
 import { type Queryable, isUnavailable } from "@flyte-ts/postgres";
-import { Code, type HttpContext, type HttpRoute, readBody, toRpcError } from "@flyte-ts/rpc";
+import { Code, type HttpContext, type HttpRoute, RequestTooLarge, toRpcError } from "@flyte-ts/rpc";
 import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import type { AdminDeps } from "../deps.js";
 import { jsonBody } from "./json-body.js";
@@ -18,6 +18,8 @@ interface Answer {
 }
 
 const refused = (status: number, message: string): Answer => ({ status, body: { error: message } });
+/** For senders whose webhook came while other requests took all memory. */
+const BUSY_RETRY_SECONDS = 5;
 /** Nobody learns from it which triggers there are. */
 const UNSIGNED = refused(401, "no such trigger, or not signed with its secret");
 
@@ -39,18 +41,19 @@ function send(request: IncomingMessage, response: ServerResponse, { status, body
   response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
-async function answerTo(deps: WebhookDeps, request: IncomingMessage, { path }: HttpContext): Promise<Answer> {
+async function answerTo(deps: WebhookDeps, request: IncomingMessage, { path, readBody }: HttpContext): Promise<Answer> {
   if (request.method !== "POST") return refused(405, "webhooks are posted");
   try {
     const name = triggerNameIn(path);
     const header: HeaderOf = (each) => request.headersDistinct[each]?.[0];
     // Who signs nothing need not send a body.
     if (name === undefined || !isSomehowSigned(header)) return UNSIGNED;
-    const body = await readBody(request, deps.config.triggers.webhooks.maxBodyBytes);
+    const body = await readBody(deps.config.triggers.webhooks.maxBodyBytes);
     return await receive(deps, { name, header, body });
   } catch (error) {
     const { code, message } = toRpcError(error);
-    if (code === Code.RESOURCE_EXHAUSTED) return refused(413, message);
+    if (error instanceof RequestTooLarge) return refused(413, message);
+    if (code === Code.RESOURCE_EXHAUSTED) return { ...refused(503, message), retryAfterSeconds: BUSY_RETRY_SECONDS };
     if (code === Code.CANCELLED) return refused(400, message);
     deps.logger.warn({ path, error: String(error) }, "webhook cannot be taken now");
     return refused(isUnavailable(error) ? 503 : 500, "try again later");
