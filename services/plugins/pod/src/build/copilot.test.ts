@@ -49,6 +49,14 @@ const environment = { env: { FLYTE_AWS_ENDPOINT: "http://blobs" }, envFromSecret
 const build = (asked: TaskRequest, base?: PodTemplate) => buildPod(asked, { config: podConfig.parse({ environment }), base });
 
 describe("a raw container", () => {
+  it("has addresses that hold a dollar reach the copilot as they are", () => {
+    const asked = request();
+    asked.rawOutputPrefix = "s3://bucket/$(AWS_SECRET_ACCESS_KEY)";
+    const uploader = build(asked).spec.initContainers?.find(({ name }) => name === "flyte-copilot-uploader");
+    expect(uploader?.args).toContain("s3://bucket/$$(AWS_SECRET_ACCESS_KEY)");
+    expect(uploader?.args).not.toContain(asked.rawOutputPrefix);
+  });
+
   it("gets its inputs before, and its outputs are taken after", () => {
     const asked = request();
     const { metadata, spec } = build(asked);

@@ -1,8 +1,25 @@
+import { create } from "@bufbuild/protobuf";
+import { KeyValuePairSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { sampleRequest } from "@flyte-ts/task-plugin/harness";
 import { expect, test } from "vitest";
 import { podConfig } from "../config.js";
-import { withServiceVariables } from "./environment.js";
+import { flyteEnvironment, withServiceVariables } from "./environment.js";
 
 test("variables of the service are given on under other names; what is not set is left out", () => {
   const { environment } = podConfig.parse({ environment: { env: { A: "1", B: "2" }, envFromService: { B: "OWN_B", C: "NONE" } } });
   expect(withServiceVariables(environment, { OWN_B: "3" }).env).toEqual({ A: "1", B: "3" });
+});
+
+test("kubelets expand no variable in names and values that come with an execution, and those of the installation as they stand", () => {
+  const request = sampleRequest("python-task");
+  if (request.id?.taskId === undefined) throw new Error("the sample names a task");
+  request.id.taskId.name = "tasks.$(SECRET)";
+  request.environment = [create(KeyValuePairSchema, { key: "MINE", value: "a$(SECRET)$$" })];
+  const { environment } = podConfig.parse({ environment: { env: { HOME_URL: "http://$(HOST)" } } });
+  const values = Object.fromEntries(flyteEnvironment(request, environment).map(({ name, value }) => [name, value]));
+  expect(values).toMatchObject({
+    FLYTE_INTERNAL_TASK_NAME: "tasks.$$(SECRET)",
+    MINE: "a$$(SECRET)$$$$",
+    HOME_URL: "http://$(HOST)",
+  });
 });

@@ -42,7 +42,8 @@ export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig
   ];
   return [
     ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: keptLiteral(value) }])),
-    ...keyValues(request.environment),
+    // Who launches an execution gives these values; who wrote the task has no say in them.
+    ...keyValues(request.environment).map(({ name, value = "" }) => ({ name, value: keptLiteral(value) })),
     ...installationEnvironment(config),
   ];
 }
