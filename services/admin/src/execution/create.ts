@@ -36,6 +36,7 @@ import { type Inserted, insertTaken, type NewExecution } from "./insert.js";
 import { encodeLaunchSettings } from "./launch-settings.js";
 import { mergeConfig } from "./merge-config.js";
 import { namespaceOf } from "./namespace.js";
+import { checkOwnFolder } from "./own-folder.js";
 import { foreseeRefusal, refusalError } from "./refusal.js";
 import { ensureSingleTask } from "./single-task.js";
 import type { ExecutionName } from "./state.js";
@@ -73,6 +74,7 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
   });
   if (!inputs.ok) throw invalidArgument(inputs.errors[0]?.message ?? "invalid inputs");
   const id = { project: request.project, domain: request.domain, name: request.name || randomExecutionName(deps.random) };
+  await checkOwnFolder(deps.db, id, deps.config);
   const row = await prepare(deps, { id, checked, what, inputs: inputs.inputs, userInputs: request.inputs, caller });
   await refuseWhatGoes(deps.db, row);
   const rowId = await store(deps, row, what);

@@ -1,0 +1,49 @@
+import type { Queryable } from "@flyte-ts/postgres";
+import type { AdminConfig } from "../config.js";
+import { invalidArgument } from "../invalid.js";
+import type { ExecutionName } from "./state.js";
+
+/** A place of which an execution's folder could be one. */
+interface Place {
+  readonly project: string;
+  readonly domain: string;
+}
+
+/**
+ * Refuses a name with which an execution would write into the folder of another project's execution. Propeller's folder of an execution
+ * joins project, domain and name with dashes, as in Flyte: `development-x` of project `lab` has the folder that `x` of project
+ * `lab-development` has. The longer project and domain own such a folder; of two that are as long, the longer project.
+ *
+ * @throws RpcError INVALID_ARGUMENT that names the other project and domain.
+ */
+export async function checkOwnFolder(db: Queryable, id: ExecutionName, { domains }: Pick<AdminConfig, "domains">): Promise<void> {
+  const places = otherPlaces(
+    id,
+    domains.map((domain) => domain.id),
+  );
+  if (places.length === 0) return;
+  const { rows } = await db.query<{ identifier: string }>({
+    text: "SELECT identifier FROM projects WHERE identifier = ANY($1)",
+    values: [places.map(({ project }) => project)],
+  });
+  const owner = places.find(({ project }) => rows.some(({ identifier }) => identifier === project));
+  if (owner === undefined) return;
+  throw invalidArgument(
+    `invalid execution name [${id.name}]: its folder would be that of an execution of project [${owner.project}] and domain [${owner.domain}]`,
+  );
+}
+
+/** Other places of which an execution could have the same folder, and that own it. Most names have none. */
+export function otherPlaces({ project, domain, name }: ExecutionName, domains: readonly string[]): Place[] {
+  const folder = `${project}-${domain}-${name}`;
+  const places: Place[] = [];
+  for (let dash = folder.indexOf("-"); dash !== -1; dash = folder.indexOf("-", dash + 1)) {
+    const rest = folder.slice(dash + 1);
+    for (const other of domains) {
+      const more = dash + other.length - project.length - domain.length;
+      const owns = more > 0 || (more === 0 && dash > project.length);
+      if (owns && rest.startsWith(`${other}-`) && rest.length > other.length + 1) places.push({ project: folder.slice(0, dash), domain: other });
+    }
+  }
+  return places;
+}
