@@ -31,7 +31,11 @@ export async function createTlsListener({ files, logger, onConnection, handshake
   let current = await read(files);
   const settings = { ALPNCallback: chooseProtocol, minVersion: "TLSv1.2", handshakeTimeout: handshakeMs } as const;
   const server = createServer({ ...current, ...settings }, onConnection);
-  server.on("tlsClientError", (error) => logger.debug({ err: error }, "TLS handshake failed"));
+  server.on("tlsClientError", (error, socket) => {
+    logger.debug({ err: error }, "TLS handshake failed");
+    // Node.js leaves the connection open after a handshake that took too long.
+    socket.destroy();
+  });
   const look = async (): Promise<void> => {
     try {
       const found = await read(files);
