@@ -113,6 +113,8 @@ test("a client that does not go on with the handshake loses its connection", asy
   const { port: at } = await short.listen({ host: "127.0.0.1", port: 0 });
   const silent = connectTcp(at, "127.0.0.1");
   await once(silent.on("error", () => undefined).resume(), "close");
+  // Nothing was said in plaintext.
+  expect(silent.bytesRead).toBe(0);
   await short.drain({ deadlineMs: 100 });
 });
 
