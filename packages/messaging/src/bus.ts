@@ -12,13 +12,15 @@ import { connect, type NatsConnection, nanos, PermissionViolationError } from "@
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { BundledPublish, type Travelling } from "./bundled-publish.js";
 import { DeadLetters } from "./dead-letters.js";
-import { type Delivered, toBusMessages } from "./delivered.js";
+import { type Delivered, toBusMessages, Unopened } from "./delivered.js";
+import { gatherTime } from "./gather-time.js";
+import { HeldNotes } from "./held-notes.js";
 import { inboxPrefix } from "./inbox.js";
 import { fitting, isFolded, Unfoldable } from "./large-message.js";
 import { MOST_BATCH_BYTES } from "./limits.js";
 import { retry } from "./retry.js";
 import { serverAddress } from "./server-address.js";
-import { NoStream, StoredPublish } from "./stored-publish.js";
+import { NoStream, type Outgoing, StoredPublish } from "./stored-publish.js";
 import { StoreHealth } from "./store-health.js";
 import { StoreProbe } from "./store-probe.js";
 import { Streams, type StreamSpec } from "./streams.js";
@@ -116,6 +118,11 @@ export interface BusOptions {
   readonly logger: Logger;
   /** Counts dead letters. */
   readonly metrics?: Metrics | undefined;
+  /**
+   * False for services whose user may not make streams: `ensureStream` then waits until another service has made it. Whoever may change a
+   * stream can have the server copy messages from and to any subject. Default true.
+   */
+  readonly makesStreams?: boolean;
 }
 
 /**
@@ -126,9 +133,6 @@ const UNACKNOWLEDGED = 128;
 
 /** Of what comes in, so many messages are taken to travel as one when it is bounded. */
 const TOGETHER = 4;
-
-/** A handler that gathers is at work for at most a quarter of the time, until it has to gather longer than it may. */
-const GATHER_TIMES = 3;
 
 /** After so long a lost consumer is made again, at first and when that was refused, ms. */
 const AGAIN_MS = { first: 250, refused: 5_000 };
@@ -147,7 +151,7 @@ const ABSENT: ReadonlySet<number> = new Set([10014, STREAM_NOT_FOUND]);
 type VolatileHandler = (subject: string, data: Uint8Array) => void;
 
 /** Connects, and stays connected: waits for the server at first and after every loss. */
-export async function connectBus({ url, name, logger, metrics }: BusOptions): Promise<Bus> {
+export async function connectBus({ url, name, logger, metrics, makesStreams = true }: BusOptions): Promise<Bus> {
   const address = serverAddress(url);
   const inbox = inboxPrefix(address.user);
   const connection = await connect({
@@ -162,12 +166,14 @@ export async function connectBus({ url, name, logger, metrics }: BusOptions): Pr
     maxPingOut: 2,
   });
   const manager = await retry(() => jetstreamManager(connection, { checkAPI: false }), connection);
-  const streams = new Streams({ connection, manager, logger });
+  const streams = new Streams({ connection, manager, logger, makes: makesStreams });
   const health = new StoreHealth(logger);
   const stored = new StoredPublish(connection, { timeoutMs: STORED_MS, inbox, health });
   const probe = new StoreProbe({ streams, publish: (message) => stored.publish(message), logger, name });
-  const deadLetters = new DeadLetters({ manager, streams, publish: (message) => stored.publish(message), logger, metrics });
-  return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams, stored, deadLetters, health, probe });
+  const publish = (message: Outgoing) => stored.publish(message);
+  const deadLetters = new DeadLetters({ streams, publish, logger, metrics });
+  const held = new HeldNotes({ manager, streams, publish });
+  return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams, stored, deadLetters, held, health, probe });
 }
 
 interface NatsParts {
@@ -178,6 +184,7 @@ interface NatsParts {
   readonly streams: Streams;
   readonly stored: StoredPublish;
   readonly deadLetters: DeadLetters;
+  readonly held: HeldNotes;
   readonly health: StoreHealth;
   readonly probe: StoreProbe;
 }
@@ -204,8 +211,12 @@ class NatsBus implements Bus {
   }
 
   ensureStream(spec: StreamSpec): Promise<void> {
-    this.parts.probe.start();
-    return this.parts.streams.ensure(spec);
+    const { probe, streams, deadLetters, held, logger } = this.parts;
+    probe.start();
+    // Services that may not make streams rest on these.
+    for (const stream of [deadLetters, held])
+      stream.ready().catch((error: unknown) => logger.warn({ error: String(error) }, "a stream cannot be made yet"));
+    return streams.ensure(spec);
   }
 
   publish(subject: string, message: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
@@ -312,11 +323,6 @@ class NatsBus implements Bus {
 
 const DEFAULT_ACK_WAIT_MS = 30_000;
 
-/** A message as it came. */
-class Unopened {
-  constructor(readonly message: Delivered) {}
-}
-
 /** A durable pull consumer that outlives reconnects, restarts of the server and the loss of its consumer. */
 class PullSubscription implements OwnSubscription {
   #subjects: readonly string[];
@@ -334,9 +340,9 @@ class PullSubscription implements OwnSubscription {
     private readonly onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
   ) {
     this.#subjects = options.subjects;
-    const { deadLetters, stored, logger } = parts;
+    const { deadLetters, held, stored, logger } = parts;
     const { durable, ackWaitMs = DEFAULT_ACK_WAIT_MS } = options;
-    this.#suspects = new Suspects({ deadLetters, publish: (message) => stored.publish(message), logger, durable, ackWaitMs });
+    this.#suspects = new Suspects({ deadLetters, held, publish: (message) => stored.publish(message), logger, durable, ackWaitMs });
   }
 
   async follow(subjects: readonly string[]): Promise<void> {
@@ -488,9 +494,4 @@ class PullSubscription implements OwnSubscription {
     const restMs = this.#gathersUntil - performance.now();
     if (restMs > 0 && this.#queue.length < this.options.batch) await sleep(restMs);
   }
-}
-
-/** How long, ms, messages come together after a batch that took so long. */
-function gatherTime(tookMs: number, gatherMs: SubscribeOptions["gatherMs"]): number {
-  return gatherMs === undefined ? 0 : Math.min(Math.max(GATHER_TIMES * tookMs, gatherMs.least), gatherMs.most);
 }

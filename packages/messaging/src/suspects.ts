@@ -2,6 +2,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { BUNDLE_HEADER, decodeBundle } from "./bundle.js";
 import type { DeadLetter, DeadLetters } from "./dead-letters.js";
 import type { Delivered } from "./delivered.js";
+import type { HeldNotes } from "./held-notes.js";
 import { MOST_PARTS_TAKEN } from "./limits.js";
 import type { Outgoing } from "./stored-publish.js";
 
@@ -17,7 +18,8 @@ const AGAIN_MS = 5_000;
 const REASON = "each process that had the message in hand ended";
 
 interface SuspectsParts {
-  readonly deadLetters: Pick<DeadLetters, "hold" | "heldSince" | "forget" | "confirm">;
+  readonly deadLetters: Pick<DeadLetters, "bury">;
+  readonly held: Pick<HeldNotes, "hold" | "heldSince" | "settle">;
   readonly publish: (message: Outgoing) => Promise<void>;
   readonly logger: Logger;
   /** Name of the consumer. */
@@ -27,8 +29,8 @@ interface SuspectsParts {
 
 /**
  * Bounds how often a message may end the processes that take it. A message that was delivered before, and was not handed back by this
- * process, is handled alone while a copy of it stands among the dead letters. The copy goes when the message is settled. Who finds a copy of a
- * message that nobody has settled for twice the acknowledgement time leaves it there, and the message is not handled any more.
+ * process, is handled alone, and noted as in hand until it is settled. A process that gets a message which has been noted so for twice the
+ * acknowledgement time puts it aside as a dead letter.
  */
 export class Suspects {
   readonly #handedBack = new Set<number>();
@@ -49,12 +51,12 @@ export class Suspects {
 
   /** Gives a suspect out to be handled alone; undefined when it is put aside, or comes again later. */
   async hold(message: Delivered): Promise<Delivered | undefined> {
-    const { deadLetters, ackWaitMs } = this.parts;
+    const { held, ackWaitMs } = this.parts;
     const letter = this.#letterOf(message);
     try {
-      const since = await deadLetters.heldSince(letter);
+      const since = await held.heldSince(letter);
       if (since === undefined) {
-        await deadLetters.hold(letter);
+        await held.hold(letter);
         this.#inHand.add(message.seq);
         return this.#around(message, () => this.#release(message.seq));
       }
@@ -76,11 +78,11 @@ export class Suspects {
 
   async #putAside(message: Delivered, letter: DeadLetter): Promise<void> {
     const parts = message.headers?.has(BUNDLE_HEADER) === true ? (decodeBundle(message.data, MOST_PARTS_TAKEN) ?? []) : [];
-    if (parts.length <= 1) this.parts.deadLetters.confirm(letter, "crashed", REASON);
+    if (parts.length <= 1) await this.parts.deadLetters.bury(letter, "crashed", REASON);
     else {
       // One of them is to blame: each goes its own way from here.
       for (const data of parts) await this.parts.publish({ subject: message.subject, data });
-      await this.parts.deadLetters.forget(letter);
+      await this.parts.held.settle(letter);
       this.parts.logger.warn(
         { durable: letter.durable, subject: letter.subject, messages: parts.length },
         "suspected messages are sent apart",
@@ -91,12 +93,10 @@ export class Suspects {
 
   async #release(seq: number): Promise<void> {
     if (!this.#inHand.delete(seq)) return;
-    const { deadLetters, durable, logger } = this.parts;
-    await deadLetters
-      .forget({ durable, id: String(seq) })
-      .catch((error: unknown) =>
-        logger.warn({ durable, error: String(error) }, "a copy stays among the dead letters although its message is settled"),
-      );
+    const { held, durable, logger } = this.parts;
+    await held
+      .settle({ durable, id: String(seq) })
+      .catch((error: unknown) => logger.warn({ durable, error: String(error) }, "a message stays noted as in hand although it is settled"));
   }
 
   #around(message: Delivered, before: () => Promise<void> | undefined): Delivered {
