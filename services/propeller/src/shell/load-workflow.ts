@@ -1,5 +1,5 @@
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
-import type { BlobStore } from "@flyte-ts/blobstore";
+import { BlobAddressRefused, type BlobStore } from "@flyte-ts/blobstore";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { KubeClient, KubeObject, ObjectName } from "@flyte-ts/kubernetes";
 import {
@@ -69,7 +69,7 @@ export class WorkflowLoader {
         ? undefined
         : this.#graphs.of(resource, { address: closure, read: () => this.#read("workflowClosureReference", closure) }),
       inputsAddress === undefined ? undefined : this.#read("offloadedInputs", inputsAddress),
-      this.slices.read(references.slices),
+      this.slices.read(references.slices).catch(refusedIn("status.slices.prefix")),
     ]);
     const parsed = parseFlyteWorkflow(resource, { graphs, inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema), slices });
     if (graphs !== undefined) await othersTurn();
@@ -77,10 +77,17 @@ export class WorkflowLoader {
   }
 
   async #read(field: string, uri: string): Promise<Uint8Array> {
-    const bytes = await this.blobs.get(uri);
+    const bytes = await this.blobs.get(uri).catch(refusedIn(field));
     if (bytes === undefined) throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
     return bytes;
   }
+}
+
+/** Makes an address that can never be read a fault of the field that names it. */
+function refusedIn(field: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof BlobAddressRefused ? new WorkflowFormatError(field, error.message, { cause: error }) : error;
+  };
 }
 
 function decode<S extends DescMessage>(field: string, bytes: Uint8Array, schema: S): MessageShape<S> {
