@@ -1,4 +1,4 @@
-import type { NodeStatus, ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { type NodeStatus, ownField, type ParsedWorkflow, setOwnField, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { slicesPrefix } from "../data/paths.js";
 import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import type { ResourcePatch } from "../types.js";
@@ -18,7 +18,7 @@ function statusesOf(scope: Scope): Record<string, NodeStatus> {
   const statuses: Record<string, NodeStatus> = {};
   for (const [id, node] of scope.nodes) {
     if (node.status === NOT_BEGUN) continue;
-    statuses[id] = node.inner === undefined ? node.status : { ...node.status, subNodeStatus: statusesOf(node.inner) };
+    setOwnField(statuses, id, node.inner === undefined ? node.status : { ...node.status, subNodeStatus: statusesOf(node.inner) });
   }
   return statuses;
 }
@@ -161,7 +161,7 @@ function inheritWritten(walk: Walk, node: RuntimeNode, patch: Patch): void {
     if (gone.written === NOT_BEGUN) continue;
     const heir = node.scope.nodes.get(id);
     if (heir === undefined) {
-      placeOf(patch, node)[id] = null;
+      setOwnField(placeOf(patch, node), id, null);
       continue;
     }
     heir.written = gone.written;
@@ -178,15 +178,15 @@ function placeOf(patch: Patch, node: RuntimeNode): Patch {
 }
 
 function child(parent: Patch, key: string): Patch {
-  const there = parent[key];
+  const there = ownField(parent, key);
   if (typeof there === "object" && there !== null) return there as Patch;
   const made: Patch = {};
-  parent[key] = made;
+  setOwnField(parent, key, made);
   return made;
 }
 
 function merge(place: Patch, key: string, change: Patch | null): void {
-  const there = place[key];
+  const there = ownField(place, key);
   if (change !== null && typeof there === "object" && there !== null) Object.assign(there, change);
-  else place[key] = change;
+  else setOwnField(place, key, change);
 }
