@@ -16,7 +16,7 @@ import { type Delivered, toBusMessages, Unopened } from "./delivered.js";
 import { gatherTime } from "./gather-time.js";
 import { HeldNotes } from "./held-notes.js";
 import { inboxPrefix } from "./inbox.js";
-import { fitting, isFolded, Unfoldable } from "./large-message.js";
+import { checkSubject, fitting, isFolded, Unfoldable } from "./large-message.js";
 import { MOST_BATCH_BYTES } from "./limits.js";
 import { retry } from "./retry.js";
 import { serverAddress } from "./server-address.js";
@@ -221,6 +221,7 @@ class NatsBus implements Bus {
 
   publish(subject: string, message: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
     try {
+      checkSubject(subject);
       const { data, headers } = fitting(message, this.parts.connection.info?.max_payload);
       return this.#outgoing.publish({ subject, data, headers, wanted });
     } catch (error) {
@@ -229,6 +230,7 @@ class NatsBus implements Bus {
   }
 
   publishVolatile(subject: string, data: Uint8Array): void {
+    checkSubject(subject);
     if (!this.parts.connection.isClosed()) this.parts.connection.publish(subject, data);
   }
 

@@ -73,7 +73,8 @@ describe("a chain", () => {
     for (const id of Object.keys(nodes)) d.reply(id, "RUNNING");
     expect(({} as { readonly phase?: unknown }).phase).toBeUndefined();
     const statuses = d.run.status.nodeStatus ?? {};
-    for (const id of Object.keys(nodes)) expect([id, Object.getOwnPropertyDescriptor(statuses, id)?.value]).toMatchObject([id, { phase: 2 }]);
+    for (const id of Object.keys(nodes))
+      expect([id, Object.getOwnPropertyDescriptor(statuses, id)?.value]).toMatchObject([id, { phase: 2 }]);
     for (const id of Object.keys(nodes)) d.reply(id, "SUCCEEDED");
     expect(d.takeTold()).toContain("workflow SUCCEEDED");
     expect(Object.keys(Object.prototype)).toEqual([]);
