@@ -47,7 +47,9 @@ afterAll(async () => {
 }, 60_000);
 
 /** No service has ended. */
-afterEach(() => expect(pids()).toBe(processes));
+afterEach(() => {
+  if (pids() !== processes) throw new Error(`a service has ended: ${processes} before, now ${pids()}`);
+});
 
 const pids = () => JSON.stringify(SERVICES.map((part) => stack.pids(part)));
 

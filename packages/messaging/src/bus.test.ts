@@ -134,6 +134,12 @@ test("messages that travelled together come one by one, in their order, and agai
   await subscription.close();
 });
 
+test("a subject for which the server would close the connection is refused", async () => {
+  await expect(bus.publish(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).rejects.toThrow(MessageTooLarge);
+  expect(() => bus.publishVolatile(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).toThrow(MessageTooLarge);
+  expect(bus.problem()).toBeUndefined();
+});
+
 test("what is larger than the server takes travels compressed, and is refused where that does not help", async () => {
   const seen: string[] = [];
   const subscription = await bus.subscribe(
@@ -153,12 +159,6 @@ test("what is larger than the server takes travels compressed, and is refused wh
   await expect(refused).rejects.toThrow(/^3145728 bytes, .*max_payload is 1048576 bytes/);
   await Promise.all(sent);
   await vi.waitFor(() => expect(seen).toEqual(["a", "b", "3145728 times x", "c", "d"]), { timeout: 30_000 });
-
-test("a subject for which the server would close the connection is refused", async () => {
-  await expect(bus.publish(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).rejects.toThrow(MessageTooLarge);
-  expect(() => bus.publishVolatile(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).toThrow(MessageTooLarge);
-  expect(bus.problem()).toBeUndefined();
-});
   await subscription.close();
 });
 
