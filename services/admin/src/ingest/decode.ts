@@ -106,11 +106,7 @@ function nameOf(id: ExecutionName | undefined): ExecutionName {
   return { project: keyText(project, "project"), domain: keyText(domain, "domain"), name: keyText(name, "execution name") };
 }
 
-/** Longest name that is looked up, characters; those of flyte-ts are far shorter. */
-const LONGEST_NAME = 4_096;
-
 function keyText(value: string, field: string): string {
   if (value === "" || value.includes("\0")) throw new BadEvent(`${field}: it must be given and hold no NUL`);
-  if (value.length > LONGEST_NAME) throw new BadEvent(`${field}: it must have at most ${LONGEST_NAME} characters`);
   return value;
 }
