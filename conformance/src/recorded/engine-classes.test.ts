@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Classification, report } from "./difference-classes.js";
 import { differences } from "./differences.js";
-import { ENGINE_CLASSES, type RunDifference } from "./engine-classes.js";
-import type { RunRecord } from "./engine-record.js";
+import { ENGINE_CLASSES } from "./engine-classes.js";
+import type { RunDifference, RunRecord } from "./engine-record.js";
 import { takenForRight } from "./planted-leaves.js";
 import { type NewCase, type RunPair, runPair } from "./run-record.fixture.js";
 
@@ -52,7 +52,7 @@ describe("a record that holds more than the reason explains is not covered:", ()
   test.each([
     ["another exit code of the interrupted attempt", "exit code (3)", "exit code (4)", "/executions/run exit/closure/error/message"],
     ["another failed item of a map", "[1]: Trace", "[2]: Trace", "/executions/run map/closure/error/code"],
-    ["a compiler's error that no list explains", "MismatchingTypes", "CycleDetected", "/steps[3]/code"],
+    ["a compiler's error that no list explains", "MismatchingTypes", "CycleDetected", "/steps[4]/code"],
     ["a refusal of another input", "expected_inputs rate", "expected_inputs other", "/steps[1]/message"],
     [
       "a source of the cache that is another node",
@@ -65,6 +65,12 @@ describe("a record that holds more than the reason explains is not covered:", ()
       '"flows-parent"},"status"',
       '"flows-stranger"},"status"',
       "/executions/run parent/nodes/n0/child_execution/cr/labels/workflow-name",
+    ],
+    [
+      "a pod of a child that is another",
+      '"args":["run"]',
+      '"args":["walk"]',
+      "/executions/run parent/pods/<EXEC:run parent/n0>-n0-0/containers[0]/args[0]",
     ],
     ["an item without a cached result", "CACHE_HIT", "CACHE_MISS", "/executions/run map/blobs/n0/data/0/0/inputs.pb"],
     [

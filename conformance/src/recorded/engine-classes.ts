@@ -1,6 +1,6 @@
 import { compileErrors, isListMismatch } from "./compile-errors.js";
 import type { DifferenceClass } from "./difference-classes.js";
-import { ABSENT, type Difference } from "./differences.js";
+import { ABSENT } from "./differences.js";
 import {
   allNodes,
   type InBoth,
@@ -13,16 +13,12 @@ import {
   type RecordedNode,
   type RecordedPod,
   type RecordedStep,
+  type RunDifference,
   type RunRecord,
   valueAt,
 } from "./engine-record.js";
 import { interruptedByExit } from "./interrupted-pods.js";
-
-/** A leaf that differs, with both records around it. */
-export interface RunDifference extends Difference {
-  readonly theirs: RunRecord;
-  readonly ours: RunRecord;
-}
+import { movedPod } from "./moved-pods.js";
 
 /** Differences from how Go Flyte runs workflows that are right. */
 export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
@@ -134,6 +130,17 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
     }),
   },
   {
+    name: "signal-of-another-type",
+    reason:
+      "Same code; our text names the type of the value that was given and that of the signal, where Go FlyteAdmin prints the value and the bytes of a type.",
+    covers: inStep(
+      ({ their, our }) =>
+        sameRefusal(their, our) &&
+        /^requested signal value \[.+\] is not castable to existing signal type \[.+\]$/.test(their.message ?? "") &&
+        /^requested signal value of type \[.+\] is not castable to existing signal type \[.+\]$/.test(our.message ?? ""),
+    ),
+  },
+  {
     name: "map-over-launch-plan-compiles",
     reason: "Maps over launch plans are compiled and run; Go Flyte takes the launch plan's interface for the map's (docs/decisions/0012).",
     covers: inStep(
@@ -189,6 +196,12 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
     },
   },
   {
+    name: "pods-of-child-executions",
+    reason:
+      "As labels-of-child-executions: a selector for the parent finds the pods of its children in Go Flyte; in ours one for the child does.",
+    covers: movedPod,
+  },
+  {
     name: "file-for-each-item",
     reason:
       "Each item of a map reads a file of its own with lists of one, where Go Flyte has every pod read all lists; the offset, which flytekit adds to the index, leads to its place (docs/decisions/0012).",
@@ -197,7 +210,7 @@ export const ENGINE_CLASSES: readonly DifferenceClass<RunDifference>[] = [
       const [theirPod, ourPod] = [their, our].map((one) => own(one.pods, String(name))?.containers?.[Number(place)]);
       const index = Number(valueAt(ourPod, ["env", "FLYTE_K8S_ARRAY_INDEX"]) ?? 0);
       const whole = argument(theirPod?.args, "--inputs");
-      const single = whole?.replace(/\/data\/inputs\.pb$/, `/data/${index}/0/inputs.pb`);
+      const single = whole?.replace(/\/inputs\.pb$/, `/${index}/0/inputs.pb`);
       if (single === whole || argument(ourPod?.args, "--inputs") !== single) return false;
       if (part === "args") return ourPod?.args?.[Number(key) - 1] === "--inputs" && recorded === whole && here === single;
       return part === "env" && key === "BATCH_JOB_ARRAY_INDEX_OFFSET" && recorded === ABSENT && here === String(-index);

@@ -1,4 +1,4 @@
-import type { Step } from "./differences.js";
+import type { Difference, Step } from "./differences.js";
 
 // The parts of a record of workflows that rules of differences look at. A record comes from a file: every part may be missing.
 
@@ -80,6 +80,12 @@ export interface RecordedPod {
   readonly containers?: readonly { readonly args?: readonly string[] | null }[];
   readonly phase?: string | null;
   readonly exit?: readonly (number | null)[];
+}
+
+/** A leaf that differs, with both records around it. */
+export interface RunDifference extends Difference {
+  readonly theirs: RunRecord;
+  readonly ours: RunRecord;
 }
 
 /** The value at a place, or undefined. */

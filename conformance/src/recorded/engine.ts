@@ -8,8 +8,8 @@ import { parseArgs } from "node:util";
 import { blobKeyOf, startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
 import { Classification, report } from "./difference-classes.js";
 import { differences } from "./differences.js";
-import { ENGINE_CLASSES, type RunDifference } from "./engine-classes.js";
-import type { RunRecord } from "./engine-record.js";
+import { ENGINE_CLASSES } from "./engine-classes.js";
+import type { RunDifference, RunRecord } from "./engine-record.js";
 import { takenForRight } from "./planted-leaves.js";
 
 const { values } = parseArgs({

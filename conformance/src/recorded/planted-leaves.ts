@@ -1,7 +1,6 @@
 import type { DifferenceClass } from "./difference-classes.js";
 import { differences, type Step } from "./differences.js";
-import type { RunDifference } from "./engine-classes.js";
-import type { RunRecord } from "./engine-record.js";
+import type { RunDifference, RunRecord } from "./engine-record.js";
 
 /** A wrong leaf that a class took for a right difference. */
 export interface TakenForRight {

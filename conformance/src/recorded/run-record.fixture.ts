@@ -102,6 +102,11 @@ function refusals(label: string): [string, string, string?][] {
     ["missing", "expected_inputs rate missing", "input rate is required and missing"],
     ["unknown signal", signal(`{{p d <EXEC:${label}>} go}`), signal(`project:"p" domain:"d" name:"<EXEC:${label}>" go`)],
     [
+      "wrong type",
+      "requested signal value [scalar:{primitive:{integer:3}}] is not castable to existing signal type [[8 3]]",
+      "requested signal value of type [simple:INTEGER] is not castable to existing signal type [simple:STRING]",
+    ],
+    [
       "map over a launch plan",
       "failed to compile workflow for [name:\"w\"] with err: Collected Errors: 1\n\tError 0: Code: MismatchingTypes, Node Id: n4, Description: The output variable 'xs' has type [collection_type:{simple:STRING}], but it's assigned to the input variable 'plan.s' which has type type [simple:STRING].\n",
     ],
@@ -151,7 +156,7 @@ function maps({ label, node, failedItem }: NewCase): RunPair {
   return {
     theirs: {
       executions: {
-        [name]: execution({ message }, { ...pod(1, `${folder}/inputs.pb`, {}), ...pod(2, `${folder}/inputs.pb`, {}) }, cachedFiles),
+        [name]: execution({ message }, { ...pod(1, `${folder}/inputs.pb`, {}), ...pod(2, `${folder}/0/dn0/inputs.pb`, {}) }, cachedFiles),
       },
     },
     ours: {
@@ -160,7 +165,7 @@ function maps({ label, node, failedItem }: NewCase): RunPair {
           coded,
           {
             ...pod(1, `${folder}/1/0/inputs.pb`, { BATCH_JOB_ARRAY_INDEX_OFFSET: "-1" }),
-            ...pod(2, `${folder}/2/0/inputs.pb`, { BATCH_JOB_ARRAY_INDEX_OFFSET: "-2" }),
+            ...pod(2, `${folder}/0/dn0/2/0/inputs.pb`, { BATCH_JOB_ARRAY_INDEX_OFFSET: "-2" }),
           },
           [],
         ),
@@ -258,24 +263,31 @@ function interrupted({ label, node, exit }: NewCase): RunPair {
 
 function children({ label, node }: NewCase): RunPair {
   const [id, name] = [`${node}0`, `${label} parent`];
+  const child = `<EXEC:${name}/${id}>`;
   const labels = { "execution-id": `<EXEC:${name}>`, "workflow-name": "flows-parent" };
-  const execution = (own: Readonly<Record<string, string>>): RecordedExecution => ({
+  const pod = (own: Readonly<Record<string, string>>) => ({
+    [`${child}-${id}-0`]: { labels: { ...own, "node-id": id }, phase: "Succeeded", containers: [{ args: ["run"] }] },
+  });
+  const execution = (own: Readonly<Record<string, string>>, pods: RecordedExecution["pods"][]): RecordedExecution => ({
     closure: { phase: "SUCCEEDED", workflow_id: { name: "flows.parent" } },
     cr: { labels },
+    pods: pods[0] ?? {},
     nodes: {
       [id]: {
         metadata: { spec_node_id: id },
         closure: { phase: "SUCCEEDED" },
         child_execution: {
           closure: { phase: "SUCCEEDED", workflow_id: { name: "flows.child" } },
-          cr: { labels: own, status: { dataDir: `<META>/<NS>-<EXEC:${name}/${id}>` } as never },
+          cr: { labels: own, status: { dataDir: `<META>/<NS>-${child}` } as never },
+          pods: pods[1] ?? {},
         },
       },
     },
   });
+  const own = { "execution-id": child, "workflow-name": "flows-child" };
   return {
-    theirs: { executions: { [name]: execution(labels) } },
-    ours: { executions: { [name]: execution({ "execution-id": `<EXEC:${name}/${id}>`, "workflow-name": "flows-child" }) } },
+    theirs: { executions: { [name]: execution(labels, [pod(labels), {}]) } },
+    ours: { executions: { [name]: execution(own, [{}, pod(own)]) } },
   };
 }
 
