@@ -20,11 +20,10 @@ export function movedPod({ at, recorded, here, theirs, ours }: RunDifference): b
   const parent = parentOf(execution);
   const [theirParent, ourParent] = [valueAt(theirs, parent ?? []), valueAt(ours, parent ?? [])] as (RecordedExecution | undefined)[];
   if (name === undefined) {
-    const [theirPods, ourPods] = [their?.pods ?? {}, our?.pods ?? {}];
+    const [theirPods, ourPods] = [Object.keys(their?.pods ?? {}), Object.keys(our?.pods ?? {})];
     // A record without pods tells so itself, in place of the pods of the other.
-    const childWithout =
-      isEmpty(recorded) && here === ABSENT && Object.keys(ourPods).every((each) => own(theirParent?.pods, each) !== undefined);
-    const parentWithout = recorded === ABSENT && isEmpty(here) && Object.keys(theirPods).every((each) => ofChild(our, each) !== undefined);
+    const childWithout = isEmpty(recorded) && here === ABSENT && all(ourPods, (each) => own(theirParent?.pods, each) !== undefined);
+    const parentWithout = recorded === ABSENT && isEmpty(here) && all(theirPods, (each) => ofChild(our, each) !== undefined);
     return parent === undefined ? parentWithout : childWithout || parentWithout;
   }
   const stands = recorded === ABSENT ? own(theirParent?.pods, String(name)) : ofChild(our, String(name));
@@ -52,6 +51,8 @@ function childrenOf(nodes: RecordedExecution["nodes"]): RecordedExecution[] {
     ...childrenOf(node.children),
   ]);
 }
+
+const all = (names: readonly string[], holds: (name: string) => boolean): boolean => names.length > 0 && names.every(holds);
 
 const isEmpty = (value: unknown): boolean => value !== null && typeof value === "object" && Object.keys(value).length === 0;
 

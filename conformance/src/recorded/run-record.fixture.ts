@@ -282,6 +282,7 @@ function children({ label, node }: NewCase): RunPair {
           pods: pods[1] ?? {},
         },
       },
+      [`${node}1`]: { metadata: { spec_node_id: `${node}1` }, closure: { phase: "SUCCEEDED" }, child_execution: { pods: {}, nodes: {} } },
     },
   });
   const own = { "execution-id": child, "workflow-name": "flows-child" };
