@@ -48,8 +48,17 @@ function inContainer(uri: string, [, scheme, place = "", key = ""]: RegExpExecAr
 export function joinUri(uri: string, ...parts: readonly string[]): string {
   let joined = uri.replace(/(?<=[^/:])\/+$/, "");
   for (const part of parts) {
-    const plain = part.replace(/^\/+|\/+$/g, "");
+    const plain = withoutOuterSlashes(part);
     if (plain !== "") joined += joined.endsWith("/") ? plain : `/${plain}`;
   }
   return joined;
+}
+
+/** Cuts by position: a pattern for slashes at the end is tried at each slash within. */
+function withoutOuterSlashes(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (text[start] === "/") start++;
+  while (end > start && text[end - 1] === "/") end--;
+  return text.slice(start, end);
 }

@@ -91,8 +91,13 @@ export const MODIFIED = "the object has been modified; please apply your changes
 export const forbidden = (named: Named, why: string) =>
   new ApiError("Forbidden", `${quoted(named)} is forbidden: ${why}`, detailsOf(named));
 
-/** A 422 as Kubernetes words it; `kind` is the object's kind, `causes` one per broken rule. */
-export function invalid({ kind, group, name, causes }: { kind: string; group: string; name: string; causes: readonly Cause[] }): ApiError {
+/** Most broken rules that are told; an object may break hundreds of thousands, each of which is told with its whole rule. */
+const MAX_CAUSES = 100;
+
+/** A 422 as Kubernetes words it; `kind` is the object's kind, `causes` one per broken rule, of which the first are told. */
+export function invalid(found: { kind: string; group: string; name: string; causes: readonly Cause[] }): ApiError {
+  const { kind, group, name } = found;
+  const causes = found.causes.slice(0, MAX_CAUSES);
   const texts = causes.map((cause) => (cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`));
   const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   const qualified = group === "" ? kind : `${kind}.${group}`;
