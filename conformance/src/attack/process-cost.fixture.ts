@@ -9,6 +9,9 @@ export interface Cost {
   readonly peakBytes: number;
 }
 
+/** Most that any refused request may cost the process that refuses it. */
+export const MOST: Cost = { processorMs: 100, peakBytes: 64 * 1024 * 1024 };
+
 /** Measures a process while `act` runs. The process must belong to the caller: its peak is reset first (proc(5), clear_refs). */
 export async function costOf(pid: number, act: () => Promise<unknown>): Promise<Cost> {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");

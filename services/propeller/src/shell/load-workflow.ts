@@ -1,6 +1,7 @@
-import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { decodeStored, MAX_STORED_BYTES } from "@flyte-ts/input-limits";
 import type { KubeClient, KubeObject, ObjectName } from "@flyte-ts/kubernetes";
 import {
   type BrokenResource,
@@ -77,7 +78,7 @@ export class WorkflowLoader {
   }
 
   async #read(field: string, uri: string): Promise<Uint8Array> {
-    const bytes = await this.blobs.get(uri);
+    const bytes = await this.blobs.get(uri, { maxBytes: MAX_STORED_BYTES });
     if (bytes === undefined) throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
     return bytes;
   }
@@ -85,7 +86,7 @@ export class WorkflowLoader {
 
 function decode<S extends DescMessage>(field: string, bytes: Uint8Array, schema: S): MessageShape<S> {
   try {
-    return fromBinary(schema, bytes);
+    return decodeStored(schema, bytes);
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause);
     throw new WorkflowFormatError(field, `what stands there is no ${schema.typeName}: ${problem}`, { cause });
