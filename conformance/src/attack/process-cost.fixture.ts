@@ -37,6 +37,15 @@ export async function leastCost(pid: number, bounds: Cost, act: () => Promise<un
   return least;
 }
 
+/** Says where a refusal cost more than {@link MOST}; nothing where it did not. */
+export async function excessOf(pid: number, act: () => Promise<unknown>): Promise<string[]> {
+  const { processorMs, peakBytes } = await leastCost(pid, MOST, act);
+  return [
+    ...(processorMs > MOST.processorMs ? [`${processorMs} ms of processor time`] : []),
+    ...(peakBytes > MOST.peakBytes ? [`${peakBytes} bytes of memory`] : []),
+  ];
+}
+
 function statusBytes(pid: number, name: string): number {
   const found = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
   if (found === null) throw new Error(`/proc/${pid}/status has no ${name}`);
