@@ -144,7 +144,7 @@ export const OBJECT_BOMBS: Readonly<Record<string, string>> = {
   brackets: "[".repeat(3_000_000),
   "a million numbers": `[${"0,".repeat(1_000_000)}0]`,
   "a million objects": `{"data":[${"{},".repeat(900_000)}{}]}`,
-  "100,000 labels that are none": `{"metadata":{"name":"x","labels":{${lines(100_000, (i) => `"?${i}":"?"`).join()}}}}`,
+  "50,000 labels that are none": `{"metadata":{"name":"x","labels":{${lines(50_000, (i) => `"?${i}":"?"`).join()}}}}`,
   "a name of three megabytes": `{"metadata":{"name":"${"a-".repeat(1_490_000)}"}}`,
 };
 

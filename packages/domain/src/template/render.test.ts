@@ -125,7 +125,8 @@ test("a million characters of names that are not closed are read once", { timeou
 
 test("a million dollars before a template are read once", { timeout: 20_000 }, () => {
   const text = `${"$".repeat(1_000_000)}x$`;
-  expect(renderTemplate([`${text}{{.namespace}}`], context)).toEqual([`${text}p-d`]);
+  // An empty value may meet a bracket that follows, so the dollar before it is doubled.
+  expect(renderTemplate([`${text}{{.namespace}}`], { ...context, namespace: "" })).toEqual([`${text}$`]);
 });
 
 function rendered(text: string): string | undefined {
