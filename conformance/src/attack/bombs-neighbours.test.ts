@@ -8,7 +8,7 @@ import { startVictim } from "./victim.fixture.js";
 const FULL = process.env.ATTACK === "full";
 /** Bombs that are under way at a time, and calls of the neighbour that are measured. */
 const AT_ONCE = 100;
-const CALLS = 1_000;
+const CALLS = 500;
 /** A busy machine makes single rounds slow: the best of these counts. */
 const ROUNDS = 5;
 
