@@ -3,6 +3,7 @@ import { mkdirSync, openSync, closeSync, readFileSync, renameSync, statSync } fr
 import { join } from "node:path";
 import { askReady } from "./ask-ready.js";
 import { cacheFolder } from "./paths.js";
+import { StackError } from "./stack-error.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Guard } from "@flyte-ts/local-servers";
 
@@ -78,7 +79,7 @@ export class SupervisedService {
   /**
    * Resolves when /readyz answers 200.
    *
-   * @throws Error with the end of the log when that takes longer than `patienceMs`.
+   * @throws StackError with the end of the log when that takes longer than `patienceMs`.
    */
   async ready(patienceMs: number): Promise<void> {
     const deadline = Date.now() + patienceMs;
@@ -95,7 +96,7 @@ export class SupervisedService {
       if (this.#failures >= 5) break;
       await sleep(ASK_AGAIN_MS);
     }
-    throw new Error(`${this.spec.name} did not become ready: ${reason}\n${this.logTail()}`);
+    throw new StackError(`${this.spec.name} did not become ready: ${reason}; its log is ${this.logFile}\n${this.logTail()}`);
   }
 
   /** Asks the service to drain and end; kills it after 15 s. */
