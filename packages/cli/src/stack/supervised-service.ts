@@ -49,6 +49,10 @@ const BUFFERS = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
 /** Between two questions to a service that starts, ms. */
 const ASK_AGAIN_MS = 50;
 
+/** Characters of a log that are read, and lines of them that are told, when a service does not become ready. */
+const LOG_TAIL = 16_000;
+const TOLD_LINES = 5;
+
 const LONGEST_LOG = 20 * 1024 * 1024;
 
 /** One service as a child process that is started again when it dies. */
@@ -107,10 +111,14 @@ export class SupervisedService {
     await this.#ended;
   }
 
-  /** The end of the log, for a person. */
+  /** The last lines of the log, for a person: without those of a stack trace, which stand in the file. */
   logTail(): string {
     try {
-      return readFileSync(this.logFile, "utf8").slice(-3_000);
+      const lines = readFileSync(this.logFile, "utf8").slice(-LOG_TAIL).split("\n");
+      return lines
+        .filter((line) => !/^\s|^$|^Node\.js v/.test(line))
+        .slice(-TOLD_LINES)
+        .join("\n");
     } catch {
       return "";
     }
