@@ -12,6 +12,9 @@ const bin = join(root, "node_modules", ".bin");
 /** Characters of a command's output that are kept to be shown when it fails. */
 const MOST_OUTPUT = 1 << 20;
 
+// A terminal or a pipe that is closed ends nothing: what runs is ended in order, by a signal.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+
 /**
  * Environment in which `node` is the bundled one of node_modules, where there is one for this platform, and stacks run
  * services from their bundles, which are as new as the rest after `ensureBuilt`.

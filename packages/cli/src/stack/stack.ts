@@ -14,7 +14,7 @@ import { stackCredentials } from "./credentials.js";
 import { makeFolders } from "./data-folder.js";
 import { isFull, lackOfRoom } from "./disk-room.js";
 import { KeptServer } from "./kept-server.js";
-import { type StackFolders, stackFolders } from "./paths.js";
+import { cacheFolder, type StackFolders, stackFolders } from "./paths.js";
 import { choosePorts } from "./ports.js";
 import { keepFilesPrivate } from "./private-folder.js";
 import type { Progress } from "./progress.js";
@@ -183,8 +183,10 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
   }
 }
 
-/** What a person is told of an error of a full disk; undefined for other errors. */
-function fullDisk(cause: unknown, { root }: StackFolders): StackError | undefined {
+/** Tells a person that a start failed for want of room; undefined when each disk that it uses has enough. */
+function fullDisk(cause: unknown, { root, postgres, nats, blobs, cluster }: StackFolders): StackError | undefined {
+  const lack = [root, postgres, nats, blobs, cluster, cacheFolder()].map(lackOfRoom).find((found) => found !== undefined);
+  if (lack !== undefined) return new StackError(`${lack} and start again`, { cause });
   if (!isFull(cause)) return undefined;
   return new StackError(`the disk that holds ${root} is full: free some space and start again`, { cause });
 }
