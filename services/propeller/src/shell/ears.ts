@@ -13,6 +13,7 @@ import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, type BusMessage, type OwnSubscription, type Subscription, withinLimits } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Observation } from "../engine/types.js";
+import { inSlices } from "./in-turns.js";
 
 export interface EarsOptions {
   readonly bus: Bus;
@@ -65,7 +66,7 @@ export class Ears {
         ownForMs: CONSUMER_LIFE_MS,
       },
       async (messages) => {
-        for (const message of messages) this.#takeTaskEvent(message);
+        await inSlices(messages, (message) => this.#takeTaskEvent(message));
         // What is not taken yet waits on the bus, which has room for it.
         await this.options.room();
       },

@@ -91,11 +91,11 @@ const PATIENCE = 6;
 /** Times that one round lets a graph begin further nodes: what begins in one round is written at once. */
 const MOST_ROOMS = 64;
 
-/** Facts that one round takes up; more wait for the next, so that a huge workflow lets others in between. */
-const MOST_FACTS = 1_000;
-
-/** Time after which a round takes up nothing more, ms: what is left waits for the next round of the workflow, and others have their turn. */
-const LONGEST_ROUND_MS = 50;
+/**
+ * Time after which a round takes up nothing more, ms: what is left waits for the next round of the workflow, and others have their turn.
+ * A node of a chain waits for two or three of these beside a workflow that always has work.
+ */
+const LONGEST_ROUND_MS = 2;
 
 /**
  * The workflows of one shard while this process holds it: the watch on them, and
@@ -246,10 +246,11 @@ export class Shard {
     }
     // What arrives while this round runs comes in the next one.
     const until = now + LONGEST_ROUND_MS;
-    const inbox = active.inbox.splice(0, MOST_FACTS);
+    const { inbox } = active;
+    const arrived = inbox.length;
     let taken = 0;
-    while (taken < inbox.length && (taken === 0 || this.options.now() < until)) this.#decide(active, inbox[taken++] as Observation);
-    if (taken < inbox.length) active.inbox = [...inbox.slice(taken), ...active.inbox];
+    while (taken < arrived && (taken === 0 || this.options.now() < until)) this.#decide(active, inbox[taken++] as Observation);
+    inbox.splice(0, taken);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
     for (let rooms = 0; rooms < MOST_ROOMS && active.run.wantsRoom && this.options.effects.hasRoom && this.options.now() < until; rooms++)
       this.#decide(active, { kind: "room" });
