@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as othersTurn, setTimeout as sleep } from "node:timers/promises";
 import {
   AckPolicy,
   DeliverPolicy,
@@ -14,6 +14,7 @@ import { BundledPublish, type Travelling } from "./bundled-publish.js";
 import { DeadLetters } from "./dead-letters.js";
 import { type Delivered, toBusMessages } from "./delivered.js";
 import { inboxPrefix } from "./inbox.js";
+import { Lanes } from "./lanes.js";
 import { fitting, isFolded, Unfoldable } from "./large-message.js";
 import { MOST_BATCH_BYTES } from "./limits.js";
 import { retry } from "./retry.js";
@@ -123,6 +124,9 @@ export interface BusOptions {
  * their own queue, be sent again, and never come to an end; a round trip takes 1 ms.
  */
 const UNACKNOWLEDGED = 128;
+
+/** After so long in handlers that wait for nothing the event loop has its turn, ms. */
+const LONGEST_TURN_MS = 2;
 
 /** Of what comes in, so many messages are taken to travel as one when it is bounded. */
 const TOGETHER = 4;
@@ -320,7 +324,8 @@ class Unopened {
 /** A durable pull consumer that outlives reconnects, restarts of the server and the loss of its consumer. */
 class PullSubscription implements OwnSubscription {
   #subjects: readonly string[];
-  readonly #queue: (BusMessage | Unopened)[] = [];
+  /** By subject, so that many messages on one keep none of another waiting. */
+  readonly #queue = new Lanes<BusMessage | Unopened>();
   readonly #suspects: Suspects;
   #closed = false;
   #working: Promise<void> | undefined;
@@ -419,7 +424,8 @@ class PullSubscription implements OwnSubscription {
   async #work(): Promise<void> {
     // Messages that arrived in the same turn of the event loop go together.
     await Promise.resolve();
-    while (this.#queue.length > 0 && !this.#closed) {
+    let turnBegan = performance.now();
+    while (this.#queue.size > 0 && !this.#closed) {
       await this.#gather();
       const batch = await this.#nextBatch();
       if (batch.length === 0) continue;
@@ -435,28 +441,33 @@ class PullSubscription implements OwnSubscription {
       }
       const now = performance.now();
       this.#gathersUntil = now + gatherTime(now - begun, this.options.gatherMs);
+      if (now - turnBegan < LONGEST_TURN_MS) continue;
+      await othersTurn();
+      turnBegan = performance.now();
     }
     this.#working = undefined;
   }
 
   /** What is to be unfolded, or handled alone, waits as it came until its turn. */
   #take(message: Delivered): void {
-    if (this.#suspects.has(message) || isFolded(message)) this.#queue.push(new Unopened(message));
-    else this.#queue.push(...this.#open(this.#suspects.watched(message)));
+    const { subject } = message;
+    if (this.#suspects.has(message) || isFolded(message)) this.#queue.push(subject, new Unopened(message));
+    else for (const part of this.#open(this.#suspects.watched(message))) this.#queue.push(subject, part);
   }
 
   async #nextBatch(): Promise<readonly BusMessage[]> {
-    let count = 0;
+    const batch: BusMessage[] = [];
     let bytes = 0;
-    for (const next of this.#queue) {
-      if (next instanceof Unopened || count === this.options.batch || bytes >= MOST_BATCH_BYTES) break;
+    for (let next = this.#queue.peek(); next !== undefined && !(next instanceof Unopened); next = this.#queue.peek()) {
+      if (batch.length === this.options.batch || bytes >= MOST_BATCH_BYTES) break;
       bytes += next.data.length;
-      count++;
+      batch.push(next);
+      this.#queue.take();
     }
-    if (count > 0) return this.#queue.splice(0, count) as BusMessage[];
-    const { message } = this.#queue.shift() as Unopened;
+    if (batch.length > 0) return batch;
+    const { message } = this.#queue.take() as Unopened;
     if (!this.#suspects.has(message)) {
-      this.#queue.unshift(...this.#open(this.#suspects.watched(message)));
+      this.#queue.unshift(message.subject, this.#open(this.#suspects.watched(message)));
       return [];
     }
     const held = await this.#suspects.hold(message);
@@ -486,7 +497,7 @@ class PullSubscription implements OwnSubscription {
 
   async #gather(): Promise<void> {
     const restMs = this.#gathersUntil - performance.now();
-    if (restMs > 0 && this.#queue.length < this.options.batch) await sleep(restMs);
+    if (restMs > 0 && this.#queue.size < this.options.batch) await sleep(restMs);
   }
 }
 

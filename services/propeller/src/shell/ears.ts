@@ -13,7 +13,6 @@ import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type Bus, type BusMessage, type OwnSubscription, type Subscription, withinLimits } from "@flyte-ts/messaging";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Observation } from "../engine/types.js";
-import { inSlices } from "./in-turns.js";
 
 export interface EarsOptions {
   readonly bus: Bus;
@@ -62,11 +61,11 @@ export class Ears {
         durable: `propeller-${identity}`,
         subjects,
         maxInFlight: 5_000,
-        batch: 500,
+        batch: 50,
         ownForMs: CONSUMER_LIFE_MS,
       },
       async (messages) => {
-        await inSlices(messages, (message) => this.#takeTaskEvent(message));
+        for (const message of messages) this.#takeTaskEvent(message);
         // What is not taken yet waits on the bus, which has room for it.
         await this.options.room();
       },
