@@ -22,6 +22,8 @@ interface Turn {
 
 /** Keys whose use is remembered before the first sweep. */
 const FEW = 1_024;
+/** For so long a key that was taken counts as one that shares the workers, ms: longer than a step of a chain takes elsewhere. */
+const SHARES_MS = 200;
 
 /**
  * A queue of keys that shares the workers' time: the key that has used least of it comes first, of equals the one that was added first
@@ -42,6 +44,9 @@ export class WorkQueue {
   readonly #again = new Set<string>();
   readonly #later = new Map<string, { at: number; timer: unknown }>();
   readonly #takers: (() => void)[] = [];
+  /** The key that was taken last, and the last one before it that is another. */
+  #last: { readonly key: string; at: number } | undefined;
+  #lastOther: { readonly key: string; at: number } | undefined;
   #virtualTime = 0;
   #added = 0;
   #sweepAt = FEW;
@@ -110,7 +115,24 @@ export class WorkQueue {
     this.#waiting.delete(key);
     this.#ended.delete(key);
     this.#working.set(key, start);
+    this.#noteTaken(key);
     return key;
+  }
+
+  #noteTaken(key: string): void {
+    const at = this.timers.now();
+    if (this.#last?.key === key) this.#last.at = at;
+    else {
+      this.#lastOther = this.#last;
+      this.#last = { key, at };
+    }
+  }
+
+  /** Whether other keys wait, or were worked on a moment ago: who has the key in hand lets them have their turn soon. */
+  isShared(key: string): boolean {
+    if (this.#waiting.size > (this.#waiting.has(key) ? 1 : 0)) return true;
+    const other = this.#last?.key === key ? this.#lastOther : this.#last;
+    return other !== undefined && this.timers.now() - other.at < SHARES_MS;
   }
 
   /** Resolves when a key waits, or when the queue is closed. Another taker may be faster. */

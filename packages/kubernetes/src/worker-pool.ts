@@ -14,7 +14,7 @@ export interface WorkerPoolOptions {
 }
 
 /** Time that rounds may use before the event loop gets its turn, ms: rounds that only compute would keep out timers and sockets. */
-const LONGEST_TURN_MS = 2;
+const LONGEST_TURN_MS = 4;
 
 /** A bounded number of workers that take keys from a queue; no two ever have one key. */
 export class WorkerPool {

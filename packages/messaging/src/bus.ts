@@ -126,7 +126,7 @@ export interface BusOptions {
 const UNACKNOWLEDGED = 128;
 
 /** After so long in handlers that wait for nothing the event loop has its turn, ms. */
-const LONGEST_TURN_MS = 2;
+const LONGEST_TURN_MS = 4;
 
 /** Of what comes in, so many messages are taken to travel as one when it is bounded. */
 const TOGETHER = 4;

@@ -35,7 +35,7 @@ export interface RunningPlugin {
 }
 
 /** Requests that are taken in one go: between these the event loop has its turn. */
-const BATCH = 32;
+const BATCH = 64;
 
 // Longer than a pod takes to stop and its neighbours' calls take to time out.
 const ACK_WAIT_MS = 60_000;

@@ -61,7 +61,7 @@ export class Ears {
         durable: `propeller-${identity}`,
         subjects,
         maxInFlight: 5_000,
-        batch: 50,
+        batch: 500,
         ownForMs: CONSUMER_LIFE_MS,
       },
       async (messages) => {

@@ -71,7 +71,8 @@ export class Outbox {
     let lane = this.#lanes.get(key);
     let begun = 0;
     if (effects.length <= AT_ONCE && (lane === undefined || lane.waiting.length === 0)) {
-      for (; begun < effects.length; begun++) {
+      const until = performance.now() + SLICE_MS;
+      for (; begun < effects.length && performance.now() < until; begun++) {
         const effect = effects[begun] as Effect;
         // The run is lost with its shard; who takes it over finds out again what is to be done.
         if (!this.options.holds(key)) return;
@@ -81,7 +82,6 @@ export class Outbox {
         }
         this.options.start(key, effect);
       }
-      if (begun === effects.length) return;
     }
     if (begun === effects.length) return;
     lane ??= this.#laneOf(key);

@@ -96,9 +96,10 @@ const MOST_ROOMS = 64;
 
 /**
  * Time after which a round takes up nothing more, ms: what is left waits for the next round of the workflow, and others have their turn.
- * A node of a chain waits for two or three of these beside a workflow that always has work.
+ * Beside others it is short, for a node of a chain waits for two or three of these beside a workflow that always has work. Alone it is
+ * long: what comes of one round is written at once and travels together.
  */
-const LONGEST_ROUND_MS = 2;
+const LONGEST_ROUND_MS = { alone: 50, shared: 4 };
 
 /**
  * The workflows of one shard while this process holds it: the watch on them, and
@@ -264,7 +265,7 @@ export class Shard {
       this.#decide(active, { kind: "resync" });
     }
     // What arrives while this round runs comes in the next one.
-    const until = now + LONGEST_ROUND_MS;
+    const until = now + LONGEST_ROUND_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
     this.#takeFacts(key, active, until);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
     for (let rooms = 0; rooms < MOST_ROOMS && active.run.wantsRoom && this.options.effects.hasRoom(key) && this.options.now() < until; rooms++)
