@@ -179,7 +179,8 @@ test.each(HOSTILE)("beside %s a chain goes on, and an abort ends it", { timeout:
   );
   expect(engines()).toBe(processes);
   expect(abortMs).toBeLessThan(ABORT_MS);
-  if (FULL) expect(Math.min(...beside)).toBeLessThanOrEqual(MOST_TIMES * quietMs);
+  // On a machine that is busy with other tests a ratio says little: the short form prints it.
+  expect(Math.min(...beside)).toBeLessThanOrEqual(FULL ? MOST_TIMES * quietMs : Number.POSITIVE_INFINITY);
 });
 
 test("sub-workflows that double without an end are refused when they are registered", async () => {

@@ -13,6 +13,7 @@ import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { BundledPublish, type Travelling } from "./bundled-publish.js";
 import { DeadLetters } from "./dead-letters.js";
 import { type Delivered, toBusMessages } from "./delivered.js";
+import { gatherTime } from "./gather-time.js";
 import { inboxPrefix } from "./inbox.js";
 import { Lanes } from "./lanes.js";
 import { fitting, isFolded, Unfoldable } from "./large-message.js";
@@ -130,9 +131,6 @@ const LONGEST_TURN_MS = 4;
 
 /** Of what comes in, so many messages are taken to travel as one when it is bounded. */
 const TOGETHER = 4;
-
-/** A handler that gathers is at work for at most a quarter of the time, until it has to gather longer than it may. */
-const GATHER_TIMES = 3;
 
 /** After so long a lost consumer is made again, at first and when that was refused, ms. */
 const AGAIN_MS = { first: 250, refused: 5_000 };
@@ -499,9 +497,4 @@ class PullSubscription implements OwnSubscription {
     const restMs = this.#gathersUntil - performance.now();
     if (restMs > 0 && this.#queue.size < this.options.batch) await sleep(restMs);
   }
-}
-
-/** How long, ms, messages come together after a batch that took so long. */
-function gatherTime(tookMs: number, gatherMs: SubscribeOptions["gatherMs"]): number {
-  return gatherMs === undefined ? 0 : Math.min(Math.max(GATHER_TIMES * tookMs, gatherMs.least), gatherMs.most);
 }

@@ -16,6 +16,8 @@ test("gives each item once, in the order of its lane, whatever is put before", (
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
       const lanes = new Lanes<string>();
       const model = new Map<string, string[]>(["a", "b", "c"].map((name) => [name, []]));
+      /** What must be the same. */
+      const taking: [string | undefined, string | undefined][] = [];
       steps.forEach(({ kind, lane }, at) => {
         const items = model.get(lane) ?? [];
         if (kind === "push") {
@@ -27,12 +29,12 @@ test("gives each item once, in the order of its lane, whatever is put before", (
         } else {
           const next = lanes.peek();
           const taken = lanes.take();
-          expect(taken).toBe(next);
-          if (taken !== undefined) expect(model.get(taken.slice(0, 1))?.shift()).toBe(taken);
+          taking.push([next, taken], [taken, model.get(taken?.slice(0, 1) ?? "")?.shift()]);
         }
         expect(lanes.size).toBe([...model.values()].flat().length);
         expect(lanes.peek() === undefined).toBe(lanes.size === 0);
       });
+      for (const [one, other] of taking) expect(one).toBe(other);
     }),
   );
 });

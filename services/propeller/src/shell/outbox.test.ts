@@ -40,11 +40,17 @@ async function rest(started: readonly string[]): Promise<void> {
 
 test("starts a few effects at once, and many in their order in turn with those of others", async () => {
   const { outbox, started, of } = stage();
-  outbox.perform("large", Array.from({ length: 50_000 }, (_, index) => tell(index)));
+  outbox.perform(
+    "large",
+    Array.from({ length: 50_000 }, (_, index) => tell(index)),
+  );
   expect(of("large").length).toBeLessThan(50_000);
   outbox.perform("small", [tell(1), tell(2)]);
   expect(of("small")).toEqual(["1", "2"]);
-  outbox.perform("middle", Array.from({ length: 100 }, (_, index) => tell(index)));
+  outbox.perform(
+    "middle",
+    Array.from({ length: 100 }, (_, index) => tell(index)),
+  );
   while (of("middle").length < 100) await new Promise((resolve) => setImmediate(resolve));
   expect(of("large").length).toBeLessThan(50_000);
   outbox.perform("large", [tell(50_000)]);
@@ -125,8 +131,14 @@ test("of a run that was let go what waits is started without answers, unless the
 test("tells of an effect that cannot be started, and drops what waits behind it", async () => {
   const { outbox, started, failed, of, state } = stage();
   state.throws = "70";
-  outbox.perform("a", Array.from({ length: 100 }, (_, index) => tell(index)));
-  outbox.perform("b", Array.from({ length: 70 }, (_, index) => tell(index)));
+  outbox.perform(
+    "a",
+    Array.from({ length: 100 }, (_, index) => tell(index)),
+  );
+  outbox.perform(
+    "b",
+    Array.from({ length: 70 }, (_, index) => tell(index)),
+  );
   await rest(started);
   expect(failed.map(String)).toEqual(["Error: planned"]);
   expect(of("a")).toHaveLength(70);

@@ -129,7 +129,15 @@ export class Outbox {
   }
 
   #laneOf(key: string): Lane {
-    const lane: Lane = { key, waiting: [], next: 0, unanswered: new Map(), heardAt: this.options.now(), onRoom: undefined, forgotten: false };
+    const lane: Lane = {
+      key,
+      waiting: [],
+      next: 0,
+      unanswered: new Map(),
+      heardAt: this.options.now(),
+      onRoom: undefined,
+      forgotten: false,
+    };
     this.#lanes.set(key, lane);
     return lane;
   }

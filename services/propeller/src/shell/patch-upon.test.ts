@@ -64,7 +64,10 @@ test("a deletion that was asked for meanwhile is no change to the status, unless
   const { base } = store;
   const deletion = () => {
     const { metadata } = store.object;
-    store.object = { ...store.object, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z", generation: metadata.generation! + 1 } };
+    store.object = {
+      ...store.object,
+      metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z", generation: metadata.generation! + 1 },
+    };
     store.change({ metadata: { annotations: { a: "1" } } });
   };
   deletion();

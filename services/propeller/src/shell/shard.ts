@@ -27,6 +27,7 @@ import { othersTurn } from "./in-turns.js";
 import { objectName } from "./object-name.js";
 import type { StatusWriter } from "./status-writer.js";
 import { EngineFault, Faults, inEngine } from "../shell-core/engine-fault.js";
+import { LONGEST_ROUND_MS, MOST_ROOMS } from "./round-limits.js";
 import { shellNotice } from "./shell-notice.js";
 import { type GivenUpWorkflow, takeLeave, takeUp } from "./take-up.js";
 
@@ -90,16 +91,6 @@ const ABORTS_STORED_WITHIN_MS = 5_000;
 
 /** Failures in a row after which a workflow's owner is told, some seconds: what was away for a moment is there again. */
 const PATIENCE = 6;
-
-/** Times that one round lets a graph begin further nodes: what begins in one round is written at once. */
-const MOST_ROOMS = 64;
-
-/**
- * Time after which a round takes up nothing more, ms: what is left waits for the next round of the workflow, and others have their turn.
- * Beside others it is short, for a node of a chain waits for two or three of these beside a workflow that always has work. Alone it is
- * long: what comes of one round is written at once and travels together.
- */
-const LONGEST_ROUND_MS = { alone: 50, shared: 4 };
 
 /**
  * The workflows of one shard while this process holds it: the watch on them, and
@@ -268,7 +259,11 @@ export class Shard {
     const until = now + LONGEST_ROUND_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
     this.#takeFacts(key, active, until);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
-    for (let rooms = 0; rooms < MOST_ROOMS && active.run.wantsRoom && this.options.effects.hasRoom(key) && this.options.now() < until; rooms++)
+    for (
+      let rooms = 0;
+      rooms < MOST_ROOMS && active.run.wantsRoom && this.options.effects.hasRoom(key) && this.options.now() < until;
+      rooms++
+    )
       this.#decide(active, { kind: "room" });
     this.#settle(key, active);
     end();
