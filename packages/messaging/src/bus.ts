@@ -140,7 +140,6 @@ const STORED_MS = 5_000;
 
 /** The consumer is there with another configuration. */
 const CONSUMER_EXISTS = 10148;
-
 const STREAM_NOT_FOUND = 10059;
 
 /** There is no such consumer, or not even the stream. */

@@ -259,12 +259,8 @@ export class Shard {
     const until = now + LONGEST_ROUND_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
     this.#takeFacts(key, active, until);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
-    for (
-      let rooms = 0;
-      rooms < MOST_ROOMS && active.run.wantsRoom && this.options.effects.hasRoom(key) && this.options.now() < until;
-      rooms++
-    )
-      this.#decide(active, { kind: "room" });
+    const mayBegin = () => active.run.wantsRoom && this.options.effects.hasRoom(key) && this.options.now() < until;
+    for (let rooms = 0; rooms < MOST_ROOMS && mayBegin(); rooms++) this.#decide(active, { kind: "room" });
     this.#settle(key, active);
     end();
   }
@@ -282,11 +278,10 @@ export class Shard {
 
   /** Reads the resource and walks it once. */
   async #load(key: string): Promise<ActiveRun | undefined> {
-    const { reads } = this.options;
     const fault = this.#faults.verdict(key);
     // One that has just been made was written by nobody else.
     const notOlderThan = this.#isNew.has(key) ? this.#informer?.get(key)?.metadata.resourceVersion : undefined;
-    const taken = await reads.run(() =>
+    const taken = await this.options.reads.run(() =>
       fault === undefined ? takeUp(key, { ...this.options, notOlderThan }) : takeLeave(key, this.options, fault),
     );
     if (this.#stopped) return undefined;
