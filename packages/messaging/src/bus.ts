@@ -441,8 +441,11 @@ class PullSubscription implements OwnSubscription {
 
   /** What is to be unfolded, or handled alone, waits as it came until its turn. */
   #take(message: Delivered): void {
-    if (this.#suspects.has(message) || isFolded(message)) this.#queue.push(new Unopened(message));
-    else this.#queue.push(...this.#open(this.#suspects.watched(message)));
+    const suspected = this.#suspects.has(message);
+    if (suspected && !this.#suspects.queues(message)) return;
+    if (!suspected) this.#suspects.take(message);
+    if (suspected || isFolded(message)) this.#queue.push(new Unopened(message));
+    else this.#queue.push(...this.#open(message));
   }
 
   async #nextBatch(): Promise<readonly BusMessage[]> {
@@ -456,7 +459,7 @@ class PullSubscription implements OwnSubscription {
     if (count > 0) return this.#queue.splice(0, count) as BusMessage[];
     const { message } = this.#queue.shift() as Unopened;
     if (!this.#suspects.has(message)) {
-      this.#queue.unshift(...this.#open(this.#suspects.watched(message)));
+      this.#queue.unshift(...this.#open(message));
       return [];
     }
     const held = await this.#suspects.hold(message);

@@ -9,7 +9,7 @@ import type { Outgoing } from "./stored-publish.js";
 const SUSPECTED_FROM = 3;
 /** Age of a process up to which it suspects messages, ms: what ends processes comes back to one that has just started. */
 const SUSPECTS_FOR_MS = 600_000;
-/** Messages that were handed back and are remembered. */
+/** Messages that this process took and that are remembered. */
 const MOST_REMEMBERED = 100_000;
 /** Pause before a message comes again while the server does not answer, ms. */
 const AGAIN_MS = 5_000;
@@ -26,37 +26,54 @@ interface SuspectsParts {
 }
 
 /**
- * Bounds how often a message may end the processes that take it. A message that was delivered before, and was not handed back by this
- * process, is handled alone while a copy of it stands among the dead letters. The copy goes when the message is settled. Who finds a copy of a
- * message that nobody has settled for twice the acknowledgement time leaves it there, and the message is not handled any more.
+ * Bounds how often a message may end the processes that take it. A message that was delivered before, and that this process has not taken
+ * yet, is handled alone while a copy of it stands among the dead letters. The copy goes when the message is settled, and is renewed until
+ * then: an outage of what the handler needs may last long. Who finds a copy of a message that nobody has settled or renewed for twice the
+ * acknowledgement time leaves it there, and the message is not handled any more.
  */
 export class Suspects {
-  readonly #handedBack = new Set<number>();
-  readonly #inHand = new Set<number>();
+  /** What this process took and outlived: that it comes again says that settling it took long. */
+  readonly #taken = new Set<number>();
+  /** Copies in hand, with what renews them. */
+  readonly #inHand = new Map<number, NodeJS.Timeout>();
+  /** Suspects that wait for their turn. */
+  readonly #waiting = new Set<number>();
 
   constructor(private readonly parts: SuspectsParts) {}
 
   has({ seq, info }: Delivered): boolean {
     if (info.deliveryCount < SUSPECTED_FROM || performance.now() > SUSPECTS_FOR_MS) return false;
-    return !this.#handedBack.has(seq) && !this.#inHand.has(seq);
+    return !this.#taken.has(seq) && !this.#inHand.has(seq);
   }
 
-  /** Remembers whether this process hands the message back. */
-  watched(message: Delivered): Delivered {
-    if (message.info.deliveryCount < SUSPECTED_FROM - 1) return message;
-    return this.#around(message, () => undefined);
+  /** Remembers that this process takes the message. */
+  take({ seq }: Delivered): void {
+    if (performance.now() > SUSPECTS_FOR_MS) {
+      this.#taken.clear();
+      return;
+    }
+    if (this.#taken.size >= MOST_REMEMBERED) this.#taken.clear();
+    this.#taken.add(seq);
+  }
+
+  /** Reports whether a suspect is to wait for its turn; one that waits already is delivered again in vain. */
+  queues({ seq }: Delivered): boolean {
+    if (this.#waiting.has(seq)) return false;
+    this.#waiting.add(seq);
+    return true;
   }
 
   /** Gives a suspect out to be handled alone; undefined when it is put aside, or comes again later. */
   async hold(message: Delivered): Promise<Delivered | undefined> {
     const { deadLetters, ackWaitMs } = this.parts;
     const letter = this.#letterOf(message);
+    this.#waiting.delete(message.seq);
     try {
       const since = await deadLetters.heldSince(letter);
       if (since === undefined) {
         await deadLetters.hold(letter);
-        this.#inHand.add(message.seq);
-        return this.#around(message, () => this.#release(message.seq));
+        this.#inHand.set(message.seq, this.#renewing(letter));
+        return this.#released(message);
       }
       // Its holder may be slow.
       const leftMs = since + 2 * ackWaitMs - Date.now();
@@ -71,7 +88,7 @@ export class Suspects {
 
   /** Nothing is in hand any more: this process ends in order. */
   async close(): Promise<void> {
-    await Promise.all([...this.#inHand].map((seq) => this.#release(seq)));
+    await Promise.all([...this.#inHand.keys()].map((seq) => this.#release(seq)));
   }
 
   async #putAside(message: Delivered, letter: DeadLetter): Promise<void> {
@@ -89,8 +106,22 @@ export class Suspects {
     message.ack();
   }
 
+  #renewing(letter: DeadLetter): NodeJS.Timeout {
+    const { deadLetters, logger, ackWaitMs } = this.parts;
+    const renew = (): void => {
+      deadLetters
+        .hold(letter)
+        .catch((error: unknown) => logger.warn({ durable: letter.durable, error: String(error) }, "the copy of a suspected message is not renewed"));
+    };
+    return setInterval(renew, ackWaitMs).unref();
+  }
+
   async #release(seq: number): Promise<void> {
-    if (!this.#inHand.delete(seq)) return;
+    const renewing = this.#inHand.get(seq);
+    if (renewing === undefined) return;
+    clearInterval(renewing);
+    this.#inHand.delete(seq);
+    this.#taken.add(seq);
     const { deadLetters, durable, logger } = this.parts;
     await deadLetters
       .forget({ durable, id: String(seq) })
@@ -99,28 +130,17 @@ export class Suspects {
       );
   }
 
-  #around(message: Delivered, before: () => Promise<void> | undefined): Delivered {
+  /** Takes the copy away before the message is settled. */
+  #released(message: Delivered): Delivered {
     const { subject, data, headers, seq, info } = message;
-    const then = (settle: () => void): void => {
-      const done = before();
-      if (done === undefined) settle();
-      else void done.then(settle);
-    };
     return {
       subject,
       data,
       headers,
       seq,
       info,
-      ack: () => {
-        this.#handedBack.delete(seq);
-        then(() => message.ack());
-      },
-      nak: (delayMs) => {
-        if (this.#handedBack.size >= MOST_REMEMBERED) this.#handedBack.clear();
-        this.#handedBack.add(seq);
-        then(() => message.nak(delayMs));
-      },
+      ack: () => void this.#release(seq).then(() => message.ack()),
+      nak: (delayMs) => void this.#release(seq).then(() => message.nak(delayMs)),
     };
   }
 
