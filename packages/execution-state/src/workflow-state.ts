@@ -3,6 +3,7 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { ErrorFact, WorkflowFact } from "./facts.js";
 import { ifChanged } from "./if-changed.js";
 import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
+import { earliest } from "./progress.js";
 
 /** What events have told of an execution so far. */
 export interface WorkflowState {
@@ -75,11 +76,14 @@ export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bi
   });
 }
 
-/** The earliest start that was told by an event; else what an end says of it, which any event that comes late replaces. */
+/** The earliest start that was told by an event; else what an end says of it, and a start that was shown does not move on (progress.ts). */
 function startOf(state: WorkflowState, fact: WorkflowFact, order: bigint): Pick<WorkflowState, "startedAt" | "startedOrder"> {
   const { startedAt, startedOrder, acceptedAt } = state;
   if (fact.phase === WorkflowExecution_Phase.RUNNING && (startedOrder === NO_ORDER || order < startedOrder))
-    return { startedAt: later(fact.occurredAt, acceptedAt), startedOrder: order };
+    return {
+      startedAt: later(earliest(startedOrder === TERMINAL_ORDER ? startedAt : undefined, fact.occurredAt), acceptedAt),
+      startedOrder: order,
+    };
   if (fact.startedAt !== undefined && startedOrder === NO_ORDER)
     return { startedAt: later(fact.startedAt, acceptedAt), startedOrder: TERMINAL_ORDER };
   return { startedAt, startedOrder };

@@ -41,9 +41,9 @@ function checkStatus(status: Field): void {
 function checkNode(node: Field): void {
   for (const key of ["phase", "attempts", "systemFailures"]) node.at(key).optional((field) => field.count());
   for (const key of ["queuedAt", "startedAt", "stoppedAt", "lastUpdatedAt", "laStartedAt"]) checkTime(node.at(key));
-  for (const key of ["message", "parentNode"]) node.at(key).optional((field) => field.string());
+  for (const key of ["message", "parentNode", "childExecution", "deckUri"]) node.at(key).optional((field) => field.string());
   node.at("cached").optional((field) => field.boolean());
-  for (const key of ["branchStatus", "workflowNodeStatus", "gateNodeStatus", "dynamicNodeStatus", "TaskNodeStatus", "error"])
+  for (const key of ["branchStatus", "workflowNodeStatus", "gateNodeStatus", "dynamicNodeStatus", "TaskNodeStatus", "error", "catalog"])
     node.at(key).optional((field) => field.object());
   for (const [, child] of node.at("subNodeStatus").entries()) checkNode(child);
 }

@@ -451,7 +451,12 @@ describe("a gate that sleeps", () => {
     expect(next.takeTold()).toEqual([]);
     next.advance(2_000);
     expect(next.takeTold()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
-    expect(next.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, gateNodeStatus: { phase: 1 }, stoppedAt: expect.any(String) });
+    expect(next.resource.status.nodeStatus?.["n0"]).toEqual({
+      phase: 5,
+      gateNodeStatus: { phase: 1 },
+      startedAt: "2026-11-21T10:00:00Z",
+      stoppedAt: expect.any(String),
+    });
   });
 
   it("is stopped at once when the workflow is aborted", () => {
