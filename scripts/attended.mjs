@@ -2,6 +2,7 @@
 // go to it, and so does the end of the npm that started this process.
 // Written for the Node that a machine happens to have, without dependencies.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -58,18 +59,32 @@ export function statusOf({ code, signal }) {
   return signal ? 128 + (constants.signals[signal] ?? 1) : (code ?? 1);
 }
 
+/** Names of programs that run an npm script, or that a container is started with to run one. */
+const RUNNERS = /\b(npm|npx|pnpm|yarn|bun|node|nodejs|sh|ash|bash|dash|zsh)\b/;
+
 /**
  * Calls back once when the process that started this one has ended, if that was npm or the shell of an npm script: npm passes SIGTERM
  * and SIGINT to its script, but the shell between them passes nothing on, and neither does an npm that is killed or loses its terminal.
+ * It may have ended before this process could look, of a closed output for instance: then some init is the parent already.
  */
 function watchParent(gone) {
   if (process.env.npm_lifecycle_event === undefined) return undefined;
   const parent = process.ppid;
+  const orphaned = !mayRunScripts(parent);
   const timer = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (process.ppid === parent && !orphaned) return;
     clearInterval(timer);
     gone();
   }, PARENT_POLL_MS);
   timer.unref();
   return timer;
+}
+
+/** Whether a process may be one that runs npm scripts; any but the first may where commands of other processes cannot be read. */
+function mayRunScripts(pid) {
+  try {
+    return RUNNERS.test(readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
+  } catch {
+    return pid !== 1;
+  }
 }

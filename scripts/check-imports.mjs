@@ -39,7 +39,7 @@ const TABLE = {
   "packages/compiler": ["idl", "domain"],
   "packages/config": ["http-policy"],
   "packages/telemetry": ["config", "http-policy"],
-  "packages/kubernetes": infrastructure,
+  "packages/kubernetes": [...infrastructure, "heap"],
   "packages/postgres": infrastructure,
   "packages/messaging": [...infrastructure, "input-limits"],
   "packages/blobstore": infrastructure,

@@ -31,6 +31,7 @@ const PARTS = {
   ...(process.getuid?.() === 0 ? { "one-node": { files: ["conformance/src/one-node"], environment: { E2E_KUBERNETES: "1" } } } : {}),
   // Needs the registries of npm and PyPI.
   platforms: { files: ["conformance/src/structure/platform-resolution.test.ts"], environment: { PLATFORMS: "resolve" } },
+  attack: { files: ["conformance/src/attack/neighbours.test.ts"], environment: { ATTACK: "full" } },
   leases: { files: ["packages/kubernetes/src/shard-lease"], environment: { SHARD_SEEDS: "5000" } },
 };
 

@@ -12,6 +12,9 @@ const bin = join(root, "node_modules", ".bin");
 /** Characters of a command's output that are kept to be shown when it fails. */
 const MOST_OUTPUT = 1 << 20;
 
+// A terminal or a pipe that is closed ends nothing: what runs is ended in order, by a signal.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+
 /**
  * Environment in which `node` is the bundled one of node_modules, where there is one for this platform, and stacks run
  * services from their bundles, which are as new as the rest after `ensureBuilt`.
@@ -59,15 +62,22 @@ export async function becomeCli(args) {
   process.exit(statusOf(await attended(nodeProgram(), [cli, ...args], { stdio, env: environment() })));
 }
 
-/** Installs what the lock file names, unless it is there. Ends this process with one line when no Node that is new enough comes of it. */
+/** Installs what the lock file names, unless it is there. Ends this process with one line when npm or a Node that is new enough is missing. */
 export async function ensureInstalled() {
   const problem = problemBeforeInstall(thisMachine());
   if (problem !== undefined) refuse(problem);
+  // Building needs it too.
+  if (!isOnPath("npm"))
+    refuse("npm is not on the PATH: install it (it comes with Node, https://nodejs.org), or add its folder to the PATH");
   const installed = join(root, "node_modules", ".package-lock.json");
   const wanted = join(root, "package-lock.json");
   const isThere = existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs;
   if (!isThere) await step("installing dependencies (npm ci)", () => quietly("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]));
   nodeProgram();
+}
+
+function isOnPath(program) {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
 export async function ensureBuilt() {

@@ -22,11 +22,34 @@ const accessKeyId = `flyte${secret("blobKeyId", 6)}`;
 const secretAccessKey = secret("blobSecretKey");
 // Opens the logs of pods, and nothing else: links to logs carry it.
 const logToken = secret("clusterLogToken");
-const { FLYTE_TS_PORT: apiPort = "30080", FLYTE_TS_CLUSTER_PORT: clusterPort = "30086" } = process.env;
+const { FLYTE_TS_PORT: apiPort = "30080", FLYTE_TS_CLUSTER_PORT: clusterPort = "30086", FLYTE_TS_AUTH: mode = "open" } = process.env;
+if (mode !== "open" && mode !== "required") {
+  process.stderr.write(`FLYTE_TS_AUTH must be open or required, is ${JSON.stringify(mode)}\n`);
+  process.exit(1);
+}
+const signIn = mode === "required";
+/** Issuer of tokens, as clients see it. */
+const publicUrl = process.env.FLYTE_TS_PUBLIC_URL || `http://localhost:${apiPort}`;
 write(keptFile, JSON.stringify(kept, null, 2), { mode: 0o600 });
 
 const databaseUrl = (name) => `postgresql://flyte:${database}@postgres:5432/${name}`;
 const bus = (user) => ({ nats: { url: `nats://${user}:${busPasswords[user]}@nats:4222` } });
+/** Folder in which admin leaves the secrets of the services that call it. */
+const SIGN_IN = "/sign-in";
+const adminAuth = {
+  auth: {
+    mode: "required",
+    publicUrl,
+    builtIn: { secretsFolder: SIGN_IN },
+    roles: [
+      { subject: "admin", role: "admin" },
+      { subject: "flytekit", role: "contributor" },
+    ],
+  },
+};
+const caller = (clientId) => ({
+  admin: { auth: { clientId, clientSecretFile: `${SIGN_IN}/${clientId}`, tokenEndpoint: "http://api:30080/oauth2/token" } },
+});
 const s3 = { storage: { s3: { accessKeyId, secretAccessKey } } };
 
 const podLog = `http://localhost:${clusterPort}/${logToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
@@ -47,12 +70,12 @@ const files = {
     allowedOrigins: ["localhost", "127.0.0.1"].map((host) => `http://${host}:${apiPort}`),
   },
   "cluster/keys.yaml": { logToken, podEnv: { FLYTE_AWS_ACCESS_KEY_ID: accessKeyId, FLYTE_AWS_SECRET_ACCESS_KEY: secretAccessKey } },
-  "services/admin.yaml": { database: { url: databaseUrl("flyteadmin") }, ...bus("admin"), ...s3 },
-  "services/datacatalog.yaml": { database: { url: databaseUrl("datacatalog") }, ...s3 },
-  "services/scheduler.yaml": { database: { url: databaseUrl("scheduler") } },
-  "services/propeller.yaml": { ...bus("propeller"), ...s3 },
-  "services/plugin-pod.yaml": { ...bus("plugin-pod"), ...s3, logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }] },
-  "services/plugin-echo.yaml": bus("plugin-echo"),
+  "admin/admin.yaml": { database: { url: databaseUrl("flyteadmin") }, ...bus("admin"), ...s3, ...(signIn && adminAuth) },
+  "datacatalog/datacatalog.yaml": { database: { url: databaseUrl("datacatalog") }, ...s3 },
+  "scheduler/scheduler.yaml": { database: { url: databaseUrl("scheduler") }, ...(signIn && caller("flytescheduler")) },
+  "propeller/propeller.yaml": { ...bus("propeller"), ...s3, ...(signIn && caller("flytepropeller")) },
+  "plugin-pod/plugin-pod.yaml": { ...bus("plugin-pod"), ...s3, logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }] },
+  "plugin-echo/plugin-echo.yaml": bus("plugin-echo"),
 };
 // JSON is YAML.
 for (const [name, content] of Object.entries(files)) {

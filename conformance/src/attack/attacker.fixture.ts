@@ -40,8 +40,8 @@ export function openAttacker(port: number): Attacker {
   let session: ClientHttp2Session | undefined;
   const connected = (): ClientHttp2Session => {
     if (session === undefined || session.closed || session.destroyed) {
-      session = connect(`http://127.0.0.1:${port}`);
-      // A refused connection shows in the streams on it.
+      session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 });
+      // Requests that the server refuses before they are sent stay in this memory, MB. A refused connection shows in the streams on it.
       session.on("error", () => undefined);
     }
     return session;

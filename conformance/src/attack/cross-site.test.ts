@@ -136,6 +136,13 @@ const REQUESTS: readonly (readonly [string, string])[] = [
   ["PUT", "/api/v1/projects/flytesnacks"],
   ["DELETE", "/api/v1/namespaces/flytesnacks-development"],
   ["OPTIONS", "/api/v1/tasks"],
+  // Triggers, sign-in, health and monitoring.
+  ["POST", "/api/v1/trigger_webhooks/flytesnacks/development/hook"],
+  ["POST", "/oauth2/token"],
+  ["GET", "/login"],
+  ["GET", "/healthz"],
+  ["GET", "/readyz"],
+  ["GET", "/jsz"],
 ];
 
 /** Whether a browser keeps the answer from the page, and nothing was done for it. */
@@ -148,7 +155,13 @@ function isRefused(method: string, { status, headers }: RawAnswer, origin: strin
 
 test("the listeners are those of a whole stack", () => {
   const names = new Set(listeners.map(({ name }) => name));
-  for (const name of ["admin", "propeller", "local-blobstore", "local-cluster"]) expect(names).toContain(name);
+  const services = ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo", "local-blobstore", "local-cluster"];
+  for (const name of services) expect(names).toContain(name);
+  const commands = [...names].join("\n");
+  for (const server of ["nats-server", "postgres"]) expect(commands).toContain(server);
+  // Each service has a port for health and metrics.
+  const ports = new Map(services.map((name) => [name, listeners.filter((listener) => listener.name === name).length]));
+  expect([...ports].filter(([, count]) => count === 0)).toEqual([]);
 });
 
 test("the listeners are bound to loopback alone", () => {

@@ -12,7 +12,8 @@ const ofTask = (name: string) => ({
   case: "taskNode" as const,
   value: { reference: { case: "referenceId" as const, value: idOf(ResourceType.TASK, name) } },
 });
-const fromInput = [{ var: "duration", binding: { value: { case: "promise" as const, value: { nodeId: "", var: "duration" } } } }];
+const FROM_INPUT = { nodeId: "", var: "duration" };
+const fromInput = [{ var: "duration", binding: { value: { case: "promise" as const, value: FROM_INPUT } } }];
 
 function idOf(resourceType: ResourceType, name: string): Identifier {
   return create(IdentifierSchema, { ...TARGET, resourceType, name });
@@ -91,6 +92,32 @@ export async function registerWideMaps(client: FlyteClient, maps: number, items:
     }),
   );
   return registered(client, template(`hostile.maps-${maps}x${items}`, nodes));
+}
+
+/** An array of `outer` sub-workflows, each with an array of `inner` items. Resolves to the launch plan. */
+export async function registerMapOfMaps(client: FlyteClient, outer: number, inner: number): Promise<Identifier> {
+  const name = `hostile.nested-${outer}x${inner}`;
+  const lists = (items: number) => [
+    {
+      var: "duration",
+      binding: {
+        value: {
+          case: "collection" as const,
+          value: { bindings: Array.from({ length: items }, () => ({ value: { case: "promise" as const, value: FROM_INPUT } })) },
+        },
+      },
+    },
+  ];
+  const array = (id: string, items: number, target: NodeInit["target"], isOriginalSubNodeInterface: boolean): NodeInit => ({
+    id,
+    metadata: { name: id },
+    inputs: lists(items),
+    target: { case: "arrayNode", value: { node: { id: "item", metadata: { name: "item" }, target }, isOriginalSubNodeInterface } },
+  });
+  const reference = { case: "subWorkflowRef" as const, value: idOf(ResourceType.WORKFLOW, `${name}.inner`) };
+  return registered(client, template(name, [array("outer", outer, { case: "workflowNode", value: { reference } }, true)]), [
+    template(`${name}.inner`, [array("inner", inner, ofTask(SLEEPER_OF_MAPS), false)]),
+  ]);
 }
 
 /** One node whose metadata takes `bytes`: a closure of that size. Resolves to the launch plan. */

@@ -5,6 +5,7 @@ import { processesOf } from "../stack/stack-fixture.js";
 export interface Listener {
   /** Program or configuration file of the process, as its command line names it. */
   readonly name: string;
+  readonly pid: number;
   readonly port: number;
   /** Address that it is bound to, as /proc/net/tcp writes it: hexadecimal, each word in the machine's byte order. */
   readonly address: string;
@@ -19,7 +20,7 @@ export function listenersOf(folder: string): Listener[] {
   return processesOf(folder).flatMap(({ pid, command }) =>
     socketsOf(pid).flatMap((inode) => {
       const found = bySocket.get(inode);
-      return found === undefined ? [] : [{ name: nameOf(command, folder), ...found }];
+      return found === undefined ? [] : [{ name: nameOf(command, folder), pid, ...found }];
     }),
   );
 }

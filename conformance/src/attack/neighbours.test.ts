@@ -1,25 +1,39 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { createKubeClient, type KubeObject } from "@flyte-ts/kubernetes";
+import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ExecutionName, waitForEnd } from "../stack/executions.js";
+import { spoiltCopies, until } from "../stack/poisoned.js";
 import { registerShellWorkflow } from "../stack/shell-tasks.js";
 import { registerSleepChain, sleepInputs } from "../stack/sleep-chain.js";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
-import { registerDoubling, registerGates, registerLargeClosure, registerSleepers, registerWideMaps } from "./hostile-workflows.fixture.js";
+import {
+  registerDoubling,
+  registerGates,
+  registerLargeClosure,
+  registerMapOfMaps,
+  registerSleepers,
+  registerWideMaps,
+} from "./hostile-workflows.fixture.js";
 
 // Runs a small workflow beside executions that are made to exhaust propeller, admin and the kubelet, and aborts those.
+const FULL = process.env.ATTACK === "full";
 const CHAIN = 20;
 const RUNS = 5;
 /** Sleepers of hostile workflows outlast the test. */
 const LONG_MS = 3_600_000;
-/** Longer than any abort should take on a machine that is busy with other tests. */
-const ABORT_MS = 60_000;
+/** In the short form longer than any abort should take on a machine that is busy with other tests. */
+const ABORT_MS = FULL ? 10_000 : 60_000;
+/** In the full form the neighbour's best round of several takes so many times its best round alone, at most. */
+const MOST_TIMES = 2;
+const ROUNDS = FULL ? 12 : 1;
 
 let stack: RunningStack;
 let client: FlyteClient;
 let chain: Identifier;
-let quietMs: number;
 let processes: string;
 beforeAll(async () => {
   stack = await startStack(["--no-example"]);
@@ -27,7 +41,6 @@ beforeAll(async () => {
   chain = await registerSleepChain(client, CHAIN);
   await registerSleepers(client);
   await medianMs();
-  quietMs = await medianMs();
   processes = engines();
 }, 300_000);
 afterAll(async () => {
@@ -57,42 +70,117 @@ async function medianMs(): Promise<number> {
   return durations.sort((a, b) => a - b)[RUNS >> 1] ?? 0;
 }
 
+/** Rounds of the neighbour's chain until one takes no longer than wanted. */
+async function rounds(wantedMs: number): Promise<readonly number[]> {
+  const took: number[] = [];
+  while (took.length < ROUNDS && Math.min(...took) > wantedMs) took.push(await medianMs());
+  return took;
+}
+
 /** Waits until the hostile execution runs, so that the neighbour meets it at work. */
 async function running(id: ExecutionName): Promise<void> {
   const phase = async () => (await client.admin.getExecution({ id })).closure?.phase;
   await expect.poll(phase, { timeout: 60_000 }).not.toBe(WorkflowExecution_Phase.UNDEFINED);
 }
 
-const HOSTILE: readonly (readonly [string, () => Promise<ExecutionName>])[] = [
-  ["sub-workflows that double up to the limit", async () => start(await registerDoubling(client, 14), LONG_MS)],
-  ["ten maps of 10,000 items", async () => start(await registerWideMaps(client, 10, 10_000), LONG_MS)],
-  ["a closure of 48 MiB", async () => start(await registerLargeClosure(client, 5_000, 48 * 1024 * 1024), LONG_MS)],
-  ["2,000 gates and their signals", async () => start(await registerGates(client, 2_000), 0)],
+interface Hostile {
+  readonly id: ExecutionName;
+  /** Ends what goes on beside the execution itself, and asserts that it went on. */
+  readonly stop?: () => Promise<void>;
+}
+
+/** Sets the signals of all gates but the first, all at once and again until each is set. */
+async function floodedGates(gates: number): Promise<Hostile> {
+  const id = await start(await registerGates(client, gates), 0);
+  const flood = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
+  const value = {
+    value: {
+      case: "scalar" as const,
+      value: { value: { case: "primitive" as const, value: { value: { case: "boolean" as const, value: true } } } },
+    },
+  };
+  let stopped = false;
+  let calls = 0;
+  const set = async (index: number): Promise<void> => {
+    while (!stopped) {
+      calls++;
+      const done = await flood.signals.setSignal({ id: { executionId: id, signalId: `s${index}` }, value }).then(
+        () => true,
+        () => false,
+      );
+      if (done) return;
+      await sleep(500);
+    }
+  };
+  const all = Promise.all(Array.from({ length: gates - 1 }, (_, index) => set(index + 1)));
+  const stop = async () => {
+    stopped = true;
+    await all;
+    flood.close();
+    expect(calls).toBeGreaterThanOrEqual(gates - 1);
+  };
+  return { id, stop };
+}
+
+/** Goes on writing resources that cannot be read, like that of an execution that sleeps. */
+async function besidePoison(): Promise<Hostile> {
+  const kube = await createKubeClient({ kubeconfig: stack.kubeconfig });
+  const id = await start(await registerSleepChain(client, 3), LONG_MS);
+  const read = (name: string) => kube.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace: `${id.project}-${id.domain}`, name });
+  const like = await until(() => read(id.name));
+  const spoilt = spoiltCopies(kube, like, "poison");
+  const stop = async () => {
+    await spoilt.stop();
+    expect(spoilt.made()).toBeGreaterThan(5);
+    await until(async () => ((await read("poison0"))?.metadata.finalizers?.length ?? 0) === 0 || undefined);
+    await kube.close();
+  };
+  return { id, stop };
+}
+
+const only = async (id: Promise<ExecutionName>): Promise<Hostile> => ({ id: await id });
+const sleepers = async (launchPlan: Promise<Identifier>): Promise<Hostile> => only(start(await launchPlan, LONG_MS));
+
+const HOSTILE: readonly (readonly [string, () => Promise<Hostile>])[] = [
+  ["sub-workflows that double up to the limit", () => sleepers(registerDoubling(client, FULL ? 15 : 14))],
+  ["ten maps of 10,000 items", () => sleepers(registerWideMaps(client, 10, 10_000))],
+  ["a map of 316 maps of 316 items", () => sleepers(registerMapOfMaps(client, 316, 316))],
+  ["a closure near the limit of requests", () => sleepers(registerLargeClosure(client, 5_000, (FULL ? 60 : 48) * 1024 * 1024))],
+  ["resources that cannot be read", besidePoison],
+  [`gates and their signals, all set at once`, () => floodedGates(FULL ? 10_000 : 2_000)],
   [
     "a task that logs a gigabyte",
     async () =>
-      start(
-        await registerShellWorkflow(client, "hostile.logs", [
-          { id: "n0", script: "yes hostile | head -c 1000000000; sleep 3600", after: [] },
-        ]),
-        undefined,
+      only(
+        start(
+          await registerShellWorkflow(client, "hostile.logs", [
+            { id: "n0", script: "yes hostile | head -c 1000000000; sleep 3600", after: [] },
+          ]),
+          undefined,
+        ),
       ),
   ],
 ];
 
-test.each(HOSTILE)("beside %s a chain goes on, and an abort ends it", { timeout: 280_000 }, async (name, begin) => {
-  const id = await begin();
+test.each(HOSTILE)("beside %s a chain goes on, and an abort ends it", { timeout: FULL ? 900_000 : 280_000 }, async (name, begin) => {
+  const quietMs = Math.min(await medianMs(), ...(FULL ? [await medianMs(), await medianMs()] : []));
+  const { id, stop } = await begin();
   await running(id);
-  const besideMs = await medianMs();
+  const beside = await rounds(MOST_TIMES * quietMs);
   const asked = performance.now();
   await client.admin.terminateExecution({ id, cause: "the test has seen enough" });
-  const { closure } = await waitForEnd(client, id, ABORT_MS);
+  const { closure } = await waitForEnd(client, id, 120_000);
   const abortMs = performance.now() - asked;
+  await stop?.();
   expect(WorkflowExecution_Phase[closure?.phase ?? 0]).toBe("ABORTED");
+  const shown = beside.map((ms) => (ms / quietMs).toFixed(1)).join(", ");
   process.stdout.write(
-    `neighbour of ${name}: chain of ${CHAIN} ${quietMs.toFixed(0)} ms alone, ${besideMs.toFixed(0)} ms beside, ended ${(abortMs / 1_000).toFixed(1)} s after the abort\n`,
+    `neighbour of ${name}: chain of ${CHAIN} ${quietMs.toFixed(0)} ms alone, beside ${shown} times as long, ended ${(abortMs / 1_000).toFixed(1)} s after the abort\n`,
   );
   expect(engines()).toBe(processes);
+  expect(abortMs).toBeLessThan(ABORT_MS);
+  // On a machine that is busy with other tests a ratio says little: the short form prints it.
+  expect(Math.min(...beside)).toBeLessThanOrEqual(FULL ? MOST_TIMES * quietMs : Number.POSITIVE_INFINITY);
 });
 
 test("sub-workflows that double without an end are refused when they are registered", async () => {

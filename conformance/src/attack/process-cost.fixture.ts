@@ -9,6 +9,9 @@ export interface Cost {
   readonly peakBytes: number;
 }
 
+/** Most that any refused request may cost the process that refuses it. */
+export const MOST: Cost = { processorMs: 100, peakBytes: 64 * 1024 * 1024 };
+
 /** Measures a process while `act` runs. The process must belong to the caller: its peak is reset first (proc(5), clear_refs). */
 export async function costOf(pid: number, act: () => Promise<unknown>): Promise<Cost> {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
@@ -32,6 +35,15 @@ export async function leastCost(pid: number, bounds: Cost, act: () => Promise<un
     if (least.processorMs <= bounds.processorMs && least.peakBytes <= bounds.peakBytes) break;
   }
   return least;
+}
+
+/** Says where a refusal cost more than {@link MOST}; nothing where it did not. */
+export async function excessOf(pid: number, act: () => Promise<unknown>): Promise<string[]> {
+  const { processorMs, peakBytes } = await leastCost(pid, MOST, act);
+  return [
+    ...(processorMs > MOST.processorMs ? [`${processorMs} ms of processor time`] : []),
+    ...(peakBytes > MOST.peakBytes ? [`${peakBytes} bytes of memory`] : []),
+  ];
 }
 
 function statusBytes(pid: number, name: string): number {

@@ -5,11 +5,10 @@ import { TriggerService, WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/tr
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { id, scope } from "../stack/good-requests.js";
 import { type Attacker, openAttacker } from "./attacker.fixture.js";
-import { type Cost, leastCost } from "./process-cost.fixture.js";
+import { leastCost, MOST } from "./process-cost.fixture.js";
 import { startVictim, type Victim } from "./victim.fixture.js";
 
 // Posts forged, changed and replayed deliveries to triggers: they are the only route that anyone may post to without a token.
-const MOST: Cost = { processorMs: 100, peakBytes: 64 * 1024 * 1024 };
 const BODY = '{"a":7}';
 
 let victim: Victim;

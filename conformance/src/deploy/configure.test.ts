@@ -6,12 +6,26 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
 const program = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy", "compose", "configure.mjs");
-const AUDIENCES = ["kept", "database", "bus", "blobs", "services", "cluster"];
+const SERVICES = ["admin", "datacatalog", "scheduler", "propeller", "plugin-pod", "plugin-echo"];
+const AUDIENCES = ["kept", "database", "bus", "blobs", "cluster", ...SERVICES];
 
-test("passwords are made once, and each audience gets its own alone", () => {
+function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-configure-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const name of [...AUDIENCES, "owned/bus"]) mkdirSync(join(folder, name), { recursive: true });
+  return folder;
+}
+
+/** What the program writes into a folder, by the file. */
+function configured(folder: string, environment: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const env = { PATH: process.env.PATH ?? "", ...environment };
+  execFileSync(process.execPath, [program, folder, join(folder, "owned")], { encoding: "utf8", env, stdio: ["ignore", "pipe", "pipe"] });
+  const files = AUDIENCES.flatMap((audience) => readdirSync(join(folder, audience)).map((file) => join(audience, file)));
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
+}
+
+test("passwords are made once, and each audience gets its own alone", () => {
+  const folder = emptyFolder();
   const configure = () => execFileSync(process.execPath, [program, folder, join(folder, "owned")], { encoding: "utf8" });
   const all = () =>
     AUDIENCES.flatMap((audience) => readdirSync(join(folder, audience)).map((file) => join(audience, file))).map((file) => [
@@ -22,7 +36,7 @@ test("passwords are made once, and each audience gets its own alone", () => {
   expect(configure()).not.toMatch(/[0-9a-f]{16}/);
   const first = all();
   // What a run that was broken off has left is in nobody's way.
-  mkdirSync(join(folder, "services", ".staged"));
+  mkdirSync(join(folder, "admin", ".staged"));
   configure();
   expect(all()).toEqual(first);
 
@@ -32,20 +46,54 @@ test("passwords are made once, and each audience gets its own alone", () => {
   expect(knownTo(kept.databasePassword as string)).toEqual([
     "kept/secrets.json",
     "database/password",
-    "services/admin.yaml",
-    "services/datacatalog.yaml",
-    "services/scheduler.yaml",
+    "admin/admin.yaml",
+    "datacatalog/datacatalog.yaml",
+    "scheduler/scheduler.yaml",
   ]);
   // Links to logs open those alone.
-  expect(knownTo(kept.clusterLogToken as string)).toEqual(["kept/secrets.json", "services/plugin-pod.yaml", "cluster/keys.yaml"]);
-  expect(Object.fromEntries(first)["services/plugin-pod.yaml"]).toContain(
+  expect(knownTo(kept.clusterLogToken as string)).toEqual(["kept/secrets.json", "cluster/keys.yaml", "plugin-pod/plugin-pod.yaml"]);
+  expect(Object.fromEntries(first)["plugin-pod/plugin-pod.yaml"]).toContain(
     `http://localhost:30086/${kept.clusterLogToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`,
   );
   // Tasks can read what stands in the cluster's container.
   for (const secret of ["databasePassword", "busPassword.admin"])
     expect(knownTo(kept[secret] as string)).not.toContain("cluster/keys.yaml");
   for (const user of ["admin", "propeller", "plugin-pod", "plugin-echo"])
-    expect(knownTo(kept[`busPassword.${user}`] as string)).toEqual(["kept/secrets.json", "bus/nats.conf", `services/${user}.yaml`]);
+    expect(knownTo(kept[`busPassword.${user}`] as string)).toEqual(["kept/secrets.json", "bus/nats.conf", `${user}/${user}.yaml`]);
   for (const [file = ""] of first)
     expect([file, statSync(join(folder, file)).mode & 0o007]).toEqual([file, file === "database/password" ? 4 : 0]);
+});
+
+test("no two installations share a secret, and none is in the repository", () => {
+  const [one, other] = [configured(emptyFolder()), configured(emptyFolder())].map((files) =>
+    Object.values(JSON.parse(files["kept/secrets.json"] ?? "{}") as Record<string, string>),
+  );
+  expect(one?.length).toBeGreaterThan(7);
+  expect(one?.filter((secret) => other?.includes(secret))).toEqual([]);
+  for (const secret of one ?? []) expect(secret).toMatch(/^[0-9a-f]{12,}$/);
+});
+
+test("callers are asked who they are when that is wanted, and the services that call have credentials of their own", () => {
+  const open = configured(emptyFolder());
+  for (const [file, text] of Object.entries(open)) expect([file, text.includes('"auth"')]).toEqual([file, false]);
+
+  const required = configured(emptyFolder(), { FLYTE_TS_AUTH: "required", FLYTE_TS_PORT: "31080" });
+  const read = (file: string) => JSON.parse(required[file] ?? "") as Record<string, unknown>;
+  expect(read("admin/admin.yaml")["auth"]).toEqual({
+    mode: "required",
+    publicUrl: "http://localhost:31080",
+    builtIn: { secretsFolder: "/sign-in" },
+    roles: [
+      { subject: "admin", role: "admin" },
+      { subject: "flytekit", role: "contributor" },
+    ],
+  });
+  for (const [service, clientId] of [
+    ["propeller", "flytepropeller"],
+    ["scheduler", "flytescheduler"],
+  ])
+    expect(read(`${service}/${service}.yaml`)["admin"]).toEqual({
+      auth: { clientId, clientSecretFile: `/sign-in/${clientId}`, tokenEndpoint: "http://api:30080/oauth2/token" },
+    });
+  expect(() => configured(emptyFolder(), { FLYTE_TS_AUTH: "on" })).toThrow(/FLYTE_TS_AUTH must be open or required/);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { acceptedProbe, readReport } from "./probe-report.js";
+import { readReport } from "./probe-report.js";
 
 const DIFFERING = `DIFF infra/15-garbage [/flyteidl.service.AdminService/GetTask]
     code: INVALID_ARGUMENT want INTERNAL (message: 'x')
@@ -26,20 +26,4 @@ test("differing cases are read with what differs, and the count of all", () => {
 test("a run without its end, or whose count is another than that of the cases, has no total", () => {
   expect(readReport(DIFFERING).total).toBeUndefined();
   expect(readReport(`${DIFFERING}\nTOTAL 29 cases, 3 differ, 26 agree, 0 with loosely different messages\n`).total).toBeUndefined();
-});
-
-const differing = (id: string, ...differences: string[]) => ({ id, lines: ["[GET /api/v1/projects]", ...differences] });
-
-test("an accepted case is named by its whole id", () => {
-  const list = [{ case: "infra/1[56]-.*", reason: "because" }];
-  expect(acceptedProbe(list, differing("infra/15-garbage", "code: OK want INTERNAL"))).toBe("because");
-  expect(acceptedProbe(list, differing("my-infra/15-garbage"))).toBeUndefined();
-  expect(acceptedProbe(list, differing("infra/17-x"))).toBeUndefined();
-});
-
-test("a case that may differ in one way may not differ in another", () => {
-  const list = [{ case: "links/.*", only: 'response\\.url: "<url>" want .*', reason: "another second" }];
-  const moment = 'response.url: "<url>" want "${signed}"';
-  expect(acceptedProbe(list, differing("links/1", moment))).toBe("another second");
-  expect(acceptedProbe(list, differing("links/1", moment, "code: INTERNAL want OK"))).toBeUndefined();
 });

@@ -1,15 +1,6 @@
-/** Cases whose answer may differ from the record, and why it is right that they do. */
-export interface AcceptedProbe {
-  /** Regular expression over the whole case id. */
-  readonly case: string;
-  readonly reason: string;
-  /** Where it agrees at times: regular expression over each whole line that tells a difference. Others are not accepted. */
-  readonly only?: string;
-}
-
 export interface DifferingCase {
   readonly id: string;
-  /** The lines that tell what differs. */
+  /** The call, then a line for each difference. */
   readonly lines: readonly string[];
 }
 
@@ -33,15 +24,4 @@ export function readReport(text: string): ProbeReport {
     if (end && Number(end[2]) === differing.length) total = Number(end[1]);
   }
   return { total, differing };
-}
-
-/** The reason why a case may differ as it does, or undefined. */
-export function acceptedProbe(list: readonly AcceptedProbe[], { id, lines: [, ...differences] }: DifferingCase): string | undefined {
-  const accepted = ({ case: named, only }: AcceptedProbe) =>
-    whole(named).test(id) && (only === undefined || differences.every((line) => whole(only).test(line)));
-  return list.find(accepted)?.reason;
-}
-
-function whole(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern})$`);
 }

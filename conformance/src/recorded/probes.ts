@@ -2,11 +2,12 @@
 // driver are not part of this repository: `--probes` names the folder that holds probe.py and public.jsonl.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { startAdmin } from "../stack/admin-fixture.js";
-import { type AcceptedProbe, acceptedProbe, readReport } from "./probe-report.js";
+import { Classification, report } from "./difference-classes.js";
+import { PROBE_CLASSES, type ProbeCase, type ProbeDifference } from "./probe-classes.js";
+import { readReport } from "./probe-report.js";
 import { cachedPython } from "./python.js";
 
 const { values } = parseArgs({
@@ -18,17 +19,37 @@ const { values } = parseArgs({
 });
 if (values.probes === undefined) throw new Error("--probes FOLDER is needed: the folder of probe.py");
 const probes = resolve(values.probes);
-const listFile = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "accepted-probes.json");
-const list = JSON.parse(readFileSync(listFile, "utf8")) as AcceptedProbe[];
+const cases = new Map(
+  readFileSync(join(probes, "public.jsonl"), "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line): [string, ProbeCase] => {
+      const recorded = JSON.parse(line) as ProbeCase;
+      return [recorded.id, recorded];
+    }),
+);
 const python = cachedPython();
 
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
-const admin = await startAdmin();
+// The admin that was recorded served pages of any origin; ours serves those that are named.
+const allowedOrigins = [...new Set([...cases.values()].flatMap(({ headers }) => headers?.Origin ?? []))];
+const admin = await startAdmin((api) => ({ server: { host: "127.0.0.1", grpcPort: api, httpPort: api, allowedOrigins } }));
 let printed: string;
 try {
   const endpoint = `localhost:${admin.api}`;
-  const flags = ["--compare", join(probes, "public.jsonl"), "--endpoint", endpoint, "--http", endpoint, "--jobs", values.jobs];
+  const flags = [
+    "--compare",
+    join(probes, "public.jsonl"),
+    "--endpoint",
+    endpoint,
+    "--http",
+    endpoint,
+    "--jobs",
+    values.jobs,
+    "--max-diffs",
+    "1000",
+  ];
   printed = await run([join(probes, "probe.py"), ...flags, ...(values.groups === "" ? [] : ["--groups", values.groups])]);
 } finally {
   await admin.stop();
@@ -40,20 +61,21 @@ if (total === undefined || total === 0) {
   console.log(total === 0 ? "no case was compared: is the group misspelt?" : "probe.py did not come to its end");
   process.exit(1);
 }
-const open = differing.filter((each) => acceptedProbe(list, each) === undefined);
-for (const { id, lines } of open) console.log(`DIFFERS ${[id, ...lines].join("\n    ")}`);
-for (const each of differing) {
-  const reason = acceptedProbe(list, each);
-  if (reason !== undefined) console.log(`accepted ${each.id}: ${reason}`);
+const classification = new Classification<ProbeDifference>(PROBE_CLASSES);
+let unexplained = 0;
+for (const { id, lines } of differing) {
+  const recorded = cases.get(id) ?? { id };
+  const [call = "", ...differing] = lines;
+  const found = differing.map((line): ProbeDifference => ({ recorded, line, lines: differing }));
+  const open = classification.add(id, found);
+  if (open.length > 0 || found.length === 0) {
+    unexplained++;
+    console.log(`DIFFERS ${[`${id} ${call}`, ...open.map(({ line }) => line)].join("\n    ")}`);
+  } else console.log(`accepted ${id}: ${[...new Set(found.map((each) => classification.classOf(each)?.name))].join(", ")}`);
 }
-if (values.groups === "") {
-  for (const entry of list) {
-    if (entry.only === undefined && !differing.some((each) => acceptedProbe([entry], each) !== undefined))
-      console.log(`agrees by now, take it off the list: ${entry.case}`);
-  }
-}
-console.log(`${total} cases: ${total - differing.length} agree, ${differing.length - open.length} accepted, ${open.length} differ`);
-process.exit(open.length > 0 ? 1 : 0);
+for (const line of report(classification.meetings())) console.log(line);
+console.log(`${total} cases: ${total - differing.length} agree, ${differing.length - unexplained} accepted, ${unexplained} differ`);
+process.exit(unexplained > 0 ? 1 : 0);
 
 function run(args: readonly string[]): Promise<string> {
   return new Promise((done, failed) => {

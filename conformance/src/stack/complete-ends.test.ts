@@ -14,7 +14,7 @@ import { stackFolder, startStack } from "./stack-fixture.js";
 // Faults befall every part of a stack on which executions run. Each execution must come to its whole end: outputs or error,
 // nodes, attempts, times.
 
-/** `COMPLETE_ENDS=full`: 20 rounds of faults that last longer than admin waits before it takes an end from a resource. `short`: four. */
+/** `COMPLETE_ENDS=full`: 20 rounds of faults that last longer than admin waits before it takes an end from a resource. Otherwise four. */
 const FULL = process.env.COMPLETE_ENDS === "full";
 
 const LONG: readonly Fault[] = [
@@ -78,7 +78,7 @@ afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
 }, 120_000);
 
-test.runIf(process.env.COMPLETE_ENDS).each(ROUNDS.map((fault, round) => ({ round, fault, name: nameOf(fault) })))(
+test.each(ROUNDS.map((fault, round) => ({ round, fault, name: nameOf(fault) })))(
   "round $round: $name: every execution comes to its whole end",
   async ({ round, fault, name }) => {
     if (fault.kind === "disk full" && place.disks === undefined) return process.stdout.write(`${name}: no disk can be mounted here\n`);

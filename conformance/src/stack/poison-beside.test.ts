@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pluginHelloSubject, shardOf } from "@flyte-ts/domain";
+import { pluginHelloSubject } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { KubeObject } from "@flyte-ts/kubernetes";
 import { encodeHello } from "@flyte-ts/task-plugin";
-import { FLYTE_WORKFLOW_RESOURCE } from "@flyte-ts/workflow-crd";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ExecutionName, waitForEnd } from "./executions.js";
-import { errorOf, LOUD, PoisonedStack, until } from "./poisoned.js";
+import { errorOf, LOUD, PoisonedStack, spoiltCopies, until } from "./poisoned.js";
 import { registerShellWorkflow } from "./shell-tasks.js";
 import { registerSleepChain } from "./sleep-chain.js";
 import { runPython } from "./stack-fixture.js";
@@ -56,41 +53,6 @@ async function measure(): Promise<number> {
 }
 const DURATION = { value: { case: "duration", value: { seconds: 0n } } } as const;
 
-/** Resources like another one, each with something that keeps it from being read. */
-function spoiltCopies(
-  of: KubeObject & { readonly status?: unknown },
-  called: string,
-): { readonly made: () => number; readonly stop: () => Promise<void> } {
-  const { status: _, ...fresh } = of;
-  let made = 0;
-  let stopped = false;
-  const inputs = (name: string) => `s3://my-s3-bucket/nowhere/flytesnacks/development/${name}/inputs.pb`;
-  const making = (async () => {
-    while (!stopped) {
-      const name = `${called}${made}`;
-      const { namespace = "", labels = {} } = of.metadata;
-      const metadata = {
-        name,
-        namespace,
-        labels: { ...labels, "execution-id": name, "shard-key": String(shardOf(name)) },
-        finalizers: of.metadata.finalizers ?? [],
-      };
-      const executionId = { project: "flytesnacks", domain: "development", name };
-      const spoilt = made % 2 === 0 ? { spec: { nodes: 5 } } : { offloadedInputs: inputs(name), inputs: null };
-      await poisoned.kube.create(FLYTE_WORKFLOW_RESOURCE, { ...fresh, ...spoilt, executionId, metadata } as KubeObject);
-      made++;
-      await sleep(100);
-    }
-  })();
-  return {
-    made: () => made,
-    stop: async () => {
-      stopped = true;
-      await making;
-    },
-  };
-}
-
 test("a healthy workload takes about as long beside every poison as alone", { timeout: 290_000 }, async () => {
   await measure();
   let alone = await measure();
@@ -114,7 +76,7 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
   }
   for (const { id, because } of waiting) expect(await poisoned.shows(id, because)).toMatchObject({ code: "Waiting" });
   const like = await until(() => poisoned.resource(waiting[0]?.id as ExecutionName));
-  const spoilt = spoiltCopies(like, "spoilt");
+  const spoilt = spoiltCopies(poisoned.kube, like, "spoilt");
   await until(() => Promise.resolve(spoilt.made() > ENOUGH ? true : undefined));
 
   let beside = await measure();
@@ -122,7 +84,7 @@ test("a healthy workload takes about as long beside every poison as alone", { ti
     // Whatever else the machine did.
     await spoilt.stop();
     alone = await measure();
-    const again = spoiltCopies(like, "again");
+    const again = spoiltCopies(poisoned.kube, like, "again");
     beside = await measure();
     await again.stop();
   }

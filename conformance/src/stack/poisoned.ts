@@ -2,6 +2,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { shardOf } from "@flyte-ts/domain";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { createKubeClient, type KubeClient, type KubeObject } from "@flyte-ts/kubernetes";
@@ -120,6 +121,43 @@ export async function until<T>(ask: () => Promise<T | undefined>, patienceMs = 6
     if (Date.now() > deadline) throw new Error("it did not come to that");
     await sleep(100);
   }
+}
+
+/** Goes on making resources like another one, each with something that keeps it from being read. */
+export function spoiltCopies(
+  kube: KubeClient,
+  of: KubeObject & { readonly status?: unknown },
+  called: string,
+): { readonly made: () => number; readonly stop: () => Promise<void> } {
+  const { status: _, ...fresh } = of;
+  let made = 0;
+  let stopped = false;
+  const inputs = (name: string) => `s3://my-s3-bucket/nowhere/flytesnacks/development/${name}/inputs.pb`;
+  const making = (async () => {
+    while (!stopped) {
+      const name = `${called}${made}`;
+      const { namespace = "", labels = {} } = of.metadata;
+      const metadata = {
+        name,
+        namespace,
+        labels: { ...labels, "execution-id": name, "shard-key": String(shardOf(name)) },
+        finalizers: of.metadata.finalizers ?? [],
+      };
+      const executionId = { project: "flytesnacks", domain: "development", name };
+      const spoilt = made % 2 === 0 ? { spec: { nodes: 5 } } : { offloadedInputs: inputs(name), inputs: null };
+      const copy: KubeObject & Readonly<Record<string, unknown>> = { ...fresh, ...spoilt, executionId, metadata };
+      await kube.create(FLYTE_WORKFLOW_RESOURCE, copy);
+      made++;
+      await sleep(100);
+    }
+  })();
+  return {
+    made: () => made,
+    stop: async () => {
+      stopped = true;
+      await making;
+    },
+  };
 }
 
 function filesBelow(folder: string): string[] {

@@ -121,6 +121,17 @@ export function busUrl({ folder }: RunningStack, service: "admin" | "propeller" 
   return url;
 }
 
+/** Key of the stack's blob store, which is made anew for each stack. */
+export function blobKeyOf({ folder }: RunningStack): { accessKeyId: string; secretAccessKey: string } {
+  const text = readFileSync(join(folder, "client.env"), "utf8");
+  const read = (name: string): string => {
+    const value = new RegExp(`^export ${name}='([^']*)'$`, "m").exec(text)?.[1];
+    if (value === undefined) throw new Error(`client.env of the stack does not set ${name}`);
+    return value;
+  };
+  return { accessKeyId: read("FLYTE_AWS_ACCESS_KEY_ID"), secretAccessKey: read("FLYTE_AWS_SECRET_ACCESS_KEY") };
+}
+
 /** A program of the stack's Python environment, in a folder without configuration. Gives what it prints; throws when it fails. */
 export function runPython(
   { stack, folder }: { readonly stack: RunningStack; readonly folder: string },

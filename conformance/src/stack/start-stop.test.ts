@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -98,6 +98,25 @@ test("a stack whose launcher is killed ends in order", async () => {
   const launcher = processesOf(folder).find(({ command }) => command.includes("scripts/start.mjs"));
   process.kill((launcher as { pid: number }).pid, "SIGKILL");
   await expect.poll(() => readdirSync(folder), IN_ORDER).not.toContain("stack.pid");
+});
+
+test("a stack whose output is read no more, as with `| head -1`, goes on until it is told to end", async () => {
+  const run = npm(stack(folder));
+  await said(run, /npm|flyte-ts|start/);
+  run.npm.stdout?.destroy();
+  await expect.poll(() => existsSync(join(folder, "logs", "admin.log")), { timeout: 100_000 }).toBe(true);
+  run.npm.kill("SIGTERM");
+  expect([0, 130]).toContain(await run.ended);
+  expect(run.output()).not.toMatch(/EPIPE/);
+  await expect.poll(() => processesOf(folder), IN_ORDER).toEqual([]);
+});
+
+test("an npm that dies before its script has begun, of an output that is closed, leaves nothing behind", async () => {
+  const run = npm(stack(folder));
+  run.npm.stdout?.destroy();
+  expect(await run.ended).toBe(1);
+  await expect.poll(() => processesOf(folder), IN_ORDER).toEqual([]);
+  expect(run.output()).not.toMatch(/^\s+at /m);
 });
 
 test("SIGTERM to `npx flyte-ts start` ends the stack", async () => {

@@ -36,3 +36,11 @@ describe("on a fresh clone, with the oldest Node for scripts", () => {
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 });
+
+test("a PATH without npm is told in one line", () => {
+  const empty = mkdtempSync(join(tmpdir(), "flyte-ts-path-"));
+  const start = join(root, "scripts", "start.mjs");
+  const { status, stderr } = spawnSync(process.execPath, [start], { encoding: "utf8", env: { ...process.env, PATH: empty } });
+  rmSync(empty, { recursive: true });
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^flyte-ts: npm is not on the PATH: install it .*\n$/)]);
+});

@@ -30,3 +30,9 @@ test.each([
 ] as [[string, ...string[]], string][])("%j join to %s", (parts, joined) => {
   expect(joinUri(...parts)).toBe(joined);
 });
+
+test("a million slashes within a part are read once", { timeout: 20_000 }, () => {
+  const slashes = "/".repeat(1_000_000);
+  expect(joinUri("s3://b", `/x${slashes}y/`)).toBe(`s3://b/x${slashes}y`);
+  expect(joinUri("s3://b", slashes)).toBe("s3://b");
+});

@@ -1,4 +1,4 @@
-import { BlobError } from "./errors.js";
+import { BlobAddressRefused } from "./errors.js";
 
 /** Kinds of stores: S3, Google Cloud Storage, Azure Blob Storage, files of this machine. */
 export type BlobScheme = "s3" | "gs" | "abfs" | "file";
@@ -23,15 +23,15 @@ const FORMS = "s3://bucket/key, gs://bucket/key, abfs://container/key or file://
  * Reads an address. Forms are those of Flyte, Hadoop and fsspec: `s3://bucket/key` (also s3a), `gs://bucket/key`,
  * `abfs://container/key` and `abfs://container@account.dfs.core.windows.net/key` (also abfss), `file:///path` or an absolute path.
  *
- * @throws BlobError for other schemes, for a missing bucket, and for file paths with `..` in them.
+ * @throws BlobAddressRefused for other schemes, for a missing bucket, and for file paths with `..` in them.
  */
 export function parseAddress(uri: string): BlobAddress {
   const match = /^(s3a?|gs|abfss?):\/\/([^/]+)(?:\/(.*))?$/s.exec(uri);
   if (match !== null) return inContainer(uri, match);
   const file = /^(file:\/\/)?(\/.*)$/s.exec(uri);
-  if (file === null) throw new BlobError(uri, `the address must be ${FORMS}`);
+  if (file === null) throw new BlobAddressRefused(uri, `the address must be ${FORMS}`);
   const [, root = "", key = ""] = file;
-  if (key.split("/").includes("..") || key.includes("\0")) throw new BlobError(uri, "the path must not contain .. or NUL");
+  if (key.split("/").includes("..") || key.includes("\0")) throw new BlobAddressRefused(uri, "the path must not contain .. or NUL");
   return { scheme: "file", uri, root, container: "", key };
 }
 
@@ -48,8 +48,17 @@ function inContainer(uri: string, [, scheme, place = "", key = ""]: RegExpExecAr
 export function joinUri(uri: string, ...parts: readonly string[]): string {
   let joined = uri.replace(/(?<=[^/:])\/+$/, "");
   for (const part of parts) {
-    const plain = part.replace(/^\/+|\/+$/g, "");
+    const plain = withoutOuterSlashes(part);
     if (plain !== "") joined += joined.endsWith("/") ? plain : `/${plain}`;
   }
   return joined;
+}
+
+/** Cuts by position: a pattern for slashes at the end is tried at each slash within. */
+function withoutOuterSlashes(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (text[start] === "/") start++;
+  while (end > start && text[end - 1] === "/") end--;
+  return text.slice(start, end);
 }

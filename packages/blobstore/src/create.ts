@@ -4,7 +4,7 @@ import type { AzureConfig } from "./azure/azure-account.js";
 import { type BlobStore, MAX_SIGNED_SECONDS } from "./blob-store.js";
 import { deleteEach } from "./delete-each.js";
 import type { BlobDriver } from "./driver.js";
-import { BlobError } from "./errors.js";
+import { BlobAddressRefused, BlobError } from "./errors.js";
 import { FileDriver } from "./file-driver.js";
 import { GcsDriver } from "./gcs/gcs-driver.js";
 import type { GcsConfig } from "./gcs/gcs-config.js";
@@ -14,6 +14,11 @@ export interface BlobStoreConfig {
   readonly s3?: S3Config | undefined;
   readonly gcs?: GcsConfig | undefined;
   readonly azure?: AzureConfig | undefined;
+  /**
+   * Schemes of the addresses that are served; default all. A service that takes addresses from others names its own: else `file:` opens the
+   * files of its machine, and other stores get requests with its credentials.
+   */
+  readonly schemes?: ReadonlySet<BlobScheme> | undefined;
 }
 
 /** A blob store for all schemes. Nothing is connected, and no SDK loaded, before the first call that needs it. */
@@ -24,9 +29,14 @@ export function createBlobStore(config: BlobStoreConfig): BlobStore {
     abfs: new AzureDriver(config.azure ?? {}),
     file: new FileDriver(),
   };
+  const driverOf = ({ uri, scheme }: BlobAddress) => {
+    if (config.schemes?.has(scheme) === false)
+      throw new BlobAddressRefused(uri, `addresses of ${scheme} are not served here, only of ${[...config.schemes].join(", ")}`);
+    return drivers[scheme];
+  };
   const at = (uri: string) => {
     const address = parseBlob(uri);
-    return { address, driver: drivers[address.scheme] };
+    return { address, driver: driverOf(address) };
   };
   return {
     get: async (uri, options = {}) => {
@@ -54,15 +64,14 @@ export function createBlobStore(config: BlobStoreConfig): BlobStore {
       return driver.delete(address);
     },
     deleteAll: async (uris) => {
-      const byScheme = Map.groupBy(uris.map(parseBlob), ({ scheme }) => scheme);
-      for (const [scheme, addresses] of byScheme) {
-        const driver = drivers[scheme];
+      const byDriver = Map.groupBy(uris.map(parseBlob), driverOf);
+      for (const [driver, addresses] of byDriver) {
         await (driver.deleteAll === undefined ? deleteEach(driver, addresses) : driver.deleteAll(addresses));
       }
     },
     list: (prefix) => {
       const address = parseAddress(prefix);
-      return drivers[address.scheme].list(address);
+      return driverOf(address).list(address);
     },
     join: joinUri,
     signPut: async (uri, options) => {
@@ -83,9 +92,14 @@ export function createBlobStore(config: BlobStoreConfig): BlobStore {
   };
 }
 
+/** Schemes of these addresses. */
+export function schemesOf(...uris: readonly string[]): ReadonlySet<BlobScheme> {
+  return new Set(uris.map((uri) => parseAddress(uri).scheme));
+}
+
 function parseBlob(uri: string): BlobAddress {
   const address = parseAddress(uri);
-  if (address.key === "") throw new BlobError(uri, "names a bucket, not a blob");
+  if (address.key === "") throw new BlobAddressRefused(uri, "names a bucket, not a blob");
   return address;
 }
 

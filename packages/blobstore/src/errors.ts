@@ -11,6 +11,11 @@ export class BlobError extends Error {
   }
 }
 
+/** The address is none, or of a kind that is not served; a retry changes nothing. */
+export class BlobAddressRefused extends BlobError {
+  override readonly name = "BlobAddressRefused";
+}
+
 /** The blob store does not answer, or answers that it cannot now; a retry may help. */
 export class BlobUnavailable extends BlobError {
   override readonly name = "BlobUnavailable";

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createBlobStore } from "./create.js";
-import { BlobError, BlobTooLarge } from "./errors.js";
+import { createBlobStore, schemesOf } from "./create.js";
+import { BlobAddressRefused, BlobError, BlobTooLarge } from "./errors.js";
 
 const blobs = createBlobStore({});
 const folder = () => `file://${mkdtempSync(join(tmpdir(), "blobs-"))}`;
@@ -79,4 +79,17 @@ test("what is no address, no blob or not to be signed is refused for good", asyn
   await expect(blobs.put(`${root}/../x`, bytes(""))).rejects.toThrow(BlobError);
   await expect(blobs.put(`${root}/file/below`, bytes(""))).rejects.toThrow(BlobError);
   await expect(blobs.signPut(`${root}/x`, { expiresInSeconds: 1 })).rejects.toThrow("cannot be signed");
+});
+
+test("a store of some schemes serves no others: no files of this machine, no other cloud", async () => {
+  const served = createBlobStore({ schemes: schemesOf("s3://bucket/metadata", "s3a://bucket") });
+  const file = `${folder()}/secret`;
+  writeFileSync(new URL(file), "secret");
+  for (const uri of [file, new URL(file).pathname, "gs://other/x", "abfs://c@account.dfs.core.windows.net/x", "http://127.0.0.1/x", "x"]) {
+    for (const refused of [served.get(uri), served.put(uri, bytes("x")), served.delete(uri), served.head(uri), served.deleteAll([uri])])
+      await expect(refused).rejects.toBeInstanceOf(BlobAddressRefused);
+    expect(() => served.list(`${uri}/`)).toThrow(BlobAddressRefused);
+  }
+  expect(readFileSync(new URL(file), "utf8")).toBe("secret");
+  served.close();
 });

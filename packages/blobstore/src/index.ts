@@ -1,4 +1,4 @@
-export { createBlobStore, type BlobStoreConfig } from "./create.js";
+export { createBlobStore, type BlobStoreConfig, schemesOf } from "./create.js";
 export {
   type BlobEntry,
   type BlobHead,
@@ -15,4 +15,5 @@ export type { GcsConfig } from "./gcs/gcs-config.js";
 export type { AzureConfig } from "./azure/azure-account.js";
 
 // Failures
-export { BlobError, BlobTooLarge, BlobUnavailable } from "./errors.js";
+export { BlobAddressRefused, BlobError, BlobTooLarge, BlobUnavailable } from "./errors.js";
+export type { BlobScheme } from "./address.js";

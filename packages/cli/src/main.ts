@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
+import { describeError } from "./describe-error.js";
 import { cacheFolder } from "./stack/paths.js";
+import { UsageError } from "./usage-error.js";
 
 const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--clusterPort N] [--kubeconfig FILE [--host ADDRESS]] [--s3 URL] [--bucket NAME] [--requirements FILE] [--no-example] [--exit] [--config FILE]
 
@@ -75,15 +77,26 @@ async function main(argv: readonly string[]): Promise<number> {
         : await (await import("./live/logs-command.js")).logsCommand(rest, write);
     if (status !== 2) return status;
   }
-  process.stdout.write(USAGE);
-  return command === undefined || command === "help" || argv.includes("--help") ? 0 : 2;
+  if (command === undefined || command === "help" || argv.includes("--help")) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const forms = formsOf(command);
+  if (forms.length === 0) throw new UsageError(`there is no command ${JSON.stringify(command)}; flyte-ts --help names all`);
+  process.stderr.write(`usage: ${forms.join("\n       ")}\n`);
+  return 2;
+}
+
+/** Forms of a command, from the usage. */
+function formsOf(command: string): string[] {
+  const lines = USAGE.split("\n").map((line) => line.replace(/^usage: /, "").trim());
+  return lines.filter((line) => `${line} `.startsWith(`flyte-ts ${command} `));
 }
 
 main(process.argv.slice(2)).then(
   (status) => process.exit(status),
   (error: unknown) => {
-    const known = error instanceof Error && /^(Config|Stack|ServerStart|PythonEnvironment|Rpc|Backup)Error$/.test(error.name);
-    process.stderr.write(`flyte-ts: ${known ? (error as Error).message : error instanceof Error ? error.stack : String(error)}\n`);
-    process.exit(1);
+    process.stderr.write(`flyte-ts: ${describeError(error)}\n`);
+    process.exit(error instanceof UsageError ? 2 : 1);
   },
 );

@@ -45,6 +45,15 @@ test("an execution never starts before its creation, nor lasts for less than no 
   expect(elapsed(ended)).toBe(0n);
 });
 
+test("a start that precedes creation by more than clocks differ is shown as it was told", () => {
+  const created = 1_700_000_000_000_000_000n;
+  const years = created - 1_000_000_000_000_000_000n;
+  const running = foldWorkflow(acceptedWorkflow(created), { phase: Workflow.RUNNING, occurredAt: years }, 1n);
+  expect(running.startedAt).toBe(years);
+  const ended = foldWorkflow(running, { phase: Workflow.SUCCEEDED, occurredAt: years + 6n, outputUri: "s3://b/o" }, 2n);
+  expect(elapsed(ended)).toBe(6n);
+});
+
 test("an attempt keeps its first start when RUNNING is told again", () => {
   const fact = (occurredAt: bigint) => ({
     phase: Task.RUNNING,

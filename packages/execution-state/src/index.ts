@@ -11,5 +11,5 @@ export { endOfNode, isToldEnd, type ResourceNode, resourceNodes } from "./resour
 export { storableText } from "./storable-text.js";
 export { taskKey } from "./task-key.js";
 export { belongsToTask, foldTask, type TaskState } from "./task-state.js";
-export { durationOf, isTime, nanosOf, nanosOfDate, storable, timestampOf } from "./time.js";
+export { durationOf, isTime, nanosOf, nanosOfDate, notBefore, storable, timestampOf } from "./time.js";
 export { acceptedWorkflow, elapsed, foldWorkflow, nextWorkflowOrder, type WorkflowResult, type WorkflowState } from "./workflow-state.js";

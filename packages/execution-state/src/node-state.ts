@@ -3,7 +3,7 @@ import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ErrorFact, NodeFact, NodeTargetFact } from "./facts.js";
 import { ifChanged } from "./if-changed.js";
 import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
-import { foldProgress, isFirstStart, noProgress, type Progress, replacesEnd } from "./progress.js";
+import { completeOutputs, foldProgress, isFirstStart, noProgress, type Progress, replacesEnd } from "./progress.js";
 
 /**
  * What events have told of a node so far. Of what is large (inputs, outputs, error, target,
@@ -38,7 +38,7 @@ export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bi
   const before = state ?? emptyNode(fact);
   const ends = isTerminalNodeEvent(fact.phase);
   const ended = isTerminalNodeEvent(before.phase);
-  if (state !== undefined && ends && ended && !replacesEnd(before, fact)) return before;
+  if (state !== undefined && ends && ended && !replacesEnd(before, fact)) return completeNode(before, fact);
   const moves = ends || (!ended && order > before.phaseOrder);
   const starts = fact.phase === NodeExecution_Phase.RUNNING && isFirstStart(before, order);
   // A child execution never changes once it is told.
@@ -64,6 +64,21 @@ export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bi
     isParent: before.isParent || fact.isParent,
     isDynamic: before.isDynamic || fact.isDynamic,
     isArray: before.isArray || fact.isArray,
+  });
+}
+
+/** Adds to a recorded end what it lacks and a later event of the same end tells. */
+function completeNode(before: NodeState, fact: NodeFact): NodeState {
+  if (fact.phase !== before.phase) return before;
+  const isChild = fact.target?.isExecution === true && before.targetOrder < TERMINAL_ORDER;
+  const isCache = fact.target?.cacheStatus !== undefined && before.cacheStatus === undefined;
+  return ifChanged(before, {
+    ...before,
+    ...completeOutputs(before, fact),
+    ...(isChild || isCache
+      ? { target: fact.target, targetOrder: isChild ? TERMINAL_ORDER : before.targetOrder, cacheStatus: fact.target?.cacheStatus }
+      : {}),
+    deckUri: before.deckUri || fact.deckUri,
   });
 }
 

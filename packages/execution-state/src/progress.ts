@@ -15,6 +15,8 @@ export interface Progress {
   readonly inputs: Uint8Array | undefined;
   readonly outputUri: string;
   readonly outputs: Uint8Array | undefined;
+  /** Outputs by value are recorded. */
+  readonly hasOutputs: boolean;
   /** Why admin ended it itself; undefined when it did not. */
   readonly settled: string | undefined;
 }
@@ -56,19 +58,27 @@ export function foldProgress(before: Progress, fact: ProgressFact, { order, move
     inputs: before.inputs ?? fact.inputs,
     outputUri: ends ? (fact.outputUri ?? "") : before.outputUri,
     outputs: ends ? fact.outputs : before.outputs,
+    hasOutputs: before.hasOutputs || (ends && fact.outputs !== undefined),
     settled: ends ? fact.settled : before.settled,
   };
 }
 
-/** The earliest start that was told by an event; else what an end says of it, which any event that comes late replaces. */
+/**
+ * The earliest start that was told by an event; else what an end says of it. A status counts whole seconds, so that an event that comes
+ * late may tell of a start within the second: the start that was shown does not move on.
+ */
 function startOf(
   { startedAt, startedOrder }: Progress,
   fact: ProgressFact,
   { order, starts }: Pick<Step, "order" | "starts">,
 ): Pick<Progress, "startedAt" | "startedOrder"> {
-  if (starts) return { startedAt: fact.occurredAt, startedOrder: order };
+  if (starts) return { startedAt: earliest(startedOrder === TERMINAL_ORDER ? startedAt : undefined, fact.occurredAt), startedOrder: order };
   if (fact.startedAt !== undefined && startedOrder === NO_ORDER) return { startedAt: fact.startedAt, startedOrder: TERMINAL_ORDER };
   return { startedAt, startedOrder };
+}
+
+export function earliest(assumed: bigint | undefined, told: bigint): bigint {
+  return assumed !== undefined && assumed < told ? assumed : told;
 }
 
 /** Before the first event. */
@@ -85,6 +95,17 @@ export function noProgress(fact: ProgressFact): Progress {
     inputs: undefined,
     outputUri: "",
     outputs: undefined,
+    hasOutputs: false,
     settled: undefined,
   };
+}
+
+/** What of the outputs a recorded end lacks and a later event of the same end tells. */
+export function completeOutputs(
+  { outputUri, hasOutputs }: Progress,
+  fact: ProgressFact,
+): Partial<Pick<Progress, "outputUri" | "outputs" | "hasOutputs">> {
+  if (fact.outputs !== undefined && !hasOutputs)
+    return { outputs: fact.outputs, hasOutputs: true, outputUri: fact.outputUri ?? outputUri };
+  return outputUri === "" && fact.outputUri !== undefined ? { outputUri: fact.outputUri } : {};
 }

@@ -1,12 +1,5 @@
-import { clone, create, toBinary } from "@bufbuild/protobuf";
+import { clone, toBinary } from "@bufbuild/protobuf";
 import { encodeMessage } from "@flyte-ts/domain";
-import {
-  type NodeExecutionClosure,
-  NodeExecutionClosureSchema,
-  TaskNodeMetadataSchema,
-  WorkflowNodeMetadataSchema,
-} from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
-import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import {
@@ -19,6 +12,7 @@ import type { ExecutionNotice } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { taskKey } from "./task-key.js";
 import { errorFact } from "./error-fact.js";
 import type { NodeFact, NodeTargetFact, NoticeFact, TaskFact, WorkflowFact } from "./facts.js";
+import { executionTarget, taskTarget } from "./node-target.js";
 import { isSet, isTime, nanosOf } from "./time.js";
 
 /** An event that cannot be recorded whenever it is tried again. */
@@ -140,25 +134,9 @@ function withoutValues(event: TaskExecutionEvent, parts: readonly string[], name
 }
 
 function targetFact(target: NodeExecutionEvent["targetMetadata"]): NodeTargetFact | undefined {
-  if (target.case === "workflowNodeMetadata") {
-    const value = create(WorkflowNodeMetadataSchema, target.value.executionId ? { executionId: target.value.executionId } : {});
-    return { bytes: closureOf({ case: "workflowNodeMetadata", value }), isExecution: true };
-  }
+  if (target.case === "workflowNodeMetadata") return executionTarget(target.value.executionId);
   if (target.case !== "taskNodeMetadata") return undefined;
-  const { checkpointUri, catalogKey, cacheStatus } = target.value;
-  // A cache status without a catalog key says nothing: only cached nodes have a key.
-  const value = create(TaskNodeMetadataSchema, catalogKey ? { checkpointUri, catalogKey, cacheStatus } : { checkpointUri });
-  return {
-    bytes: closureOf({ case: "taskNodeMetadata", value }),
-    isExecution: false,
-    ...(catalogKey && { cacheStatus: CatalogCacheStatus[cacheStatus] ?? String(cacheStatus) }),
-  };
-}
-
-function closureOf(targetMetadata: NodeExecutionClosure["targetMetadata"]): Uint8Array {
-  const closure = create(NodeExecutionClosureSchema);
-  closure.targetMetadata = targetMetadata;
-  return encodeMessage(NodeExecutionClosureSchema, closure);
+  return taskTarget(target.value);
 }
 
 function encoded(values: LiteralMap | undefined): Uint8Array | undefined {

@@ -1,6 +1,10 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { NodeExecutionClosureSchema } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import { CatalogCacheStatus, CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { NodeStatus } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
-import { isToldEnd, resourceNodes } from "./resource-nodes.js";
+import { endOfNode, isToldEnd, type ResourceNode, resourceNodes } from "./resource-nodes.js";
 
 const phases = (nodes: Readonly<Record<string, NodeStatus>>) =>
   [...resourceNodes(nodes, {}).values()].map(({ uniqueId, status }) => [uniqueId, status.phase]);
@@ -24,7 +28,8 @@ test("nested nodes are found by the ids of events, with the places of their atte
 test("events tell neither of items of arrays nor of arms that were not taken", () => {
   const found = resourceNodes(
     {
-      array: { phase: 5, arrayNodeStatus: { phase: 3 }, subNodeStatus: { n0: { phase: 5 } } },
+      array: { phase: 2, arrayNodeStatus: { phase: 1 }, subNodeStatus: { n0: { phase: 5 } } },
+      nodes: { phase: 5, arrayNodeStatus: { phase: 3 }, subNodeStatus: { n1: { phase: 5 } } },
       branch: { phase: 5 },
       taken: { phase: 5, parentNode: "branch" },
       left: { phase: 7 },
@@ -32,7 +37,7 @@ test("events tell neither of items of arrays nor of arms that were not taken", (
     },
     {},
   );
-  expect([...found.values()].filter(isToldEnd).map(({ specNodeId }) => specNodeId)).toEqual(["array", "branch", "taken"]);
+  expect([...found.values()].filter(isToldEnd).map(({ specNodeId }) => specNodeId)).toEqual(["nodes", "n1", "branch", "taken"]);
 });
 
 test("arms of branches, and of branches in arms, are told below their branch", () => {
@@ -48,4 +53,52 @@ test("arms of branches, and of branches in arms, are told below their branch", (
     ["b-0-inner-0-leaf", 6],
     ["lost", 1],
   ]);
+});
+
+test("the end of a nested node tells its outputs, times, cache status and deck, and whose parent it is", () => {
+  const key = create(CatalogMetadataSchema, { datasetId: { resourceType: ResourceType.TASK, name: "t" } });
+  const nodes = resourceNodes(
+    {
+      outer: {
+        phase: 5,
+        subNodeStatus: {
+          n0: {
+            phase: 5,
+            startedAt: "2026-03-01T10:00:00Z",
+            stoppedAt: "2026-03-01T10:00:05Z",
+            outputs: "CgA=",
+            deckUri: "deck.html",
+            catalog: {
+              status: CatalogCacheStatus.CACHE_PUT_FAILURE,
+              key: Buffer.from(toBinary(CatalogMetadataSchema, key)).toString("base64"),
+            },
+          },
+        },
+      },
+    },
+    { dataDir: "s3://b/e" },
+  );
+  const options = { settled: "why", now: 0n, project: "p", domain: "d" };
+  const end = endOfNode(nodes.get("outer-0-n0") as ResourceNode, options);
+  expect(end).toMatchObject({
+    startedAt: BigInt(Date.parse("2026-03-01T10:00:00Z")) * 1_000_000n,
+    occurredAt: BigInt(Date.parse("2026-03-01T10:00:05Z")) * 1_000_000n,
+    outputs: new Uint8Array([10, 0]),
+    deckUri: "s3://b/e/outer/data/0/n0/0/deck.html",
+    target: { isExecution: false, cacheStatus: "CACHE_PUT_FAILURE" },
+    parentNodeId: "outer",
+  });
+  expect(endOfNode(nodes.get("outer") as ResourceNode, options).isParent).toBe(true);
+});
+
+test("the end of a node that started an execution names it", () => {
+  const nodes = resourceNodes({ n0: { phase: 6, childExecution: "child", error: { code: "C", message: "m" } } }, {});
+  const { target, error } = endOfNode(nodes.get("n0") as ResourceNode, { settled: "why", now: 0n, project: "p", domain: "d" });
+  expect(error?.code).toBe("C");
+  expect(target?.isExecution).toBe(true);
+  const closure = fromBinary(NodeExecutionClosureSchema, target?.bytes ?? new Uint8Array());
+  expect(closure.targetMetadata).toMatchObject({
+    case: "workflowNodeMetadata",
+    value: { executionId: { project: "p", domain: "d", name: "child" } },
+  });
 });

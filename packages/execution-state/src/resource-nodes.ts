@@ -1,7 +1,11 @@
-import { isTerminalNodeEvent, nodeEventPhase, nodeUniqueId } from "@flyte-ts/domain";
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { isTerminalNode, isTerminalNodeEvent, nodeEventPhase, nodeUniqueId } from "@flyte-ts/domain";
+import { CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
-import type { NodeFact } from "./facts.js";
+import type { NodeFact, NodeTargetFact } from "./facts.js";
+import { executionTarget, taskTarget } from "./node-target.js";
 import { decodeBase64, statusError, statusTime } from "./resource-end.js";
 
 type Statuses = Readonly<Record<string, NodeStatus>>;
@@ -27,6 +31,8 @@ interface ResourceParent {
 }
 
 interface Within {
+  /** The nodes are the items of an array. */
+  readonly array: boolean;
   readonly parent: ResourceParent | undefined;
   /** Of the parent's attempt, or of the execution. */
   readonly dir: string | undefined;
@@ -36,7 +42,7 @@ interface Within {
 /** All nodes of a status, by their ids in events. */
 export function resourceNodes(nodes: Statuses, { dataDir }: Pick<WorkflowStatus, "dataDir">): ReadonlyMap<string, ResourceNode> {
   const found = new Map<string, ResourceNode>();
-  walk(nodes, { parent: undefined, dir: dataDir, items: false }, found);
+  walk(nodes, { array: false, parent: undefined, dir: dataDir, items: false }, found);
   return found;
 }
 
@@ -47,14 +53,17 @@ function walk(nodes: Statuses, within: Within, found: Map<string, ResourceNode>)
     const attemptDir = dirOf(nodeId, status, above);
     found.set(uniqueId, { uniqueId, specNodeId: nodeId, parent: above.parent, isItem: within.items, attemptDir, status });
     if (status.subNodeStatus === undefined) continue;
-    const items = within.items || status.arrayNodeStatus !== undefined;
-    walk(status.subNodeStatus, { parent: { uniqueId, attempt: status.attempts ?? 0 }, dir: attemptDir, items }, found);
+    // An array that has ended keeps the nodes below it only where events tell of them.
+    const items = within.items || (status.arrayNodeStatus !== undefined && !isTerminalNode(status.phase));
+    const parent = { uniqueId, attempt: status.attempts ?? 0 };
+    walk(status.subNodeStatus, { array: status.arrayNodeStatus !== undefined, parent, dir: attemptDir, items }, found);
   }
 }
 
-/** `<execution>/<node>/data/<attempt>` at the top, `<attempt above>/<node>/<attempt>` below another node. */
-function dirOf(nodeId: string, { attempts = 0 }: NodeStatus, { parent, dir }: Within): string | undefined {
+/** `<execution>/<node>/data/<attempt>` at the top, `<attempt above>/<node>/<attempt>` below another node; items of arrays stand by their numbers. */
+function dirOf(nodeId: string, { attempts = 0 }: NodeStatus, { array, parent, dir }: Within): string | undefined {
   if (dir === undefined) return undefined;
+  if (array) return `${dir}/${nodeId.slice(1)}/${attempts}`;
   return parent === undefined ? `${dir}/${nodeId}/data/${attempts}` : `${dir}/${nodeId}/${attempts}`;
 }
 
@@ -69,7 +78,7 @@ function armOf(nodes: Statuses, status: NodeStatus, within: Within): Within {
   }
   return branches.reduceRight<Within>((outer, [nodeId, branch]) => {
     const uniqueId = nodeUniqueId({ parent: outer.parent, nodeId });
-    return { parent: { uniqueId, attempt: branch.attempts ?? 0 }, dir: dirOf(nodeId, branch, outer), items: outer.items };
+    return { array: false, parent: { uniqueId, attempt: branch.attempts ?? 0 }, dir: dirOf(nodeId, branch, outer), items: outer.items };
   }, within);
 }
 
@@ -82,14 +91,22 @@ export function isToldEnd({ isItem, status }: ResourceNode): boolean {
   return !isItem && isTerminalNodeEvent(phase) && phase !== NodeExecution_Phase.SKIPPED;
 }
 
+export interface EndOfNodeOptions {
+  /** For people: why the end is taken from the resource. */
+  readonly settled: string;
+  /** Nanoseconds since the epoch; the end where the status does not say when it was. */
+  readonly now: bigint;
+  /** Of the execution, and of those that its nodes start. */
+  readonly project: string;
+  readonly domain: string;
+}
+
 /**
- * The end of a node as the status shows it: phase, error, times, and outputs where they stand in the status or where the status names
- * their address. It is assumed: an event of the end that comes late takes its place.
- *
- * @param settled for people: why the end is taken from the resource.
- * @param now nanoseconds since the epoch; the end where the status does not say when it was.
+ * The end of a node as the status shows it: phase, error, times, cache status, deck, the execution that it started, and outputs where
+ * they stand in the status or where the status names their address. It is assumed: an event of the end that comes late takes its place.
  */
-export function endOfNode({ status, specNodeId, parent }: ResourceNode, settled: string, now: bigint): NodeFact {
+export function endOfNode(node: ResourceNode, { settled, now, project, domain }: EndOfNodeOptions): NodeFact {
+  const { status, specNodeId, parent, attemptDir } = node;
   const occurredAt = statusTime(status.stoppedAt) ?? now;
   return {
     phase: nodeEventPhase(status.phase),
@@ -101,15 +118,31 @@ export function endOfNode({ status, specNodeId, parent }: ResourceNode, settled:
     outputUri: status.outputUri,
     outputs: status.outputs === undefined ? undefined : decodeBase64(status.outputs),
     inputUri: "",
-    deckUri: "",
+    deckUri: deckOf(status, attemptDir),
+    target: targetOf(status, { project, domain }),
     dynamicJobSpecUri: "",
     dynamicWorkflowUri: "",
     parentNodeId: parent?.uniqueId,
     retryGroup: parent === undefined ? "" : String(parent.attempt),
     specNodeId,
     eventVersion: 1,
-    isParent: false,
+    isParent: status.subNodeStatus !== undefined,
     isDynamic: false,
     isArray: status.arrayNodeStatus !== undefined,
   };
+}
+
+function deckOf({ deckUri = "" }: NodeStatus, attemptDir: string | undefined): string {
+  if (deckUri === "" || deckUri.includes("://")) return deckUri;
+  return attemptDir === undefined ? "" : `${attemptDir}/${deckUri}`;
+}
+
+function targetOf({ childExecution: name, catalog }: NodeStatus, place: Pick<EndOfNodeOptions, "project" | "domain">): NodeTargetFact | undefined {
+  if (name !== undefined) return executionTarget(create(WorkflowExecutionIdentifierSchema, { ...place, name }));
+  if (catalog?.key === undefined) return undefined;
+  return taskTarget({
+    checkpointUri: "",
+    cacheStatus: catalog.status,
+    catalogKey: fromBinary(CatalogMetadataSchema, decodeBase64(catalog.key)),
+  });
 }

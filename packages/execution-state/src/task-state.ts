@@ -2,7 +2,7 @@ import { isTerminalTaskEvent } from "@flyte-ts/domain";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskFact } from "./facts.js";
 import { ifChanged } from "./if-changed.js";
-import { foldProgress, isFirstStart, noProgress, type Progress, replacesEnd } from "./progress.js";
+import { completeOutputs, foldProgress, isFirstStart, noProgress, type Progress, replacesEnd } from "./progress.js";
 
 /** What events have told of a task attempt so far, as far as the row holds it; it started when it ran first. */
 export interface TaskState extends Progress {
@@ -17,7 +17,8 @@ export function belongsToTask(state: TaskState | undefined, fact: TaskFact): boo
 
 /** Adds one event; the same promise as foldWorkflow gives. */
 export function foldTask(state: TaskState | undefined, fact: TaskFact, order: bigint): TaskState {
-  if (state !== undefined && !belongsToTask(state, fact)) return state;
+  if (state !== undefined && !belongsToTask(state, fact))
+    return fact.phase === state.phase ? ifChanged(state, { ...state, ...completeOutputs(state, fact) }) : state;
   const before = state ?? emptyTask(fact);
   const ends = isTerminalTaskEvent(fact.phase);
   const moves = ends || (!isTerminalTaskEvent(before.phase) && order > before.phaseOrder);

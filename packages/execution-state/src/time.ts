@@ -18,6 +18,17 @@ export function storable(nanos: bigint): bigint {
   return nanos < 0n ? 0n : nanos > LAST ? LAST : nanos;
 }
 
+/** Bound of the difference between the clocks of two services. */
+const CLOCKS_DIFFER_BY = 3_600n * SECOND;
+
+/**
+ * Moves a time that another clock told up to a time that it cannot precede. A time that precedes it by more than clocks differ stays: it
+ * was meant so, as where someone reports what ran elsewhere.
+ */
+export function notBefore(bound: bigint, told: bigint): bigint {
+  return told < bound && bound - told <= CLOCKS_DIFFER_BY ? bound : told;
+}
+
 export function nanosOfDate(date: Date): bigint {
   return BigInt(date.getTime()) * 1_000_000n;
 }

@@ -3,11 +3,13 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { ErrorFact, WorkflowFact } from "./facts.js";
 import { ifChanged } from "./if-changed.js";
 import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
+import { earliest } from "./progress.js";
+import { notBefore } from "./time.js";
 
 /** What events have told of an execution so far. */
 export interface WorkflowState {
   readonly phase: WorkflowExecution_Phase;
-  /** When admin accepted the execution, nanoseconds since the epoch; it starts no earlier, whatever other clocks say. */
+  /** When admin accepted the execution, nanoseconds since the epoch; it starts no earlier, as far as clocks differ. */
   readonly acceptedAt: bigint;
   /** The latest order of any event; the phase's own, unless that was kept in spite of a later event. */
   readonly phaseOrder: bigint;
@@ -75,13 +77,16 @@ export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bi
   });
 }
 
-/** The earliest start that was told by an event; else what an end says of it, which any event that comes late replaces. */
+/** The earliest start that was told by an event; else what an end says of it, and a start that was shown does not move on (progress.ts). */
 function startOf(state: WorkflowState, fact: WorkflowFact, order: bigint): Pick<WorkflowState, "startedAt" | "startedOrder"> {
   const { startedAt, startedOrder, acceptedAt } = state;
   if (fact.phase === WorkflowExecution_Phase.RUNNING && (startedOrder === NO_ORDER || order < startedOrder))
-    return { startedAt: later(fact.occurredAt, acceptedAt), startedOrder: order };
+    return {
+      startedAt: notBefore(acceptedAt, earliest(startedOrder === TERMINAL_ORDER ? startedAt : undefined, fact.occurredAt)),
+      startedOrder: order,
+    };
   if (fact.startedAt !== undefined && startedOrder === NO_ORDER)
-    return { startedAt: later(fact.startedAt, acceptedAt), startedOrder: TERMINAL_ORDER };
+    return { startedAt: notBefore(acceptedAt, fact.startedAt), startedOrder: TERMINAL_ORDER };
   return { startedAt, startedOrder };
 }
 
@@ -96,10 +101,6 @@ function completeWorkflow(state: WorkflowState, fact: WorkflowFact): WorkflowSta
 /** Reports whether the result (outputs or error) came with a terminal event, rather than from an event before the end, or not at all. */
 export function hasEndResult({ resultOrder }: Pick<WorkflowState, "resultOrder">): boolean {
   return resultOrder >= TERMINAL_ORDER;
-}
-
-function later(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }
 
 function resultOf(fact: WorkflowFact): WorkflowResult | undefined {

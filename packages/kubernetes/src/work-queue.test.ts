@@ -27,23 +27,23 @@ function manualTimers(): Timers & { advance(ms: number): void } {
   };
 }
 
-test("a key waits once, keys come in order", async () => {
+test("a key waits once, keys come in order", () => {
   const queue = new WorkQueue();
   for (const key of ["a", "b", "a"]) queue.add(key);
   expect(queue.depth).toBe(2);
-  expect([await queue.take(), await queue.take()]).toEqual(["a", "b"]);
+  expect([queue.take(), queue.take()]).toEqual(["a", "b"]);
 });
 
-test("a key that is worked on comes back only when its worker is done", async () => {
+test("a key that is worked on comes back only when its worker is done", () => {
   const queue = new WorkQueue();
   queue.add("a");
-  await queue.take();
+  queue.take();
   queue.add("a");
   queue.add("a");
   expect(queue.depth).toBe(0);
   queue.done("a");
   expect(queue.depth).toBe(1);
-  expect(await queue.take()).toBe("a");
+  expect(queue.take()).toBe("a");
   queue.done("a");
   expect(queue.depth).toBe(0);
 });
@@ -62,6 +62,93 @@ test("of several times for a key the earliest counts", () => {
   expect(queue.depth).toBe(1);
   timers.advance(5);
   expect(queue.latencyMs).toBe(5);
+});
+
+test("a key that has used less goes ahead of one that has used more, and none waits for ever", () => {
+  const queue = new WorkQueue();
+  const turns: string[] = [];
+  const work = (usedMs: (key: string) => number) => {
+    const key = queue.take() ?? "";
+    turns.push(key);
+    queue.add(key);
+    queue.done(key, usedMs(key));
+  };
+  for (const key of ["large-1", "large-2", "large-3"]) queue.add(key);
+  for (let turn = 0; turn < 9; turn++) work(() => 10);
+  // All three large ones wait, and have done so for longer.
+  queue.add("small");
+  turns.length = 0;
+  for (let turn = 0; turn < 43; turn++) work((key) => (key === "small" ? 1 : 10));
+  expect(turns[0]).toBe("small");
+  for (const key of ["large-1", "large-2", "large-3"]) expect(turns.filter((turn) => turn === key).length).toBeGreaterThanOrEqual(3);
+  expect(turns.filter((turn) => turn === "small").length).toBeGreaterThanOrEqual(30);
+});
+
+test("tells whether others share the workers: they wait, or were worked on a moment ago", () => {
+  const timers = manualTimers();
+  const queue = new WorkQueue(timers);
+  const work = (key: string) => {
+    queue.add(key);
+    queue.done(queue.take() ?? "", 1);
+  };
+  work("a");
+  work("a");
+  expect(queue.isShared("a")).toBe(false);
+  queue.add("b");
+  expect(queue.isShared("a")).toBe(true);
+  expect(queue.isShared("b")).toBe(true);
+  queue.done(queue.take() ?? "", 1);
+  timers.advance(150);
+  work("a");
+  expect(queue.isShared("a")).toBe(true);
+  timers.advance(150);
+  work("a");
+  expect(queue.isShared("a")).toBe(false);
+});
+
+test("a key that has rested has saved nothing up", () => {
+  const queue = new WorkQueue();
+  queue.add("rests");
+  queue.done(queue.take() ?? "", 1);
+  for (let turn = 0; turn < 100; turn++) {
+    queue.add("works");
+    queue.done(queue.take() ?? "", 10);
+  }
+  queue.add("works");
+  queue.add("rests");
+  const turns = Array.from({ length: 4 }, () => {
+    const key = queue.take() ?? "";
+    queue.add(key);
+    queue.done(key, 10);
+    return key;
+  });
+  expect(turns.filter((key) => key === "rests")).toHaveLength(2);
+});
+
+test("what has just come in goes ahead of a key that always has work, and the event loop has its turns", async () => {
+  const queue = new WorkQueue();
+  const rounds: string[] = [];
+  let beside: Promise<void> | undefined;
+  const pool = new WorkerPool({
+    queue,
+    workers: 10,
+    logger,
+    onError: () => undefined,
+    work: (key) => {
+      rounds.push(key);
+      if (key === "busy" && !rounds.includes("small")) queue.add(key);
+      for (const until = performance.now() + 1; key === "busy" && performance.now() < until; );
+      // As if a socket had something for another key.
+      beside ??= new Promise((resolve) => setImmediate(() => resolve(queue.add("small"))));
+      return Promise.resolve();
+    },
+  });
+  queue.add("busy");
+  while (!rounds.includes("small")) await new Promise((resolve) => setImmediate(resolve));
+  await beside;
+  await pool.stop();
+  // Two turns of the event loop at most, each of which rounds of 1 ms may use for 4 ms and the one that oversteps it.
+  expect(rounds.indexOf("small")).toBeLessThanOrEqual(10);
 });
 
 test("the pool never gives one key to two workers, keeps its bound, and waits for running work", async () => {

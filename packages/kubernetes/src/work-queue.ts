@@ -1,3 +1,5 @@
+import { Heap } from "@flyte-ts/heap";
+
 /** Injected so that tests and simulations own the time. */
 export interface Timers {
   now(): number;
@@ -11,17 +13,43 @@ export const systemTimers: Timers = {
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
+interface Turn {
+  readonly key: string;
+  /** Virtual time at which the key may be worked on. */
+  readonly start: number;
+  readonly order: number;
+}
+
+/** Keys whose use is remembered before the first sweep. */
+const FEW = 1_024;
+/** For so long a key that was taken counts as one that shares the workers, ms: longer than a step of a chain takes elsewhere. */
+const SHARES_MS = 200;
+
 /**
- * A queue of keys, first in first out. A key waits in it at most once; a key that
- * is being worked on and is added again comes back when its worker is done, so
- * that two workers never have one key.
+ * A queue of keys that shares the workers' time: the key that has used least of it comes first, of equals the one that was added first
+ * (start-time fair queueing). Virtual time is the start of the turn that was taken last. A key's turn starts then, or at the end of the
+ * key's last turn when that is later, so a key that has used much waits for others and no key waits for ever.
+ *
+ * A key waits in it at most once; a key that is being worked on and is added again comes back when its worker is done, so that two workers
+ * never have one key.
  */
 export class WorkQueue {
+  /** When each key was added, ms, the oldest first. */
   readonly #waiting = new Map<string, number>();
-  readonly #working = new Set<string>();
+  readonly #turns = new Heap<Turn>((a, b) => a.start < b.start || (a.start === b.start && a.order < b.order));
+  /** Starts of the turns that are being worked on. */
+  readonly #working = new Map<string, number>();
+  /** Virtual times at which the last turns of keys ended. */
+  readonly #ended = new Map<string, number>();
   readonly #again = new Set<string>();
   readonly #later = new Map<string, { at: number; timer: unknown }>();
-  readonly #takers: ((key: string | undefined) => void)[] = [];
+  readonly #takers: (() => void)[] = [];
+  /** The key that was taken last, and the last one before it that is another. */
+  #last: { readonly key: string; at: number } | undefined;
+  #lastOther: { readonly key: string; at: number } | undefined;
+  #virtualTime = 0;
+  #added = 0;
+  #sweepAt = FEW;
   #closed = false;
 
   constructor(private readonly timers: Timers = systemTimers) {}
@@ -31,10 +59,14 @@ export class WorkQueue {
     return this.#waiting.size;
   }
 
-  /** How long the first key has waited, ms. */
+  /** How long the key has waited that was added first, ms. */
   get latencyMs(): number {
     const first = this.#waiting.values().next();
     return first.done ? 0 : this.timers.now() - first.value;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
   }
 
   add(key: string): void {
@@ -44,11 +76,9 @@ export class WorkQueue {
       return;
     }
     if (this.#waiting.has(key)) return;
-    const taker = this.#takers.shift();
-    if (taker !== undefined) {
-      this.#working.add(key);
-      taker(key);
-    } else this.#waiting.set(key, this.timers.now());
+    this.#waiting.set(key, this.timers.now());
+    this.#turns.push({ key, start: Math.max(this.#virtualTime, this.#ended.get(key) ?? 0), order: this.#added++ });
+    this.#takers.shift()?.();
   }
 
   /** Adds the key at the time (ms since the epoch); of several times the earliest counts. */
@@ -76,19 +106,54 @@ export class WorkQueue {
     this.#later.delete(key);
   }
 
-  /** The next key, or undefined when the queue is closed. The taker must call `done`. */
-  take(): Promise<string | undefined> {
-    if (this.#closed) return Promise.resolve(undefined);
-    const next = this.#waiting.keys().next();
-    if (next.done) return new Promise((resolve) => this.#takers.push(resolve));
-    this.#waiting.delete(next.value);
-    this.#working.add(next.value);
-    return Promise.resolve(next.value);
+  /** The next key, or undefined when none waits. The taker must call `done`. */
+  take(): string | undefined {
+    const turn = this.#turns.pop();
+    if (turn === undefined) return undefined;
+    const { key, start } = turn;
+    this.#virtualTime = Math.max(this.#virtualTime, start);
+    this.#waiting.delete(key);
+    this.#ended.delete(key);
+    this.#working.set(key, start);
+    this.#noteTaken(key);
+    return key;
   }
 
-  done(key: string): void {
+  #noteTaken(key: string): void {
+    const at = this.timers.now();
+    if (this.#last?.key === key) this.#last.at = at;
+    else {
+      this.#lastOther = this.#last;
+      this.#last = { key, at };
+    }
+  }
+
+  /** Whether other keys wait, or were worked on a moment ago: who has the key in hand lets them have their turn soon. */
+  isShared(key: string): boolean {
+    if (this.#waiting.size > (this.#waiting.has(key) ? 1 : 0)) return true;
+    const other = this.#last?.key === key ? this.#lastOther : this.#last;
+    return other !== undefined && this.timers.now() - other.at < SHARES_MS;
+  }
+
+  /** Resolves when a key waits, or when the queue is closed. Another taker may be faster. */
+  filled(): Promise<void> {
+    if (this.#closed || this.#waiting.size > 0) return Promise.resolve();
+    return new Promise((resolve) => this.#takers.push(resolve));
+  }
+
+  /** @param usedMs time that the key kept others waiting */
+  done(key: string, usedMs = 0): void {
+    const start = this.#working.get(key);
     this.#working.delete(key);
+    if (start !== undefined && usedMs > 0) this.#remember(key, start + usedMs);
     if (this.#again.delete(key)) this.add(key);
+  }
+
+  #remember(key: string, ended: number): void {
+    this.#ended.set(key, ended);
+    if (this.#ended.size < this.#sweepAt) return;
+    for (const [known, at] of this.#ended) if (at <= this.#virtualTime) this.#ended.delete(known);
+    this.#sweepAt = Math.max(FEW, 2 * this.#ended.size);
   }
 
   close(): void {
@@ -96,6 +161,7 @@ export class WorkQueue {
     for (const { timer } of this.#later.values()) this.timers.clearTimeout(timer);
     this.#later.clear();
     this.#waiting.clear();
-    for (const taker of this.#takers.splice(0)) taker(undefined);
+    while (this.#turns.pop() !== undefined);
+    for (const taker of this.#takers.splice(0)) taker();
   }
 }

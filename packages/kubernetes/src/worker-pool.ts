@@ -6,20 +6,23 @@ export interface WorkerPoolOptions {
   readonly queue: WorkQueue;
   /** Keys worked on at once. */
   readonly workers: number;
+  /** The time until it first waits for something counts as used by the key. */
   readonly work: (key: string) => Promise<void>;
   /** A round failed: decide when the key comes back. */
   readonly onError: (key: string, error: unknown) => void;
   readonly logger: Logger;
 }
 
-/** After so long without one, the event loop gets its turn: rounds that only compute would keep out timers and sockets. */
-const LONGEST_TURN_MS = 20;
+/** Time that rounds may use before the event loop gets its turn, ms: rounds that only compute would keep out timers and sockets. */
+const LONGEST_TURN_MS = 4;
 
 /** A bounded number of workers that take keys from a queue; no two ever have one key. */
 export class WorkerPool {
   readonly #workers: Promise<void>[] = [];
   #busy = 0;
-  #turnBegan = performance.now();
+  /** Since the event loop's last turn. */
+  #usedMs = 0;
+  #nextTurn: Promise<void> | undefined;
 
   constructor(private readonly options: WorkerPoolOptions) {
     for (let i = 0; i < options.workers; i++) this.#workers.push(this.#run());
@@ -36,24 +39,37 @@ export class WorkerPool {
   }
 
   async #run(): Promise<void> {
+    const { queue } = this.options;
+    while (!queue.closed) {
+      if (queue.depth === 0) await queue.filled();
+      // Many may come here at once: whoever finds the turn over takes no key, so that the queue's choice is made when there is time for it.
+      else if (this.#usedMs >= LONGEST_TURN_MS) await (this.#nextTurn ??= this.#yield());
+      else await this.#work(queue.take() as string);
+    }
+  }
+
+  async #yield(): Promise<void> {
+    await turn();
+    this.#usedMs = 0;
+    this.#nextTurn = undefined;
+  }
+
+  async #work(key: string): Promise<void> {
     const { queue, work, onError, logger } = this.options;
-    for (;;) {
-      const key = await queue.take();
-      if (key === undefined) return;
-      if (performance.now() - this.#turnBegan > LONGEST_TURN_MS) {
-        await turn();
-        this.#turnBegan = performance.now();
-      }
-      this.#busy++;
-      try {
-        await work(key);
-      } catch (error) {
-        logger.error({ key, error: error instanceof Error ? error.stack : String(error) }, "round failed");
-        onError(key, error);
-      } finally {
-        this.#busy--;
-        queue.done(key);
-      }
+    const began = performance.now();
+    let usedMs = 0;
+    this.#busy++;
+    try {
+      const working = work(key);
+      usedMs = performance.now() - began;
+      this.#usedMs += usedMs;
+      await working;
+    } catch (error) {
+      logger.error({ key, error: error instanceof Error ? error.stack : String(error) }, "round failed");
+      onError(key, error);
+    } finally {
+      this.#busy--;
+      queue.done(key, usedMs);
     }
   }
 }

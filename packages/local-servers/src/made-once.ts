@@ -1,6 +1,7 @@
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { accessSync, constants, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { exclusively } from "./exclusively.js";
+import { ServerStartError } from "./server-process.js";
 
 export interface Making {
   /** Whether it is there, complete. */
@@ -10,15 +11,31 @@ export interface Making {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Makes a file or folder unless it is there: once, whoever asks at the same time. The folder that it stands in is made too. */
+/**
+ * Makes a file or folder of the cache unless it is there: once, whoever asks at the same time. The folder that it stands in is made too.
+ *
+ * @throws ServerStartError when nothing can be written there
+ */
 export async function madeOnce(path: string, { isThere, make, signal }: Making): Promise<void> {
   if (isThere()) return;
-  mkdirSync(dirname(path), { recursive: true });
+  makeWritable(dirname(path));
   const work = async () => {
     // Who had the lock before may have made it.
     if (!isThere()) await make();
   };
   await exclusively(`${path}.lock`, work, signal);
+}
+
+function makeWritable(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new ServerStartError(
+      `the cache folder ${folder} cannot be used (${(cause as Error).message}): name one that this user may write to in FLYTE_TS_CACHE`,
+      { cause },
+    );
+  }
 }
 
 /**

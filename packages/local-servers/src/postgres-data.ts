@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "./cache-folder.js";
@@ -8,10 +8,12 @@ import type { Guard } from "./guard.js";
 import { complete, madeOnce } from "./made-once.js";
 import type { PostgresBinaries } from "./postgres-binaries.js";
 import { ServerStartError } from "./server-process.js";
-import { nobody, unprivileged } from "./unprivileged.js";
+import { giveAway } from "./give-away.js";
+import { randomPassword } from "./postgres-password.js";
+import { unprivileged } from "./unprivileged.js";
 
 export interface NewData {
-  /** Folder to make; its parent is there. */
+  /** Folder of the cluster; its parent is there. */
   readonly data: string;
   /** Of the user `flyte`; letters, digits, `-` and `_`. */
   readonly password: string;
@@ -35,10 +37,19 @@ export async function makeData(binaries: PostgresBinaries, { data, password, dur
   const initialised = await initialisedData(binaries, { guard, signal });
   await complete(data, async (made) => {
     await run("cp", ["-Rp", initialised, made], { paths: [initialised, made], guard, signal });
-    const words = ["--single", "-D", made, "-c", "exit_on_error=on", "-c", "fsync=off", "postgres"];
-    await run(postgres, words, { paths: [made, postgres], guard, signal, input: `ALTER ROLE flyte PASSWORD '${password}'\n` });
+    await alterPassword(postgres, { data: made, password, durable: false, guard, signal });
     if (durable) await run(initdb, ["--sync-only", "-D", made], { paths: [made, initdb], guard, signal });
   });
+}
+
+/**
+ * Gives the user `flyte` a password, in a folder that no server has open.
+ *
+ * @throws ServerStartError when that fails.
+ */
+export async function alterPassword(postgres: string, { data, password, durable, guard, signal }: NewData): Promise<void> {
+  const words = ["--single", "-D", data, "-c", "exit_on_error=on", ...(durable ? [] : ["-c", "fsync=off"]), "postgres"];
+  await run(postgres, words, { paths: [data, postgres], guard, signal, input: `ALTER ROLE flyte PASSWORD '${password}'\n` });
 }
 
 /**
@@ -95,16 +106,4 @@ async function run(program: string, words: readonly string[], { paths, guard, si
   } catch (cause) {
     throw new ServerStartError(`the database's folder cannot be made: ${(cause as Error).message}`, { cause });
   }
-}
-
-/** A password of letters, digits, `-` and `_`. */
-export function randomPassword(): string {
-  return randomBytes(24).toString("base64url");
-}
-
-/** PostgreSQL does not run as root: a file or folder that root has made for it goes to the user that it runs as. */
-export function giveAway(path: string): void {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = nobody();
-  chownSync(path, uid, gid);
 }

@@ -1,10 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.js";
 import type { Guard } from "./guard.js";
 import { findPostgresBinaries } from "./postgres-binaries.js";
-import { giveAway, makeData, randomPassword } from "./postgres-data.js";
+import { giveAway } from "./give-away.js";
+import { alterPassword, makeData } from "./postgres-data.js";
+import { confirmPassword, passwordOf } from "./postgres-password.js";
 import { commandOf, identityOf } from "./process-identity.js";
 import { type LocalServer, ServerStartError, startServerProcess } from "./server-process.js";
 import { unprivileged } from "./unprivileged.js";
@@ -27,20 +29,25 @@ const RECOVERY_MS = 60_000;
 
 /** Address of the server of a folder and port, whether it runs or not: programs may be told where it will be. */
 export function postgresUrl({ dataDir, port }: Required<Pick<PostgresOptions, "dataDir" | "port">>): string {
-  return `postgres://flyte:${password(resolve(dataDir))}@127.0.0.1:${port}/postgres`;
+  return `postgres://flyte:${passwordOf(resolve(dataDir)).text}@127.0.0.1:${port}/postgres`;
 }
 
 /**
  * Starts PostgreSQL on a data folder, with a database and a user named `flyte`;
- * the password is random, kept beside the data. A server left over from a caller
+ * the password is random, kept beside the data, and a new one is set when that is lost. A server left over from a caller
  * that was killed is stopped first.
  */
 export async function startPostgres({ dataDir, port, durable = true, guard, signal }: PostgresOptions): Promise<LocalServer> {
   const binaries = await findPostgresBinaries();
   const folder = resolve(dataDir);
   const data = join(folder, "data");
-  if (!existsSync(join(data, "PG_VERSION"))) await makeData(binaries, { data, password: password(folder), durable, guard, signal });
-  await stopLeftover(data);
+  const isNew = !existsSync(join(data, "PG_VERSION"));
+  const password = passwordOf(folder);
+  const making = { data, password: password.text, durable, guard, signal };
+  if (isNew) await makeData(binaries, making);
+  else await stopLeftover(data);
+  if (!isNew && !password.known) await alterPassword(binaries.postgres, making);
+  if (!password.known) confirmPassword(folder);
   const chosen = port ?? (await freePort());
   const settings: Record<string, string | number> = {
     listen_addresses: "127.0.0.1",
@@ -76,18 +83,6 @@ export async function startPostgres({ dataDir, port, durable = true, guard, sign
     throw error;
   }
   return server;
-}
-
-/** The folder's password, which is made when there is none, in a file that the server's user can read. */
-function password(folder: string): string {
-  const file = join(folder, "password");
-  if (!existsSync(file)) {
-    if (existsSync(join(folder, "data", "PG_VERSION"))) throw new ServerStartError(`the password of the database is gone: ${file}`);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(file, `${randomPassword()}\n`, { mode: 0o600 });
-    for (const path of [folder, file]) giveAway(path);
-  }
-  return readFileSync(file, "utf8").trim();
 }
 
 /**

@@ -156,6 +156,12 @@ test("what is larger than the server takes travels compressed, and is refused wh
   await subscription.close();
 });
 
+test("a subject for which the server would close the connection is refused", async () => {
+  await expect(bus.publish(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).rejects.toThrow(MessageTooLarge);
+  expect(() => bus.publishVolatile(`work.${"x".repeat(5_000)}`, Buffer.from("x"))).toThrow(MessageTooLarge);
+  expect(bus.problem()).toBeUndefined();
+});
+
 test("a message that nobody wants any more is not sent, those beside it are", async () => {
   const seen: string[] = [];
   const subscription = await bus.subscribe(

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as othersTurn, setTimeout as sleep } from "node:timers/promises";
 import {
   AckPolicy,
   DeliverPolicy,
@@ -12,13 +12,16 @@ import { connect, type NatsConnection, nanos, PermissionViolationError } from "@
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { BundledPublish, type Travelling } from "./bundled-publish.js";
 import { DeadLetters } from "./dead-letters.js";
-import { type Delivered, toBusMessages } from "./delivered.js";
+import { type Delivered, toBusMessages, Unopened } from "./delivered.js";
+import { gatherTime } from "./gather-time.js";
+import { HeldNotes } from "./held-notes.js";
 import { inboxPrefix } from "./inbox.js";
-import { fitting, isFolded, Unfoldable } from "./large-message.js";
+import { Lanes } from "./lanes.js";
+import { checkSubject, fitting, isFolded, Unfoldable } from "./large-message.js";
 import { MOST_BATCH_BYTES } from "./limits.js";
 import { retry } from "./retry.js";
 import { serverAddress } from "./server-address.js";
-import { NoStream, StoredPublish } from "./stored-publish.js";
+import { NoStream, type Outgoing, StoredPublish } from "./stored-publish.js";
 import { StoreHealth } from "./store-health.js";
 import { StoreProbe } from "./store-probe.js";
 import { Streams, type StreamSpec } from "./streams.js";
@@ -116,6 +119,11 @@ export interface BusOptions {
   readonly logger: Logger;
   /** Counts dead letters. */
   readonly metrics?: Metrics | undefined;
+  /**
+   * False for services whose user may not make streams: `ensureStream` then waits until another service has made it. Whoever may change a
+   * stream can have the server copy messages from and to any subject. Default true.
+   */
+  readonly makesStreams?: boolean;
 }
 
 /**
@@ -124,11 +132,11 @@ export interface BusOptions {
  */
 const UNACKNOWLEDGED = 128;
 
+/** After so long in handlers that wait for nothing the event loop has its turn, ms. */
+const LONGEST_TURN_MS = 4;
+
 /** Of what comes in, so many messages are taken to travel as one when it is bounded. */
 const TOGETHER = 4;
-
-/** A handler that gathers is at work for at most a quarter of the time, until it has to gather longer than it may. */
-const GATHER_TIMES = 3;
 
 /** After so long a lost consumer is made again, at first and when that was refused, ms. */
 const AGAIN_MS = { first: 250, refused: 5_000 };
@@ -138,7 +146,6 @@ const STORED_MS = 5_000;
 
 /** The consumer is there with another configuration. */
 const CONSUMER_EXISTS = 10148;
-
 const STREAM_NOT_FOUND = 10059;
 
 /** There is no such consumer, or not even the stream. */
@@ -147,7 +154,7 @@ const ABSENT: ReadonlySet<number> = new Set([10014, STREAM_NOT_FOUND]);
 type VolatileHandler = (subject: string, data: Uint8Array) => void;
 
 /** Connects, and stays connected: waits for the server at first and after every loss. */
-export async function connectBus({ url, name, logger, metrics }: BusOptions): Promise<Bus> {
+export async function connectBus({ url, name, logger, metrics, makesStreams = true }: BusOptions): Promise<Bus> {
   const address = serverAddress(url);
   const inbox = inboxPrefix(address.user);
   const connection = await connect({
@@ -162,12 +169,14 @@ export async function connectBus({ url, name, logger, metrics }: BusOptions): Pr
     maxPingOut: 2,
   });
   const manager = await retry(() => jetstreamManager(connection, { checkAPI: false }), connection);
-  const streams = new Streams({ connection, manager, logger });
+  const streams = new Streams({ connection, manager, logger, makes: makesStreams });
   const health = new StoreHealth(logger);
   const stored = new StoredPublish(connection, { timeoutMs: STORED_MS, inbox, health });
   const probe = new StoreProbe({ streams, publish: (message) => stored.publish(message), logger, name });
-  const deadLetters = new DeadLetters({ manager, streams, publish: (message) => stored.publish(message), logger, metrics });
-  return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams, stored, deadLetters, health, probe });
+  const publish = (message: Outgoing) => stored.publish(message);
+  const deadLetters = new DeadLetters({ streams, publish, logger, metrics });
+  const held = new HeldNotes({ manager, streams, publish });
+  return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams, stored, deadLetters, held, health, probe });
 }
 
 interface NatsParts {
@@ -178,6 +187,7 @@ interface NatsParts {
   readonly streams: Streams;
   readonly stored: StoredPublish;
   readonly deadLetters: DeadLetters;
+  readonly held: HeldNotes;
   readonly health: StoreHealth;
   readonly probe: StoreProbe;
 }
@@ -204,12 +214,17 @@ class NatsBus implements Bus {
   }
 
   ensureStream(spec: StreamSpec): Promise<void> {
-    this.parts.probe.start();
-    return this.parts.streams.ensure(spec);
+    const { probe, streams, deadLetters, held, logger } = this.parts;
+    probe.start();
+    // Services that may not make streams rest on these.
+    for (const stream of [deadLetters, held])
+      stream.ready().catch((error: unknown) => logger.warn({ error: String(error) }, "a stream cannot be made yet"));
+    return streams.ensure(spec);
   }
 
   publish(subject: string, message: Uint8Array, { while: wanted }: PublishOptions = {}): Promise<void> {
     try {
+      checkSubject(subject);
       const { data, headers } = fitting(message, this.parts.connection.info?.max_payload);
       return this.#outgoing.publish({ subject, data, headers, wanted });
     } catch (error) {
@@ -218,6 +233,7 @@ class NatsBus implements Bus {
   }
 
   publishVolatile(subject: string, data: Uint8Array): void {
+    checkSubject(subject);
     if (!this.parts.connection.isClosed()) this.parts.connection.publish(subject, data);
   }
 
@@ -312,15 +328,11 @@ class NatsBus implements Bus {
 
 const DEFAULT_ACK_WAIT_MS = 30_000;
 
-/** A message as it came. */
-class Unopened {
-  constructor(readonly message: Delivered) {}
-}
-
 /** A durable pull consumer that outlives reconnects, restarts of the server and the loss of its consumer. */
 class PullSubscription implements OwnSubscription {
   #subjects: readonly string[];
-  readonly #queue: (BusMessage | Unopened)[] = [];
+  /** By subject, so that many messages on one keep none of another waiting. */
+  readonly #queue = new Lanes<BusMessage | Unopened>();
   readonly #suspects: Suspects;
   #closed = false;
   #working: Promise<void> | undefined;
@@ -334,9 +346,9 @@ class PullSubscription implements OwnSubscription {
     private readonly onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
   ) {
     this.#subjects = options.subjects;
-    const { deadLetters, stored, logger } = parts;
+    const { deadLetters, held, stored, logger } = parts;
     const { durable, ackWaitMs = DEFAULT_ACK_WAIT_MS } = options;
-    this.#suspects = new Suspects({ deadLetters, publish: (message) => stored.publish(message), logger, durable, ackWaitMs });
+    this.#suspects = new Suspects({ deadLetters, held, publish: (message) => stored.publish(message), logger, durable, ackWaitMs });
   }
 
   async follow(subjects: readonly string[]): Promise<void> {
@@ -419,7 +431,8 @@ class PullSubscription implements OwnSubscription {
   async #work(): Promise<void> {
     // Messages that arrived in the same turn of the event loop go together.
     await Promise.resolve();
-    while (this.#queue.length > 0 && !this.#closed) {
+    let turnBegan = performance.now();
+    while (this.#queue.size > 0 && !this.#closed) {
       await this.#gather();
       const batch = await this.#nextBatch();
       if (batch.length === 0) continue;
@@ -435,28 +448,36 @@ class PullSubscription implements OwnSubscription {
       }
       const now = performance.now();
       this.#gathersUntil = now + gatherTime(now - begun, this.options.gatherMs);
+      if (now - turnBegan < LONGEST_TURN_MS) continue;
+      await othersTurn();
+      turnBegan = performance.now();
     }
     this.#working = undefined;
   }
 
   /** What is to be unfolded, or handled alone, waits as it came until its turn. */
   #take(message: Delivered): void {
-    if (this.#suspects.has(message) || isFolded(message)) this.#queue.push(new Unopened(message));
-    else this.#queue.push(...this.#open(this.#suspects.watched(message)));
+    const { subject } = message;
+    const suspected = this.#suspects.has(message);
+    if (suspected && !this.#suspects.queues(message)) return;
+    if (!suspected) this.#suspects.take(message);
+    if (suspected || isFolded(message)) this.#queue.push(subject, new Unopened(message));
+    else for (const part of this.#open(message)) this.#queue.push(subject, part);
   }
 
   async #nextBatch(): Promise<readonly BusMessage[]> {
-    let count = 0;
+    const batch: BusMessage[] = [];
     let bytes = 0;
-    for (const next of this.#queue) {
-      if (next instanceof Unopened || count === this.options.batch || bytes >= MOST_BATCH_BYTES) break;
+    for (let next = this.#queue.peek(); next !== undefined && !(next instanceof Unopened); next = this.#queue.peek()) {
+      if (batch.length === this.options.batch || bytes >= MOST_BATCH_BYTES) break;
       bytes += next.data.length;
-      count++;
+      batch.push(next);
+      this.#queue.take();
     }
-    if (count > 0) return this.#queue.splice(0, count) as BusMessage[];
-    const { message } = this.#queue.shift() as Unopened;
+    if (batch.length > 0) return batch;
+    const { message } = this.#queue.take() as Unopened;
     if (!this.#suspects.has(message)) {
-      this.#queue.unshift(...this.#open(this.#suspects.watched(message)));
+      this.#queue.unshift(message.subject, this.#open(message));
       return [];
     }
     const held = await this.#suspects.hold(message);
@@ -486,11 +507,6 @@ class PullSubscription implements OwnSubscription {
 
   async #gather(): Promise<void> {
     const restMs = this.#gathersUntil - performance.now();
-    if (restMs > 0 && this.#queue.length < this.options.batch) await sleep(restMs);
+    if (restMs > 0 && this.#queue.size < this.options.batch) await sleep(restMs);
   }
-}
-
-/** How long, ms, messages come together after a batch that took so long. */
-function gatherTime(tookMs: number, gatherMs: SubscribeOptions["gatherMs"]): number {
-  return gatherMs === undefined ? 0 : Math.min(Math.max(GATHER_TIMES * tookMs, gatherMs.least), gatherMs.most);
 }

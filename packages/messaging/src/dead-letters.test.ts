@@ -8,6 +8,7 @@ import { type LocalServer, startNats } from "@flyte-ts/local-servers";
 import { createLogger, Metrics } from "@flyte-ts/telemetry";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { encodeBundle } from "./bundle.js";
+import { HELD_STREAM } from "./held-notes.js";
 import { type Bus, type BusMessage, connectBus } from "./index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
@@ -18,6 +19,7 @@ let server: LocalServer;
 let stranger: NatsConnection;
 let manager: JetStreamManager;
 let metrics: Metrics;
+let notesBefore = 0;
 const buses: Bus[] = [];
 
 /** A process with a connection of its own. */
@@ -33,8 +35,9 @@ beforeAll(async () => {
   stranger = await connect({ servers: server.url });
   manager = await jetstreamManager(stranger);
 });
-beforeEach(() => {
+beforeEach(async () => {
   metrics = new Metrics();
+  notesBefore = await lastNote();
 });
 afterEach(async () => {
   for (const bus of buses.splice(0)) await bus.close();
@@ -76,6 +79,13 @@ async function deadLetters(): Promise<{ subject: string; kind: string; reason: s
     letters.push({ subject: stored.subject, kind: value("Kind"), reason: value("Reason"), from: value("Subject") });
   }
   return letters;
+}
+
+const lastNote = async () => (await manager.streams.info(HELD_STREAM.name).catch(() => undefined))?.state.last_seq ?? 0;
+
+/** Notes of suspected messages, in hand or settled, since the last test. */
+async function notesMade(): Promise<number> {
+  return (await lastNote()) - notesBefore;
 }
 
 const counted = async () => (await metrics.getMetricsAsJSON()).find(({ name }) => name === "flyte_bus_dead_letters_total")?.values ?? [];
@@ -214,6 +224,65 @@ describe("a message that ends the processes that take it", () => {
     await bus.publish(subject, Buffer.from("patient"));
     await vi.waitFor(() => expect(deliveries).toBe(12), PATIENCE);
     expect(await deadLetters()).toEqual([]);
+  });
+
+  test("those that come again because settling them takes long are not suspected", async () => {
+    const bus = await process();
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const seen = new Set<string>();
+    await bus.subscribe(quick, async (messages) => {
+      await opened;
+      for (const message of messages) {
+        seen.add(Buffer.from(message.data).toString());
+        message.ack();
+      }
+    });
+    const texts = Array.from({ length: 20 }, (_, index) => `slow ${index}`);
+    const delivered = async () => (await manager.consumers.info("WORK", "d-work-poison")).delivered.consumer_seq;
+    const before = await delivered();
+    await Promise.all(texts.map((text) => bus.publish(subject, Buffer.from(text))));
+    const { messages } = (await manager.streams.info("WORK")).state;
+    await vi.waitFor(async () => expect(await delivered()).toBeGreaterThanOrEqual(before + 5 * messages), PATIENCE);
+    open();
+    await vi.waitFor(() => expect(seen).toEqual(new Set(texts)), PATIENCE);
+    await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), PATIENCE);
+    expect(await notesMade()).toBe(0);
+  });
+
+  test("one whose holder takes long stays with it, and is not put aside by another", async () => {
+    const one = await process();
+    let naks = 0;
+    const first = await one.subscribe(quick, ([message]) => {
+      naks++;
+      message?.nak(naks < 5 ? 10 : 300);
+    });
+    await one.publish(subject, Buffer.from("patient"));
+    await vi.waitFor(() => expect(naks).toBe(5), PATIENCE);
+    await first.close();
+    let settle: () => void = () => undefined;
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    let isTaken = false;
+    const holder = await process();
+    await holder.subscribe(quick, async (messages) => {
+      isTaken = true;
+      await settled;
+      for (const message of messages) message.ack();
+    });
+    await vi.waitFor(() => expect(isTaken).toBe(true), PATIENCE);
+    const { seen, take } = collector();
+    await (await process()).subscribe(quick, take);
+    // Longer than the note of a holder that has ended is left alone.
+    await vi.waitFor(async () => expect(await notesMade()).toBeGreaterThan(5), PATIENCE);
+    expect((await manager.streams.info("WORK")).state.messages).toBe(1);
+    settle();
+    await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), PATIENCE);
+    await vi.waitFor(async () => expect(await deadLetters()).toEqual([]), PATIENCE);
+    expect(seen).toEqual([]);
   });
 
   test("one that another process handed back is taken, and leaves nothing behind", async () => {

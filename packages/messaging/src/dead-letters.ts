@@ -1,4 +1,3 @@
-import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { Counter, type Logger, type Metrics } from "@flyte-ts/telemetry";
 import type { Outgoing } from "./stored-publish.js";
@@ -32,8 +31,6 @@ export interface DeadLetter {
   readonly deliveries: number;
 }
 
-const NO_MESSAGE = 10037;
-const STREAM_NOT_FOUND = 10059;
 const SUBJECT_HEADER = "Flyte-Dead-Subject";
 const KIND_HEADER = "Flyte-Dead-Kind";
 const REASON_HEADER = "Flyte-Dead-Reason";
@@ -41,7 +38,6 @@ const DELIVERIES_HEADER = "Flyte-Dead-Deliveries";
 const LONGEST_REASON = 1_000;
 
 interface DeadLetterParts {
-  readonly manager: JetStreamManager;
   readonly streams: Streams;
   readonly publish: (message: Outgoing) => Promise<void>;
   readonly logger: Logger;
@@ -67,51 +63,29 @@ export class DeadLetters {
         }));
   }
 
+  /** Makes the stream, so that services that may not make streams find it. Goes on trying while the server is away. */
+  ready(): Promise<void> {
+    this.#ready ??= this.parts.streams.ensure(DEAD_LETTER_STREAM).catch((error: unknown) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
+  }
+
   /** Stores a copy for good. @throws what the server refuses or does not answer. */
   async bury(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
     await this.#store(letter, kind, reason);
-    this.confirm(letter, kind, reason);
-  }
-
-  /** Tells that the copy which is kept stays. */
-  confirm({ durable, id, subject, data, deliveries }: DeadLetter, kind: DeadLetterKind, reason: string): void {
+    const { durable, subject, data, deliveries } = letter;
     this.#count?.inc({ consumer: durable, kind });
-    const where = `${DEAD_LETTER_STREAM.name} ${subjectOf({ durable, id })}`;
+    const where = `${DEAD_LETTER_STREAM.name} ${subjectOf(letter)}`;
     this.parts.logger.error(
       { durable, subject, kind, reason, bytes: data.length, deliveries, where },
       "message put aside as a dead letter",
     );
   }
 
-  /** Stores a copy for as long as the message is in hand. */
-  hold(letter: DeadLetter): Promise<void> {
-    return this.#store(letter, "crashed", "a process ended while it had the message in hand");
-  }
-
-  /** Time at which a copy was stored, ms; undefined when there is none. */
-  async heldSince(letter: Pick<DeadLetter, "durable" | "id">): Promise<number | undefined> {
-    try {
-      const stored = await this.parts.manager.streams.getMessage(DEAD_LETTER_STREAM.name, { last_by_subj: subjectOf(letter) });
-      return stored?.time.getTime();
-    } catch (error) {
-      if (error instanceof JetStreamApiError && (error.code === NO_MESSAGE || error.code === STREAM_NOT_FOUND)) return undefined;
-      throw error;
-    }
-  }
-
-  /** Removes the copies of a message. */
-  async forget(letter: Pick<DeadLetter, "durable" | "id">): Promise<void> {
-    await this.parts.manager.streams.purge(DEAD_LETTER_STREAM.name, { filter: subjectOf(letter) });
-  }
-
   async #store(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
-    this.#ready ??= this.parts.streams.ensure(DEAD_LETTER_STREAM);
-    try {
-      await this.#ready;
-    } catch (error) {
-      this.#ready = undefined;
-      throw error;
-    }
+    await this.ready();
     const fields = headers();
     for (const [name, values] of letter.headers ?? []) for (const value of values) fields.append(name, value);
     fields.set(SUBJECT_HEADER, letter.subject);

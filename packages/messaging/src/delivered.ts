@@ -11,6 +11,11 @@ export type Delivered = Pick<JsMsg, "subject" | "data" | "ack" | "nak"> & {
   readonly info: { readonly deliveryCount: number };
 };
 
+/** A message as it came. */
+export class Unopened {
+  constructor(readonly message: Delivered) {}
+}
+
 /** Puts a part of a message aside; `index` is its place, undefined for the whole. Resolves when that is done. */
 export type PutAside = (data: Uint8Array, index: number | undefined, reason: string) => Promise<void>;
 

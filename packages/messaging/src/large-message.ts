@@ -21,6 +21,16 @@ export class Unfoldable extends Error {
   override readonly name = "Unfoldable";
 }
 
+/** Longest subject that is sent, bytes. A server closes the connection of who sends one beyond its `max_control_line` (4 KiB), which also holds the place of the answer. */
+const LONGEST_SUBJECT = 2_048;
+
+/** @throws MessageTooLarge for a subject that the server does not take. */
+export function checkSubject(subject: string): void {
+  const bytes = Buffer.byteLength(subject);
+  if (bytes > LONGEST_SUBJECT)
+    throw new MessageTooLarge(`a subject of ${bytes} bytes is longer than the message bus takes: ${subject.slice(0, 100)}…`);
+}
+
 /** What of a message goes to the server. */
 export interface Fitting {
   readonly data: Uint8Array;

@@ -28,6 +28,8 @@ interface StreamsParts {
   readonly connection: NatsConnection;
   readonly manager: JetStreamManager;
   readonly logger: Logger;
+  /** False for a user that may not make or change streams: it waits until another service has made them. */
+  readonly makes: boolean;
 }
 
 /** The streams that this process rests on. A server that comes back empty has them again as soon as somebody misses one. */
@@ -37,9 +39,14 @@ export class Streams {
 
   constructor(private readonly parts: StreamsParts) {}
 
-  /** Creates the stream or brings it to the specification; goes on trying while the server is away. */
+  /** Creates the stream or brings it to the specification, or waits for it; goes on trying while the server is away. */
   async ensure(spec: StreamSpec): Promise<void> {
-    await retry(() => this.#make(spec), this.parts.connection);
+    const { makes, manager, connection } = this.parts;
+    if (!makes) {
+      await retry(() => manager.streams.info(spec.name), connection);
+      return;
+    }
+    await retry(() => this.#make(spec), connection);
     this.#ensured.set(spec.name, spec);
   }
 

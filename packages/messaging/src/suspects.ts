@@ -2,6 +2,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { BUNDLE_HEADER, decodeBundle } from "./bundle.js";
 import type { DeadLetter, DeadLetters } from "./dead-letters.js";
 import type { Delivered } from "./delivered.js";
+import type { HeldNotes } from "./held-notes.js";
 import { MOST_PARTS_TAKEN } from "./limits.js";
 import type { Outgoing } from "./stored-publish.js";
 
@@ -9,7 +10,7 @@ import type { Outgoing } from "./stored-publish.js";
 const SUSPECTED_FROM = 3;
 /** Age of a process up to which it suspects messages, ms: what ends processes comes back to one that has just started. */
 const SUSPECTS_FOR_MS = 600_000;
-/** Messages that were handed back and are remembered. */
+/** Messages that this process took and that are remembered. */
 const MOST_REMEMBERED = 100_000;
 /** Pause before a message comes again while the server does not answer, ms. */
 const AGAIN_MS = 5_000;
@@ -17,7 +18,8 @@ const AGAIN_MS = 5_000;
 const REASON = "each process that had the message in hand ended";
 
 interface SuspectsParts {
-  readonly deadLetters: Pick<DeadLetters, "hold" | "heldSince" | "forget" | "confirm">;
+  readonly deadLetters: Pick<DeadLetters, "bury">;
+  readonly held: Pick<HeldNotes, "hold" | "heldSince" | "settle">;
   readonly publish: (message: Outgoing) => Promise<void>;
   readonly logger: Logger;
   /** Name of the consumer. */
@@ -26,37 +28,54 @@ interface SuspectsParts {
 }
 
 /**
- * Bounds how often a message may end the processes that take it. A message that was delivered before, and was not handed back by this
- * process, is handled alone while a copy of it stands among the dead letters. The copy goes when the message is settled. Who finds a copy of a
- * message that nobody has settled for twice the acknowledgement time leaves it there, and the message is not handled any more.
+ * Bounds how often a message may end the processes that take it. A message that was delivered before, and that this process has not taken
+ * yet, is handled alone, and noted as in hand until it is settled. The note is renewed until then: an outage of what the handler needs may
+ * last long. A process that gets a message whose note has been neither settled nor renewed for twice the acknowledgement time puts it aside
+ * as a dead letter.
  */
 export class Suspects {
-  readonly #handedBack = new Set<number>();
-  readonly #inHand = new Set<number>();
+  /** What this process took and outlived: that it comes again says that settling it took long. */
+  readonly #taken = new Set<number>();
+  /** Messages in hand, with the timers that renew their notes. */
+  readonly #inHand = new Map<number, NodeJS.Timeout>();
+  /** Suspects that wait for their turn. */
+  readonly #waiting = new Set<number>();
 
   constructor(private readonly parts: SuspectsParts) {}
 
   has({ seq, info }: Delivered): boolean {
     if (info.deliveryCount < SUSPECTED_FROM || performance.now() > SUSPECTS_FOR_MS) return false;
-    return !this.#handedBack.has(seq) && !this.#inHand.has(seq);
+    return !this.#taken.has(seq) && !this.#inHand.has(seq);
   }
 
-  /** Remembers whether this process hands the message back. */
-  watched(message: Delivered): Delivered {
-    if (message.info.deliveryCount < SUSPECTED_FROM - 1) return message;
-    return this.#around(message, () => undefined);
+  /** Remembers that this process takes the message. */
+  take({ seq }: Delivered): void {
+    if (performance.now() > SUSPECTS_FOR_MS) {
+      this.#taken.clear();
+      return;
+    }
+    if (this.#taken.size >= MOST_REMEMBERED) this.#taken.clear();
+    this.#taken.add(seq);
+  }
+
+  /** Reports whether a suspect is to wait for its turn; one that waits already is delivered again in vain. */
+  queues({ seq }: Delivered): boolean {
+    if (this.#waiting.has(seq)) return false;
+    this.#waiting.add(seq);
+    return true;
   }
 
   /** Gives a suspect out to be handled alone; undefined when it is put aside, or comes again later. */
   async hold(message: Delivered): Promise<Delivered | undefined> {
-    const { deadLetters, ackWaitMs } = this.parts;
+    const { held, ackWaitMs } = this.parts;
     const letter = this.#letterOf(message);
+    this.#waiting.delete(message.seq);
     try {
-      const since = await deadLetters.heldSince(letter);
+      const since = await held.heldSince(letter);
       if (since === undefined) {
-        await deadLetters.hold(letter);
-        this.#inHand.add(message.seq);
-        return this.#around(message, () => this.#release(message.seq));
+        await held.hold(letter);
+        this.#inHand.set(message.seq, this.#renewing(letter));
+        return this.#released(message);
       }
       // Its holder may be slow.
       const leftMs = since + 2 * ackWaitMs - Date.now();
@@ -71,16 +90,16 @@ export class Suspects {
 
   /** Nothing is in hand any more: this process ends in order. */
   async close(): Promise<void> {
-    await Promise.all([...this.#inHand].map((seq) => this.#release(seq)));
+    await Promise.all([...this.#inHand.keys()].map((seq) => this.#release(seq)));
   }
 
   async #putAside(message: Delivered, letter: DeadLetter): Promise<void> {
     const parts = message.headers?.has(BUNDLE_HEADER) === true ? (decodeBundle(message.data, MOST_PARTS_TAKEN) ?? []) : [];
-    if (parts.length <= 1) this.parts.deadLetters.confirm(letter, "crashed", REASON);
+    if (parts.length <= 1) await this.parts.deadLetters.bury(letter, "crashed", REASON);
     else {
       // One of them is to blame: each goes its own way from here.
       for (const data of parts) await this.parts.publish({ subject: message.subject, data });
-      await this.parts.deadLetters.forget(letter);
+      await this.parts.held.settle(letter);
       this.parts.logger.warn(
         { durable: letter.durable, subject: letter.subject, messages: parts.length },
         "suspected messages are sent apart",
@@ -89,38 +108,38 @@ export class Suspects {
     message.ack();
   }
 
-  async #release(seq: number): Promise<void> {
-    if (!this.#inHand.delete(seq)) return;
-    const { deadLetters, durable, logger } = this.parts;
-    await deadLetters
-      .forget({ durable, id: String(seq) })
-      .catch((error: unknown) =>
-        logger.warn({ durable, error: String(error) }, "a copy stays among the dead letters although its message is settled"),
-      );
+  #renewing(letter: DeadLetter): NodeJS.Timeout {
+    const { held, logger, ackWaitMs } = this.parts;
+    const { durable } = letter;
+    const renew = (): void => {
+      held.hold(letter).catch((error: unknown) => logger.warn({ durable, error: String(error) }, "the note of a suspected message is not renewed"));
+    };
+    return setInterval(renew, ackWaitMs).unref();
   }
 
-  #around(message: Delivered, before: () => Promise<void> | undefined): Delivered {
+  async #release(seq: number): Promise<void> {
+    const renewing = this.#inHand.get(seq);
+    if (renewing === undefined) return;
+    clearInterval(renewing);
+    this.#inHand.delete(seq);
+    this.#taken.add(seq);
+    const { held, durable, logger } = this.parts;
+    await held
+      .settle({ durable, id: String(seq) })
+      .catch((error: unknown) => logger.warn({ durable, error: String(error) }, "a message stays noted as in hand although it is settled"));
+  }
+
+  /** Settles the note before the message. */
+  #released(message: Delivered): Delivered {
     const { subject, data, headers, seq, info } = message;
-    const then = (settle: () => void): void => {
-      const done = before();
-      if (done === undefined) settle();
-      else void done.then(settle);
-    };
     return {
       subject,
       data,
       headers,
       seq,
       info,
-      ack: () => {
-        this.#handedBack.delete(seq);
-        then(() => message.ack());
-      },
-      nak: (delayMs) => {
-        if (this.#handedBack.size >= MOST_REMEMBERED) this.#handedBack.clear();
-        this.#handedBack.add(seq);
-        then(() => message.nak(delayMs));
-      },
+      ack: () => void this.#release(seq).then(() => message.ack()),
+      nak: (delayMs) => void this.#release(seq).then(() => message.nak(delayMs)),
     };
   }
 

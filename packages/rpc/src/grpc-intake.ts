@@ -88,8 +88,7 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
   /** Waits for a request; false where the call itself is refused, since too many wait. */
   const wait = (call: BaseCall): boolean => {
     const refused = waiting.add(call, call.stream.session ?? call, performance.now());
-    if (refused !== undefined)
-      refuse(refused, new RpcError(Code.RESOURCE_EXHAUSTED, "too many calls wait for their request; try again"));
+    if (refused !== undefined) refuse(refused, new RpcError(Code.RESOURCE_EXHAUSTED, "too many calls wait for their request; try again"));
     return refused !== call;
   };
 

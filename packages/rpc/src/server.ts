@@ -45,7 +45,7 @@ export interface RpcServerOptions {
   readonly budget?: Budget;
   /** How long a client may take to send its request, or the next one of a stream, ms; 30 s when not given. REST bodies have five minutes. */
   readonly requestMs?: number;
-  /** How long a client may take to send the head of an HTTP/1.1 request, ms; 15 s when not given. */
+  /** How long a client may take for the handshake of TLS, and to send the head of an HTTP/1.1 request, ms; 15 s when not given. */
   readonly headersMs?: number;
   /** Most calls that may wait for their request at once, 2,048 when not given; above it the connection with the most loses its oldest. */
   readonly maxWaiting?: number;
@@ -190,7 +190,7 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
   const open = async (): Promise<NetServer> =>
     tls === undefined
       ? createNetServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEPALIVE_MS }, accept)
-      : createTlsListener({ files: tls, logger, onConnection: accept });
+      : createTlsListener({ files: tls, logger, onConnection: accept, handshakeMs: headersMs });
 
   return {
     services: served.map(({ service }) => service),

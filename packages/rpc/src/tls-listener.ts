@@ -17,6 +17,8 @@ export interface TlsListenerOptions {
   readonly files: TlsFiles;
   readonly logger: Logger;
   readonly onConnection: (socket: Socket) => void;
+  /** How long a client may take for the handshake, ms. */
+  readonly handshakeMs: number;
 }
 
 /**
@@ -25,10 +27,15 @@ export interface TlsListenerOptions {
  *
  * @throws Error when there is none to begin with.
  */
-export async function createTlsListener({ files, logger, onConnection }: TlsListenerOptions): Promise<Server> {
+export async function createTlsListener({ files, logger, onConnection, handshakeMs }: TlsListenerOptions): Promise<Server> {
   let current = await read(files);
-  const server = createServer({ ...current, ALPNCallback: chooseProtocol, minVersion: "TLSv1.2" }, onConnection);
-  server.on("tlsClientError", (error) => logger.debug({ err: error }, "TLS handshake failed"));
+  const settings = { ALPNCallback: chooseProtocol, minVersion: "TLSv1.2", handshakeTimeout: handshakeMs } as const;
+  const server = createServer({ ...current, ...settings }, onConnection);
+  server.on("tlsClientError", (error, socket) => {
+    logger.debug({ err: error }, "TLS handshake failed");
+    // Node.js leaves the connection open after a handshake that took too long.
+    socket.destroy();
+  });
   const look = async (): Promise<void> => {
     try {
       const found = await read(files);

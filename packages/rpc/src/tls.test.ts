@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { connect as connectTcp } from "node:net";
@@ -105,6 +106,16 @@ test("a renewed certificate is taken without a restart; one that does not fit it
   makeCertificate("second");
   await expect.poll(async () => (await certificate()).subject.CN, { timeout: 30_000 }).toBe("second");
   expect([await byGrpc(), await byRest()]).toEqual([expect.any(Number), 200]);
+});
+
+test("a client that does not go on with the handshake loses its connection", async () => {
+  const short = createRpcServer({ logger, services: [], tls: { certFile, keyFile, reloadMs: 50 }, headersMs: 100 });
+  const { port: at } = await short.listen({ host: "127.0.0.1", port: 0 });
+  const silent = connectTcp(at, "127.0.0.1");
+  await once(silent.on("error", () => undefined).resume(), "close");
+  // Nothing was said in plaintext.
+  expect(silent.bytesRead).toBe(0);
+  await short.drain({ deadlineMs: 100 });
 });
 
 test("without a certificate the port does not open", async () => {

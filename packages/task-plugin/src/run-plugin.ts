@@ -34,6 +34,9 @@ export interface RunningPlugin {
   stop(): Promise<void>;
 }
 
+/** Requests that are taken in one go: between these the event loop has its turn. */
+const BATCH = 64;
+
 // Longer than a pod takes to stop and its neighbours' calls take to time out.
 const ACK_WAIT_MS = 60_000;
 
@@ -80,7 +83,7 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
           durable: durableName(taskType),
           subjects: [taskRequestFilter(taskType)],
           maxInFlight,
-          batch: maxInFlight,
+          batch: BATCH,
           ackWaitMs: ACK_WAIT_MS,
         },
         async (messages) => {

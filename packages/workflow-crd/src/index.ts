@@ -82,3 +82,4 @@ export { sliceUri, type SliceReference } from "./slice/references.js";
 
 // Patches
 export { applyMergePatch } from "./merge-patch.js";
+export { ownField, setOwnField } from "./own-field.js";

@@ -89,6 +89,20 @@ export interface NodeStatus {
   outputUri?: string;
   /** Ours: not before this time may the next attempt start. */
   retryAt?: string;
+  /** Ours, on a node that has ended, until admin has the execution's end: what became of the node in the catalog. */
+  catalog?: CatalogFactJson;
+  /** Ours, on a node that has ended, until admin has the execution's end: name of the execution that it started. */
+  childExecution?: string;
+  /** Ours, on a node that has ended, until admin has the execution's end: address of its deck; without a scheme, below the folder of the attempt. */
+  deckUri?: string;
+}
+
+/** Cache status of a node, as its last event tells it. */
+export interface CatalogFactJson {
+  /** Number of core.CatalogCacheStatus. */
+  readonly status: number;
+  /** core.CatalogMetadata, protobuf in base64. */
+  readonly key?: string;
 }
 
 export interface ArrayNodeStatus {

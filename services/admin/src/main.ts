@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createBlobStore } from "@flyte-ts/blobstore";
+import { type BlobScheme, createBlobStore, schemesOf } from "@flyte-ts/blobstore";
 import { serviceConfig } from "@flyte-ts/config";
 import { EVENT_STREAM } from "@flyte-ts/domain";
 import { createKubeClient } from "@flyte-ts/kubernetes";
@@ -76,7 +76,9 @@ const health = await watchClusters({
     ),
 });
 clusterMetrics(metrics, { clusters, health });
-const blobs = createBlobStore(config.storage);
+// Events and clients name addresses; files of this machine are none of them, unless the store is a folder.
+const schemes = new Set<BlobScheme>(["s3", "gs", "abfs", ...schemesOf(config.storage.container)]);
+const blobs = createBlobStore({ ...config.storage, schemes });
 const compileThread = new CompileThread({
   module: new URL("./workflow/compiler/main.js", import.meta.url),
   idleMs: 10_000,

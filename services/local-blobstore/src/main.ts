@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import { serviceConfig } from "@flyte-ts/config";
 import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { blobstoreConfig } from "./config.js";
 import { startBlobstore } from "./server.js";
+import { describeFull, isFull } from "./store/disk-room.js";
 
 mapStacks();
 // Objects are files: they belong to the user of this service alone.
@@ -11,7 +13,7 @@ const logger = createLogger({ service: "local-blobstore", level: config.logLevel
 const metrics = new Metrics();
 const { dataDir, host, port, buckets, accessKeyId, secretAccessKey, allowedHosts, allowedOrigins } = config;
 const server = await startBlobstore({
-  dataDir,
+  dataDir: resolve(dataDir),
   host,
   port,
   buckets,
@@ -21,8 +23,17 @@ const server = await startBlobstore({
   logger,
   metrics,
   clock: () => new Date(),
+}).catch((error: unknown) => {
+  const text = error instanceof Error ? error.message : String(error);
+  logger.fatal({ error: isFull(error) ? describeFull(error, resolve(dataDir)) : text }, "cannot start");
+  process.exit(1);
 });
-const readiness = new Readiness({ now: () => performance.now() });
+const readiness = new Readiness({
+  now: () => performance.now(),
+  // Nothing recovers of a full disk within a grace: it is told at once.
+  graceMs: 0,
+  checks: { disk: () => server.problem() },
+});
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
 readiness.serving();
 logger.info({ host, port: server.port, dataDir }, "serving blobs");

@@ -8,6 +8,7 @@ import { readRequest } from "./http/request.js";
 import { S3Error } from "./http/s3-error.js";
 import { xmlDocument } from "./http/xml.js";
 import { route } from "./operation/route.js";
+import { DiskRoom, isFull } from "./store/disk-room.js";
 import { Store } from "./store/store.js";
 import { Uploads } from "./store/uploads.js";
 
@@ -30,6 +31,8 @@ export interface BlobstoreOptions {
 
 export interface Blobstore {
   readonly port: number;
+  /** Reason why nothing can be written now, such as a full disk; undefined when it can. */
+  problem(): Promise<string | undefined>;
   /** Takes no more requests and resolves when those under way are answered. */
   close(): Promise<void>;
 }
@@ -46,6 +49,15 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   const uploads = new Uploads(store.uploadsFolder, options.clock);
   await uploads.removeAbandoned();
   for (const bucket of options.buckets) await store.createBucket(bucket);
+  const { dataDir: folder, logger } = options;
+  const room = new DiskRoom({
+    folder,
+    probes: store.temporaryFolder,
+    onChange: (problem) => {
+      if (problem === undefined) logger.info({ folder }, "the disk has room again: writing goes on");
+      else logger.error({ folder, error: problem }, "the disk is full: writes are refused");
+    },
+  });
   const durations = new Histogram({
     name: "flyte_blobstore_request_duration_seconds",
     help: "Time from a request's head to the end of its answer",
@@ -92,7 +104,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
       response.destroy();
       return;
     }
-    const refusal = asRefusal(error);
+    const refusal = asRefusal(error, room);
     refusals.inc({ code: refusal.code });
     if (refusal.status === 500 || refusal.status === 503) options.logger.error({ ...fields, error: String(error) }, "request failed");
     else options.logger.debug({ ...fields, code: refusal.code, reason: refusal.message }, "request refused");
@@ -135,6 +147,7 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
   });
   return {
     port: (server.address() as AddressInfo).port,
+    problem: () => room.problem(),
     close: () =>
       new Promise((resolve) => {
         closing = true;
@@ -146,7 +159,6 @@ export async function startBlobstore(options: BlobstoreOptions): Promise<Blobsto
 
 const DRAINED_BYTES = 16 * 1024 * 1024;
 const REFUSED_REST_MS = 10_000;
-const FULL = ["ENOSPC", "EDQUOT"];
 const OUT_OF_RESOURCES = ["EMFILE", "ENFILE"];
 
 /** The connection ended before the request or its answer did. */
@@ -155,10 +167,10 @@ function isGone(error: unknown): boolean {
   return code === "ERR_STREAM_PREMATURE_CLOSE" || code === "ECONNRESET" || code === "EPIPE";
 }
 
-function asRefusal(error: unknown): S3Error {
+function asRefusal(error: unknown, room: DiskRoom): S3Error {
   if (error instanceof S3Error) return error;
+  if (isFull(error)) return new S3Error("SlowDown", room.noteFull(error));
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (FULL.includes(code)) return new S3Error("SlowDown", "the disk of the blob store is full: free some space, and writing goes on");
   if (OUT_OF_RESOURCES.includes(code)) return new S3Error("SlowDown", `the server is out of resources: ${code}`);
   return new S3Error("InternalError");
 }

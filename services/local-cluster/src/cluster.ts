@@ -1,5 +1,5 @@
-import { randomBytes, randomInt, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { randomInt, randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { type Logger, Metrics } from "@flyte-ts/telemetry";
@@ -21,6 +21,7 @@ import { servePodLog } from "./kubelet/pod-log.js";
 import { describeNode, podsFolderOf, startKubelet } from "./kubelet/start-kubelet.js";
 import { type KubeObject, withMeta } from "./object/model.js";
 import { registerMetrics } from "./metrics.js";
+import { keptToken } from "./kept-token.js";
 import { writeKubeconfig } from "./kubeconfig.js";
 import { storePodSource } from "./store-pod-source.js";
 import { describeDiskError } from "./store/disk.js";
@@ -95,7 +96,7 @@ export async function startCluster({ config: given, logger, fatal, now, warmProg
   const pods = storePodSource(context);
   const kubelet = startKubelet({ pods, config, node, dataDir: config.dataDir, logger, warmProgram, schedule: true });
 
-  const token = config.access === "token" ? (config.token ?? readToken(join(config.dataDir, "token"))) : undefined;
+  const token = config.access === "token" ? (config.token ?? keptToken(join(config.dataDir, "token"))) : undefined;
   const loopback = /^(localhost|127\.|::1$)/.test(config.host);
   if (!loopback && token === undefined)
     throw new Error(`host ${config.host} is not loopback: set access: token, since whoever reaches the port can start processes`);
@@ -143,9 +144,4 @@ function putNode(context: ApiContext, description: NodeDescription): void {
 function randomSuffix(length: number): string {
   const alphabet = "bcdfghjklmnpqrstvwxz2456789";
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");
-}
-
-function readToken(path: string): string {
-  if (!existsSync(path)) writeFileSync(path, randomBytes(24).toString("hex"), { mode: 0o600 });
-  return readFileSync(path, "utf8").trim();
 }

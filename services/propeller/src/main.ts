@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { createBlobStore } from "@flyte-ts/blobstore";
+import { createBlobStore, schemesOf } from "@flyte-ts/blobstore";
 import { serviceConfig } from "@flyte-ts/config";
 import { dataPlaneScope, EVENT_STREAM, SHARDS } from "@flyte-ts/domain";
 import { createKubeClient, ShardLeases } from "@flyte-ts/kubernetes";
@@ -50,7 +50,8 @@ const bus = scopedBus(
   dataPlaneScope(config.cluster),
 );
 
-const blobs = createBlobStore(storage);
+// Workflows, tasks and other services name addresses.
+const blobs = createBlobStore({ ...storage, schemes: schemesOf(storage.metadataPrefix, storage.rawOutputPrefix) });
 const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.random });
 const adminChannel = openChannel({
   endpoint: config.admin.endpoint,

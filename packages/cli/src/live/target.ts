@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { type Channel, openChannel } from "@flyte-ts/client";
+import { UsageError } from "../usage-error.js";
 
 const connection = {
   endpoint: { type: "string", default: process.env.FLYTE_PLATFORM_URL ?? "localhost:30080" },
@@ -18,11 +19,19 @@ export function readAsked<Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** A channel to the admin; its token, where callers are asked who they are, stands in FLYTE_TS_TOKEN. */
+/**
+ * A channel to the admin; its token, where callers are asked who they are, stands in FLYTE_TS_TOKEN.
+ *
+ * @throws UsageError when the endpoint is no address
+ */
 export function channelTo(endpoint: string): Channel {
   const token = process.env.FLYTE_TS_TOKEN;
-  return openChannel({
-    endpoint: endpoint.replace(/^dns:\/\/\//, ""),
-    ...(token !== undefined && { metadata: () => ({ authorization: `Bearer ${token}` }) }),
-  });
+  try {
+    return openChannel({
+      endpoint: endpoint.replace(/^dns:\/\/\//, ""),
+      ...(token !== undefined && { metadata: () => ({ authorization: `Bearer ${token}` }) }),
+    });
+  } catch (cause) {
+    throw new UsageError(`--endpoint: ${(cause as Error).message}`, { cause });
+  }
 }

@@ -31,5 +31,5 @@ test("a service that is away, and a bucket that is not there, are told before an
   const at = (bucket: string) => givenBlobs(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, bucket, keys);
   await expect(checkBlobs(at("data"))).resolves.toBeUndefined();
   await expect(checkBlobs(at("other"))).rejects.toThrow("there is no bucket other");
-  await expect(checkBlobs({ ...at("data"), endpoint: "http://127.0.0.1:1" })).rejects.toThrow("nobody answers");
+  await expect(checkBlobs({ ...at("data"), endpoint: "http://127.0.0.1:1" })).rejects.toThrow("no S3 service answers");
 });

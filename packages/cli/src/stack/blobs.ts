@@ -1,4 +1,5 @@
 import type { StackCredentials } from "./credentials.js";
+import { StackError } from "./stack-error.js";
 
 /** The S3 service of a stack. */
 export interface StackBlobs {
@@ -25,24 +26,25 @@ export function ownBlobs({ host, port }: { host: string; port: number }, bucket:
 /**
  * An S3 service that somebody else runs. Tasks get the same keys as the services.
  *
- * @throws Error when keys are missing, or are of a kind that tasks cannot be given for as long as they may run
+ * @throws StackError when keys are missing, or are of a kind that tasks cannot be given for as long as they may run
  */
 export function givenBlobs(s3: string, bucket: string, env: Environment): StackBlobs {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
-  if (!accessKeyId || !secretAccessKey) throw new Error(`--s3 ${s3}: its keys must stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
-  if (env.AWS_SESSION_TOKEN) throw new Error(`--s3 ${s3}: AWS_SESSION_TOKEN is set, but keys of a session end before the stack does`);
+  if (!accessKeyId || !secretAccessKey)
+    throw new StackError(`--s3 ${s3}: its keys must stand in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
+  if (env.AWS_SESSION_TOKEN) throw new StackError(`--s3 ${s3}: AWS_SESSION_TOKEN is set, but keys of a session end before the stack does`);
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || "us-east-1";
   return { endpoint: s3.replace(/\/+$/, ""), region, accessKeyId, secretAccessKey, bucket, own: false };
 }
 
-/** @throws Error when nobody answers there, or there is no such bucket; whether the keys open it shows with the first use. */
+/** @throws StackError when nobody answers there, or there is no such bucket; whether the keys open it shows with the first use. */
 export async function checkBlobs({ endpoint, bucket }: StackBlobs): Promise<void> {
   let status: number;
   try {
     const answer = await fetch(`${endpoint}/${bucket}`, { method: "HEAD", signal: AbortSignal.timeout(PATIENCE_MS) });
     ({ status } = answer);
   } catch (cause) {
-    throw new Error(`--s3 ${endpoint}: nobody answers there`, { cause });
+    throw new StackError(`--s3 ${endpoint}: no S3 service answers there: start it, or name another address`, { cause });
   }
-  if (status === 404) throw new Error(`--s3 ${endpoint}: there is no bucket ${bucket}; make it, or name another with --bucket`);
+  if (status === 404) throw new StackError(`--s3 ${endpoint}: there is no bucket ${bucket}; make it, or name another with --bucket`);
 }

@@ -33,4 +33,5 @@ function clientEnv({ endpoints, cluster, blobs, signIn }: ClientFacts): Readonly
   };
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+/** A text as a word of the shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

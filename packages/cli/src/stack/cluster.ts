@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parse } from "yaml";
 import type { StackCredentials } from "./credentials.js";
+import { StackError } from "./stack-error.js";
 
 /** The Kubernetes API of a stack. */
 export interface StackCluster {
@@ -28,14 +29,24 @@ interface Kubeconfig {
   readonly clusters?: readonly { readonly name: string; readonly cluster: { readonly server: string } }[];
 }
 
-/** @throws Error when the file is not there or its current context names no cluster */
+/** @throws StackError when the file cannot be read or its current context names no cluster */
 export function givenCluster(file: string, hasNodes: boolean): StackCluster {
   const kubeconfig = resolve(file);
-  if (!existsSync(kubeconfig)) throw new Error(`kubeconfig ${file}: there is no such file`);
-  const config = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
-  const context = config.contexts?.find(({ name }) => name === config["current-context"])?.context;
-  const server = config.clusters?.find(({ name }) => name === context?.cluster)?.cluster.server;
-  if (server === undefined) throw new Error(`kubeconfig ${file}: the current context names no cluster`);
+  const config = readKubeconfig(kubeconfig);
+  const context = config?.contexts?.find(({ name }) => name === config["current-context"])?.context;
+  const server = config?.clusters?.find(({ name }) => name === context?.cluster)?.cluster.server;
+  if (server === undefined)
+    throw new StackError(`kubeconfig ${kubeconfig}: its current context names no cluster; name another with --kubeconfig`);
   const url = server.replace(/\/+$/, "");
   return { kubeconfig, url, logUrl: url, own: false, hasNodes };
+}
+
+/** Undefined: the file is empty. */
+function readKubeconfig(file: string): Kubeconfig | undefined {
+  try {
+    return (parse(readFileSync(file, "utf8")) as Kubeconfig | null) ?? undefined;
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new StackError(`kubeconfig ${file} cannot be read (${message.split("\n")[0]}): name another with --kubeconfig`, { cause });
+  }
 }

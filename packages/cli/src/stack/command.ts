@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "@flyte-ts/config";
 import { booleanFlags } from "../boolean-flags.js";
+import { quoted } from "./client-env.js";
 import { stackConfigSchema } from "./config.js";
 import { INTERRUPTED, type Interruption, watchInterruption } from "./interruption.js";
 import { repositoryRoot } from "./paths.js";
@@ -97,14 +98,17 @@ function statusOf(outcome: boolean | string): number {
   return outcome === true ? 0 : 1;
 }
 
+/** A path as it stands in a command that a person copies. */
+const shellWord = (path: string): string => (/^[\w./@%+=:,-]+$/.test(path) ? path : quoted(path));
+
 function printAddresses({ endpoints, folders, cluster, blobs, signIn }: Stack, line: (text: string) => void): void {
   const host = publicAddress(endpoints.host);
   line(`
 ready
   API (gRPC and REST)  ${host}:${endpoints.api}     http://${host}:${endpoints.api}/api/v1/projects
   blob store (S3)      ${publicAddress(blobs.endpoint)}
-  kubectl              export KUBECONFIG=${cluster.kubeconfig}
-  S3 keys, settings    . ${folders.clientEnv}     (for clients that read the blob store themselves)
+  kubectl              export KUBECONFIG=${shellWord(cluster.kubeconfig)}
+  S3 keys, settings    . ${shellWord(folders.clientEnv)}     (for clients that read the blob store themselves)
   logs                 ${folders.logs}${
     signIn === undefined
       ? `

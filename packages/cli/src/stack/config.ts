@@ -5,7 +5,7 @@ const port = z.number().int().min(0).max(65_535);
 /** Settings of the local stack; the names are those of the flags. */
 const settings = z.strictObject({
   /** Folder of all state. Default: `.flyte-ts` in the repository. */
-  data: z.string().optional(),
+  data: z.string().min(1, "the name of a folder is needed").optional(),
   /** API: gRPC and REST. flytekit looks for a sandbox on 30080. */
   port: port.default(30_080),
   /** Blob store (S3 API). flytekit looks for the sandbox's on 30002. */

@@ -56,6 +56,8 @@ function reasonOf({ code, message, path }: NodeJS.ErrnoException): string {
     case "EACCES":
     case "EPERM":
       return `this user may not write to ${path ?? "it"}`;
+    case "ENOENT":
+      return "no folder can be made there";
     case "EROFS":
       return "it is on a read-only file system";
     case "ENOTDIR":

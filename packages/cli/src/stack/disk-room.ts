@@ -9,7 +9,7 @@ export function lackOfRoom(folder: string): string | undefined {
     const { bavail, bsize } = statfsSync(folder);
     const free = bavail * bsize;
     if (free >= NEEDED_BYTES) return undefined;
-    return `the disk that holds ${folder} has ${Math.floor(free / 1024)} KiB left: free some space, and it is started again`;
+    return `the disk that holds ${folder} has ${Math.floor(free / 1024)} KiB left: free some space`;
   } catch {
     return undefined;
   }

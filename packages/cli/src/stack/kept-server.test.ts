@@ -76,6 +76,8 @@ test("one that has no room to start waits for it, says so once, and is not given
   await kept.start();
   await dies();
   expect([seen.starts, seen.pauses.length]).toEqual([4, 102]);
-  expect(seen.told.filter((text) => text.includes("the disk is full"))).toEqual(["  it cannot be started: the disk is full"]);
+  expect(seen.told.filter((text) => text.includes("the disk is full"))).toEqual([
+    "  it cannot be started: the disk is full, and it is started again",
+  ]);
   await kept.stop();
 });

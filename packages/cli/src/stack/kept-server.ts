@@ -74,7 +74,7 @@ export class KeptServer {
     const { signal } = this.#stopping;
     let told = false;
     for (let why = obstacle(); why !== undefined && !signal.aborted; why = obstacle()) {
-      if (!told) onRestart(`  ${this.name} cannot be started: ${why}`);
+      if (!told) onRestart(`  ${this.name} cannot be started: ${why}, and it is started again`);
       told = true;
       await pause(LONGEST_PAUSE_MS, signal);
     }

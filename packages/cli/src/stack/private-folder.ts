@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { StackError } from "./stack-error.js";
 
 /** Bits of a mode that let the group or other users in. */
@@ -15,11 +16,23 @@ export function keepFilesPrivate(): void {
  * @throws StackError when the path is no folder or belongs to another user
  */
 export function privateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makePath(resolve(path));
   const { uid, mode } = statSync(path);
   if (process.geteuid !== undefined && uid !== process.geteuid())
     throw new StackError(`${path} belongs to another user (uid ${uid}): choose another folder with --data`);
   if ((mode & OTHERS) !== 0) chmodSync(path, mode & 0o700);
+}
+
+/** Makes a folder and those above it. Node's own recursive form tries for ever where a file system, such as /proc, makes no folders. */
+function makePath(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+  makePath(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 /**

@@ -55,3 +55,9 @@ test("copilot closes its files where task and copilot are one user, and not on n
   expect(withUmask(false)).toEqual(["local-cluster"]);
   expect(withUmask(true)).toEqual([]);
 });
+
+test("addresses that admin signs name the host as people write it", () => {
+  const { admin = "{}" } = configsOf(false);
+  const found = [...admin.matchAll(/"publicEndpoint":"([^"]*)"/g)].map(([, endpoint]) => endpoint);
+  expect(new Set(found)).toEqual(new Set(["http://localhost:3"]));
+});

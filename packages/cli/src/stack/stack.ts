@@ -14,7 +14,7 @@ import { stackCredentials } from "./credentials.js";
 import { makeFolders } from "./data-folder.js";
 import { isFull, lackOfRoom } from "./disk-room.js";
 import { KeptServer } from "./kept-server.js";
-import { type StackFolders, stackFolders } from "./paths.js";
+import { cacheFolder, type StackFolders, stackFolders } from "./paths.js";
 import { choosePorts } from "./ports.js";
 import { keepFilesPrivate } from "./private-folder.js";
 import type { Progress } from "./progress.js";
@@ -58,15 +58,9 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
   keepFilesPrivate();
   const warning = makeFolders(folders);
   if (warning !== undefined) progress.line(`  ${warning}`);
-  const release = await claimFolder(folders, { guard, signal });
-  const credentials = stackCredentials(folders.credentials);
-  const { kubeconfig, host = "127.0.0.1" } = config;
-  if (config.host !== undefined && kubeconfig === undefined)
-    throw new StackError("--host is for the nodes of another cluster: name it with --kubeconfig");
-  const given = kubeconfig === undefined ? undefined : givenCluster(kubeconfig, config.host !== undefined);
-  const givenStore = config.s3 === undefined ? undefined : givenBlobs(config.s3, config.bucket, process.env);
-  if (givenStore !== undefined) await checkBlobs(givenStore);
-  const ports = await choosePorts(config, folders);
+  const release = await claimFolder(folders, { guard, signal }).catch((error: unknown) => {
+    throw fullDisk(error, folders) ?? error;
+  });
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     // A part that cannot be stopped keeps no other from being stopped; the guard ends it.
@@ -74,6 +68,14 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     release();
   };
   try {
+    const credentials = stackCredentials(folders.credentials);
+    const { kubeconfig, host = "127.0.0.1" } = config;
+    if (config.host !== undefined && kubeconfig === undefined)
+      throw new StackError("--host is for the nodes of another cluster: name it with --kubeconfig");
+    const given = kubeconfig === undefined ? undefined : givenCluster(kubeconfig, config.host !== undefined);
+    const givenStore = config.s3 === undefined ? undefined : givenBlobs(config.s3, config.bucket, process.env);
+    if (givenStore !== undefined) await checkBlobs(givenStore);
+    const ports = await choosePorts(config, folders);
     const onInstall = (text: string) => progress.line(`  ${text} …`);
     const shared = await unlessAborted(ensurePythonEnvironment({ onInstall, signal }), signal);
     const python = { own: folders.python, shared: shared.folder, signal };
@@ -177,10 +179,16 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     return { folders, endpoints, cluster, blobs, pythonBin, signIn, failed: failure, stop };
   } catch (error) {
     await stop();
-    if (isFull(error))
-      throw new StackError(`the disk that holds ${folders.root} is full: free some space and start again`, { cause: error });
-    throw error;
+    throw fullDisk(error, folders) ?? error;
   }
+}
+
+/** Tells a person that a start failed for want of room; undefined when each disk that it uses has enough. */
+function fullDisk(cause: unknown, { root, postgres, nats, blobs, cluster }: StackFolders): StackError | undefined {
+  const lack = [root, postgres, nats, blobs, cluster, cacheFolder()].map(lackOfRoom).find((found) => found !== undefined);
+  if (lack !== undefined) return new StackError(`${lack} and start again`, { cause });
+  if (!isFull(cause)) return undefined;
+  return new StackError(`the disk that holds ${root} is full: free some space and start again`, { cause });
 }
 
 /** The promise's outcome, unless the signal is aborted before. @throws the signal's reason when it is */

@@ -3,6 +3,7 @@ import { mkdirSync, openSync, closeSync, readFileSync, renameSync, statSync } fr
 import { join } from "node:path";
 import { askReady } from "./ask-ready.js";
 import { cacheFolder } from "./paths.js";
+import { StackError } from "./stack-error.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Guard } from "@flyte-ts/local-servers";
 
@@ -48,6 +49,10 @@ const BUFFERS = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
 /** Between two questions to a service that starts, ms. */
 const ASK_AGAIN_MS = 50;
 
+/** Characters of a log that are read, and lines of them that are told, when a service does not become ready. */
+const LOG_TAIL = 16_000;
+const TOLD_LINES = 5;
+
 const LONGEST_LOG = 20 * 1024 * 1024;
 
 /** One service as a child process that is started again when it dies. */
@@ -78,7 +83,7 @@ export class SupervisedService {
   /**
    * Resolves when /readyz answers 200.
    *
-   * @throws Error with the end of the log when that takes longer than `patienceMs`.
+   * @throws StackError with the end of the log when that takes longer than `patienceMs`.
    */
   async ready(patienceMs: number): Promise<void> {
     const deadline = Date.now() + patienceMs;
@@ -95,7 +100,7 @@ export class SupervisedService {
       if (this.#failures >= 5) break;
       await sleep(ASK_AGAIN_MS);
     }
-    throw new Error(`${this.spec.name} did not become ready: ${reason}\n${this.logTail()}`);
+    throw new StackError(`${this.spec.name} did not become ready: ${reason}; its log is ${this.logFile}\n${this.logTail()}`);
   }
 
   /** Asks the service to drain and end; kills it after 15 s. */
@@ -106,10 +111,14 @@ export class SupervisedService {
     await this.#ended;
   }
 
-  /** The end of the log, for a person. */
+  /** The last lines of the log, for a person: without those of a stack trace, which stand in the file. */
   logTail(): string {
     try {
-      return readFileSync(this.logFile, "utf8").slice(-3_000);
+      const lines = readFileSync(this.logFile, "utf8").slice(-LOG_TAIL).split("\n");
+      return lines
+        .filter((line) => !/^\s|^$|^Node\.js v/.test(line))
+        .slice(-TOLD_LINES)
+        .join("\n");
     } catch {
       return "";
     }

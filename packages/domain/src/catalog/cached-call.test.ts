@@ -85,3 +85,9 @@ describe("literals with a hash", () => {
 test("no inputs have a hash too", () => {
   expect(hashInputs(create(LiteralMapSchema))).toBe(hashInputs(map({})));
 });
+
+test("a million spaces within a cache version are read once", { timeout: 20_000 }, () => {
+  const version = `a${" ".repeat(1_000_000)}b`;
+  const spaced = template({ simple: "INTEGER" }, "a", { discoveryVersion: ` ${version} ` });
+  expect(cachedCall(spaced, create(LiteralMapSchema))?.dataset.version.startsWith(`${version}-`)).toBe(true);
+});

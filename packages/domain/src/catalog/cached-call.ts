@@ -39,7 +39,11 @@ function signature(variables: VariableMap | undefined): string {
   return objectHash(json).toString("base64url").slice(0, SIGNATURE_LENGTH);
 }
 
-/** Spaces only, as Go Flyte does. */
+/** Cuts spaces only, as Go Flyte does; by position, since a pattern for spaces at the end is tried at each space within. */
 function trimSpaces(text: string): string {
-  return text.replace(/^ +| +$/g, "");
+  let start = 0;
+  let end = text.length;
+  while (text[start] === " ") start++;
+  while (end > start && text[end - 1] === " ") end--;
+  return text.slice(start, end);
 }

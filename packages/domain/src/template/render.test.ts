@@ -112,3 +112,45 @@ test("a deep or endless MessagePack value is refused soon", () => {
   expect(() => msgpackText(Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff))).toThrow("cut off");
   expect(() => msgpackText(Uint8Array.of(1, 2))).toThrow("ends at byte 1 of 2");
 });
+
+test("a million characters of names that are not closed are read once", { timeout: 20_000 }, () => {
+  const open = "{{.inputs.".repeat(100_000);
+  expect(renderTemplate([open, `${open} {{.input}}`, `${open}{{ .input }}`], context)).toEqual([
+    open,
+    `${open} s3://b/n0/data/inputs.pb`,
+    `${open}s3://b/n0/data/inputs.pb`,
+  ]);
+  expect(() => renderTemplate([`{{.inputs.a{{.inputs.count}}`], context)).toThrow(TemplateError);
+});
+
+test("a million dollars before a template are read once", { timeout: 20_000 }, () => {
+  const text = `${"$".repeat(1_000_000)}x$`;
+  // An empty value may meet a bracket that follows, so the dollar before it is doubled.
+  expect(renderTemplate([`${text}{{.namespace}}`], { ...context, namespace: "" })).toEqual([`${text}$`]);
+});
+
+function rendered(text: string): string | undefined {
+  try {
+    return renderTemplate([text], context)[0];
+  } catch (error) {
+    if (error instanceof TemplateError) return "refused";
+    throw error;
+  }
+}
+
+test("templates are found as a global search finds them", () => {
+  const pieces = fc.constantFrom("{{", "{", "}}", "}", " ", ".inputs.count", ".inputs.", ".input", "$namespace", "x", "\n");
+  const reference = /\{\{\s*[.$](?:inputs\.([^}\s]+)|(\w+))\s*\}\}/gi;
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 14 }), (parts) => {
+      const text = parts.join("");
+      const known = [...text.matchAll(reference)].every(([, input]) => input === undefined || input === "count");
+      const expected = text.replace(reference, (whole, input?: string, name?: string) => {
+        if (input === "count") return "42";
+        return name === "input" ? "s3://b/n0/data/inputs.pb" : name === "namespace" ? "p-d" : whole;
+      });
+      expect(rendered(text)).toBe(known ? expected : "refused");
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -27,7 +27,9 @@ export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
 
-const TEMPLATE = /\{\{\s*[.$](?:inputs\.([^}\s]+)|(\w+))\s*\}\}/gi;
+const TEMPLATE = /\{\{\s*[.$](?:inputs\.([^}\s]+)|(\w+))\s*\}\}/iy;
+/** An input's name as far as it reaches, whether or not the template is closed after it. */
+const INPUT_NAME = /\{\{\s*[.$]inputs\.[^}\s]+/iy;
 const TASK_TEMPLATE_PATH = /\{\{\s*[.$]taskTemplatePath\s*\}\}/i;
 const NAMESPACE = /\{\{\s*[.$]namespace\s*\}\}/gi;
 
@@ -45,7 +47,7 @@ export function usesTaskTemplatePath(args: readonly string[]): boolean {
  */
 export function renderTemplate(args: readonly string[], context: TemplateContext): string[] {
   return args.map((arg) =>
-    arg.replace(TEMPLATE, (whole, input: string | undefined, name: string | undefined, at: number) => {
+    replaceTemplates(arg, ({ whole, input, name, at }) => {
       const value =
         input === undefined
           ? path(name ?? "", context)?.replace(NAMESPACE, () => context.namespace)
@@ -53,6 +55,39 @@ export function renderTemplate(args: readonly string[], context: TemplateContext
       return value === undefined ? whole : afterText(arg.slice(0, at), keptLiteral(value));
     }),
   );
+}
+
+interface FoundTemplate {
+  readonly whole: string;
+  readonly input: string | undefined;
+  readonly name: string | undefined;
+  readonly at: number;
+}
+
+/**
+ * Replaces each match of {@link TEMPLATE}, in time that grows with the length of the text. A global search would read the name of an
+ * input that is never closed again from each `{{` in it.
+ */
+function replaceTemplates(text: string, replacement: (found: FoundTemplate) => string): string {
+  let result = "";
+  let copied = 0;
+  let openUntil = 0;
+  for (let at = text.indexOf("{{"); at >= 0; at = text.indexOf("{{", at)) {
+    TEMPLATE.lastIndex = at;
+    // Within the name of an input that is not closed nothing else is, unless a blank follows the braces.
+    const match = at < openUntil && !/\s/.test(text.charAt(at + 2)) ? null : TEMPLATE.exec(text);
+    if (match !== null) {
+      const [whole, input, name] = match;
+      result += text.slice(copied, at) + replacement({ whole, input, name, at });
+      at += whole.length;
+      copied = at;
+      continue;
+    }
+    INPUT_NAME.lastIndex = at;
+    if (at >= openUntil && INPUT_NAME.test(text)) openUntil = INPUT_NAME.lastIndex;
+    at += 1;
+  }
+  return copied === 0 ? text : result + text.slice(copied);
 }
 
 function path(name: string, context: TemplateContext): string | undefined {

@@ -10,6 +10,12 @@ export function keptLiteral(text: string): string {
 /** `value`, as it must stand after `text`: a dollar that ends the text and a bracket or dollar that begins the value are no reference. */
 export function afterText(text: string, value: string): string {
   if (!text.endsWith("$") || !/^[($]|^$/.test(value)) return value;
-  const dollars = /\$+$/.exec(text)?.[0].length ?? 0;
-  return dollars % 2 === 1 ? `$${value}` : value;
+  return dollarsAtEnd(text) % 2 === 1 ? `$${value}` : value;
+}
+
+/** Counts backwards: a pattern for dollars at the end is tried at each dollar within. */
+function dollarsAtEnd(text: string): number {
+  let start = text.length;
+  while (text[start - 1] === "$") start--;
+  return text.length - start;
 }

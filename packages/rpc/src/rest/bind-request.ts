@@ -44,12 +44,19 @@ function readBody(codec: Codec, schema: DescMessage, body: Uint8Array): Message 
 /** Parameters name a field by its path; `map[key]=value` sets an entry. What the path or the body has set is passed over. */
 function bindQuery(message: ReflectMessage, query: ParsedQuery, taken: readonly (readonly string[])[]): void {
   for (const [parameter, texts] of query) {
-    const entry = /^(.*)\[(.*)\]$/s.exec(parameter);
-    const path = protoNames(message.desc, (entry?.[1] ?? parameter).split("."));
+    const { field, entryKey } = splitEntry(parameter);
+    const path = protoNames(message.desc, field.split("."));
     if (taken.some((prefix) => prefix.every((name, index) => path[index] === name))) continue;
-    const entryKey = entry?.[2];
     bind(() => bindField(message, path, entryKey === undefined ? texts : [entryKey, ...texts]), "");
   }
+}
+
+/** Takes `map[key]` apart at its last opening bracket. */
+function splitEntry(parameter: string): { readonly field: string; readonly entryKey: string | undefined } {
+  const open = parameter.endsWith("]") ? parameter.lastIndexOf("[") : -1;
+  return open < 0
+    ? { field: parameter, entryKey: undefined }
+    : { field: parameter.slice(0, open), entryKey: parameter.slice(open + 1, -1) };
 }
 
 /** A path with each name that is a JSON name replaced by the field's own. */

@@ -191,6 +191,7 @@ describe("paths", () => {
     ["/api//v1/version", "/api/v1/version"],
     ["/api/v1/./x/../version?a=b", "/api/v1/version?a=b"],
     ["//evil.example/x/", "/evil.example/x/"],
+    ["/\\evil.example//x", "/%5Cevil.example/x"],
   ])("%s redirects to %s", async (path, location) => {
     const answer = await exchange(path);
     expect([answer.status, answer.headers.location]).toEqual([307, location]);

@@ -60,9 +60,13 @@ const unitNanos: Readonly<Record<string, bigint>> = {
   h: 3_600_000_000_000n,
 };
 
+const LONGEST_DURATION = 200;
+/** `m` is no unit before an `s`: a text has one division into parts, or a refusal would try them all. */
+const DURATION = /^([+-]?)((?:[0-9]{0,18}(?:\.[0-9]{0,18})?(?:ns|us|\u00b5s|\u03bcs|ms|s|m(?!s)|h))+|0)$/;
+
 /** A duration as Go writes it: `1h2m3.5s`, `300ms`, `-2s`, `0`. */
 function durationOf(text: string): Message {
-  const match = /^([+-]?)((?:[0-9]{0,18}(?:\.[0-9]{0,18})?(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+|0)$/.exec(text);
+  const match = text.length > LONGEST_DURATION ? null : DURATION.exec(text);
   if (!match) throw new TextError(`${quote(text)} is not a duration such as 1h2m3.5s`);
   let nanos = 0n;
   for (const [, whole = "", fraction = "", unit = ""] of match[2]?.matchAll(/([0-9]*)(?:\.([0-9]*))?([a-z\u00b5\u03bc]+)/g) ?? []) {

@@ -9,7 +9,8 @@ export type RequestPath =
 /** Reads a request target. Decoding comes before splitting, as in grpc-gateway: `%2F` separates components too. */
 export function parseRequestPath(target: string): RequestPath {
   // Node hands bytes above 0x7f over as Latin-1; escaped, they are decoded as the UTF-8 that they were sent as.
-  const ascii = target.replace(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  // Browsers read a backslash as a slash, so that a redirect to `/\host` would lead to another host.
+  const ascii = target.replace(/[\\\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   const absolute = /^https?:\/\/[^/?#]*/i.exec(ascii);
   const [encoded = "", ...rest] = (absolute ? ascii.slice(absolute[0].length) || "/" : ascii).split("?");
   const query = rest.join("?");

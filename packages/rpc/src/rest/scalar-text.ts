@@ -70,7 +70,8 @@ function parseInteger(text: string, { bits, signed }: { bits: 32 | 64; signed: b
 function parseFloating(text: string, max: number): number {
   if (/^[+-]?(inf|infinity)$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
   if (/^nan$/i.test(text)) return NaN;
-  if (!/^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?$/i.test(text)) throw new TextError(`${quote(text)} is not a number`);
+  // One way to match each text: digits that two parts could take would be tried in every division.
+  if (!/^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?$/i.test(text)) throw new TextError(`${quote(text)} is not a number`);
   const value = Number(text);
   if (Math.abs(value) > max) throw new TextError(`${quote(text)} is out of range`);
   return value;

@@ -1,10 +1,11 @@
 import type { CompiledWorkflowClosure } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
-import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
+import { type TaskTemplate, TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { closureParts } from "../build/closure.js";
 import type { GraphParts } from "../build/graph.js";
 import type { NodeJson } from "../build/node.js";
 import type { GraphModel, NodeTarget, PlatformResources, WorkflowModel } from "../model.js";
 import { type GraphForm, parseGraph } from "./graph.js";
+import { LONGEST_TASK_TYPE } from "./lenient.js";
 import { type OpenClosure, openClosure } from "./open-closure.js";
 import { Field } from "./read.js";
 
@@ -63,5 +64,12 @@ export function* parseGraphs({ spec, tasks, subWorkflows }: ClosureForm): Genera
   const root = yield* parseGraph(spec, known);
   const below = new Map<string, GraphModel>();
   for (const [key, form] of subWorkflows) below.set(key, yield* parseGraph(form, known));
-  return { root, subWorkflows: below, tasks: new Map(tasks.entries().map(([key, field]) => [key, field.message(TaskTemplateSchema)])) };
+  return { root, subWorkflows: below, tasks: new Map(tasks.entries().map(([key, field]) => [key, parseTask(field)])) };
+}
+
+function parseTask(field: Field): TaskTemplate {
+  const task = field.message(TaskTemplateSchema);
+  if (task.type.length > LONGEST_TASK_TYPE)
+    throw field.at("type").error(`must be a task type of at most ${LONGEST_TASK_TYPE} characters, has ${task.type.length}`);
+  return task;
 }

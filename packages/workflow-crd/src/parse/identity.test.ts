@@ -17,6 +17,12 @@ test.each([
   ["without labels, inputs and status", { metadata: { namespace: "own-development", name: "e1" }, executionId }, TEMPLATE],
   ["with labels of users", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, team: "a" } } }, TEMPLATE],
   ["by another template", { ...sound, metadata: { ...metadata, namespace: "flyte-own" } }, "flyte-{{project}}"],
+  ["with nothing to recover", { ...sound, executionConfig: { RecoveryExecution: {} } }, TEMPLATE],
+  [
+    "with another execution of the project to recover",
+    { ...sound, executionConfig: { RecoveryExecution: { ...executionId, name: "e0" } } },
+    TEMPLATE,
+  ],
   ["before its first round", { ...sound, status: { phase: 0, dataDir: "" } }, TEMPLATE],
 ])("a resource %s stands for its execution", (_, resource, template) => {
   expect(() => checkIdentity(resource, template)).not.toThrow();
@@ -36,6 +42,9 @@ test.each([
   ["offloadedInputs", { ...sound, offloadedInputs: "s3://bucket/metadata/victim/production/e1/inputs" }],
   ["offloadedInputs", { ...sound, offloadedInputs: "s3://bucket/own/development/e1/../../../victim/production/e1/inputs" }],
   ["offloadedInputs", { ...sound, offloadedInputs: ["s3://bucket"] }],
+  ["executionConfig.RecoveryExecution.project", { ...sound, executionConfig: { RecoveryExecution: victim } }],
+  ["executionConfig.RecoveryExecution.domain", { ...sound, executionConfig: { RecoveryExecution: { ...victim, project: "own" } } }],
+  ["executionConfig.RecoveryExecution", { ...sound, executionConfig: { RecoveryExecution: "victim" } }],
   ["status.dataDir", { ...sound, status: { dataDir: "s3://bucket/metadata/propeller/victim-production-e1" } }],
   ["status.slices.prefix", { ...sound, status: { slices: { prefix: "s3://bucket/metadata/propeller/victim-production-e1/status" } } }],
 ])("%s of another is refused", (path, resource) => {

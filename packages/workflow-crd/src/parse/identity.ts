@@ -23,6 +23,15 @@ export function checkIdentity(json: unknown, namespaceTemplate: string): void {
   const labels = metadata.at("labels");
   if (!labels.absent) checkLabels(labels, id);
   checkFolders(root, id);
+  checkRecovery(root.at("executionConfig"), id);
+}
+
+/** Propeller takes outputs from the execution that is recovered. */
+function checkRecovery(config: Field, { project, domain }: WorkflowExecutionIdentifier): void {
+  if (config.absent) return;
+  const recovery = config.at("RecoveryExecution");
+  if (recovery.absent || Object.keys(recovery.object()).length === 0) return;
+  for (const [key, value] of Object.entries({ project, domain })) mustBe(recovery.at(key), value, `the ${key} of executionId`);
 }
 
 function checkLabels(labels: Field, { project, domain, name }: WorkflowExecutionIdentifier): void {

@@ -6,6 +6,7 @@ test("task types are read of what is there", () => {
   expect(readBroken({ tasks }).taskTypes).toEqual(["container", "echo"]);
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`t${index}`, { type: `type${index}` }]));
   expect(readBroken({ tasks: many }).taskTypes).toHaveLength(100);
+  expect(readBroken({ tasks: { t: { type: "x".repeat(257) } } }).taskTypes).toEqual([]);
 });
 
 test.each([

@@ -8,13 +8,16 @@ export interface BrokenResource {
 
 const MOST_TASK_TYPES = 100;
 
+/** Longest task type, characters: it is part of a subject of the message bus. */
+export const LONGEST_TASK_TYPE = 256;
+
 /** Reads what can be read of a resource that `parseFlyteWorkflow` refuses. Never throws. */
 export function readBroken(json: unknown): BrokenResource {
   const { tasks, status } = fieldsOf(json);
   const types = new Set<string>();
   for (const task of Object.values(fieldsOf(tasks))) {
     const { type } = fieldsOf(task);
-    if (typeof type === "string" && type !== "") types.add(type);
+    if (typeof type === "string" && type !== "" && type.length <= LONGEST_TASK_TYPE) types.add(type);
     if (types.size === MOST_TASK_TYPES) break;
   }
   return { taskTypes: [...types], mayHaveBegun: mayHaveBegun(status) };

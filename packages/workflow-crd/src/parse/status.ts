@@ -1,5 +1,9 @@
+import { nodePhases, workflowPhases } from "@flyte-ts/domain";
 import type { NodeStatus, WorkflowStatus } from "../status.js";
 import type { Field } from "./read.js";
+
+const WORKFLOW_PHASES: ReadonlySet<number> = new Set(workflowPhases.map(({ phase }) => phase));
+const NODE_PHASES: ReadonlySet<number> = new Set(nodePhases.map(({ phase }) => phase));
 
 /**
  * `status`, as a copy that its owner may change. Fields that are not known are kept;
@@ -30,7 +34,7 @@ function withPhases(nodes: Record<string, NodeStatus>): Record<string, NodeStatu
 }
 
 function checkStatus(status: Field): void {
-  status.at("phase").optional((field) => field.count());
+  checkPhase(status.at("phase"), WORKFLOW_PHASES);
   for (const key of ["startedAt", "stoppedAt", "lastUpdatedAt"]) checkTime(status.at(key));
   for (const key of ["message", "dataDir", "outputRef"]) status.at(key).optional((field) => field.string());
   for (const key of ["failedAttempts", "defVersion"]) status.at(key).optional((field) => field.count());
@@ -39,13 +43,20 @@ function checkStatus(status: Field): void {
 }
 
 function checkNode(node: Field): void {
-  for (const key of ["phase", "attempts", "systemFailures"]) node.at(key).optional((field) => field.count());
+  checkPhase(node.at("phase"), NODE_PHASES);
+  for (const key of ["attempts", "systemFailures"]) node.at(key).optional((field) => field.count());
   for (const key of ["queuedAt", "startedAt", "stoppedAt", "lastUpdatedAt", "laStartedAt"]) checkTime(node.at(key));
-  for (const key of ["message", "parentNode"]) node.at(key).optional((field) => field.string());
+  for (const key of ["message", "parentNode", "childExecution", "deckUri"]) node.at(key).optional((field) => field.string());
   node.at("cached").optional((field) => field.boolean());
-  for (const key of ["branchStatus", "workflowNodeStatus", "gateNodeStatus", "dynamicNodeStatus", "TaskNodeStatus", "error"])
+  for (const key of ["branchStatus", "workflowNodeStatus", "gateNodeStatus", "dynamicNodeStatus", "TaskNodeStatus", "error", "catalog"])
     node.at(key).optional((field) => field.object());
   for (const [, child] of node.at("subNodeStatus").entries()) checkNode(child);
+}
+
+/** A phase that no build writes would be no end and no beginning: its workflow would stand for ever. */
+function checkPhase(field: Field, known: ReadonlySet<number>): void {
+  if (field.absent || known.has(field.count())) return;
+  throw field.error(`must be a phase of 0 to ${Math.max(...known)}, is ${JSON.stringify(field.value)}`);
 }
 
 function checkTime(field: Field): void {

@@ -8,6 +8,9 @@ export interface SliceReference {
   readonly uri: string;
 }
 
+/** Name of a slice's blob: the object stands directly below the prefix. Propeller removes slices, so a name must not lead elsewhere. */
+const PLAIN_NAME = /^(?!\.+$)[\w.-]+$/;
+
 /** Address of a slice's blob. */
 export function sliceUri(prefix: string, name: string): string {
   return `${prefix}/${name}`;
@@ -24,5 +27,9 @@ export function sliceReferences(status: Field): readonly SliceReference[] {
   return root
     .at("names")
     .entries()
-    .map(([key, name]) => ({ key, name: name.string(), uri: sliceUri(prefix, name.string()) }));
+    .map(([key, field]) => {
+      const name = field.string();
+      if (!PLAIN_NAME.test(name)) throw field.error("must be a name without folders");
+      return { key, name, uri: sliceUri(prefix, name) };
+    });
 }

@@ -85,3 +85,11 @@ test("what a newer build wrote is told apart from what is broken", () => {
   expect(() => decodeSlice(gzipSync('{"version":2,"nodes":"of another form"}'), "s")).toThrow(NewerStatusError);
   expect(() => sliceReferences(new Field({ slices: root }, "status"))).toThrow(NewerStatusError);
 });
+
+test.each(["..", ".", "", "../../other-execution/slices/0.1", "a/b", "0.1?x", "%2e%2e", "0.1\n"])(
+  "a slice named %j is refused: propeller reads and removes what it names",
+  (name) => {
+    const status = new Field({ slices: { version: 1, prefix: "s3://b/p-d-e", generation: 1, names: { 0: name } } }, "status");
+    expect(() => sliceReferences(status)).toThrow(/names\.0: must be a name without folders/);
+  },
+);

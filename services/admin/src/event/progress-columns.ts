@@ -13,6 +13,7 @@ export interface ProgressRow {
   ended_ns: bigint | null;
   input_uri: string;
   output_uri: string;
+  has_outputs: boolean;
   settled: string | null;
 }
 
@@ -31,6 +32,7 @@ export function selectProgress(table: string): string {
     "settled",
   ]
     .map((name) => `${table}.${name}`)
+    .concat(`${table}.outputs IS NOT NULL AS has_outputs`)
     .join(", ");
 }
 
@@ -47,6 +49,7 @@ export function storedProgress(row: ProgressRow): Progress {
     inputs: undefined,
     outputUri: row.output_uri,
     outputs: undefined,
+    hasOutputs: row.has_outputs,
     settled: row.settled ?? undefined,
   };
 }

@@ -1,5 +1,9 @@
 import { checkLiterals } from "@flyte-ts/domain";
-import type { ExecutionCreateRequest, ExecutionSpec } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
+import {
+  type ExecutionCreateRequest,
+  ExecutionMetadata_ExecutionMode,
+  type ExecutionSpec,
+} from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { AdminDeps } from "../deps.js";
 import { checkIdentifier, checkText, resourceTypeName } from "../identifier/check.js";
@@ -38,7 +42,16 @@ export async function checkCreateRequest(deps: Pick<AdminDeps, "db" | "config">,
   if (badInput !== undefined) throw invalidArgument(badInput.message);
   checkNotifications(spec.notificationOverrides.case === "notifications" ? spec.notificationOverrides.value.notifications : []);
   checkLabels(spec.labels);
+  checkRecovery(request);
   return { project, spec, entity };
+}
+
+/** Outputs of the recovered execution become those of this one, so a role in another project must not reach them. */
+function checkRecovery({ project, domain, spec }: ExecutionCreateRequest): void {
+  const { mode, referenceExecution: recovered } = spec?.metadata ?? {};
+  if (mode !== ExecutionMetadata_ExecutionMode.RECOVERED || recovered === undefined) return;
+  if (recovered.project !== project || recovered.domain !== domain)
+    throw invalidArgument("spec.metadata.reference_execution: an execution recovers one of its own project and domain");
 }
 
 /** An empty name asks for a generated one. Capital letters pass, as they always have; Kubernetes will refuse them. */

@@ -151,6 +151,14 @@ test("a child that is recovered belongs to the node that recovers it", async () 
   expect(wakes.map(([, workflow, about]) => [workflow, about])).toEqual([["flytesnacks-development/again", "nodeId:n0"]]);
 });
 
+test("an execution recovers none of another project or domain", async () => {
+  for (const other of [{ project: "other" }, { domain: "production" }]) {
+    const metadata = { mode: Mode.RECOVERED, referenceExecution: { ...key("old"), ...other } };
+    const request = { ...scope, name: "thief", spec: { launchPlan: id(ResourceType.LAUNCH_PLAN, "l"), metadata }, inputs };
+    await expect(admin.createExecution(request)).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
+  }
+});
+
 test("a child that somebody relaunches or recovers is theirs: without parent, principal and place of the old one", async () => {
   await n0Runs();
   await db.query({ text: "UPDATE executions SET principal = 'ann', cluster = 'far'" });

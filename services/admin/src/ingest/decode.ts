@@ -66,7 +66,8 @@ function executionItem(message: ExecutionEvent, names: OffloadNames): Item {
 function workflowItem(event: WorkflowExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
   const execution = nameOf(event.executionId);
   const fact = readWorkflowEvent(event, message, names);
-  return { kind: "workflow", execution, fact, order: executionEventOrder(message.sequence, fact.occurredAt, fact.phase) };
+  const order = executionEventOrder(message.sequence, fact.occurredAt, fact.phase);
+  return { kind: "workflow", execution, fact, order, endedNodes: message.endedNodes };
 }
 
 function nodeItem(event: NodeExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {

@@ -4,7 +4,14 @@ import type { TaskKey } from "../task-execution/store.js";
 
 /** What an event tells. */
 type Told =
-  | { readonly kind: "workflow"; readonly execution: ExecutionName; readonly fact: WorkflowFact; readonly order: bigint }
+  | {
+      readonly kind: "workflow";
+      readonly execution: ExecutionName;
+      readonly fact: WorkflowFact;
+      readonly order: bigint;
+      /** With an end: how many of its nodes have ended and were told of; absent where the engine does not say it. */
+      readonly endedNodes?: number;
+    }
   | { readonly kind: "notice"; readonly execution: ExecutionName; readonly fact: NoticeFact; readonly order: bigint }
   | { readonly kind: "node"; readonly execution: ExecutionName; readonly nodeId: string; readonly fact: NodeFact; readonly order: bigint }
   | {

@@ -5,7 +5,7 @@ import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
 import type { ExecutionIds } from "./execution-ids.js";
 import type { Item, Outcome, Placed } from "./item.js";
-import { executionsWithOpenRows } from "../settle/open-rows.js";
+import { executionsWithOpenRows, incompleteExecutions } from "../settle/open-rows.js";
 import { lookAfterMark } from "../settle/settled.js";
 import { noteSignsOfLife } from "../settle/signs-of-life.js";
 import { recordNodes } from "./record-nodes.js";
@@ -119,14 +119,20 @@ async function holdEnds(
   endings: readonly OfKind<"workflow">[],
   mayHold: MayHold,
 ): Promise<{ readonly open: ReadonlySet<bigint>; readonly held: ReadonlySet<OfKind<"workflow">> }> {
-  const ids = endings.map(({ executionId }) => executionId);
-  const open = await executionsWithOpenRows(db, ids);
+  const told = endings.map(({ executionId, item }) => ({ executionId, endedNodes: item.endedNodes ?? 0 }));
+  const open = await incompleteExecutions(db, told);
   const held = new Set(endings.filter(({ item, executionId }) => open.has(executionId) && mayHold(item)));
   const due = endings.filter((ending) => open.has(ending.executionId) && !held.has(ending));
   if (due.length === 0 || completeEnds === undefined) return { open, held };
   const waiting = await completeEnds([...new Set(due.map(({ executionId }) => executionId))]);
   for (const ending of due) if (waiting.has(ending.executionId)) held.add(ending);
-  return { open: await executionsWithOpenRows(db, ids), held };
+  return {
+    open: await executionsWithOpenRows(
+      db,
+      told.map(({ executionId }) => executionId),
+    ),
+    held,
+  };
 }
 
 function isSignOfLife(item: Item): boolean {

@@ -9,6 +9,8 @@ import { workflowPhaseOf } from "../event/phase-name.js";
 import { changeExecution } from "../execution/change.js";
 import { namespaceOf } from "../execution/namespace.js";
 import type { ExecutionName } from "../execution/state.js";
+import { completeAttempts } from "../settle/complete-attempts.js";
+import { completeNodes } from "../settle/from-resource.js";
 import { announceEnds, wakeParents } from "../wake/announce-ends.js";
 import { endWithoutEngine } from "./force-abort.js";
 import { clusterOf, type LaunchKube } from "./launch.js";
@@ -134,6 +136,9 @@ async function endAsResource(deps: RepairDeps, execution: QuietExecution, { stat
   const about = { execution: text(execution) };
   const found = await findEnd(deps.blobs, status, { now: deps.clock() });
   if (found.kind === "complete") {
+    // The resource goes once its end is recorded, and with it what nobody has recorded of its nodes.
+    await completeNodes(deps, execution, found.nodes);
+    await completeAttempts(deps, execution, found.nodes);
     deps.logger.info(about, "end of execution taken from its resource: no event told of it");
     return end(deps, execution, found.fact);
   }

@@ -1,12 +1,12 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { endOfResource, nanosOfDate, statusError, type WorkflowFact } from "@flyte-ts/execution-state";
+import { endOfResource, nanosOfDate, type ResourceNode, resourceNodes, statusError, type WorkflowFact } from "@flyte-ts/execution-state";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { ExecutionErrorJson, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { nodeStatusesOf } from "../settle/told.js";
 
 /** The whole end of an execution, or the part of it that cannot be had. */
 export type FoundEnd =
-  | { readonly kind: "complete"; readonly fact: WorkflowFact }
+  | { readonly kind: "complete"; readonly fact: WorkflowFact; readonly nodes: ReadonlyMap<string, ResourceNode> }
   | { readonly kind: "incomplete"; readonly missing: string };
 
 /**
@@ -20,9 +20,10 @@ export async function findEnd(
   status: WorkflowStatus,
   { now }: { readonly now: Date },
 ): Promise<FoundEnd> {
-  const end = endOfResource(status, await nodeStatusesOf(blobs, status), nanosOfDate(now));
-  if (end.kind === "complete") return end;
-  if (end.kind === "inBlob" && (await blobs.head(end.uri)) !== undefined) return { kind: "complete", fact: end.fact };
+  const statuses = await nodeStatusesOf(blobs, status);
+  const end = endOfResource(status, statuses, nanosOfDate(now));
+  if (end.kind === "complete" || (end.kind === "inBlob" && (await blobs.head(end.uri)) !== undefined))
+    return { kind: "complete", fact: end.fact, nodes: resourceNodes(statuses, status) };
   return { kind: "incomplete", missing: `outputs: they stand neither in the resource nor at ${status.outputRef || "any address"}` };
 }
 

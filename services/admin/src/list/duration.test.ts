@@ -26,3 +26,8 @@ test("whole numbers of a unit are that many times the unit", () => {
     }),
   );
 });
+
+test("a million digits that are no number after all are refused at once", { timeout: 20_000 }, () => {
+  expect(parseDuration(`${"1".repeat(1_000_000)}x`)).toBeUndefined();
+  expect(parseDuration("1.")).toBe(1_000_000_000n);
+});

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type Span, SpanSchema } from "@flyte-ts/idl/flyteidl/core/metrics_pb";
-import { timestampOf } from "@flyte-ts/execution-state";
+import { notBefore, timestampOf } from "@flyte-ts/execution-state";
 import { Graph } from "./graph.js";
 import type { MeasuredExecution, MeasuredNode, MeasuredTask, Times } from "./measured.js";
 
@@ -200,7 +200,7 @@ function operation(name: string, start: bigint, end: bigint): Span {
   return create(SpanSchema, { ...between(start, end), id: { case: "operationId", value: name } });
 }
 
-/** Services read different clocks, so that an end may be told as earlier than its start: such a span has no length. */
+/** Services read different clocks, so that an end may be told as a little earlier than its start: such a span has no length. */
 function between(start: bigint, end: bigint) {
-  return { startTime: timestampOf(start), endTime: timestampOf(end > start ? end : start) };
+  return { startTime: timestampOf(start), endTime: timestampOf(notBefore(start, end)) };
 }

@@ -1,4 +1,5 @@
 import { bigintArray, type Queryable } from "@flyte-ts/postgres";
+import { completeAttempts } from "./complete-attempts.js";
 import { completeNodes, nodesInResource, type PlacedExecution, type ResourceDeps } from "./from-resource.js";
 
 /**
@@ -18,7 +19,7 @@ export async function completeEnds(deps: ResourceDeps, executionIds: readonly bi
 async function isCompleted(deps: ResourceDeps, execution: PlacedExecution, nodes: Parameters<typeof completeNodes>[2]): Promise<boolean> {
   const about = `${execution.project}/${execution.domain}/${execution.name}`;
   try {
-    const rows = await completeNodes(deps, execution.rowId, nodes);
+    const rows = (await completeNodes(deps, execution, nodes)) + (await completeAttempts(deps, execution, nodes));
     if (rows > 0) deps.logger.warn({ execution: about, rows }, "ends of nodes taken from the execution's resource: no events told of them");
     return true;
   } catch (error) {

@@ -26,6 +26,11 @@ export interface ResourceDeps extends Pick<AdminDeps, "db" | "blobs" | "config" 
   readonly health?: AdminDeps["health"];
 }
 
+/** An execution by its row and its name. */
+export interface NumberedExecution extends ExecutionName {
+  readonly rowId: bigint;
+}
+
 export interface PlacedExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly cluster: string;
@@ -52,6 +57,8 @@ export async function nodesInResource(deps: ResourceDeps, { project, domain, nam
 
 /** Rows that are read and written at once. */
 const ROWS = 1_000;
+/** Times that rows are read again which somebody else has changed. */
+const ROUNDS = 5;
 
 /** For people, on a node of which no event told the end. */
 export const FROM_RESOURCE = "no event told the end of this node: it is taken from the execution's resource";
@@ -63,21 +70,43 @@ export const FROM_RESOURCE = "no event told the end of this node: it is taken fr
  * @throws BlobError while the blob store does not say whether outputs stand at their address.
  */
 export async function completeNodes(
-  { db, blobs }: { readonly db: Queryable; readonly blobs: Pick<BlobStore, "head"> },
-  executionId: bigint,
+  deps: CompletionDeps,
+  execution: NumberedExecution,
   nodes: ReadonlyMap<string, ResourceNode>,
 ): Promise<number> {
   const ended = [...nodes.values()].filter(({ status }) => isTerminalNodeEvent(nodeEventPhase(status.phase ?? 0)));
   let written = 0;
-  for (let at = 0; at < ended.length; at += ROWS) written += await completePart({ db, blobs }, executionId, ended.slice(at, at + ROWS));
+  for (let at = 0; at < ended.length; at += ROWS) written += await completePart(deps, execution, ended.slice(at, at + ROWS));
   return written;
 }
 
+export interface CompletionDeps {
+  readonly db: Queryable;
+  readonly blobs: Pick<BlobStore, "head">;
+}
+
 async function completePart(
-  { db, blobs }: { readonly db: Queryable; readonly blobs: Pick<BlobStore, "head"> },
-  executionId: bigint,
+  deps: CompletionDeps,
+  execution: NumberedExecution,
   nodes: readonly ResourceNode[],
 ): Promise<number> {
+  let written = 0;
+  // A row that another event changed meanwhile is completed in the next round.
+  for (let left: readonly ResourceNode[] = nodes, rounds = 0; left.length > 0 && rounds < ROUNDS; rounds++) {
+    const saved = await completeOnce(deps, execution, left);
+    written += saved.written;
+    left = saved.left;
+  }
+  return written;
+}
+
+async function completeOnce(
+  deps: CompletionDeps,
+  execution: NumberedExecution,
+  nodes: readonly ResourceNode[],
+): Promise<{ readonly written: number; readonly left: readonly ResourceNode[] }> {
+  const { db } = deps;
+  const executionId = execution.rowId;
   const stored = await loadNodes(
     db,
     nodes.map(({ uniqueId: nodeId }) => ({ executionId, nodeId })),
@@ -87,12 +116,18 @@ async function completePart(
     const nodeId = node.uniqueId;
     const before = stored.get(nodeKeyText({ executionId, nodeId }));
     if (before === undefined ? !isToldEnd(node) : isTerminalNodeEvent(before.state.phase)) continue;
-    const fact = await withOutputs(blobs, node, endOfNode(node, FROM_RESOURCE, nanosOfDate(new Date())));
+    const fact = await endOf(deps, execution, node);
     const state = foldNode(before?.state, fact, before?.state.phaseOrder ?? ABORT_ORDER);
     writes.push({ executionId, nodeId, state, revision: (before?.revision ?? 0) + 1 });
   }
-  if (writes.length > 0) await saveNodes(db, writes);
-  return writes.length;
+  const saved = writes.length === 0 ? new Set<string>() : await saveNodes(db, writes);
+  const lost = new Set(writes.filter((write) => !saved.has(nodeKeyText(write))).map(({ nodeId }) => nodeId));
+  return { written: saved.size, left: nodes.filter(({ uniqueId }) => lost.has(uniqueId)) };
+}
+
+/** The end of a node as its resource and the blob store show it. */
+export function endOf({ blobs }: CompletionDeps, { project, domain }: NumberedExecution, node: ResourceNode): Promise<NodeFact> {
+  return withOutputs(blobs, node, endOfNode(node, { settled: FROM_RESOURCE, now: nanosOfDate(new Date()), project, domain }));
 }
 
 /** Names the place of a task's outputs when something stands there. */

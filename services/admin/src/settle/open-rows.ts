@@ -6,15 +6,34 @@ import type { TaskKey } from "../task-execution/store.js";
 const OPEN_NODE = "NOT IN ('SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED', 'SKIPPED', 'RECOVERED')";
 const OPEN_TASK = "NOT IN ('SUCCEEDED', 'FAILED', 'ABORTED')";
 
+const HAS_OPEN_ROWS = `EXISTS (SELECT 1 FROM node_executions n WHERE n.execution_id = asked.id AND n.phase ${OPEN_NODE})
+  OR EXISTS (SELECT 1 FROM task_executions t WHERE t.execution_id = asked.id AND t.phase ${OPEN_TASK})`;
+
 /** Of these executions, those that have a node or an attempt whose end is not recorded. */
 export async function executionsWithOpenRows(db: Queryable, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   if (executionIds.length === 0) return new Set();
   const { rows } = await db.query<{ id: bigint }>({
     name: "executions-with-open-rows",
-    text: `SELECT asked.id FROM unnest($1::bigint[]) AS asked(id)
-      WHERE EXISTS (SELECT 1 FROM node_executions n WHERE n.execution_id = asked.id AND n.phase ${OPEN_NODE})
-        OR EXISTS (SELECT 1 FROM task_executions t WHERE t.execution_id = asked.id AND t.phase ${OPEN_TASK})`,
+    text: `SELECT asked.id FROM unnest($1::bigint[]) AS asked(id) WHERE ${HAS_OPEN_ROWS}`,
     values: [bigintArray(executionIds)],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** An execution and how many of its nodes have ended, as its engine says; 0 where it does not say so. */
+export interface ToldExecution {
+  readonly executionId: bigint;
+  readonly endedNodes: number;
+}
+
+/** Of these executions, those that have a node or an attempt whose end is not recorded, be it that there is no row of it at all. */
+export async function incompleteExecutions(db: Queryable, told: readonly ToldExecution[]): Promise<ReadonlySet<bigint>> {
+  if (told.length === 0) return new Set();
+  const { rows } = await db.query<{ id: bigint }>({
+    name: "incomplete-executions",
+    text: `SELECT asked.id FROM unnest($1::bigint[], $2::bigint[]) AS asked(id, nodes) WHERE ${HAS_OPEN_ROWS}
+      OR asked.nodes > (SELECT count(*) FROM node_executions n WHERE n.execution_id = asked.id AND n.phase <> 'SKIPPED')`,
+    values: [bigintArray(told.map(({ executionId }) => executionId)), bigintArray(told.map(({ endedNodes }) => BigInt(endedNodes)))],
   });
   return new Set(rows.map(({ id }) => id));
 }

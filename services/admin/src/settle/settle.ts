@@ -18,6 +18,7 @@ import { workflowPhaseOf } from "../event/phase-name.js";
 import type { ExecutionName } from "../execution/state.js";
 import { loadNodes, nodeKeyText, type NodeWrite, saveNodes } from "../node-execution/store.js";
 import { loadTasks, saveTasks, type TaskWrite } from "../task-execution/store.js";
+import { completeAttempts } from "./complete-attempts.js";
 import { completeNodes, nodesInResource, type ResourceDeps } from "./from-resource.js";
 import { executionsWithOpenRows, findOpenNodes, findOpenTasks } from "./open-rows.js";
 import { markSettled } from "./settled.js";
@@ -73,7 +74,8 @@ async function isSettledNow(deps: SettleDeps, execution: Ended): Promise<boolean
 
 async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
   const told = await toldOf(deps, execution);
-  let rows = await completeNodes(deps, execution.rowId, told);
+  let rows = await completeNodes(deps, execution, told);
+  rows += await completeAttempts(deps, execution, told);
   // A row that somebody else wrote meanwhile is found again; each round leaves fewer.
   for (let more = true; more; ) {
     const nodes = await settleNodes(deps.db, execution, told);

@@ -11,7 +11,7 @@ const check =
     checkTaskType(type, { project, domain }, config);
 const refused = expect.objectContaining({
   code: Code.INVALID_ARGUMENT,
-  message: expect.stringContaining("not whitelisted") as string,
+  message: expect.stringContaining("task type must be whitelisted before use") as string,
 }) as Error;
 
 test("a task type in the list may be registered where the list says", () => {

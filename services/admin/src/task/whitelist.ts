@@ -17,7 +17,5 @@ export function checkTaskType(
   if (scopes === undefined) return;
   const named = (wanted: string, given: string): boolean => wanted === "" || wanted === given;
   if (scopes.some((scope) => named(scope.project, project) && named(scope.domain, domain))) return;
-  throw invalidArgument(
-    `invalid value for type: task type [${taskType}] is not whitelisted for project [${project}] and domain [${domain}]`,
-  );
+  throw invalidArgument(`task type must be whitelisted before use: [${taskType}] is not for project [${project}] and domain [${domain}]`);
 }

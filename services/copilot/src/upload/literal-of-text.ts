@@ -22,7 +22,7 @@ import { CopilotFailure } from "../failure.js";
  * @throws CopilotFailure
  */
 export function literalOfText(bytes: Uint8Array, type: LiteralType): Literal {
-  const text = new TextDecoder().decode(bytes).replace(/^[ \n\t\r]+|[ \n\t\r]+$/g, "");
+  const text = trimBlanks(new TextDecoder().decode(bytes));
   const wrong = (want: string) => new CopilotFailure("USER", `${JSON.stringify(text.slice(0, 100))} is no ${want}`);
   const kind = type.type;
   if (kind.case === "enumType") {
@@ -93,4 +93,15 @@ function durationOf(nanoseconds: bigint): Duration {
 
 function primitive(value: Primitive["value"]): Literal {
   return create(LiteralSchema, { value: { case: "scalar", value: { value: { case: "primitive", value: { value } } } } });
+}
+
+const BLANKS = " \n\t\r";
+
+/** Cuts by position: a pattern for blanks at the end is tried at each blank within, and a file may hold megabytes of them. */
+function trimBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && BLANKS.includes(text.charAt(start))) start++;
+  while (end > start && BLANKS.includes(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
 }

@@ -1,6 +1,7 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type ArtifactData, ArtifactDataSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
+import { decodeStored, MAX_STORED_BYTES } from "@flyte-ts/input-limits";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { DatasetKey } from "../dataset/identifier.js";
 import type { DatacatalogDeps } from "../deps.js";
@@ -65,9 +66,9 @@ export class MissingData extends Error {
 export function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly StoredData[]): Promise<ArtifactData[]> {
   return Promise.all(
     stored.map(async ({ name, value, location }) => {
-      const bytes = value ?? (await blobs.get(location ?? ""));
+      const bytes = value ?? (await blobs.get(location ?? "", { maxBytes: MAX_STORED_BYTES }));
       if (bytes === undefined) throw new MissingData(location ?? "");
-      return create(ArtifactDataSchema, { name, value: fromBinary(LiteralSchema, bytes) });
+      return create(ArtifactDataSchema, { name, value: decodeStored(LiteralSchema, bytes) });
     }),
   );
 }

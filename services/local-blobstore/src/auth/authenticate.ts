@@ -127,15 +127,19 @@ function parseCredential(
   return { accessKeyId, scope: { day, region, service } };
 }
 
+/** @throws S3Error where a name comes twice: each repeat would write the header's value again into the text that is signed. */
 function sortedNames(text: string): string[] {
-  return text.toLowerCase().split(";").toSorted();
+  const names = text.toLowerCase().split(";");
+  if (new Set(names).size !== names.length) throw new S3Error("AccessDenied", "a signed header is named twice");
+  return names.toSorted();
 }
 
 /** Whoever has a signed request may send it only as it was signed: with no other x-amz header, and to the same host. */
 function requireSigned({ headers }: S3Request, signed: readonly string[]): void {
-  if (!signed.includes("host")) throw new S3Error("AccessDenied", "the host header must be signed");
+  const names = new Set(signed);
+  if (!names.has("host")) throw new S3Error("AccessDenied", "the host header must be signed");
   for (const name of headers.keys()) {
-    if (name.startsWith("x-amz-") && !signed.includes(name) && !HARMLESS_HEADERS.includes(name)) {
+    if (name.startsWith("x-amz-") && !names.has(name) && !HARMLESS_HEADERS.includes(name)) {
       throw new S3Error("AccessDenied", `the header ${name} is there but not signed`);
     }
   }

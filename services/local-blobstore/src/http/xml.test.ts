@@ -74,3 +74,21 @@ test("any text is read or refused, soon", () => {
   );
   expect(parseXml("<a ".repeat(100_000))).toBeUndefined();
 });
+
+test.each([
+  ["elements", `<a>${"<b/>".repeat(1_000_000)}</a>`],
+  ["elements inside each other", `<a>${"<b>".repeat(1_000_000)}</a>`],
+  ["a comment without end", `<a><!--${"-".repeat(4_000_000)}`],
+  ["attributes", `<a ${'b="" '.repeat(800_000)}`],
+  ["blanks", `<a${" ".repeat(4_000_000)}b`],
+  ["ampersands", `<a>${"&a".repeat(2_000_000)}`],
+  ["a name without end", `<${"a".repeat(4_000_000)}`],
+])("four megabytes of %s are refused at once", { timeout: 20_000 }, (_, text) => {
+  expect(parseXml(text)).toBeUndefined();
+});
+
+test("the end of the largest upload is read", () => {
+  const part = (number: number) => `<Part><PartNumber>${number}</PartNumber><ETag>"e"</ETag><ChecksumCRC32>AAAA</ChecksumCRC32></Part>`;
+  const parts = Array.from({ length: 10_000 }, (_, index) => part(index + 1));
+  expect(parseXml(`<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`)?.children).toHaveLength(10_000);
+});

@@ -43,13 +43,18 @@ export interface XmlNode {
 const TOKEN =
   /<\?[^]*?\?>|<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<\/([^\s>]+)\s*>|<([^\s/>!?]+)((?:\s+[^\s=>]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/y;
 
+const MAX_LEVELS = 32;
+/** Most elements of a document: 10,000 parts of an upload, each with its number, ETag and checksum, are the largest that clients send. */
+const MAX_ELEMENTS = 60_000;
+
 /**
  * Reads a small XML document; namespaces are dropped from names, attributes passed over.
- * @returns undefined when it is not well-formed.
+ * @returns undefined when it is not well-formed, or has more elements than any request.
  */
 export function parseXml(document: string): XmlNode | undefined {
   const top: MutableNode = { name: "", children: [], text: "" };
   const open = [top];
+  let elements = 0;
   TOKEN.lastIndex = document.startsWith("\ufeff") ? 1 : 0;
   while (TOKEN.lastIndex < document.length) {
     const match = TOKEN.exec(document);
@@ -59,7 +64,7 @@ export function parseXml(document: string): XmlNode | undefined {
     if (cdata !== undefined) current.text += cdata;
     else if (text !== undefined) current.text += unescape(text);
     else if (opened !== undefined) {
-      if (open.length > 32) return undefined;
+      if (open.length > MAX_LEVELS || ++elements > MAX_ELEMENTS) return undefined;
       const node: MutableNode = { name: local(opened), children: [], text: "" };
       current.children.push(node);
       if (selfClosed === "") open.push(node);

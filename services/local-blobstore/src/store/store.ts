@@ -52,6 +52,11 @@ export class Store {
     return new Store(root, { rules: { foldsCase: await foldsCase(join(root, "tmp")) }, buckets });
   }
 
+  /** Folder of what is on its way in, which is emptied when the store is opened. */
+  get temporaryFolder(): string {
+    return join(this.#root, "tmp");
+  }
+
   get uploadsFolder(): string {
     return join(this.#root, "uploads");
   }
@@ -80,9 +85,9 @@ export class Store {
     for await (const _any of this.list(bucket, { prefix: "", after: "", skip: "", delimiter: "" })) throw new S3Error("BucketNotEmpty");
     this.#buckets.delete(bucket);
     // Out of the way first, so that a crash leaves no half of a bucket.
-    await rename(this.#bucketFolder(bucket), join(this.#root, "tmp", bucket));
+    await rename(this.#bucketFolder(bucket), join(this.temporaryFolder, bucket));
     await syncFolder(join(this.#root, "buckets"));
-    await rm(join(this.#root, "tmp", bucket), { recursive: true, force: true });
+    await rm(join(this.temporaryFolder, bucket), { recursive: true, force: true });
   }
 
   /** @throws S3Error NoSuchKey, NoSuchBucket. */
@@ -93,7 +98,7 @@ export class Store {
   }
 
   stage(): Stage {
-    return new Stage(join(this.#root, "tmp"));
+    return new Stage(this.temporaryFolder);
   }
 
   /** Puts what was staged under the key. @throws S3Error PreconditionFailed, NoSuchKey, KeyTooLongError. */

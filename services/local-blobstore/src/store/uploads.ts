@@ -30,8 +30,13 @@ export class Uploads {
     const upload = { ...of, id: randomBytes(16).toString("hex"), startedAt: this.clock().toISOString() };
     const folder = this.#path(upload.id);
     await makeFolder(folder);
-    await writeFile(join(folder, UPLOAD_FILE), JSON.stringify(upload), { flush: true });
-    await syncFolder(folder);
+    try {
+      await writeFile(join(folder, UPLOAD_FILE), JSON.stringify(upload), { flush: true });
+      await syncFolder(folder);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
     return upload;
   }
 

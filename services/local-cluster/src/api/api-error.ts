@@ -91,8 +91,17 @@ export const MODIFIED = "the object has been modified; please apply your changes
 export const forbidden = (named: Named, why: string) =>
   new ApiError("Forbidden", `${quoted(named)} is forbidden: ${why}`, detailsOf(named));
 
-/** A 422 as Kubernetes words it; `kind` is the object's kind, `causes` one per broken rule. */
-export function invalid({ kind, group, name, causes }: { kind: string; group: string; name: string; causes: readonly Cause[] }): ApiError {
+/** Most broken rules that are told; an object may break hundreds of thousands, each of which is told with its whole rule. */
+export const MAX_CAUSES = 100;
+
+/** Names have at most 253 characters; one that is refused for its length is not told whole. */
+const LONGEST_NAME = 300;
+
+/** A 422 as Kubernetes words it; `kind` is the object's kind, `causes` one per broken rule, of which the first are told. */
+export function invalid(found: { kind: string; group: string; name: string; causes: readonly Cause[] }): ApiError {
+  const { kind, group } = found;
+  const name = found.name.length > LONGEST_NAME ? `${found.name.slice(0, LONGEST_NAME)}…` : found.name;
+  const causes = found.causes.slice(0, MAX_CAUSES);
   const texts = causes.map((cause) => (cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`));
   const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   const qualified = group === "" ? kind : `${kind}.${group}`;

@@ -1,4 +1,4 @@
-import type { Cause } from "./api-error.js";
+import { type Cause, MAX_CAUSES } from "./api-error.js";
 import type { JsonObject, KubeObject } from "../object/model.js";
 import { isObject } from "../object/model.js";
 
@@ -16,9 +16,17 @@ const VALUE_RULE =
 const NAME_PART_RULE =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
+const LONGEST_SHOWN = 1_000;
+
+/** A value in the text of an error, or its beginning: it may have megabytes. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(typeof value === "string" ? value.slice(0, LONGEST_SHOWN) : value) ?? "";
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+}
+
 export const invalidValue = (field: string, value: unknown, rule: string): Cause => ({
   reason: "FieldValueInvalid",
-  message: `Invalid value: ${JSON.stringify(value)}: ${rule}`,
+  message: `Invalid value: ${shown(value)}: ${rule}`,
   field,
 });
 
@@ -43,13 +51,13 @@ export function checkMetadata({ kind, metadata }: KubeObject): Cause[] {
   const byKind = kind === "Namespace" ? checkLabel : checkSubdomain;
   return [
     ...byKind("metadata.name", metadata.name),
-    ...keys(metadata["labels"]).flatMap(([key, value]) => [...checkQualified("metadata.labels", key), ...checkLabelValue(value)]),
-    ...keys(metadata["annotations"]).flatMap(([key, value]) => [
+    ...firstCauses(keys(metadata["labels"]), ([key, value]) => [...checkQualified("metadata.labels", key), ...checkLabelValue(value)]),
+    ...firstCauses(keys(metadata["annotations"]), ([key, value]) => [
       ...checkQualified("metadata.annotations", key.toLowerCase()),
       ...(typeof value === "string" ? [] : [invalidValue("metadata.annotations", value, "must be a string")]),
     ]),
-    ...(metadata.finalizers ?? []).flatMap((name) => (typeof name === "string" ? checkQualified("metadata.finalizers", name) : [])),
-    ...(metadata.ownerReferences ?? []).flatMap((owner, index) =>
+    ...firstCauses(metadata.finalizers ?? [], (name) => (typeof name === "string" ? checkQualified("metadata.finalizers", name) : [])),
+    ...firstCauses(metadata.ownerReferences ?? [], (owner, index) =>
       (["apiVersion", "kind", "name", "uid"] as const).flatMap((field) =>
         typeof owner[field] === "string" && owner[field] !== ""
           ? []
@@ -57,6 +65,16 @@ export function checkMetadata({ kind, metadata }: KubeObject): Cause[] {
       ),
     ),
   ];
+}
+
+/** Checks items until so many rules are broken as a refusal tells. */
+function firstCauses<Item>(items: readonly Item[], check: (item: Item, index: number) => readonly Cause[]): Cause[] {
+  const causes: Cause[] = [];
+  for (const [index, item] of items.entries()) {
+    causes.push(...check(item, index));
+    if (causes.length >= MAX_CAUSES) break;
+  }
+  return causes;
 }
 
 const keys = (map: unknown): [string, unknown][] => (isObject(map) ? Object.entries(map as JsonObject) : []);

@@ -1,4 +1,4 @@
-import { SelectorError } from "./label-selector.js";
+import { MAX_TERMS, SelectorError, shownSelector, tooManyTerms } from "./label-selector.js";
 import { type KubeObject, at } from "./model.js";
 
 export interface FieldSelector {
@@ -40,7 +40,9 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 
 /** Parses `a=b,c==d,e!=f`; a backslash escapes `,`, `=` and itself. */
 export function parseFieldSelector(text: string, kind: string): FieldSelector {
-  const terms = (text.match(/(?:\\.|[^,\\])+/g) ?? []).map((term) => parseTerm(term, { text, kind }));
+  const written = text.match(/(?:\\.|[^,\\])+/g) ?? [];
+  if (written.length > MAX_TERMS) throw tooManyTerms();
+  const terms = written.map((term) => parseTerm(term, { text, kind }));
   const exact = (field: string) => terms.find((term) => term.field === field && !term.negated)?.value;
   const name = exact("metadata.name");
   const namespace = exact("metadata.namespace");
@@ -53,7 +55,7 @@ export function parseFieldSelector(text: string, kind: string): FieldSelector {
 
 function parseTerm(term: string, { text, kind }: { text: string; kind: string }): { field: string; value: string; negated: boolean } {
   const parts = /^\s*([\w./-]+)\s*(==?|!=)(.*)$/s.exec(term);
-  if (parts === null) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
+  if (parts === null) throw new SelectorError(`invalid selector: ${shownSelector(text)}; can't understand ${shownSelector(term)}`);
   const [, field = "", operator, value = ""] = parts;
   if (!["metadata.name", "metadata.namespace", ...(FIELDS[kind] ?? [])].includes(field)) {
     throw new SelectorError(`field label not supported: ${field}`);

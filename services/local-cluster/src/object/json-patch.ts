@@ -1,3 +1,4 @@
+import { isDeeper } from "./depth.js";
 import { equalJson } from "./merge-patch.js";
 import { type Json, isObject, show } from "./model.js";
 
@@ -8,37 +9,57 @@ export class JsonPatchError extends Error {
 
 type Mutable = null | boolean | number | string | undefined | Mutable[] | { [key: string]: Mutable };
 
+/** Bounds of a patch, as Kubernetes has them: an operation may copy what the ones before it have copied, which doubles each time. */
+const MAX_OPERATIONS = 10_000;
+const MAX_COPIED_BYTES = 3 << 20;
+/** Deepest nesting of a document that was patched. */
+const MAX_DEPTH = 500;
+/** Steps of all paths together. */
+const MAX_STEPS = 100_000;
+/** List items that operations may move up or down, all together. */
+const MAX_MOVED_ITEMS = 10_000_000;
+
+/** Work that a patch may still cause. */
+interface Allowance {
+  copiedBytes: number;
+  steps: number;
+  movedItems: number;
+}
+
 /** Applies an RFC 6902 patch to a copy of the document. */
 export function jsonPatch(document: Json, operations: Json): Json {
   if (!Array.isArray(operations)) throw new JsonPatchError("a JSON patch is a list of operations");
+  if (operations.length > MAX_OPERATIONS) throw new JsonPatchError(`a JSON patch has at most ${MAX_OPERATIONS} operations`);
   let root = structuredClone(document) as Mutable;
+  const allowance = { copiedBytes: MAX_COPIED_BYTES, steps: MAX_STEPS, movedItems: MAX_MOVED_ITEMS };
   for (const operation of operations as readonly Json[]) {
     if (!isObject(operation)) throw new JsonPatchError("an operation is an object");
-    root = apply(root, operation as { readonly [key: string]: Json | undefined });
+    root = apply(root, operation as { readonly [key: string]: Json | undefined }, allowance);
   }
+  if (isDeeper(root, MAX_DEPTH)) throw new JsonPatchError(`the patched object is nested more than ${MAX_DEPTH} levels deep`);
   return root as Json;
 }
 
-function apply(root: Mutable, operation: { readonly [key: string]: Json | undefined }): Mutable {
+function apply(root: Mutable, operation: { readonly [key: string]: Json | undefined }, allowance: Allowance): Mutable {
   const { op } = operation;
-  const path = pointer(operation["path"]);
+  const path = pointer(operation["path"], allowance);
   switch (op) {
     case "add":
-      return put(root, path, { value: valueOf(operation), insert: true });
+      return put(root, path, { value: valueOf(operation), insert: true, allowance });
     case "replace":
       read(root, path);
-      return put(root, path, { value: valueOf(operation), insert: false });
+      return put(root, path, { value: valueOf(operation), insert: false, allowance });
     case "remove":
-      return remove(root, path);
+      return remove(root, path, allowance);
     case "test":
       if (!equalJson(read(root, path) as Json, valueOf(operation) as Json)) throw new JsonPatchError(`testing value ${text(path)} failed`);
       return root;
     case "copy":
-      return put(root, path, { value: structuredClone(read(root, pointer(operation["from"]))), insert: true });
+      return put(root, path, { value: copied(read(root, pointer(operation["from"], allowance)), allowance), insert: true, allowance });
     case "move": {
-      const from = pointer(operation["from"]);
+      const from = pointer(operation["from"], allowance);
       const value = read(root, from);
-      return put(remove(root, from), path, { value, insert: true });
+      return put(remove(root, from, allowance), path, { value, insert: true, allowance });
     }
     default:
       throw new JsonPatchError(`unknown operation ${JSON.stringify(op)}`);
@@ -50,12 +71,21 @@ function valueOf(operation: { readonly [key: string]: Json | undefined }): Mutab
   return structuredClone(operation["value"]) as Mutable;
 }
 
-function pointer(path: Json | undefined): string[] {
+function copied(value: Mutable, allowance: Allowance): Mutable {
+  const text = JSON.stringify(value) ?? "null";
+  allowance.copiedBytes -= text.length;
+  if (allowance.copiedBytes < 0) throw new JsonPatchError(`the operations copy more than ${MAX_COPIED_BYTES} bytes`);
+  return JSON.parse(text) as Mutable;
+}
+
+function pointer(path: Json | undefined, allowance: Allowance): string[] {
   if (typeof path !== "string" || (path !== "" && !path.startsWith("/"))) throw new JsonPatchError(`not a JSON pointer: ${show(path)}`);
   const parts = path
     .split("/")
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  allowance.steps -= parts.length;
+  if (allowance.steps < 0) throw new JsonPatchError(`the paths of the operations have more than ${MAX_STEPS} parts`);
   if (parts.includes("__proto__")) throw new JsonPatchError("a JSON pointer must not name __proto__");
   return parts;
 }
@@ -76,24 +106,38 @@ function child(parent: Mutable, key: string): Mutable {
   return typeof parent === "object" && parent !== null && Object.hasOwn(parent, key) ? parent[key] : undefined;
 }
 
-function put(root: Mutable, path: readonly string[], { value, insert }: { value: Mutable; insert: boolean }): Mutable {
+interface Put {
+  readonly value: Mutable;
+  readonly insert: boolean;
+  readonly allowance: Allowance;
+}
+
+function put(root: Mutable, path: readonly string[], { value, insert, allowance }: Put): Mutable {
   const last = path.at(-1);
   if (last === undefined) return value;
   const parent = read(root, path.slice(0, -1));
   if (Array.isArray(parent)) {
     const index = last === "-" ? parent.length : Number(last);
     if (!(index >= 0 && index <= parent.length)) throw new JsonPatchError(`the index of ${text(path)} is out of range`);
+    if (insert) spendMoved(parent.length - index, allowance);
     parent.splice(index, insert ? 0 : 1, value);
   } else if (typeof parent === "object" && parent !== null) parent[last] = value;
   else throw new JsonPatchError(`the path ${text(path)} does not exist`);
   return root;
 }
 
-function remove(root: Mutable, path: readonly string[]): Mutable {
+function spendMoved(items: number, allowance: Allowance): void {
+  allowance.movedItems -= items;
+  if (allowance.movedItems < 0) throw new JsonPatchError(`the operations move more than ${MAX_MOVED_ITEMS} items of lists`);
+}
+
+function remove(root: Mutable, path: readonly string[], allowance: Allowance): Mutable {
   read(root, path);
   const last = path.at(-1) ?? "";
   const parent = read(root, path.slice(0, -1));
-  if (Array.isArray(parent)) parent.splice(Number(last), 1);
-  else if (typeof parent === "object" && parent !== null) delete parent[last];
+  if (Array.isArray(parent)) {
+    spendMoved(parent.length - Number(last), allowance);
+    parent.splice(Number(last), 1);
+  } else if (typeof parent === "object" && parent !== null) delete parent[last];
   return root;
 }

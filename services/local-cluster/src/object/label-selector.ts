@@ -3,21 +3,32 @@ export class SelectorError extends Error {
   override readonly name = "SelectorError";
 }
 
+/** Most terms of a selector: each is held against each object of a collection. */
+export const MAX_TERMS = 200;
+
+export const tooManyTerms = () => new SelectorError(`a selector has at most ${MAX_TERMS} terms`);
+
+/** A selector, or its beginning, for error messages. */
+export const shownSelector = (text: string): string => JSON.stringify(text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
+
 type Labels = Readonly<Record<string, string>> | undefined;
 export type LabelMatch = (labels: Labels) => boolean;
 
-const TERM = /^\s*(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(==?|!=)\s*([\w.-]*)|\s+(in|notin)\s*\(([^()]*)\)|\s*([<>])\s*(-?\d+))?)\s*(?:,|$)/;
+/** One term, sticky. Blanks have one place each: where two parts could take them, a refusal would try every division. */
+const TERM =
+  /\s*(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(==?|!=)(?:\s*([\w.-]+))?|\s+(in|notin)\s*\(([^()]*)\)|\s*([<>])\s*(-?\d+))?)\s*(?:,|$)/y;
 const NAME = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 
 /** Parses `a=b,c!=d,e in (x,y),f notin (z),g,!h`. An empty selector matches everything. */
 export function parseLabelSelector(text: string): LabelMatch {
   const matches: LabelMatch[] = [];
-  let rest = text;
-  while (rest.trim() !== "") {
-    const term = TERM.exec(rest);
-    if (term === null) throw new SelectorError(`unable to parse requirement: ${JSON.stringify(text)}`);
+  const { length } = text.trimEnd();
+  TERM.lastIndex = 0;
+  while (TERM.lastIndex < length) {
+    const term = TERM.exec(text);
+    if (term === null) throw new SelectorError(`unable to parse requirement: ${shownSelector(text)}`);
     matches.push(requirement(term));
-    rest = rest.slice(term[0].length);
+    if (matches.length > MAX_TERMS) throw tooManyTerms();
   }
   return (labels) => matches.every((match) => match(labels));
 }

@@ -1,4 +1,3 @@
-import { equalJson } from "./merge-patch.js";
 import { type Json, type JsonObject, isObject } from "./model.js";
 
 /**
@@ -13,7 +12,10 @@ export function strategicMerge(target: Json | undefined, patch: Json, field = ""
   const base: JsonObject = isObject(target) ? target : {};
   const result: Record<string, Json | undefined> = { ...base };
   const retain = patch["$retainKeys"];
-  if (Array.isArray(retain)) for (const key of Object.keys(result)) if (!(retain as readonly Json[]).includes(key)) delete result[key];
+  if (Array.isArray(retain)) {
+    const retained = new Set(retain as readonly Json[]);
+    for (const key of Object.keys(result)) if (!retained.has(key)) delete result[key];
+  }
   for (const key of Object.keys(patch)) {
     if (key === "__proto__" || key.startsWith("$")) continue;
     const value = patch[key] as Json;
@@ -55,24 +57,56 @@ function mergeKey(field: string, items: readonly Json[]): string | undefined {
   return MERGE_KEYS[field]?.find((key) => items.some((item) => isObject(item) && item[key] !== undefined));
 }
 
+/**
+ * Text that is the same for equal values, and for no others. Lists are matched by it rather than each item with each other: an object
+ * and a patch of some megabytes have hundreds of thousands.
+ */
+function identity(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(identity).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? "";
+  const members = Object.keys(value).toSorted();
+  return `{${members.map((name) => `${JSON.stringify(name)}:${identity(value[name])}`).join()}}`;
+}
+
 function mergeList(target: Json | undefined, patch: readonly Json[], field: string): Json {
   const current = Array.isArray(target) ? (target as readonly Json[]) : [];
-  if (UNITED.has(field)) return [...current, ...patch.filter((value) => !current.some((old) => equalJson(old, value)))];
+  if (UNITED.has(field)) {
+    const known = new Set(current.map(identity));
+    return [...current, ...patch.filter((value) => !known.has(identity(value)))];
+  }
   if (patch.length === 0 && (MERGE_KEYS[field]?.length ?? 0) > 0) return current;
   const key = mergeKey(field, patch);
   if (key === undefined || patch.some((item) => isObject(item) && item["$patch"] === "replace")) {
     return patch.filter((item) => !(isObject(item) && item["$patch"] === "replace"));
   }
-  const result = [...current];
+  return mergeByKey(current, patch, { key, field });
+}
+
+function mergeByKey(current: readonly Json[], patch: readonly Json[], { key, field }: { key: string; field: string }): Json {
+  const result: (Json | undefined)[] = [...current];
+  const places = new Map<string, number[]>();
+  const place = (item: JsonObject, index: number): void => {
+    const id = identity(item[key]);
+    const known = places.get(id);
+    if (known === undefined) places.set(id, [index]);
+    else known.push(index);
+  };
+  for (const [index, item] of current.entries()) if (isObject(item)) place(item, index);
   for (const item of patch) {
     if (!isObject(item)) continue;
-    const index = result.findIndex((old) => isObject(old) && equalJson(old[key], item[key]));
+    const found = places.get(identity(item[key]));
+    const index = found?.[0];
     if (item["$patch"] === "delete") {
-      if (index >= 0) result.splice(index, 1);
-    } else if (index >= 0) result[index] = strategicMerge(result[index], item, field);
-    else result.push(strategicMerge({}, item, field));
+      if (index !== undefined) result[index] = undefined;
+      found?.shift();
+      if (found?.length === 0) places.delete(identity(item[key]));
+    } else if (index !== undefined) result[index] = strategicMerge(result[index], item, field);
+    else {
+      place(item, result.length);
+      result.push(strategicMerge({}, item, field));
+    }
   }
-  return result;
+  return result.filter((item) => item !== undefined);
 }
 
 function deleteFromPrimitiveLists(result: Record<string, Json | undefined>, patch: JsonObject): void {
@@ -80,7 +114,8 @@ function deleteFromPrimitiveLists(result: Record<string, Json | undefined>, patc
     const field = directive.match(/^\$deleteFromPrimitiveList\/(.+)$/)?.[1];
     const list = field === undefined ? undefined : result[field];
     if (field === undefined || !Array.isArray(list) || !Array.isArray(doomed)) continue;
-    const kept = (list as readonly Json[]).filter((value) => !(doomed as readonly Json[]).some((d) => equalJson(d, value)));
+    const gone = new Set((doomed as readonly Json[]).map(identity));
+    const kept = (list as readonly Json[]).filter((value) => !gone.has(identity(value)));
     if (kept.length === 0) delete result[field];
     else result[field] = kept;
   }
@@ -93,13 +128,11 @@ function orderLists(result: Record<string, Json | undefined>, patch: JsonObject)
     if (field === undefined || !Array.isArray(list) || !Array.isArray(order)) continue;
     const wanted = order as readonly Json[];
     const key = mergeKey(field, wanted);
-    const rank = (item: Json) => {
-      const found = wanted.findIndex((w) =>
-        key !== undefined && isObject(w) && isObject(item) ? equalJson(w[key], item[key]) : equalJson(w, item),
-      );
-      return found < 0 ? wanted.length : found;
-    };
-    result[field] = [...(list as readonly Json[])].sort((a, b) => rank(a) - rank(b));
+    const named = (item: Json) => (key !== undefined && isObject(item) ? `of ${identity(item[key])}` : identity(item));
+    const ranks = new Map<string, number>();
+    for (const [rank, item] of wanted.entries()) if (!ranks.has(named(item))) ranks.set(named(item), rank);
+    const ranked = (list as readonly Json[]).map((item) => ({ item, rank: ranks.get(named(item)) ?? wanted.length }));
+    result[field] = ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
   }
 }
 

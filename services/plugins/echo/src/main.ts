@@ -11,7 +11,8 @@ const config = serviceConfig(echoConfig, "plugin-echo", process);
 const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
-const bus = scopedBus(await connectBus({ url: config.nats.url, name: "plugin-echo", logger, metrics }), dataPlaneScope(config.cluster));
+const connection = await connectBus({ url: config.nats.url, name: "plugin-echo", logger, metrics, makesStreams: false });
+const bus = scopedBus(connection, dataPlaneScope(config.cluster));
 const running = await runPlugin({
   plugin: echoPlugin({ clock, logger, echoDelayMs: config.echoDelayMs }),
   bus,

@@ -62,6 +62,7 @@ describe("a map", () => {
     expect(valuesOf(d.request("n1").inputs)).toEqual({ all: [50, 60, 70] });
     expect(d.resource.status.nodeStatus?.["n0"]).toEqual({
       phase: 5,
+      startedAt: "2026-11-21T10:00:00Z",
       stoppedAt: "2026-11-21T10:00:00Z",
       outputs: expect.any(String) as string,
       arrayNodeStatus: {

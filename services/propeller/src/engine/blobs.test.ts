@@ -69,13 +69,16 @@ describe("outputs that do not come by value", () => {
     expect(d.reads).toEqual([uri]);
   });
 
-  it("are let go when nobody needs them any more", () => {
+  it("stay in the status until admin has recorded the end, and go then", () => {
     const d = Driver.of(chain);
     d.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
     expect(d.resource.status.nodeStatus?.["n0"]?.outputs).toBeDefined();
     d.reply("n1", "RUNNING");
     expect(d.resource.status.nodeStatus?.["n0"]?.outputs).toBeDefined();
     d.reply("n1", "SUCCEEDED", { outputs: numbers({ o0: 6 }) });
+    expect(d.resource.status.phase).toBe(3);
+    expect(d.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: "2026-11-21T10:00:00Z", outputs: expect.any(String) as string });
+    d.observe({ kind: "recorded", phase: "SUCCEEDED" });
     expect(d.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: "2026-11-21T10:00:00Z" });
   });
 });

@@ -75,8 +75,10 @@ export interface EngineConfig {
    * execution at its `input_uri` alone, such as Go FlyteAdmin.
    */
   readonly storesInputs: boolean;
-  /** Bytes of outputs that one status may hold by value. */
+  /** Bytes of outputs that one status may hold by value for their consumers. */
   readonly inlineBudget: number;
+  /** The same with what nobody consumes any more and what stays until admin has recorded the execution's end. */
+  readonly keptBudget: number;
   /** Bytes of JSON, about, up to which the statuses of nodes stand in the resource; larger ones stand in slices. */
   readonly inlineStatusLimit: number;
   /** Of a slice of a status. */
@@ -139,6 +141,7 @@ export function defaultEngineConfig(random: () => number): EngineConfig {
     inlineLimit: 8 * 1024,
     storesInputs: false,
     inlineBudget: 128 * 1024,
+    keptBudget: 4 * 1024 * 1024,
     inlineStatusLimit: 256 * 1024,
     slices: { nodes: 256, bytes: 128 * 1024 },
     deleteResourcesOnFinalize: false,

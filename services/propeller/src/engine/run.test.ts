@@ -66,6 +66,20 @@ describe("a chain", () => {
     expect(d.run.wakeAt).toBeUndefined();
   });
 
+  it("keeps the status of a node named __proto__ as that of any other, and changes nothing that objects inherit", () => {
+    const nodes: Record<string, NodeSpec> = { ["__proto__"]: { kind: "task" }, constructor: { kind: "task" } };
+    const d = Driver.of({ main: { nodes } });
+    expect(d.takeSent()).toEqual(["__proto__/0 RUN", "constructor/0 RUN"]);
+    for (const id of Object.keys(nodes)) d.reply(id, "RUNNING");
+    expect(({} as { readonly phase?: unknown }).phase).toBeUndefined();
+    const statuses = d.run.status.nodeStatus ?? {};
+    for (const id of Object.keys(nodes))
+      expect([id, Object.getOwnPropertyDescriptor(statuses, id)?.value]).toMatchObject([id, { phase: 2 }]);
+    for (const id of Object.keys(nodes)) d.reply(id, "SUCCEEDED");
+    expect(d.takeTold()).toContain("workflow SUCCEEDED");
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
   it("goes ahead of the status on a success, and holds terminal events until they are durable", () => {
     const d = Driver.of(chain);
     d.slowWrites = true;
@@ -451,7 +465,12 @@ describe("a gate that sleeps", () => {
     expect(next.takeTold()).toEqual([]);
     next.advance(2_000);
     expect(next.takeTold()).toEqual(["n0 SUCCEEDED", "n1 QUEUED"]);
-    expect(next.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, gateNodeStatus: { phase: 1 }, stoppedAt: expect.any(String) });
+    expect(next.resource.status.nodeStatus?.["n0"]).toEqual({
+      phase: 5,
+      gateNodeStatus: { phase: 1 },
+      startedAt: "2026-11-21T10:00:00Z",
+      stoppedAt: expect.any(String),
+    });
   });
 
   it("is stopped at once when the workflow is aborted", () => {

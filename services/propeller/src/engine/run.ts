@@ -50,6 +50,8 @@ function walkOf({ workflow, config, now, testing }: RunInput): Walk {
   walk.forgetsStarts = testing?.forgetsStarts ?? false;
   walk.forgetsChildren = testing?.forgetsChildren ?? false;
   walk.crowdsArrays = testing?.crowdsArrays ?? false;
+  walk.forgetsOutputs = testing?.forgetsOutputs ?? false;
+  walk.forgetsBelow = testing?.forgetsBelow ?? false;
   walk.blobs = new BlobReads(config.blobRetry, config.random);
   restore(walk, workflow.status);
   return walk;

@@ -172,5 +172,7 @@ export interface RunInput {
     readonly forgetsStarts?: boolean;
     readonly forgetsChildren?: boolean;
     readonly crowdsArrays?: boolean;
+    readonly forgetsOutputs?: boolean;
+    readonly forgetsBelow?: boolean;
   };
 }

@@ -6,8 +6,17 @@ export interface StoredVersion {
   readonly resourceVersion: string;
   /** Counts the changes of all but the metadata; undefined where nobody counts them. */
   readonly generation?: number | undefined;
+  /** Its deletion was asked for, which counts as a change. */
+  readonly deletionRequested?: boolean | undefined;
   /** The API server keeps a record of who set which field of it. */
   readonly fieldsTracked?: boolean | undefined;
+}
+
+/** Whether nobody has changed more than the metadata between the one and the other; to ask for its deletion is no such change. */
+export function sameButMetadata(base: StoredVersion, now: StoredVersion): boolean {
+  if (base.generation === undefined) return false;
+  const deleted = now.deletionRequested === true && base.deletionRequested !== true ? 1 : 0;
+  return now.generation === base.generation + deleted;
 }
 
 /** One write of a status: the changes, and what the resource must still be for them to apply. */

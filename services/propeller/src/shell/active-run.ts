@@ -6,7 +6,7 @@ export interface ActiveRun {
   readonly run: WorkflowRun;
   readonly io: RunIo;
   /** Facts that the next round takes up, in the order of their arrival. */
-  inbox: Observation[];
+  readonly inbox: Observation[];
   /** When the next full walk is due, ms since the epoch. */
   resyncAt: number;
   /** A write has been asked for and waits for its turn. */

@@ -8,6 +8,7 @@ import type { PluginsKnown } from "../engine/plugin/known.js";
 import type { Observation } from "../engine/types.js";
 import type { Answerers } from "./ask/answerers.js";
 import { Limit } from "./ask/limit.js";
+import { Backlog } from "./backlog.js";
 import { Effects } from "./effects.js";
 import type { WorkflowLoader } from "./load-workflow.js";
 import type { EventSink } from "./event-sink/event-sink.js";
@@ -60,6 +61,7 @@ export class Controller {
   readonly #queue = new WorkQueue();
   readonly #shards = new Map<number, Shard>();
   readonly #effects: Effects;
+  readonly #backlog = new Backlog();
   readonly #writer: StatusWriter;
   readonly #reads: Limit;
   readonly #writes: Limit;
@@ -90,6 +92,7 @@ export class Controller {
       now: options.now,
       holds,
       observe: (key, observation) => this.observe(key, observation),
+      failed: (key, error) => this.#shardOf(key)?.failed(key, error),
     });
     this.#pool = new WorkerPool({
       queue: this.#queue,
@@ -104,14 +107,14 @@ export class Controller {
   }
 
   /**
-   * Resolves when there is room for more effects, or after a second: effects that wait for
+   * Resolves when there is room for more facts, or after a second: runs that wait for
    * something that is away must not keep this process from hearing.
    */
   async room(): Promise<void> {
-    if (this.#effects.hasRoom) return;
+    if (this.#backlog.hasRoom) return;
     const patience = new AbortController();
     const tired = sleep(1_000, undefined, { signal: patience.signal }).catch(() => undefined);
-    await Promise.race([this.#effects.room(), tired]);
+    await Promise.race([this.#backlog.room(), tired]);
     patience.abort();
   }
 
@@ -153,6 +156,7 @@ export class Controller {
       shard,
       queue: this.#queue,
       effects: this.#effects,
+      backlog: this.#backlog,
       writer: this.#writer,
       reads: this.#reads,
       writes: this.#writes,

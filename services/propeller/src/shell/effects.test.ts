@@ -6,11 +6,11 @@ it("has room again when what waited for writes no longer does", async () => {
   const logger = createLogger({ service: "test", level: "silent" });
   const effects = new Effects({ logger, now: () => 0 } as EffectsOptions);
   effects.noteHeld("a", 500);
-  expect(effects.hasRoom).toBe(true);
+  expect(effects.hasRoom("a")).toBe(true);
   effects.noteHeld("b", 500);
-  expect(effects.hasRoom).toBe(false);
+  expect(effects.hasRoom("a")).toBe(false);
   let told = false;
-  const room = effects.room().then(() => {
+  const room = effects.room("a").then(() => {
     told = true;
   });
   effects.noteHeld("a", 501);
@@ -18,7 +18,7 @@ it("has room again when what waited for writes no longer does", async () => {
   expect(told).toBe(false);
   effects.noteHeld("a", 0);
   await room;
-  expect(effects.hasRoom).toBe(true);
+  expect(effects.hasRoom("a")).toBe(true);
 });
 
 function asking(recorded: Promise<void>) {

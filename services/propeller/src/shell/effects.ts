@@ -4,10 +4,12 @@ import { type Bus, BusClosed, MessageTooLarge, PublishGivenUp } from "@flyte-ts/
 import { mintTaskEvent, PermanentFailure } from "@flyte-ts/task-plugin";
 import { type Logger, LogSampler } from "@flyte-ts/telemetry";
 import type { Effect, Note, Observation } from "../engine/types.js";
+import { EngineFault } from "../shell-core/engine-fault.js";
 import { type Answerers, answerWith } from "./ask/answerers.js";
 import type { AsLongAs, EventSink } from "./event-sink/event-sink.js";
 import type { KubeEvents } from "./kube-events/kube-events.js";
 import { countTransition, type PropellerMetrics } from "./metrics.js";
+import { Outbox } from "./outbox.js";
 import type { OutputsStore } from "./outputs-store.js";
 
 export interface EffectsOptions {
@@ -25,11 +27,13 @@ export interface EffectsOptions {
   readonly holds: (key: string) => boolean;
   /** Takes what an effect led to, for the run of that key. */
   readonly observe: (key: string, observation: Observation) => void;
+  /** Takes that an effect whose turn came later could not be put into a message. */
+  readonly failed: (key: string, error: unknown) => void;
 }
 
 /**
- * Effects under way and those that wait for a write, of all workflows, from which on large graphs begin no further nodes and no further
- * facts are heard: several KiB each, for a message stands in memory until the bus has taken it. The more are under way, the longer each
+ * Effects under way and those that wait for a write, of all workflows, from which on large graphs begin no further nodes and take
+ * up no further facts: several KiB each, for a message stands in memory until the bus has taken it. The more are under way, the longer each
  * takes and the more of what it made is copied by the garbage collector; admin too writes a node once rather than
  * twice when its beginning and its running come close together. With half as many a fan-out of 100,000 waits for the bus.
  */
@@ -47,13 +51,25 @@ export class Effects {
   #settled: PromiseWithResolvers<void> | undefined;
 
   readonly #sampler: LogSampler;
+  readonly #outbox: Outbox;
+  #last: (AsLongAs & { readonly key: string }) | undefined;
 
   constructor(private readonly options: EffectsOptions) {
+    this.#outbox = new Outbox({
+      start: (key, effect) => void this.#follow(key, effect, this.#asLongAs(key)),
+      failed: (key, error) => options.failed(key, new EngineFault(error)),
+      holds: (key) => options.holds(key),
+      now: options.now,
+    });
     this.#sampler = new LogSampler({ intervalMs: 1_000, now: options.now });
   }
 
-  /** Whether more may begin. */
-  get hasRoom(): boolean {
+  /** Whether more of the workflow may begin. */
+  hasRoom(key: string): boolean {
+    return this.#hasRoom && this.#outbox.hasRoom(key);
+  }
+
+  get #hasRoom(): boolean {
     return this.#running + this.#held < MOST;
   }
 
@@ -65,21 +81,34 @@ export class Effects {
     this.#tellRoom();
   }
 
-  /** Resolves when there is room for more. */
-  room(): Promise<void> {
-    if (this.hasRoom) return Promise.resolve();
+  /** Resolves when there may be room for more of the workflow. */
+  room(key: string): Promise<void> {
+    if (!this.#outbox.hasRoom(key)) return this.#outbox.room(key);
+    if (this.#hasRoom) return Promise.resolve();
     this.#room ??= Promise.withResolvers<void>();
     return this.#room.promise;
   }
 
-  /** Starts the effects in their order. `finish` is the caller's. */
+  /** Starts the effects in their order, now or in turn with those of other workflows. `finish` is the caller's. */
   perform(key: string, effects: readonly Effect[]): void {
-    const asLongAs: AsLongAs = { while: () => this.options.holds(key) };
-    for (const effect of effects) {
-      // The run is lost with its shard; who takes it over finds out again what is to be done.
-      if (!this.options.holds(key)) return;
-      void this.#follow(key, effect, asLongAs);
-    }
+    this.#outbox.perform(key, effects);
+  }
+
+  /** A plugin service has told something of the attempt. */
+  answered(key: string, generatedName: string): void {
+    this.#outbox.answered(key, generatedName);
+  }
+
+  /** The workflow's run is let go. */
+  forget(key: string): void {
+    this.noteHeld(key, 0);
+    this.#outbox.forget(key);
+  }
+
+  /** Effects of one workflow come one after the other. */
+  #asLongAs(key: string): AsLongAs {
+    if (this.#last?.key !== key) this.#last = { key, while: () => this.options.holds(key) };
+    return this.#last;
   }
 
   /** Starts the effects as `perform` does. Resolves when all have been carried out; rejects when one failed. */
@@ -105,13 +134,13 @@ export class Effects {
   readonly #ended = (): void => {
     this.#running--;
     this.#tellRoom();
-    if (this.#running > 0) return;
+    if (this.#running > 0 || this.#outbox.size > 0) return;
     this.#settled?.resolve();
     this.#settled = undefined;
   };
 
   #tellRoom(): void {
-    if (this.#room === undefined || !this.hasRoom) return;
+    if (this.#room === undefined || !this.#hasRoom) return;
     this.#room.resolve();
     this.#room = undefined;
   }
@@ -143,7 +172,7 @@ export class Effects {
 
   /** Resolves when all that was started has ended. */
   async settled(): Promise<void> {
-    while (this.#running > 0) {
+    while (this.#running > 0 || this.#outbox.size > 0) {
       this.#settled ??= Promise.withResolvers<void>();
       await this.#settled.promise;
     }

@@ -1,6 +1,7 @@
-import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
-import type { BlobStore } from "@flyte-ts/blobstore";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { BlobAddressRefused, type BlobStore } from "@flyte-ts/blobstore";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { decodeStored, MAX_STORED_BYTES } from "@flyte-ts/input-limits";
 import type { KubeClient, KubeObject, ObjectName } from "@flyte-ts/kubernetes";
 import {
   type BrokenResource,
@@ -69,7 +70,7 @@ export class WorkflowLoader {
         ? undefined
         : this.#graphs.of(resource, { address: closure, read: () => this.#read("workflowClosureReference", closure) }),
       inputsAddress === undefined ? undefined : this.#read("offloadedInputs", inputsAddress),
-      this.slices.read(references.slices),
+      this.slices.read(references.slices).catch(refusedIn("status.slices.prefix")),
     ]);
     const parsed = parseFlyteWorkflow(resource, { graphs, inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema), slices });
     if (graphs !== undefined) await othersTurn();
@@ -77,15 +78,22 @@ export class WorkflowLoader {
   }
 
   async #read(field: string, uri: string): Promise<Uint8Array> {
-    const bytes = await this.blobs.get(uri);
+    const bytes = await this.blobs.get(uri, { maxBytes: MAX_STORED_BYTES }).catch(refusedIn(field));
     if (bytes === undefined) throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
     return bytes;
   }
 }
 
+/** Makes an address that can never be read a fault of the field that names it. */
+function refusedIn(field: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof BlobAddressRefused ? new WorkflowFormatError(field, error.message, { cause: error }) : error;
+  };
+}
+
 function decode<S extends DescMessage>(field: string, bytes: Uint8Array, schema: S): MessageShape<S> {
   try {
-    return fromBinary(schema, bytes);
+    return decodeStored(schema, bytes);
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : String(cause);
     throw new WorkflowFormatError(field, `what stands there is no ${schema.typeName}: ${problem}`, { cause });

@@ -1,7 +1,8 @@
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { toBinary } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import { BlobError, type BlobStore } from "@flyte-ts/blobstore";
+import { decodeStored, MAX_STORED_BYTES } from "@flyte-ts/input-limits";
 import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ReadResult } from "../engine/types.js";
 
@@ -30,13 +31,13 @@ export class OutputsStore {
   async #read<T extends Message>(uri: string, schema: GenMessage<T>): Promise<ReadResult<T>> {
     let bytes: Uint8Array | undefined;
     try {
-      bytes = await this.blobs.get(uri);
+      bytes = await this.blobs.get(uri, { maxBytes: MAX_STORED_BYTES });
     } catch (error) {
       return { kind: "error", message: error instanceof BlobError ? error.message : `${uri}: ${String(error)}` };
     }
     if (bytes === undefined) return { kind: "missing" };
     try {
-      return { kind: "value", value: fromBinary(schema, bytes) };
+      return { kind: "value", value: decodeStored(schema, bytes) };
     } catch (error) {
       return { kind: "garbled", message: `it is no ${schema.typeName}: ${String(error)}` };
     }

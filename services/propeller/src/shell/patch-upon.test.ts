@@ -59,6 +59,29 @@ test("what others do to the metadata alone stands, and the status is written upo
   });
 });
 
+test("a deletion that was asked for meanwhile is no change to the status, unless there is another one", async () => {
+  const store = new OneResource();
+  const { base } = store;
+  const deletion = () => {
+    const { metadata } = store.object;
+    store.object = {
+      ...store.object,
+      metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z", generation: metadata.generation! + 1 },
+    };
+    store.change({ metadata: { annotations: { a: "1" } } });
+  };
+  deletion();
+  const patch = { status: { phase: 3 } };
+  const after = await patchUpon(store.client, { name, patch, base, wanted });
+  expect(after).toMatchObject({ generation: 3, deletionRequested: true });
+  // It counts once.
+  store.change({ status: { phase: 4 } });
+  await expect(patchUpon(store.client, { name, patch, base: after, wanted })).rejects.toMatchObject({ status: 409 });
+  const another = new OneResource();
+  another.change({ status: { phase: 2 } });
+  await expect(patchUpon(another.client, { name, patch, base, wanted })).rejects.toMatchObject({ status: 409 });
+});
+
 test("a changed status is a conflict, and so is a write that this process may no longer do", async () => {
   const store = new OneResource();
   const { base } = store;

@@ -1,7 +1,7 @@
 import { isConflict, type KubeClient, type KubeObject, type ObjectName } from "@flyte-ts/kubernetes";
 import { FINALIZER, FLYTE_WORKFLOW_RESOURCE, isRecordOfUpdates } from "@flyte-ts/workflow-crd";
 import type { ResourcePatch } from "../engine/types.js";
-import type { StoredVersion } from "../shell-core/run-io.js";
+import { sameButMetadata, type StoredVersion } from "../shell-core/run-io.js";
 
 /** After so many conflicts the run is read again, after a pause. */
 const TRIES = 8;
@@ -25,7 +25,7 @@ export interface PatchUpon {
  * those of the base. What others do to its metadata alone (labels and annotations,
  * which any controller may set at any time) changes the version and not the
  * generation: then the patch is tried upon the new version, and the run need not be
- * read again.
+ * read again. So it is when its deletion was asked for, which an abort does while a write is in flight.
  *
  * @throws KubeError, a conflict when there is more to it
  */
@@ -41,15 +41,16 @@ export async function patchUpon(client: Pick<KubeClient, "get" | "mergePatch">, 
     } catch (error) {
       if (!isConflict(error) || tries === TRIES) throw error;
       const now = await client.get(FLYTE_WORKFLOW_RESOURCE, { ...name, metadataOnly: true });
-      if (now === undefined || base.generation === undefined || now.metadata.generation !== base.generation || !wanted()) throw error;
+      if (now === undefined || !sameButMetadata(base, versionOf(now)) || !wanted()) throw error;
       ({ resourceVersion, fieldsTracked = false } = versionOf(now));
       if (metadata !== undefined) metadata = { ...metadata, finalizers: othersFinalizers(now) };
     }
   }
 }
 
-function versionOf({ metadata: { resourceVersion = "", generation, managedFields } }: KubeObject): StoredVersion {
-  return { resourceVersion, generation, fieldsTracked: isRecordOfUpdates(managedFields) };
+function versionOf({ metadata: { resourceVersion = "", generation, deletionTimestamp, managedFields } }: KubeObject): StoredVersion {
+  const deletionRequested = deletionTimestamp !== undefined;
+  return { resourceVersion, generation, deletionRequested, fieldsTracked: isRecordOfUpdates(managedFields) };
 }
 
 function othersFinalizers({ metadata }: KubeObject): readonly string[] | null {

@@ -38,3 +38,15 @@ test("of each process that has begun to serve one hears once, though its first w
   // Of a version that does not say so.
   expect(heard("", 0, 15_000)).toEqual([]);
 });
+
+test("announcements without end take no memory without end", () => {
+  const presence = new PluginPresence({ since: 0, listenMs: 25_000, silentAfterMs: 35_000 });
+  for (let count = 0; count < 5_000; count++) {
+    presence.heard({ ...hello(`forged-${count}`), instance: `forged-${count}`, servedMs: 0 }, count);
+    if (count % 100 === 0) presence.heard(hello("echo"), count);
+  }
+  presence.check(5_000);
+  expect(presence.silences(5_000).size).toBe(1_000);
+  expect(presence.known.served.size + presence.known.silent.size).toBe(1_000);
+  expect(presence.known.served).toContain("echo");
+});

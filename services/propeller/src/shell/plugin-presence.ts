@@ -12,6 +12,8 @@ export interface PluginPresenceOptions {
 
 /** Who has served for longer is not new; two of its announcements may have been lost, ms. */
 const NEW_MS = 25_000;
+/** Task types that are remembered, and processes; of more, those heard longest ago are forgotten. Anybody on the bus who may announce can name any. */
+const MOST_REMEMBERED = 1_000;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
@@ -37,10 +39,10 @@ export class PluginPresence {
 
   /** Returns the task types of a process that has just begun to serve them, when this is the first word of it. */
   heard({ taskTypes, instance, servedMs }: PluginHello, now: number): ReadonlySet<string> {
-    for (const taskType of taskTypes) this.#heardAt.set(taskType, now);
+    for (const taskType of taskTypes) remember(this.#heardAt, taskType, now);
     if (servedMs > NEW_MS || instance === "" || this.#newcomers.has(instance)) return NONE;
     for (const [known, at] of this.#newcomers) if (now - at > 2 * NEW_MS) this.#newcomers.delete(known);
-    this.#newcomers.set(instance, now);
+    remember(this.#newcomers, instance, now);
     return new Set(taskTypes);
   }
 
@@ -64,4 +66,13 @@ export class PluginPresence {
     this.#known = { complete, served, silent };
     return true;
   }
+}
+
+/** Notes the time of a name as the newest. */
+function remember(times: Map<string, number>, name: string, now: number): void {
+  times.delete(name);
+  times.set(name, now);
+  if (times.size <= MOST_REMEMBERED) return;
+  const [oldest] = times.keys();
+  if (oldest !== undefined) times.delete(oldest);
 }

@@ -17,6 +17,7 @@ import { abortOfForgotten } from "../engine/request/zombie.js";
 import type { Effect, Observation, WorkflowRun } from "../engine/types.js";
 import { abortAttempts } from "./abort-attempts.js";
 import type { ActiveRun } from "./active-run.js";
+import type { Backlog } from "./backlog.js";
 import type { Limit } from "./ask/limit.js";
 import type { Effects } from "./effects.js";
 import { giveUp } from "./give-up.js";
@@ -26,6 +27,7 @@ import { othersTurn } from "./in-turns.js";
 import { objectName } from "./object-name.js";
 import type { StatusWriter } from "./status-writer.js";
 import { EngineFault, Faults, inEngine } from "../shell-core/engine-fault.js";
+import { LONGEST_ROUND_MS, MOST_ROOMS } from "./round-limits.js";
 import { shellNotice } from "./shell-notice.js";
 import { type GivenUpWorkflow, takeLeave, takeUp } from "./take-up.js";
 
@@ -48,6 +50,8 @@ export interface ShardOptions {
   /** Shared by all shards. */
   readonly queue: WorkQueue;
   readonly effects: Effects;
+  /** Counts the facts that runs have not taken up. */
+  readonly backlog: Backlog;
   readonly writer: StatusWriter;
   /** Bounds the resources that are read at once. */
   readonly reads: Limit;
@@ -87,15 +91,6 @@ const ABORTS_STORED_WITHIN_MS = 5_000;
 
 /** Failures in a row after which a workflow's owner is told, some seconds: what was away for a moment is there again. */
 const PATIENCE = 6;
-
-/** Times that one round lets a graph begin further nodes: what begins in one round is written at once. */
-const MOST_ROOMS = 64;
-
-/** Facts that one round takes up; more wait for the next, so that a huge workflow lets others in between. */
-const MOST_FACTS = 1_000;
-
-/** Time after which a round takes up nothing more, ms: what is left waits for the next round of the workflow, and others have their turn. */
-const LONGEST_ROUND_MS = 50;
 
 /**
  * The workflows of one shard while this process holds it: the watch on them, and
@@ -193,13 +188,18 @@ export class Shard {
   /** Puts a fact before the run of a workflow; nothing happens for workflows that have ended. */
   observe(key: string, observation: Observation): void {
     if (this.#stopped) return;
+    const { backlog, effects } = this.options;
+    if (observation.kind === "taskEvent") effects.answered(key, observation.event.event?.metadata?.generatedName ?? "");
     const active = this.#runs.get(key);
-    if (active !== undefined) active.inbox.push(observation);
-    else if (this.#finished.has(key) || this.#informer?.get(key) === undefined) return this.#answerForgotten(key, observation);
+    if (active !== undefined) {
+      active.inbox.push(observation);
+      backlog.add(1);
+    } else if (this.#finished.has(key) || this.#informer?.get(key) === undefined) return this.#answerForgotten(key, observation);
     else {
       const early = this.#early.get(key);
       if (early === undefined) this.#early.set(key, [observation]);
       else early.push(observation);
+      backlog.add(1);
     }
     this.options.queue.add(key);
   }
@@ -218,7 +218,7 @@ export class Shard {
 
   #forget(key: string): void {
     this.#dropRun(key);
-    this.#early.delete(key);
+    this.#dropEarly(key);
     this.#failures.delete(key);
     this.#faults.forget(key);
     this.#hindered.delete(key);
@@ -227,7 +227,18 @@ export class Shard {
   }
 
   #dropRun(key: string): void {
-    if (this.#runs.delete(key)) this.options.effects.noteHeld(key, 0);
+    const active = this.#runs.get(key);
+    if (active === undefined) return;
+    this.#runs.delete(key);
+    this.options.backlog.add(-active.inbox.length);
+    // Rounds may have this run in hand: what they find is no fact for it any more.
+    active.inbox.length = 0;
+    this.options.effects.forget(key);
+  }
+
+  #dropEarly(key: string): void {
+    this.options.backlog.add(-(this.#early.get(key)?.length ?? 0));
+    this.#early.delete(key);
   }
 
   /** Shows the engine what has come in for a workflow, and starts what it decides. */
@@ -245,25 +256,32 @@ export class Shard {
       this.#decide(active, { kind: "resync" });
     }
     // What arrives while this round runs comes in the next one.
-    const until = now + LONGEST_ROUND_MS;
-    const inbox = active.inbox.splice(0, MOST_FACTS);
-    let taken = 0;
-    while (taken < inbox.length && (taken === 0 || this.options.now() < until)) this.#decide(active, inbox[taken++] as Observation);
-    if (taken < inbox.length) active.inbox = [...inbox.slice(taken), ...active.inbox];
+    const until = now + LONGEST_ROUND_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
+    this.#takeFacts(key, active, until);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
-    for (let rooms = 0; rooms < MOST_ROOMS && active.run.wantsRoom && this.options.effects.hasRoom && this.options.now() < until; rooms++)
-      this.#decide(active, { kind: "room" });
+    const mayBegin = () => active.run.wantsRoom && this.options.effects.hasRoom(key) && this.options.now() < until;
+    for (let rooms = 0; rooms < MOST_ROOMS && mayBegin(); rooms++) this.#decide(active, { kind: "room" });
     this.#settle(key, active);
     end();
   }
 
+  /** Takes up facts as there is time and room; one of them is taken in any case. */
+  #takeFacts(key: string, active: ActiveRun, until: number): void {
+    const { backlog, effects, now } = this.options;
+    const { inbox } = active;
+    const arrived = inbox.length;
+    let taken = 0;
+    while (taken < Math.min(arrived, inbox.length) && (taken === 0 || (now() < until && effects.hasRoom(key))))
+      this.#decide(active, inbox[taken++] as Observation);
+    backlog.add(-inbox.splice(0, taken).length);
+  }
+
   /** Reads the resource and walks it once. */
   async #load(key: string): Promise<ActiveRun | undefined> {
-    const { reads } = this.options;
     const fault = this.#faults.verdict(key);
     // One that has just been made was written by nobody else.
     const notOlderThan = this.#isNew.has(key) ? this.#informer?.get(key)?.metadata.resourceVersion : undefined;
-    const taken = await reads.run(() =>
+    const taken = await this.options.reads.run(() =>
       fault === undefined ? takeUp(key, { ...this.options, notOlderThan }) : takeLeave(key, this.options, fault),
     );
     if (this.#stopped) return undefined;
@@ -416,9 +434,9 @@ export class Shard {
       this.#writes.add(writing);
     }
     if (!this.#runs.has(key)) return;
-    if (active.inbox.length > 0) this.options.queue.add(key);
     this.options.queue.forget(key);
-    if (active.run.wantsRoom) this.#awaitRoom(key, active);
+    if (active.run.wantsRoom || (active.inbox.length > 0 && !this.options.effects.hasRoom(key))) this.#awaitRoom(key, active);
+    else if (active.inbox.length > 0) this.options.queue.add(key);
     const { wakeAt = Number.POSITIVE_INFINITY } = active.run;
     const { writeAt = Number.POSITIVE_INFINITY } = active.io;
     this.options.queue.addAt(key, Math.min(wakeAt, writeAt, active.resyncAt));
@@ -428,7 +446,7 @@ export class Shard {
   #awaitRoom(key: string, active: ActiveRun): void {
     if (active.awaitsRoom) return;
     active.awaitsRoom = true;
-    const room = this.options.effects.room();
+    const room = this.options.effects.room(key);
     void room.then(othersTurn).then(() => {
       active.awaitsRoom = false;
       if (this.#runs.get(key) === active) this.options.queue.add(key);
@@ -455,7 +473,9 @@ export class Shard {
       }
       case "tooLarge":
         // The stored status is older than this run: begin again from it, and fail from there.
+        this.#dropEarly(key);
         this.#early.set(key, [{ kind: "tooLarge", message: outcome.message }]);
+        this.options.backlog.add(1);
         this.reload(key);
         return;
       case "unknown":

@@ -43,6 +43,8 @@ export function cacheLie({ event, outputs }: ExecutionEvent, catalog: Catalog, o
   const { id, phase, targetMetadata } = event.value;
   const { cacheStatus, catalogKey } = targetMetadata.value;
   if (phase !== NodeExecution_Phase.SUCCEEDED || catalogKey === undefined) return undefined;
+  // Of what was neither found nor stored only the task is named.
+  if (cacheStatus === CatalogCacheStatus.CACHE_PUT_FAILURE || cacheStatus === CatalogCacheStatus.CACHE_LOOKUP_FAILURE) return undefined;
   const key = `${catalogKey.datasetId?.name ?? ""}/${catalogKey.datasetId?.version ?? ""}/${catalogKey.artifactTag?.name ?? ""}`;
   const stored = catalog.artifacts.get(key);
   if (stored === undefined) return `${id?.nodeId ?? ""} names ${key}, where nothing was stored`;

@@ -143,6 +143,8 @@ export class Execution implements ServedExecution {
           forgetsStarts: options.bug === "forgetsStarts",
           forgetsChildren: options.bug === "forgetsChildren",
           crowdsArrays: options.bug === "crowdsArrays",
+          forgetsOutputs: options.bug === "forgetsOutputs",
+          forgetsBelow: options.bug === "forgetsBelow",
         },
         fabricate: (request) => answer(request, "ABORTED", { now: schedule.now }),
       });
@@ -287,6 +289,8 @@ function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
     case "grantsTwice":
     case "mixesUp":
     case "crowdsArrays":
+    case "forgetsOutputs":
+    case "forgetsBelow":
     case "pretendsStopped":
     case "ignoresItsLease":
     case "takesUpNothing":

@@ -29,6 +29,8 @@ export type Invariant =
   | "noOrphans"
   /** Admin's rows come to an end, the one that the resource tells, before the resource is let go. */
   | "nothingLost"
+  /** The resource and the blob store alone tell the whole end of the execution and of each of its nodes, until admin says that it has the end. */
+  | "endsComplete"
   /** Of equal serialised calls one computes at a time, unless its reservation ran out. */
   | "oneComputes"
   /** What is told to come from the cache, or to be in it, is there. */

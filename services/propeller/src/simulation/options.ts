@@ -19,6 +19,8 @@ export type PlantedBug =
   | "forgetsFollowers"
   | "forgetsStarts"
   | "forgetsChildren"
+  | "forgetsOutputs"
+  | "forgetsBelow"
   | "crowdsArrays";
 
 export interface SimulationOptions {

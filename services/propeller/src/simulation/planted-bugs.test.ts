@@ -47,6 +47,8 @@ const PLANTED: readonly (Omit<SimulationOptions, "seed" | "bug"> & { readonly in
   { invariant: "slicesStand", bug: "dropsSlicesEarly" },
   { invariant: "noOrphans", bug: "forgetsChildren" },
   { invariant: "arraysInBounds", bug: "crowdsArrays" },
+  { invariant: "endsComplete", bug: "forgetsOutputs" },
+  { invariant: "endsComplete", bug: "forgetsBelow" },
   { invariant: "noOrphans", bug: "pretendsStopped" },
   { invariant: "oneComputes", bug: "grantsTwice", workflow: EQUAL },
   { invariant: "cacheIsTrue", bug: "mixesUp", workflow: EQUAL },

@@ -3,6 +3,7 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import { DesiredState, type TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { Effect } from "../engine/types.js";
+import { CompleteEnds } from "./complete-ends.js";
 import { MapOutputs, tooManyItems } from "./array-invariants.js";
 import { SliceGone, withSlices } from "./build/slices.js";
 import { outputOf } from "./fates.js";
@@ -36,6 +37,7 @@ export class Witness {
   readonly #stopped = new Set<string>();
   readonly #terminalTold = new Set<number>();
   readonly #maps = new MapOutputs();
+  readonly #complete = new CompleteEnds();
   #parts: Seen | undefined;
 
   constructor(
@@ -74,6 +76,7 @@ export class Witness {
     const { model } = this.workflow;
     for (const text of tooManyItems(after.nodeStatus ?? {}, model.root, model)) this.violate("arraysInBounds", text);
     if (!isTerminalWorkflow(after.phase) || isTerminalWorkflow(before.phase)) return;
+    this.#complete.ended(after, this.world.blobs);
     for (const pod of this.#seen.cluster.running) {
       if (!this.#zombies.has(pod.key) && !this.#givenUp(pod))
         this.violate("noOrphans", `pod ${pod.key} runs while the workflow is in phase ${after.phase}`);
@@ -116,6 +119,7 @@ export class Witness {
     }
     if (effect.kind === "finish" && !this.#seen.admin.terminal) this.violate("nothingLost", "finished before admin has the end");
     if (effect.kind !== "publish") return;
+    this.#complete.take(effect.event);
     this.world.shared.takeEvent(effect.event, this.root);
     if (this.root) this.world.options.onEvent?.(effect.event);
     const { event } = effect.event;
@@ -165,6 +169,7 @@ export class Witness {
         this.violate("noOrphans", `pod ${pod.key} runs after the end`);
     }
     for (const text of this.#seen.admin.complaints(this.status)) this.violate("nothingLost", text);
+    for (const text of this.#complete.missing) this.violate("endsComplete", `the resource alone does not tell ${text}`);
     const wanted = workflowEventPhase(last.status.phase);
     const told = [...this.#terminalTold].map((phase) => WorkflowExecution_Phase[phase]);
     if (this.#terminalTold.size !== 1 || !this.#terminalTold.has(wanted)) {

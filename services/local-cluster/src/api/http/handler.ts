@@ -13,7 +13,7 @@ import { patch, PATCH_TYPES } from "../verb/patch.js";
 import { applyRemoval, deleteOptions, remove } from "../verb/remove.js";
 import { parseProtobuf, PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 import { encodeList, encodeOne, parseBody, type Representation, representationOf } from "../type/representation.js";
-import { BodyReader } from "./request-body.js";
+import { BodyReader, mediaType } from "./request-body.js";
 import { answerReview } from "./reviews.js";
 import { verbsOf } from "../type/resource-type.js";
 import { parseRoute, pathNotFound } from "./route.js";
@@ -246,8 +246,6 @@ function isDryRun(query: URLSearchParams): boolean {
   if (values.some((value) => value !== "All")) throw badRequest(`Invalid value: ${JSON.stringify(values)}: dryRun must be All`);
   return values.length > 0;
 }
-
-const mediaType = (request: IncomingMessage) => request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
 
 function deletedStatus({ type, name }: NamedTarget, stored: Stored): JsonObject {
   return {

@@ -75,15 +75,19 @@ const KINDS: Readonly<Record<string, Reader>> = {
 
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
-/** @throws ApiError UnsupportedMediaType for other kinds, BadRequest for broken bytes */
+/** Most fields of a body, at all depths: an object that kubectl makes has some thousands at most. */
+const MAX_FIELDS = 100_000;
+
+/** @throws ApiError UnsupportedMediaType for other kinds, BadRequest for broken bytes and for too many fields */
 export function parseProtobuf(body: Buffer): JsonObject {
   if (!body.subarray(0, 4).equals(MAGIC)) throw broken();
+  const counted = { left: MAX_FIELDS };
   let apiVersion = "";
   let kind = "";
   let raw: Buffer = Buffer.alloc(0);
-  for (const { field, value } of fields(body.subarray(4))) {
+  for (const { field, value } of fields(body.subarray(4), counted)) {
     if (field === 1 && Buffer.isBuffer(value)) {
-      const type = readMessage(value, { 1: ["apiVersion", "string"], 2: ["kind", "string"] });
+      const type = readMessage(value, { 1: ["apiVersion", "string"], 2: ["kind", "string"] }, counted);
       apiVersion = show(type["apiVersion"]);
       kind = show(type["kind"]);
     } else if (field === 2 && Buffer.isBuffer(value)) raw = value;
@@ -91,7 +95,7 @@ export function parseProtobuf(body: Buffer): JsonObject {
   const reader = KINDS[kind];
   if (reader === undefined)
     throw new ApiError("UnsupportedMediaType", `${apiVersion} ${kind} is not read from ${PROTOBUF_MEDIA_TYPE} here: send application/json`);
-  return { ...readMessage(raw, reader), apiVersion, kind };
+  return { ...readMessage(raw, reader, counted), apiVersion, kind };
 }
 
 const broken = () => new ApiError("BadRequest", "the body is not a Kubernetes protobuf message");
@@ -101,7 +105,12 @@ interface Field {
   readonly value: Buffer | number;
 }
 
-function* fields(bytes: Buffer): Generator<Field> {
+/** How many more fields a body may have. */
+interface Counted {
+  left: number;
+}
+
+function* fields(bytes: Buffer, counted: Counted): Generator<Field> {
   let position = 0;
   const varint = () => {
     let value = 0;
@@ -113,6 +122,7 @@ function* fields(bytes: Buffer): Generator<Field> {
     }
   };
   while (position < bytes.length) {
+    if (--counted.left < 0) throw new ApiError("BadRequest", `the body has more than ${MAX_FIELDS} fields; send JSON instead`);
     const tag = varint();
     const wire = tag & 7;
     if (wire === 0) yield { field: tag >> 3, value: varint() };
@@ -126,31 +136,41 @@ function* fields(bytes: Buffer): Generator<Field> {
   }
 }
 
-function readMessage(bytes: Buffer, reader: Reader): JsonObject {
+function readMessage(bytes: Buffer, reader: Reader, counted: Counted): JsonObject {
   const result: Record<string, Json> = Object.create(null) as Record<string, Json>;
-  for (const { field, value } of fields(bytes)) {
+  // Lists and maps grow in place: a copy for each of their entries would cost the square of their number.
+  const lists = new Map<string, Json[]>();
+  const maps = new Map<string, Map<string, Json>>();
+  for (const { field, value } of fields(bytes, counted)) {
     const known = reader[field];
     if (known === undefined) continue;
     const [name, kind] = known;
-    if (typeof kind === "object" && "list" in kind)
-      result[name] = [...((result[name] as readonly Json[] | undefined) ?? []), readValue(value, kind.list)];
+    if (typeof kind === "object" && "list" in kind) created(lists, name, () => []).push(readValue(value, kind.list, counted));
     else if (typeof kind === "object" && "map" in kind) {
       if (!Buffer.isBuffer(value)) throw broken();
-      const entry = readMessage(value, { 1: ["key", "string"], 2: ["value", kind.map] });
-      result[name] = { ...(result[name] as JsonObject | undefined), [show(entry["key"])]: entry["value"] ?? "" };
-    } else result[name] = readValue(value, kind);
+      const entry = readMessage(value, { 1: ["key", "string"], 2: ["value", kind.map] }, counted);
+      created(maps, name, () => new Map<string, Json>()).set(show(entry["key"]), entry["value"] ?? "");
+    } else result[name] = readValue(value, kind, counted);
   }
+  for (const [name, list] of lists) result[name] = list;
+  for (const [name, map] of maps) result[name] = Object.fromEntries(map);
   // Go writes the empty string for what is not set.
   return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== ""));
 }
 
-function readValue(value: Buffer | number, kind: Kind): Json {
+function created<Value>(known: Map<string, Value>, name: string, make: () => Value): Value {
+  let found = known.get(name);
+  if (found === undefined) known.set(name, (found = make()));
+  return found;
+}
+
+function readValue(value: Buffer | number, kind: Kind, counted: Counted): Json {
   if (kind === "int") return Number(value);
   if (kind === "bool") return value === 1;
   if (!Buffer.isBuffer(value)) throw broken();
   if (kind === "string") return value.toString("utf8");
   if (kind === "bytes") return value.toString("base64");
-  if ("message" in kind) return readMessage(value, kind.message);
-  if ("only" in kind) return readMessage(value, { 1: ["value", kind.only] })["value"] ?? "";
+  if ("message" in kind) return readMessage(value, kind.message, counted);
+  if ("only" in kind) return readMessage(value, { 1: ["value", kind.only] }, counted)["value"] ?? "";
   throw broken();
 }

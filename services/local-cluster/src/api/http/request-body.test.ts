@@ -26,6 +26,21 @@ describe("bodies that are not worth their memory", () => {
     expect(await k.call(method, path, { type, body })).toMatchObject({ status: 400, body: { reason: "BadRequest" } });
   });
 
+  test("bytes that look like brackets in a protobuf body are no nesting", async () => {
+    // kind Secret with a value of brackets alone: {metadata: {name: "s"}, data: {k: "[[[…"}}.
+    const value = Buffer.alloc(600, "[");
+    const entry = Buffer.concat([Buffer.from([0x0a, 1, 0x6b, 0x12, 0xd8, 0x04]), value]);
+    const raw = Buffer.concat([Buffer.from([0x0a, 3, 0x0a, 1, 0x73, 0x12, 0xde, 0x04]), entry]);
+    const type = Buffer.from([0x0a, 12, 0x0a, 2, 0x76, 0x31, 0x12, 6, ...Buffer.from("Secret")]);
+    const body = Buffer.concat([Buffer.from("k8s\0"), type, Buffer.from([0x12, 0xe6, 0x04]), raw]);
+    const response = await fetch(`http://127.0.0.1:${k.cluster.port}/api/v1/namespaces/default/secrets`, {
+      method: "POST",
+      headers: { "content-type": "application/vnd.kubernetes.protobuf" },
+      body,
+    });
+    expect(await response.json()).toMatchObject({ kind: "Secret", data: { k: value.toString("base64") } });
+  });
+
   test("YAML whose aliases multiply is a bad request", async () => {
     const lists = Array.from({ length: 12 }, (_, level) => `a${level + 1}: &a${level + 1} [${Array(10).fill(`*a${level}`).join(", ")}]`);
     const body = ["a0: &a0 x", ...lists].join("\n");

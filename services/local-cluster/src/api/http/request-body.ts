@@ -1,12 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Budget, memoryShare, Reservation, scanJson, violationText } from "@flyte-ts/input-limits";
 import { ApiError, badRequest } from "../api-error.js";
+import { PROTOBUF_MEDIA_TYPE } from "./protobuf-body.js";
 
 /** Memory that a body takes while its request is handled, for each of its bytes: as text, as objects and as a stored record. */
 const MEMORY_PER_BYTE = 8;
 /** Deepest nesting of an object. What walks over objects does so recursively, and the stack of Node.js is some thousands deep. */
-const MAX_DEPTH = 500;
-const MAX_ELEMENTS = 1_000_000;
+export const MAX_DEPTH = 500;
+/** Most values of a JSON body: an object of the largest size that is stored has fewer. */
+const MAX_ELEMENTS = 400_000;
+/** Bodies whose own readers bound them. */
+const NOT_JSON: readonly (string | undefined)[] = ["application/yaml", "application/apply-patch+yaml", PROTOBUF_MEDIA_TYPE];
 
 export interface Body {
   readonly data: Buffer;
@@ -27,7 +31,7 @@ export class BodyReader {
   /**
    * Reads a whole body; its memory is held until the response closes.
    *
-   * @throws ApiError RequestEntityTooLarge, TooManyRequests, or BadRequest where JSON is nested too deep.
+   * @throws ApiError RequestEntityTooLarge, TooManyRequests, or BadRequest where JSON has too many values or is nested too deep.
    */
   async read(request: IncomingMessage, response: ServerResponse): Promise<Body> {
     const limit = this.#limit;
@@ -42,10 +46,24 @@ export class BodyReader {
       chunks.push(chunk);
     }
     const data = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-    const violation = scanJson(data, { bytes: limit, elements: MAX_ELEMENTS, depth: MAX_DEPTH });
-    if (violation !== undefined && violation.kind !== "bytes") throw badRequest(`the body of the request ${violationText(violation)}`);
+    if (!NOT_JSON.includes(mediaType(request))) scanJsonBody(data);
     return { data, text: data.toString("utf8"), bytes };
   }
+}
+
+/** Type of a body, without its parameters. */
+export function mediaType(request: IncomingMessage): string | undefined {
+  return request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+}
+
+/**
+ * Checks JSON before it is parsed.
+ *
+ * @throws ApiError BadRequest where it has too many values or is nested too deep.
+ */
+export function scanJsonBody(text: string | Uint8Array): void {
+  const violation = scanJson(text, { bytes: Number.POSITIVE_INFINITY, elements: MAX_ELEMENTS, depth: MAX_DEPTH });
+  if (violation !== undefined) throw badRequest(`the body of the request ${violationText(violation)}`);
 }
 
 function busy({ capacity }: Budget): ApiError {

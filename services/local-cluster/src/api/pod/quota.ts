@@ -62,7 +62,9 @@ function requireResources(pod: KubeObject, { hard, quota, named }: Requirement):
     const [part, resource] = name.includes(".") ? (name.split(".") as ["limits" | "requests", string]) : (["requests", name] as const);
     for (const container of listAt(pod, "spec", "containers")) {
       if (containerResources(container, part).has(resource)) continue;
-      missing.set(name, [...(missing.get(name) ?? []), textAt(container, "name") ?? ""]);
+      const names = missing.get(name) ?? [];
+      names.push(textAt(container, "name") ?? "");
+      missing.set(name, names);
     }
   }
   if (missing.size === 0) return;

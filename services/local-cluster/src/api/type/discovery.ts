@@ -83,7 +83,11 @@ const groupEntry = (group: string, versions: readonly string[]): JsonObject => {
 
 function groupsOf(types: readonly ResourceType[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
-  for (const { group, version } of listed(types)) if (group !== "") groups.set(group, [...(groups.get(group) ?? []), version]);
+  for (const { group, version } of listed(types)) {
+    const versions = groups.get(group);
+    if (versions !== undefined) versions.push(version);
+    else if (group !== "") groups.set(group, [version]);
+  }
   return groups;
 }
 
@@ -93,7 +97,7 @@ export function discover(
   path: string,
   accept: string,
 ): { body: JsonObject; contentType: string } | undefined {
-  const aggregated = /application\/json;[^,]*as=APIGroupDiscoveryList/.exec(accept)?.[0];
+  const aggregated = accept.split(",").find((range) => range.includes("application/json;") && range.includes("as=APIGroupDiscoveryList"));
   if ((path === "/api" || path === "/apis") && aggregated !== undefined) {
     const version = aggregated.includes("v=v2beta1") ? "v2beta1" : "v2";
     return {

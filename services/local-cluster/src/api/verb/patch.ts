@@ -65,6 +65,8 @@ function applyPatch(object: KubeObject, { body, type, target }: { body: Json; ty
       } catch (error) {
         if (error instanceof JsonPatchError)
           throw new ApiError("Invalid", `the server rejected our request due to an error in our request: ${error.message}`);
+        // Operations have put objects into each other beyond what the stack holds.
+        if (error instanceof RangeError) throw badRequest("the patched object is nested too deep");
         throw error;
       }
     case "merge":

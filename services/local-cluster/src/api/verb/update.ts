@@ -70,7 +70,8 @@ function checkPreconditions(target: NamedTarget, { old, next }: { old: KubeObjec
 /** An object that is being deleted may lose finalizers but gain none. */
 function checkFinalizers({ type, subresource, name }: NamedTarget, { old, next }: { old: KubeObject; next: KubeObject }): void {
   if (old.metadata.deletionTimestamp === undefined || subresource !== undefined) return;
-  const added = (next.metadata.finalizers ?? []).filter((finalizer) => !old.metadata.finalizers?.includes(finalizer));
+  const known = new Set(old.metadata.finalizers);
+  const added = (next.metadata.finalizers ?? []).filter((finalizer) => !known.has(finalizer));
   if (added.length === 0) return;
   const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
   throw invalid({

@@ -56,6 +56,15 @@ describe("what an attempt left", () => {
     expect((await read()).failure).toMatchObject({ recoverable: false, details: { code: "OutputsBadFormat" } });
   });
 
+  it("an error of a megabyte of unknown fields is refused before they are built", async () => {
+    store.blobs.set(file("error.pb"), Buffer.alloc(1_000_000, Buffer.from([0x78, 0x01])));
+    const { failure } = await readEnd(store, request, { ...limits, maxOutputBytes: 10_000_000 });
+    expect(failure?.details).toMatchObject({
+      code: "ErrorFileBadFormat",
+      message: expect.stringContaining("has more than 10000 elements"),
+    });
+  });
+
   it("a dynamic workflow replaces outputs", async () => {
     store.blobs.set(file("futures.pb"), new Uint8Array());
     store.blobs.set(file("deck.html"), new Uint8Array());

@@ -1,10 +1,10 @@
-import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { BlobTooLarge } from "@flyte-ts/blobstore";
 import { ContainerError_Kind, type ErrorDocument, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { decodeStored } from "@flyte-ts/input-limits";
 import { type FailureKind, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import { dataConfig } from "../build/copilot.js";
 import type { DataStore } from "./data-store.js";
@@ -80,12 +80,15 @@ async function readError(
   return undefined;
 }
 
+/** An error has some ten fields; what else stands there is not ours, and each field of it would become an object. */
+const MAX_ERROR_ELEMENTS = 10_000;
+
 function errorOf(bytes: Uint8Array, uri: string): PermanentFailure | RetryableFailure {
   const badFormat = (why: string) =>
     new RetryableFailure({ code: "ErrorFileBadFormat", message: `error not formatted correctly, ${why} @path [${uri}]`, kind: "SYSTEM" });
   let document: ErrorDocument;
   try {
-    document = fromBinary(ErrorDocumentSchema, bytes);
+    document = decodeStored(ErrorDocumentSchema, bytes, { elements: MAX_ERROR_ELEMENTS });
   } catch (cause) {
     return badFormat(String(cause));
   }
@@ -115,7 +118,7 @@ async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inli
     return size > maxOutputBytes ? { kind: "bad", failure: tooLarge({ uri, size, maxBytes: maxOutputBytes }) } : { kind: "large" };
   }
   try {
-    return { kind: "small", value: fromBinary(LiteralMapSchema, bytes) };
+    return { kind: "small", value: decodeStored(LiteralMapSchema, bytes) };
   } catch (cause) {
     const message = `outputs at [${uri}] are no literal map: ${cause instanceof Error ? cause.message : String(cause)}`;
     return { kind: "bad", failure: new PermanentFailure({ code: "OutputsBadFormat", message }) };

@@ -177,7 +177,7 @@ describe("a catalog that is down", () => {
     takeAsks(d);
     d.reply("n0", "SUCCEEDED", { outputs: one });
     expect(takeAsks(d)).toEqual([]);
-    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_LOOKUP_FAILURE });
+    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_LOOKUP_FAILURE, catalogKey: { datasetId: {} } });
   });
 
   it("that refuses is not asked again", () => {
@@ -195,7 +195,12 @@ describe("a catalog that is down", () => {
       settle(d, "catalogPut", { kind: "error", message: "down" });
       if (told(d, "n0 SUCCEEDED").inner === undefined) d.advance((d.run.wakeAt ?? d.now) - d.now);
     }
-    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE });
+    // Control planes show the status of a node beside its key alone.
+    expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE, catalogKey: { datasetId: {} } });
+    expect(d.resource.status.nodeStatus?.["n0"]?.catalog).toMatchObject({ status: Status.CACHE_PUT_FAILURE });
+    const next = d.reread(config);
+    next.observe({ kind: "load" });
+    expect(told(next, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE });
   });
 });
 

@@ -96,6 +96,7 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
     dynamicWorkflowUri: details.dynamicUri ?? "",
     // The sink knows the resource.
     workflowKey: "",
+    endedNodes: 0,
   };
 }
 

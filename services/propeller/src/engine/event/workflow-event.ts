@@ -19,6 +19,8 @@ export interface WorkflowEventFacts {
   readonly outputUri?: string | undefined;
   /** By value, when nothing stands at `outputUri`. */
   readonly outputs?: LiteralMap | undefined;
+  /** With an end: nodes whose ends were told of. */
+  readonly endedNodes?: number | undefined;
 }
 
 /** A change of the workflow's own phase, for admin. */
@@ -35,6 +37,7 @@ export function workflowEvent(facts: WorkflowEventFacts): ExecutionEvent {
       }),
     },
     outputs: facts.outputs,
+    ...(facts.endedNodes === undefined ? {} : { endedNodes: facts.endedNodes }),
     sequence: facts.sequence,
   });
 }

@@ -1,3 +1,5 @@
+import { ownField, setOwnField } from "@flyte-ts/workflow-crd";
+
 type Json = Readonly<Record<string, unknown>>;
 
 /**
@@ -8,11 +10,11 @@ export function mergeDiff(before: Json, after: Json): Record<string, unknown> | 
   let patch: Record<string, unknown> | undefined;
   const put = (key: string, value: unknown): void => {
     patch ??= {};
-    patch[key] = value;
+    setOwnField(patch, key, value);
   };
-  for (const key of Object.keys(before)) if (before[key] !== undefined && after[key] === undefined) put(key, null);
+  for (const key of Object.keys(before)) if (ownField(before, key) !== undefined && ownField(after, key) === undefined) put(key, null);
   for (const [key, value] of Object.entries(after)) {
-    const old = before[key];
+    const old = ownField(before, key);
     if (value === undefined || value === old) continue;
     if (isObject(value) && isObject(old)) {
       const inner = mergeDiff(old, value);

@@ -1,10 +1,11 @@
-import type { NodeStatus, ParsedWorkflow, WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { type NodeStatus, ownField, type ParsedWorkflow, setOwnField, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { slicesPrefix } from "../data/paths.js";
-import { NOT_BEGUN, type RuntimeNode, type Scope } from "../graph/runtime.js";
+import { NOT_BEGUN, type RuntimeNode } from "../graph/runtime.js";
 import type { ResourcePatch } from "../types.js";
 import type { Walk } from "../walk/walk.js";
 import { jsonSize } from "./json-size.js";
 import { mergeDiff } from "./patch.js";
+import { statusesOf } from "./statuses.js";
 import { type SlicesInput, StatusSlices } from "./status-slices.js";
 
 type Patch = Record<string, unknown>;
@@ -12,15 +13,6 @@ type Patch = Record<string, unknown>;
 /** The whole status, as the resource should hold it. */
 export function wholeStatus(walk: Walk): WorkflowStatus {
   return { ...walk.status, nodeStatus: statusesOf(walk.root) };
-}
-
-function statusesOf(scope: Scope): Record<string, NodeStatus> {
-  const statuses: Record<string, NodeStatus> = {};
-  for (const [id, node] of scope.nodes) {
-    if (node.status === NOT_BEGUN) continue;
-    statuses[id] = node.inner === undefined ? node.status : { ...node.status, subNodeStatus: statusesOf(node.inner) };
-  }
-  return statuses;
 }
 
 /** What has changed since the last call. */
@@ -62,11 +54,18 @@ function slicesInput({ config, dataDir }: Walk): SlicesInput {
 function takeInline(walk: Walk, patch: Patch): void {
   for (const node of walk.dirty) {
     inheritWritten(walk, node, patch);
-    walk.inlineBytes += jsonSize(node.status) - jsonSize(node.written);
+    walk.inlineBytes += ownSize(node.status) - ownSize(node.written);
     const change = takeNodePatch(node);
     if (change !== undefined) merge(placeOf(patch, node), node.id, change);
   }
   walk.dirty.clear();
+}
+
+/** Bytes of a node's own status; what stands below it is counted with the nodes there. */
+function ownSize(status: NodeStatus): number {
+  if (status.subNodeStatus === undefined) return jsonSize(status);
+  const { subNodeStatus: _, ...own } = status;
+  return jsonSize(own);
 }
 
 /** The running sum does not see what went with graphs that were left, so it is checked before anything follows from it. */
@@ -113,7 +112,7 @@ function takeIntoSlices(walk: Walk, slices: StatusSlices): void {
     const path = idsOf(node);
     if (node.status === NOT_BEGUN) slices.remove(path);
     else slices.set(path, node.status);
-    if (node.inner === undefined && (node.innerWritten !== undefined || node.terminal || leftBehind)) {
+    if (node.inner === undefined && !keepsBelow(node) && (node.innerWritten !== undefined || node.terminal || leftBehind)) {
       slices.removeBelow(path);
       node.innerWritten = undefined;
     }
@@ -123,6 +122,11 @@ function takeIntoSlices(walk: Walk, slices: StatusSlices): void {
 /** The resource holds statuses of a graph that nobody has entered since it was loaded, and nobody will. */
 function hasLeftBehind({ written, status }: RuntimeNode): boolean {
   return written.subNodeStatus !== undefined && status.subNodeStatus === undefined;
+}
+
+/** The graph below has been left, and the resource holds what its nodes came to. */
+function keepsBelow({ status }: RuntimeNode): boolean {
+  return status.subNodeStatus !== undefined;
 }
 
 /** Ids from the top. */
@@ -143,7 +147,7 @@ function takeNodePatch(node: RuntimeNode): Patch | null | undefined {
   const { subNodeStatus: _a, ...next } = node.status;
   // A node without a status has nothing in the resource, not even a phase.
   const change = before === NOT_BEGUN ? { ...next } : (mergeDiff(old, next) ?? {});
-  if (node.inner === undefined && (node.innerWritten !== undefined || leftBehind)) {
+  if (node.inner === undefined && !keepsBelow(node) && (node.innerWritten !== undefined || leftBehind)) {
     node.innerWritten = undefined;
     change["subNodeStatus"] = null;
   }
@@ -161,7 +165,7 @@ function inheritWritten(walk: Walk, node: RuntimeNode, patch: Patch): void {
     if (gone.written === NOT_BEGUN) continue;
     const heir = node.scope.nodes.get(id);
     if (heir === undefined) {
-      placeOf(patch, node)[id] = null;
+      setOwnField(placeOf(patch, node), id, null);
       continue;
     }
     heir.written = gone.written;
@@ -178,15 +182,15 @@ function placeOf(patch: Patch, node: RuntimeNode): Patch {
 }
 
 function child(parent: Patch, key: string): Patch {
-  const there = parent[key];
+  const there = ownField(parent, key);
   if (typeof there === "object" && there !== null) return there as Patch;
   const made: Patch = {};
-  parent[key] = made;
+  setOwnField(parent, key, made);
   return made;
 }
 
 function merge(place: Patch, key: string, change: Patch | null): void {
-  const there = place[key];
+  const there = ownField(place, key);
   if (change !== null && typeof there === "object" && there !== null) Object.assign(there, change);
-  else place[key] = change;
+  else setOwnField(place, key, change);
 }

@@ -180,7 +180,7 @@ describe("a workflow whose status grows", () => {
     expect(d.blobs.size).toBe(Object.keys(d.resource.status.slices?.names ?? {}).length);
   });
 
-  it("goes on from its slices in the next process, and forgets graphs that have ended", () => {
+  it("goes on from its slices in the next process, and forgets graphs that have ended once the end is recorded", () => {
     const graphs = { inner: wide(40, { kind: "task" }).main };
     const d = Driver.of({ main: { nodes: { sub: { kind: "sub", graph: "inner" } } }, graphs }, config);
     d.reply("sub/n3", "SUCCEEDED");
@@ -189,8 +189,10 @@ describe("a workflow whose status grows", () => {
     next.observe({ kind: "load" });
     for (let index = 0; index < 40; index++) if (index !== 3) next.reply(`sub/n${index}`, "SUCCEEDED");
     expect(next.resource.status.phase).toBe(3);
-    expect(next.resource.status.nodeCounts).toEqual({ Succeeded: 3 });
-    expect(next.storedStatus.nodeStatus?.["sub"]).not.toHaveProperty("subNodeStatus");
+    expect(next.resource.status.nodeCounts).toEqual({ Succeeded: 45 });
+    expect(Object.keys(next.storedStatus.nodeStatus?.["sub"]?.subNodeStatus ?? {})).toHaveLength(42);
+    next.observe({ kind: "recorded", phase: "SUCCEEDED" });
+    expect(next.storedStatus.nodeStatus?.["sub"]).toEqual({ phase: 5, stoppedAt: expect.any(String) as string });
   });
 
   it("puts the statuses of a foreign resource that is too large into slices with its first change", () => {

@@ -18,13 +18,14 @@ export interface PhaseChange {
  * A node's status in its next phase, with the times that phases bring and, at the
  * end, without all that is needed no more: a finished node is its phase, when it
  * stopped, its attempts, its error, and what Go Flyte leaves behind of an array, a gate
- * or a failed sub-workflow (contract §4, recorded statuses).
+ * or a failed sub-workflow (contract §4, recorded statuses). Its start stays until the execution's end is recorded.
  */
 export function changePhase(status: NodeStatus, { phase, message = "", error, now }: PhaseChange): NodeStatus {
   const time = toSeconds(now);
   if (isTerminalNode(phase)) {
     return {
       phase,
+      ...(status.startedAt === undefined ? {} : { startedAt: status.startedAt }),
       stoppedAt: time,
       ...(status.attempts === undefined ? {} : { attempts: status.attempts }),
       ...(status.systemFailures === undefined ? {} : { systemFailures: status.systemFailures }),

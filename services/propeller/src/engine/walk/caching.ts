@@ -1,5 +1,10 @@
 import { NodePhase } from "@flyte-ts/domain";
-import { CatalogCacheStatus, CatalogReservation_Status as Reservation } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import {
+  CatalogCacheStatus,
+  type CatalogMetadata,
+  CatalogMetadataSchema,
+  CatalogReservation_Status as Reservation,
+} from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { create } from "@bufbuild/protobuf";
@@ -50,6 +55,7 @@ export function lookUp(walk: Walk, node: RuntimeNode, inputs: LiteralMap): Cache
   forget(walk, node, "catalogGet");
   if (found === "unknown") {
     cache.status = CatalogCacheStatus.CACHE_LOOKUP_FAILURE;
+    cache.key = datasetOf(walk, node);
     return GO_ON;
   }
   cache.status = CatalogCacheStatus.CACHE_MISS;
@@ -217,9 +223,19 @@ export function putOutputs(
     cache.holds = false;
   } else {
     cache.status = CatalogCacheStatus.CACHE_PUT_FAILURE;
+    cache.key = datasetOf(walk, node);
     walk.count("cachePutFailed");
   }
   return "done";
+}
+
+/**
+ * What can be said of the entry when the catalog did not store it or was not heard: whose it is. Control planes show the cache status of
+ * a node only beside its key; Go Flyte names the task in the same way.
+ */
+function datasetOf(walk: Walk, node: RuntimeNode): CatalogMetadata {
+  const datasetId = walk.templateOf(node)?.id;
+  return create(CatalogMetadataSchema, datasetId && { datasetId });
 }
 
 function cacheOf(walk: Walk, node: RuntimeNode, inputs: LiteralMap): NodeCache | undefined {

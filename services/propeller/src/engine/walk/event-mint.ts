@@ -26,7 +26,10 @@ export class EventMint {
     const event = nodeEvent({
       node,
       phase,
-      details: node.launched ? { ...details, childExecution: childExecutionId(this.walk.model, node) } : details,
+      details:
+        node.launched && details.childExecution === undefined
+          ? { ...details, childExecution: childExecutionId(this.walk.model, node) }
+          : details,
       executionId: this.walk.model.executionId,
       producerId: this.walk.config.producerId,
       now: this.walk.now,
@@ -82,7 +85,7 @@ export class EventMint {
 
   workflow(
     phase: WorkflowPhase,
-    facts: Pick<WorkflowEventFacts, "occurredAt" | "error" | "outputUri" | "outputs">,
+    facts: Pick<WorkflowEventFacts, "occurredAt" | "error" | "outputUri" | "outputs" | "endedNodes">,
     release: Release,
   ): void {
     const event = workflowEvent({

@@ -81,7 +81,8 @@ describe("a task that makes further nodes", () => {
     driver.observe({ kind: "outputsWritten", uri: own });
     expect(lastEvent(driver, "n0")).toMatchObject({ phase: 3, outputResult: { value: own }, targetMetadata: { case: undefined } });
     expect(driver.request("n1").inputs).toEqual(numbers({ a: 5 }));
-    expect(driver.resource.status.nodeStatus?.["n0"]).not.toHaveProperty("subNodeStatus");
+    const below = driver.resource.status.nodeStatus?.["n0"]?.subNodeStatus;
+    expect(below).toMatchObject({ dn0: { phase: 5, outputs: expect.any(String) as string }, dn1: { phase: 5 } });
   });
 
   it("fails for good with the error of a node below it, when that has spent its own retries", () => {

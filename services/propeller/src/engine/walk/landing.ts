@@ -22,9 +22,14 @@ export function land(walk: Walk, node: RuntimeNode): void {
   if (unconfirmed) stopFollowers(walk, node);
 }
 
-/** The node is being stopped, but its attempt had come to its good end before. */
+/** The node is being stopped, but its attempt had come to its good end before. Nobody waits for its blob any more: what may not be written stays in the status. */
 export function landAtOnce(walk: Walk, node: RuntimeNode, pending: PendingOutputs): void {
-  tell(walk, node, pending);
+  const unwritten = walk.writes.get(pending.uri)?.literals;
+  if (unwritten === undefined) tell(walk, node, pending);
+  else {
+    const { uri, tellOutputs, deckUri } = pending;
+    succeed(walk, node, { outputs: { value: unwritten, uri }, tellOutputs, deckUri });
+  }
   if (node.unconfirmed) stopFollowers(walk, node);
 }
 

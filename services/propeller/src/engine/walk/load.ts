@@ -11,7 +11,7 @@ import { errorFromPlain } from "../failure/error-json.js";
 import { addItem, ARRAY_FAILING, countRestored, enterArrayScope } from "./array.js";
 import { noteItem } from "./array-news.js";
 import { arm } from "./attempt.js";
-import { decodeOutputs, releaseSources } from "./outputs.js";
+import { decodeOutputs, needed, releaseSources } from "./outputs.js";
 import { addFailureNode, enterScope, rootScope } from "./scope.js";
 import { leaveOut, releaseSlot, tellAborted } from "./settle.js";
 import { begin } from "./slots.js";
@@ -80,7 +80,9 @@ function restoreNode(walk: Walk, node: RuntimeNode): void {
       if (scope.failedNode === "") scope.failedNode = node.id;
     }
     retain(walk, node);
-    node.launched = node.succeeded && node.model.target.kind === "launchPlan";
+    keep(walk, node.status.subNodeStatus ?? {});
+    // One that was recovered started none, or names that of its former self.
+    node.launched = status.phase === NodePhase.Succeeded && node.model.target.kind === "launchPlan";
     return;
   }
   // A chosen arm has a status before it begins.
@@ -107,9 +109,22 @@ function childOf({ model, status }: RuntimeNode): RuntimeNode["child"] {
 function retain(walk: Walk, node: RuntimeNode): void {
   if (node.status.outputs === undefined) return;
   const bytes = Buffer.byteLength(node.status.outputs, "base64");
+  if (!needed(node)) {
+    walk.keptBytes += bytes;
+    return;
+  }
   walk.retained.set(node, bytes);
   walk.retainedBytes += bytes;
   if (node.branch !== undefined) node.outputs = decodeOutputs(node.status.outputs);
+}
+
+/** What stands below nodes that have ended counts against the same bounds as before the restart. */
+function keep(walk: Walk, statuses: Statuses): void {
+  for (const { outputs, subNodeStatus } of Object.values(statuses)) {
+    walk.keptNodes++;
+    if (outputs !== undefined) walk.keptBytes += Buffer.byteLength(outputs, "base64");
+    if (subNodeStatus !== undefined) keep(walk, subNodeStatus);
+  }
 }
 
 function restoreInner(walk: Walk, node: RuntimeNode, reference: string): void {

@@ -10,7 +10,7 @@ import { land, landAtOnce } from "./landing.js";
 import { scheduleRetry } from "./next-attempt.js";
 import { awaitsGraph, collapse, expand } from "./expand.js";
 import { stopLaunch } from "./launch.js";
-import { dropOutputs } from "./outputs.js";
+import { releaseOutputs } from "./outputs.js";
 import { resume } from "./resume.js";
 import { abort, fail, timeOut } from "./settle.js";
 import { atRest } from "./stop.js";
@@ -47,7 +47,7 @@ function lookAtEnded(walk: Walk, node: RuntimeNode, inner: Scope): void {
 function lookAtArm(walk: Walk, node: RuntimeNode, arm: RuntimeNode): void {
   if (!arm.settled) return;
   apply(walk, node, armEnded(node, arm));
-  if (node.settled) dropOutputs(walk, arm);
+  if (node.settled) releaseOutputs(walk, arm);
 }
 
 /** A node that is being stopped goes on when nothing of it runs. */

@@ -11,7 +11,7 @@ import { forgetAll } from "./asking.js";
 import { arm, sendFinalize } from "./attempt.js";
 import { nextTurn } from "./caching.js";
 import { dropOutputs } from "./outputs.js";
-import { leave } from "./settle.js";
+import { leave } from "./leave.js";
 import type { Walk } from "./walk.js";
 
 /** Whether the node's budgets leave another attempt after this error. */

@@ -124,26 +124,37 @@ export function sizeOf(literals: LiteralMap): number {
 
 /** Whether outputs may travel and be kept by value. */
 export function fitsInline(walk: Walk, bytes: number): boolean {
-  return bytes <= walk.config.inlineLimit && walk.retainedBytes + bytes <= walk.config.inlineBudget;
+  const { inlineLimit, inlineBudget, keptBudget } = walk.config;
+  const { retainedBytes, keptBytes } = walk;
+  return bytes <= inlineLimit && retainedBytes + bytes <= inlineBudget && retainedBytes + keptBytes + bytes <= keptBudget;
 }
 
-/** Fields of the status that say where a node's outputs are, for the consumers that it has still. */
+/** Fields of the status that say where a node's outputs are: for the consumers that it has still, and until admin has recorded the execution's end. */
 export function retainOutputs(walk: Walk, node: RuntimeNode, outputs: NodeOutputs | undefined): { outputs?: string; outputUri?: string } {
   if (outputs === undefined) return {};
   const own = outputsUri(node.attemptDir);
   if (outputs.value === undefined) return outputs.uri === own || outputs.uri === "" ? {} : { outputUri: outputs.uri };
-  if (!needed(node)) return {};
-  node.outputs = outputs.value;
+  const isNeeded = needed(node);
+  if (!isNeeded && (walk.forgetsOutputs || !isRecorded(node))) return {};
+  if (isNeeded) node.outputs = outputs.value;
   // The start node's can be had from the graph's inputs at any time.
   if (node.id === START_NODE) return {};
   const bytes = toBinary(LiteralMapSchema, outputs.value);
-  walk.retained.set(node, bytes.length);
-  walk.retainedBytes += bytes.length;
+  if (isNeeded) {
+    walk.retained.set(node, bytes.length);
+    walk.retainedBytes += bytes.length;
+  } else walk.keptBytes += bytes.length;
   return { outputs: Buffer.from(bytes).toString("base64") };
 }
 
+/** Whether admin records the node's outputs as its own. */
+function isRecorded(node: RuntimeNode): boolean {
+  const { kind } = node.model.target;
+  return kind !== "start" && kind !== "end" && node.scope.array?.tells !== "items";
+}
+
 /** Consumers, a branch that passes them on, or the graph's end. */
-function needed(node: RuntimeNode): boolean {
+export function needed(node: RuntimeNode): boolean {
   return node.consumers > 0 || node.branch !== undefined || node.id === END_NODE || node.scope.array !== undefined;
 }
 
@@ -165,18 +176,38 @@ function releaseAll(walk: Walk, consumer: RuntimeNode): void {
     const source = nodes.get(id);
     if (source === undefined) continue;
     source.consumers--;
-    if (source.consumers === 0 && source.settled && !needed(source)) dropOutputs(walk, source);
+    if (source.consumers === 0 && source.settled && !needed(source)) releaseOutputs(walk, source);
   }
   for (const arm of armsOf(consumer)) releaseAll(walk, arm);
 }
 
+/** No consumer needs the outputs any more. In the status they stay until admin has recorded the execution's end. */
+export function releaseOutputs(walk: Walk, node: RuntimeNode): void {
+  if (walk.forgetsOutputs || !isRecorded(node)) {
+    dropOutputs(walk, node);
+    return;
+  }
+  node.outputs = undefined;
+  walk.keptBytes += release(walk, node);
+}
+
+/** Takes a node's outputs out of what consumers need; gives their bytes. */
+function release(walk: Walk, node: RuntimeNode): number {
+  const bytes = walk.retained.get(node) ?? 0;
+  walk.retained.delete(node);
+  walk.retainedBytes -= bytes;
+  return bytes;
+}
+
+/** Outputs that the status holds by value, to be told again. */
+export function keptOutputs(node: RuntimeNode): LiteralMap | undefined {
+  return node.outputs ?? (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs));
+}
+
+/** Forgets the outputs of a node that begins anew, or that were never told of. */
 export function dropOutputs(walk: Walk, node: RuntimeNode): void {
   node.outputs = undefined;
-  const bytes = walk.retained.get(node);
-  if (bytes !== undefined) {
-    walk.retained.delete(node);
-    walk.retainedBytes -= bytes;
-  }
+  release(walk, node);
   if (node.status.outputs === undefined) return;
   const { outputs: _, ...rest } = node.status;
   walk.setNode(node, rest);

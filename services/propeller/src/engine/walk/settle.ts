@@ -1,22 +1,26 @@
+import { create } from "@bufbuild/protobuf";
 import { NodePhase, nodeEventPhase } from "@flyte-ts/domain";
 import { CatalogCacheStatus, CatalogReservation_Status as Reservation } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { checkpointUri, outputsUri } from "../data/paths.js";
 import { armsOf } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";
 import type { FormerNode } from "../recovery/questions.js";
-import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
+import { childExecutionId } from "../request/child-execution.js";
 import { rawOutputsOf } from "../request/task-request.js";
+import { endFacts, toldCache, toldDeck, type ToldEnd } from "../status/end-facts.js";
 import { changePhase } from "../status/update-phase.js";
 import { toldAgainAt } from "../time/rfc3339.js";
 import { closeArray, itemEnded } from "./array.js";
 import { tellArrayEnd } from "./array-news.js";
 import { forgetAll } from "./asking.js";
 import { releaseReservation } from "./caching.js";
-import { dropOutputs, releaseSources, retainOutputs } from "./outputs.js";
-import { countLeft } from "./scope.js";
+import { keptOutputs, releaseSources, retainOutputs } from "./outputs.js";
+import { leaveEnded } from "./leave.js";
 import type { Release, Walk } from "./walk.js";
 import { TIMED_OUT } from "../failure/timed-out.js";
 
@@ -34,13 +38,16 @@ export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, d
   const status = changePhase(node.status, { phase, now: walk.now });
   walk.doubt ||= node.unconfirmed;
   const told = tellOutputs && outputs !== undefined;
+  const facts: ToldEnd = {
+    deckUri: recovered?.deckUri ?? deckUri,
+    cache: recovered === undefined ? node.cache : formerCache(node, recovered),
+    childExecution: recovered === undefined ? childOf(walk, node) : recovered.childExecution,
+  };
   const details = {
+    ...facts,
     outputUri: told ? (outputs.value === undefined && outputs.uri !== "" ? outputs.uri : outputsUri(node.attemptDir)) : undefined,
     outputs: told ? outputs.value : undefined,
-    deckUri: recovered?.deckUri ?? deckUri,
     checkpointUri: checkpointOf(walk, node),
-    cache: recovered === undefined ? node.cache : formerCache(node, recovered),
-    childExecution: recovered?.childExecution,
     // Nothing was told before of a node that ends without having begun.
     inputs: node.status.phase === NodePhase.NotYetStarted && !node.inputsWritten ? node.inputs : undefined,
   };
@@ -48,7 +55,12 @@ export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, d
   if (recovered === undefined)
     tellArrayEnd(walk, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
   const { arrayNodeStatus } = node.status;
-  walk.setNode(node, { ...status, ...(arrayNodeStatus && { arrayNodeStatus }), ...retainOutputs(walk, node, outputs) });
+  walk.setNode(node, {
+    ...status,
+    ...(arrayNodeStatus && { arrayNodeStatus }),
+    ...retainOutputs(walk, node, outputs),
+    ...endFacts(facts, node.attemptDir),
+  });
   walk.tell.node(node, nodeEventPhase(phase), details, node.id === START_NODE ? walk.releaseOf(node) : "held");
   settle(walk, node);
 }
@@ -61,18 +73,14 @@ export interface FailureDetails {
 
 export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, details: FailureDetails = {}): void {
   tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error });
-  walk.setNode(
-    node,
-    changePhase(node.status, { phase: NodePhase.Failed, error: walk.errors.take(error, node.status.error), now: walk.now }),
-  );
+  const facts: ToldEnd = { deckUri: details.deckUri, cache: node.cache, childExecution: childOf(walk, node) };
+  walk.setNode(node, {
+    ...changePhase(node.status, { phase: NodePhase.Failed, error: walk.errors.take(error, node.status.error), now: walk.now }),
+    ...endFacts(facts, node.attemptDir),
+  });
   const checkpoint = details.attemptEnded === true ? checkpointOf(walk, node) : undefined;
   walk.note("Warning", "NodeFailed", `node ${node.path}: ${error.code}: ${error.message}`);
-  walk.tell.node(
-    node,
-    NodeExecution_Phase.FAILED,
-    { error, deckUri: details.deckUri, checkpointUri: checkpoint, cache: node.cache },
-    "held",
-  );
+  walk.tell.node(node, NodeExecution_Phase.FAILED, { error, ...facts, checkpointUri: checkpoint }, "held");
   settle(walk, node);
 }
 
@@ -107,12 +115,40 @@ export function tellAborted(walk: Walk, node: RuntimeNode, reason: string, relea
 /** Tells again how a node stands; for nodes whose last event may have been lost with the process. */
 export function tellAgain(walk: Walk, node: RuntimeNode): void {
   const { status } = node;
-  const outputs = node.succeeded && node.model.target.kind !== "end" ? (status.outputUri ?? outputsUri(node.attemptDir)) : undefined;
+  const outputs = node.succeeded && namesOutputs(node) ? (status.outputUri ?? outputsUri(node.attemptDir)) : undefined;
   const occurredAt = toldAgainAt(status.stoppedAt, walk.now);
+  const facts = { occurredAt, cache: toldCache(status), childExecution: toldChild(walk, node), deckUri: toldDeck(status, node.attemptDir) };
   const details = node.failed
-    ? { occurredAt, error: status.error }
-    : { occurredAt, outputUri: outputs, outputs: node.outputs, checkpointUri: node.succeeded ? checkpointOf(walk, node) : undefined };
+    ? { ...facts, error: status.error }
+    : { ...facts, outputUri: outputs, outputs: keptOutputs(node), checkpointUri: node.succeeded ? checkpointOf(walk, node) : undefined };
   walk.tell.node(node, nodeEventPhase(status.phase), details, "now");
+}
+
+/** Whether the node's success tells of outputs: an end node's does not, nor that of what gives none. */
+function namesOutputs(node: RuntimeNode): boolean {
+  const { target } = node.model;
+  switch (target.kind) {
+    case "end":
+      return false;
+    case "gate":
+      return target.gate.condition.case !== "sleep";
+    case "subWorkflow":
+      return (node.scope.definitions.subWorkflows.get(target.workflow)?.outputBindings.length ?? 0) > 0;
+    default:
+      return true;
+  }
+}
+
+/** The execution that the node's present attempt has started. */
+function childOf(walk: Walk, node: RuntimeNode): WorkflowExecutionIdentifier | undefined {
+  return node.launched ? childExecutionId(walk.model, node) : undefined;
+}
+
+/** The execution that the terminal event named. */
+function toldChild(walk: Walk, node: RuntimeNode): WorkflowExecutionIdentifier | undefined {
+  const { childExecution: name } = node.status;
+  const { project, domain } = walk.model.executionId;
+  return name === undefined ? childOf(walk, node) : create(WorkflowExecutionIdentifierSchema, { project, domain, name });
 }
 
 /** What Go Flyte tells of the cache with a recovered task: what was told of it before. */
@@ -151,7 +187,7 @@ function settle(walk: Walk, node: RuntimeNode): void {
   node.request = undefined;
   node.stopping = undefined;
   // A node that was stopped keeps what stands below it, as it keeps its phase.
-  if (node.inner !== undefined && node.terminal) leave(walk, node, node.inner);
+  if (node.inner !== undefined && node.terminal) leaveEnded(walk, node, node.inner);
   releaseSources(walk, node);
   // An arm's failure is its branch's, which follows at once.
   if (node.failed && node.branch === undefined) {
@@ -200,19 +236,4 @@ function countDown(walk: Walk, node: RuntimeNode): void {
     if (!node.succeeded) dependent.spoiled++;
     if (dependent.unfinished === 0) walk.look(dependent);
   }
-}
-
-/** The graph below a node is left behind with what its nodes held. */
-export function leave(walk: Walk, node: RuntimeNode, inner: Scope): void {
-  for (const below of inner.nodes.values()) {
-    dropOutputs(walk, below);
-    walk.errors.give(below.status.error);
-    walk.timers.drop(below);
-    forgetAll(walk, below);
-    walk.dirty.delete(below);
-    if (below.inner !== undefined) leave(walk, below, below.inner);
-  }
-  walk.forgetScope(inner);
-  countLeft(walk, inner);
-  node.inner = undefined;
 }

@@ -116,7 +116,8 @@ function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
   walk.dropWrites(node);
   node.unconfirmed = true;
   node.stopping = node.branch?.stopping ?? node.scope.stopReason;
-  walk.setNode(node, changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }));
+  const lineage = node.branch === undefined ? {} : { parentNode: node.branch.id };
+  walk.setNode(node, { ...changePhase(node.status, { phase: NodePhase.Queued, message: "node queued", now: walk.now }), ...lineage });
   const { target } = node.model;
   if (target.kind === "task") {
     sendAbort(walk, node, "held");

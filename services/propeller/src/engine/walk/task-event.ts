@@ -142,7 +142,9 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
   }
   const { unconfirmed } = node;
   walk.prompt = true;
-  succeed(walk, node, { outputs: { value: small ? outputs.value : undefined, uri }, tellOutputs: true, deckUri: deck });
+  // What is being stopped waits for no blob: its outputs stay in the status, whatever their size.
+  const value = small || stoppedFromAbove ? outputs.value : undefined;
+  succeed(walk, node, { outputs: { value, uri }, tellOutputs: true, deckUri: deck });
   if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
   if (unconfirmed) stopFollowers(walk, node);
 }

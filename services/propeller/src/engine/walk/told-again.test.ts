@@ -2,7 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { expect, test } from "vitest";
 import { Driver } from "../../simulation/build/driver.js";
-import type { WorkflowSpec } from "../../simulation/build/workflow.js";
+import { numbers, type WorkflowSpec } from "../../simulation/build/workflow.js";
 
 const SPEC: WorkflowSpec = { main: { nodes: { n0: { kind: "task" } } } };
 
@@ -55,4 +55,23 @@ test("a node that the control plane does not know is told again as it stands", (
   driver.observe({ kind: "abort" });
   driver.reply("n1", "ABORTED");
   expect(tellUnknown("n1")).toEqual(["n1 ABORTED"]);
+});
+
+test("an end that is told again after a restart has the outputs, also when nothing consumes them any more", () => {
+  const driver = Driver.of({
+    main: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } }, n2: { kind: "task", after: ["n1"] } } },
+  });
+  driver.reply("n0", "SUCCEEDED", { outputs: numbers({ o0: 5 }) });
+  driver.reply("n1", "SUCCEEDED", { outputs: numbers({ o0: 6 }) });
+  const next = driver.reread();
+  next.observe({ kind: "load" });
+  const outputs = Object.fromEntries(
+    next.events.flatMap(({ event }) =>
+      event.event.case === "node" && event.event.value.phase === NodeExecution_Phase.SUCCEEDED
+        ? [[event.event.value.id?.nodeId ?? "", event.outputs]]
+        : [],
+    ),
+  );
+  expect(outputs["n0"]).toEqual(numbers({ o0: 5 }));
+  expect(outputs["n1"]).toEqual(numbers({ o0: 6 }));
 });

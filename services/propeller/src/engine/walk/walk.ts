@@ -88,6 +88,10 @@ export class Walk {
   /** Nodes whose outputs the status holds by value. */
   readonly retained = new Map<RuntimeNode, number>();
   retainedBytes = 0;
+  /** Bytes of outputs that the status holds by value for the record alone. */
+  keptBytes = 0;
+  /** Nodes below others that have ended, whose statuses are kept for the record. */
+  keptNodes = 0;
   readonly timers = new TimerHeap<TimerSubject>();
   readonly workflowTimer: WorkflowTimer = { workflow: true };
   blobs!: BlobReads;
@@ -113,6 +117,10 @@ export class Walk {
   forgetsChildren = false;
   /** Tests: a planted mistake, arrays begin one item too many. */
   crowdsArrays = false;
+  /** Tests: a planted mistake, outputs go with their last consumer. */
+  forgetsOutputs = false;
+  /** Tests: a planted mistake, what stands below a node goes with its end. */
+  forgetsBelow = false;
   /** Tests: something ended, so a full walk may find more. */
   scanAgain = false;
 

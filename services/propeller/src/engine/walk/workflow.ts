@@ -1,12 +1,17 @@
 import { isTerminalWorkflow, WorkflowPhase, workflowPhases } from "@flyte-ts/domain";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
+import type { ExecutionErrorJson, NodeStatus } from "@flyte-ts/workflow-crd";
 import { executionDataDir, outputsUri } from "../data/paths.js";
 import { boundMessage } from "../failure/bound-message.js";
 import { END_NODE } from "../graph/index-graph.js";
+import type { Scope } from "../graph/runtime.js";
 import { backoffDelay } from "../retry/backoff.js";
 import { fromRfc3339, toldAgainAt, toSeconds } from "../time/rfc3339.js";
-import { decodeOutputs, dropOutputs } from "./outputs.js";
+import { withoutEndFacts } from "../status/end-facts.js";
+import { jsonSize } from "../status/json-size.js";
+import { statusesOf } from "../status/statuses.js";
+import { toldEnds } from "../status/told-ends.js";
+import { decodeOutputs } from "./outputs.js";
 import type { OwnStatus, Release, Walk } from "./walk.js";
 
 // The workflow's own phases. Its terminal event is told once its status is durable, and again until admin has it.
@@ -87,6 +92,7 @@ export function tellEnd(walk: Walk, release: Release): void {
       error: phase === WorkflowPhase.Failed ? (error ?? UNKNOWN) : undefined,
       outputUri: phase === WorkflowPhase.Success ? outputRef : undefined,
       outputs: phase === WorkflowPhase.Success ? endOutputs(walk) : undefined,
+      endedNodes: toldEnds(walk.root),
     },
     release,
   );
@@ -115,10 +121,32 @@ export function finishWorkflow(walk: Walk): void {
   if (walk.finishing !== "no" || !isTerminalWorkflow(walk.status.phase)) return;
   walk.finishing = "asked";
   walk.republishAt = undefined;
-  for (const node of walk.retained.keys()) dropOutputs(walk, node);
+  if (readsAsFinished(walk)) leaveEndFacts(walk, walk.root);
   const { abortReason: _a, failedNode: _f, eventSequence: _e, notice: _n, ...status } = walk.status;
   walk.setWorkflow(status);
   walk.emit({ kind: "finish", afterRevision: 0 }, "held");
+}
+
+/** Reports whether the statuses of the nodes fit into the resource when they are as Go Flyte leaves them. Those that stay in the blob store stay as they are. */
+function readsAsFinished(walk: Walk): boolean {
+  return walk.slices === undefined || jsonSize(finished(statusesOf(walk.root))) <= walk.config.inlineStatusLimit;
+}
+
+function finished(statuses: Readonly<Record<string, NodeStatus>>): Record<string, NodeStatus> {
+  return Object.fromEntries(Object.entries(statuses).map(([id, status]) => [id, finishedNode(status)]));
+}
+
+function finishedNode(status: NodeStatus): NodeStatus {
+  const own = withoutEndFacts(status);
+  return own.subNodeStatus === undefined ? own : { ...own, subNodeStatus: finished(own.subNodeStatus) };
+}
+
+function leaveEndFacts(walk: Walk, { nodes }: Scope): void {
+  for (const node of nodes.values()) {
+    const status = withoutEndFacts(node.status);
+    if (status !== node.status) walk.setNode(node, status);
+    if (node.inner !== undefined) leaveEndFacts(walk, node.inner);
+  }
 }
 
 /** Deletion was asked for. Returns whether there is something to stop first. */

@@ -10,6 +10,7 @@ import { ParameterMapSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/co
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { decodeStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import type { DynamicQuestions, DynamicWorkflow } from "../../engine/ask/dynamic.js";
@@ -123,7 +124,7 @@ async function readSpec({ attemptDir }: ReadDynamic, { blobs, maxBytes }: Source
   if (bytes === undefined)
     throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: nothing stands at ${uri}`);
   try {
-    return fromBinary(DynamicJobSpecSchema, bytes);
+    return decodeStored(DynamicJobSpecSchema, bytes, { bytes: maxBytes });
   } catch (error) {
     throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: ${String(error)}, at ${uri}`);
   }

@@ -6,7 +6,7 @@ import { abortOfForgotten } from "../../engine/request/zombie.js";
 import { createRun } from "../../engine/run.js";
 import { PluginPresence } from "../../shell/plugin-presence.js";
 import type { Effect, Observation, RunInput } from "../../engine/types.js";
-import { RunIo, type StatusWrite, type StoredVersion } from "../../shell-core/run-io.js";
+import { RunIo, sameButMetadata, type StatusWrite, type StoredVersion } from "../../shell-core/run-io.js";
 import { SliceGone } from "../build/slices.js";
 import type { Wake } from "./admin-service.js";
 import { Effects, type EffectsOptions } from "./effects.js";
@@ -292,7 +292,7 @@ export class Propeller implements Worker {
         this.#writes--;
         if (this.#active !== active || host.mayCrash()) return;
         const now = store.current;
-        const onlyMetadata = now !== undefined && now.generation === write.base.generation;
+        const onlyMetadata = now !== undefined && sameButMetadata(write.base, storedVersion(now));
         if (!unknown && result?.kind === "conflict" && onlyMetadata && tries < MOST_TRIES)
           this.#patch(active, write, { version: now.resourceVersion, tries: tries + 1 });
         else if (unknown || result === undefined || result.kind === "conflict") this.#reload();
@@ -333,6 +333,6 @@ export class Propeller implements Worker {
   }
 }
 
-function storedVersion({ resourceVersion, generation }: Resource): StoredVersion {
-  return { resourceVersion: String(resourceVersion), generation };
+function storedVersion({ resourceVersion, generation, deletionRequested }: Resource): StoredVersion {
+  return { resourceVersion: String(resourceVersion), generation, deletionRequested };
 }

@@ -1,0 +1,72 @@
+import { performance } from "node:perf_hooks";
+import { expect, test } from "vitest";
+import { type Attacker, openAttacker } from "./attacker.fixture.js";
+import { HEADER_BOMBS, JSON_BOMBS, MESSAGE_BOMBS, QUERY_BOMBS } from "./bombs.fixture.js";
+import { startVictim } from "./victim.fixture.js";
+
+// `ATTACK=full`: how long other callers wait while bombs are refused. Not in the ordinary form: it measures time.
+const FULL = process.env.ATTACK === "full";
+/** Bombs that are under way at a time, and calls of the neighbour that are measured. */
+const AT_ONCE = 100;
+const CALLS = 500;
+/** A busy machine makes single rounds slow: the best of these counts. */
+const ROUNDS = 5;
+
+test.runIf(FULL)(
+  "others wait twice as long at most while a hundred bombs are refused at a time",
+  async () => {
+    const victim = await startVictim();
+    const attackers: Attacker[] = [];
+    try {
+      const neighbour = openAttacker(victim.admin.api);
+      attackers.push(neighbour);
+      const headers = { authorization: `Bearer ${victim.tokenOf("root")}` };
+      const p99 = async (): Promise<number> => {
+        const times: number[] = [];
+        for (let call = 0; call < CALLS; call++) {
+          const start = performance.now();
+          expect(await neighbour.grpc({ path: "/flyteidl.service.AdminService/ListProjects", headers })).toBe("OK");
+          times.push(performance.now() - start);
+        }
+        return times.sort((a, b) => a - b)[Math.floor(CALLS * 0.99)] ?? 0;
+      };
+      await p99();
+      const viewer = { authorization: `Bearer ${victim.tokenOf("viewer")}` };
+      const bombs = [
+        ...Object.values(MESSAGE_BOMBS).map(
+          (bomb) => (attacker: Attacker, caller: Record<string, string>) =>
+            attacker.grpc({ path: "/flyteidl.service.AdminService/CreateWorkflow", ...bomb, headers: caller }),
+        ),
+        ...Object.values(JSON_BOMBS).map(
+          (body) => (attacker: Attacker, caller: Record<string, string>) =>
+            attacker.http({ method: "POST", path: "/api/v1/executions", body, headers: { "content-type": "application/json", ...caller } }),
+        ),
+        ...Object.values(QUERY_BOMBS).map(
+          (query) => (attacker: Attacker, caller: Record<string, string>) =>
+            attacker.http({ method: "GET", path: `/api/v1/projects?${query}`, headers: caller }),
+        ),
+        ...Object.values(HEADER_BOMBS).map(
+          (more) => (attacker: Attacker) => attacker.http({ method: "GET", path: "/api/v1/projects", headers: more }),
+        ),
+      ];
+      let least = Number.POSITIVE_INFINITY;
+      for (let round = 0; round < ROUNDS && least > 2; round++) {
+        const quiet = await p99();
+        // A hundred at once, once: they are refused while the neighbour calls.
+        const volley = Array.from({ length: AT_ONCE }, async (_, index) => {
+          const attacker = openAttacker(victim.admin.api);
+          attackers.push(attacker);
+          await bombs[index % bombs.length]?.(attacker, index % 2 === 0 ? {} : viewer);
+          attacker.close();
+        });
+        const [beside] = await Promise.all([p99(), ...volley]);
+        least = Math.min(least, beside / quiet);
+      }
+      expect(least).toBeLessThanOrEqual(2);
+    } finally {
+      for (const attacker of attackers) attacker.close();
+      await victim.stop();
+    }
+  },
+  300_000,
+);

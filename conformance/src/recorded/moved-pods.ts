@@ -1,0 +1,62 @@
+import { ABSENT, type Step } from "./differences.js";
+import {
+  inExecution,
+  own,
+  type RecordedExecution,
+  type RecordedNode,
+  type RecordedPod,
+  type RunDifference,
+  valueAt,
+} from "./engine-record.js";
+
+/**
+ * Holds for a pod of a child execution that stands with the parent in Go Flyte's record and with the child in ours, and is the same pod but
+ * for the labels that say whose it is.
+ */
+export function movedPod({ at, recorded, here, theirs, ours }: RunDifference): boolean {
+  const { execution = [], rest: [list, name, ...leaf] = [] } = inExecution(at) ?? {};
+  if (list !== "pods") return false;
+  const [their, our] = [valueAt(theirs, execution), valueAt(ours, execution)] as (RecordedExecution | undefined)[];
+  const parent = parentOf(execution);
+  const [theirParent, ourParent] = [valueAt(theirs, parent ?? []), valueAt(ours, parent ?? [])] as (RecordedExecution | undefined)[];
+  if (name === undefined) {
+    const [theirPods, ourPods] = [Object.keys(their?.pods ?? {}), Object.keys(our?.pods ?? {})];
+    // A record without pods tells so itself, in place of the pods of the other.
+    const childWithout = isEmpty(recorded) && here === ABSENT && all(ourPods, (each) => own(theirParent?.pods, each) !== undefined);
+    const parentWithout = recorded === ABSENT && isEmpty(here) && all(theirPods, (each) => ofChild(our, each) !== undefined);
+    return parent === undefined ? parentWithout : childWithout || parentWithout;
+  }
+  const stands = recorded === ABSENT ? own(theirParent?.pods, String(name)) : ofChild(our, String(name));
+  const other = recorded === ABSENT ? own(ourParent?.pods, String(name)) : ofChild(their, String(name));
+  if (stands === undefined || other !== undefined || (recorded !== ABSENT && here !== ABSENT)) return false;
+  if (own(recorded === ABSENT ? their?.pods : our?.pods, String(name)) !== undefined) return false;
+  const [value, twin] = [recorded === ABSENT ? here : recorded, valueAt(stands, leaf)];
+  const holder = recorded === ABSENT ? our : their;
+  return isOwner(leaf) ? value === holder?.cr?.labels?.[String(leaf[1])] : JSON.stringify(value) === JSON.stringify(twin);
+}
+
+/** The execution that launched the one at the place. */
+function parentOf(execution: readonly Step[]): readonly Step[] | undefined {
+  return execution.at(-1) === "child_execution" ? inExecution([...execution.slice(0, -1), ""])?.execution : undefined;
+}
+
+/** A pod of one of the executions that an execution launched. */
+function ofChild(execution: RecordedExecution | undefined, name: string): RecordedPod | undefined {
+  return childrenOf(execution?.nodes).flatMap((child) => own(child.pods, name) ?? ofChild(child, name) ?? [])[0];
+}
+
+function childrenOf(nodes: RecordedExecution["nodes"]): RecordedExecution[] {
+  return Object.values(nodes ?? {}).flatMap((node: RecordedNode) => [
+    ...(typeof node.child_execution === "object" ? [node.child_execution] : []),
+    ...childrenOf(node.children),
+  ]);
+}
+
+const all = (names: readonly string[], holds: (name: string) => boolean): boolean => names.length > 0 && names.every(holds);
+
+const isEmpty = (value: unknown): boolean => value !== null && typeof value === "object" && Object.keys(value).length === 0;
+
+/** Holds for the labels that say whose a pod is: they are those of the resource of that execution. */
+function isOwner([labels, label, ...more]: readonly Step[]): boolean {
+  return labels === "labels" && (label === "execution-id" || label === "workflow-name") && more.length === 0;
+}

@@ -1,0 +1,75 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "bad-words-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const main = join(import.meta.dirname, "..", "dist", "main.js");
+const run = (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { ...process.env, ...env },
+    timeout: 60_000,
+  });
+  return { status, stdout, stderr };
+};
+
+test.each([
+  [["bogus"], 2, /^flyte-ts: there is no command "bogus"; flyte-ts --help names all\n$/],
+  [["watch", "a", "b"], 2, /^usage: flyte-ts watch .*NAME\n$/],
+  [["logs", "a", "b", "c"], 2, /^usage: flyte-ts logs .*NODE\n$/],
+  [["python", "install"], 2, /^usage: flyte-ts python install .*\n +flyte-ts python uninstall .*\n +flyte-ts python list .*\n$/],
+  [["watch", "--endpoint", "nonsense", "a", "b", "c"], 2, /^flyte-ts: --endpoint: endpoint "nonsense" must be .*\n$/],
+  [["start", "--port", "abc"], 1, /^flyte-ts: configuration of stack: port: .*\n$/],
+  [["start", "--data", ""], 1, /^flyte-ts: configuration of stack: data: the name of a folder is needed\n$/],
+  [
+    ["start", "--port", "0", "--blobPort", "0", "--data", "d", "--kubeconfig", "none"],
+    1,
+    /^flyte-ts: kubeconfig .*none cannot be read .*\n$/,
+  ],
+  [
+    ["start", "--port", "0", "--blobPort", "0", "--data", "d", "--s3", "http://127.0.0.1:1"],
+    1,
+    /^flyte-ts: --s3 .*: its keys must stand in .*\n$/,
+  ],
+  [
+    ["start", "--port", "0", "--blobPort", "0", "--data", "/dev/null/d"],
+    1,
+    /^flyte-ts: the data folder .*a part of its path is a file.*\n$/,
+  ],
+  [
+    ["backup", "--to", "b", "--databases.admin", "postgres://127.0.0.1:1/x"],
+    1,
+    /^flyte-ts: connect ECONNREFUSED 127\.0\.0\.1:1: start what is to listen there.*\n$/,
+  ],
+])("%j is answered in a line that says what is wrong", (words, status, message) => {
+  expect(run(words, { AWS_ACCESS_KEY_ID: "" })).toMatchObject({ status, stderr: expect.stringMatching(message) });
+});
+
+test("a start that is refused gives its folder back", () => {
+  run(["start", "--port", "0", "--blobPort", "0", "--data", "d", "--kubeconfig", "none"]);
+  expect(readdirSync(join(folder, "d"))).not.toContain("stack.pid");
+});
+
+test("a cache folder that cannot be used is named, with the variable that names another", () => {
+  writeFileSync(join(folder, "file"), "");
+  const { status, stderr } = run(["start", "--no-example", "--port", "0", "--blobPort", "0", "--data", "d"], {
+    FLYTE_TS_CACHE: join(folder, "file"),
+  });
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^flyte-ts: the cache folder .*file cannot be used .*FLYTE_TS_CACHE\n$/)]);
+});
+
+test.runIf(process.platform === "linux")("a data folder where none can be made is refused, and not tried for ever", () => {
+  const { status, stderr } = run(["start", "--port", "0", "--blobPort", "0", "--data", "/proc/flyte-ts"]);
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^flyte-ts: the data folder \/proc\/flyte-ts cannot be used: no folder can be made there\..*\n$/),
+  ]);
+});

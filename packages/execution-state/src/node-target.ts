@@ -1,0 +1,38 @@
+import { create } from "@bufbuild/protobuf";
+import { encodeMessage } from "@flyte-ts/domain";
+import {
+  type NodeExecutionClosure,
+  NodeExecutionClosureSchema,
+  type TaskNodeMetadata,
+  TaskNodeMetadataSchema,
+  WorkflowNodeMetadataSchema,
+} from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
+import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { NodeTargetFact } from "./facts.js";
+
+/** The execution that a node has started. */
+export function executionTarget(executionId: WorkflowExecutionIdentifier | undefined): NodeTargetFact {
+  const value = create(WorkflowNodeMetadataSchema, executionId ? { executionId } : {});
+  return { bytes: closureOf({ case: "workflowNodeMetadata", value }), isExecution: true };
+}
+
+/** The task that a node ran. A cache status without a catalog key says nothing: only cached nodes have a key. */
+export function taskTarget({
+  checkpointUri,
+  catalogKey,
+  cacheStatus,
+}: Pick<TaskNodeMetadata, "checkpointUri" | "catalogKey" | "cacheStatus">): NodeTargetFact {
+  const value = create(TaskNodeMetadataSchema, catalogKey ? { checkpointUri, catalogKey, cacheStatus } : { checkpointUri });
+  return {
+    bytes: closureOf({ case: "taskNodeMetadata", value }),
+    isExecution: false,
+    ...(catalogKey && { cacheStatus: CatalogCacheStatus[cacheStatus] ?? String(cacheStatus) }),
+  };
+}
+
+function closureOf(targetMetadata: NodeExecutionClosure["targetMetadata"]): Uint8Array {
+  const closure = create(NodeExecutionClosureSchema);
+  closure.targetMetadata = targetMetadata;
+  return encodeMessage(NodeExecutionClosureSchema, closure);
+}

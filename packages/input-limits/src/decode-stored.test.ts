@@ -1,0 +1,25 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl/core/errors_pb";
+import { LiteralCollectionSchema, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { expect, test } from "vitest";
+import { decodeStored, StoredMessageRefused } from "./decode-stored.js";
+
+test("ten megabytes of empty values are refused before they are built", () => {
+  const bytes = Buffer.alloc(10_000_000, Buffer.from([0x0a, 0x00]));
+  expect(() => decodeStored(LiteralCollectionSchema, bytes)).toThrow(StoredMessageRefused);
+});
+
+test("unknown fields count, by the limits of the caller too", () => {
+  const bytes = Buffer.alloc(100_000, Buffer.from([0x78, 0x01]));
+  expect(() => decodeStored(ErrorDocumentSchema, bytes, { elements: 10_000 })).toThrow(
+    "flyteidl.core.ErrorDocument has more than 10000 elements",
+  );
+  expect(decodeStored(ErrorDocumentSchema, bytes)).toMatchObject({ $typeName: "flyteidl.core.ErrorDocument" });
+});
+
+test("outputs of the usual kind are decoded, broken ones as the library tells", () => {
+  const literals = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`o${i}`, { hash: "h" }]));
+  const bytes = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals }));
+  expect(Object.keys(decodeStored(LiteralMapSchema, bytes).literals)).toHaveLength(10_000);
+  expect(() => decodeStored(LiteralMapSchema, Buffer.alloc(100_000, 0xff))).toThrow(/varint/);
+});

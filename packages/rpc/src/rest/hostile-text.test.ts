@@ -1,0 +1,38 @@
+import { ScalarType } from "@bufbuild/protobuf";
+import { DurationSchema } from "@bufbuild/protobuf/wkt";
+import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { createRegistry } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { withoutImplementation } from "../index.js";
+import { bindRequest } from "./bind-request.js";
+import { createCodecs } from "./codec.js";
+import { parseMessageText } from "./message-text.js";
+import { createRouteTable } from "./route-table.js";
+import { parseScalar, TextError } from "./scalar-text.js";
+
+// Texts that a pattern with two ways to match reads in the square of their length, or worse: minutes for these, and the server
+// answers nobody meanwhile. Each must end within the time that a test has.
+const LENGTH = 1_000_000;
+const timeout = 20_000;
+
+test("digits that are no number after all", { timeout }, () => {
+  expect(() => parseScalar(ScalarType.DOUBLE, `${"1".repeat(LENGTH)}x`)).toThrow(TextError);
+  expect(parseScalar(ScalarType.DOUBLE, "1.")).toBe(1);
+  expect(parseScalar(ScalarType.FLOAT, ".5e1")).toBe(5);
+});
+
+test("units of which each could be two", { timeout }, () => {
+  expect(() => parseMessageText(DurationSchema, `${"1ms".repeat(40)}x`)).toThrow(TextError);
+  expect(() => parseMessageText(DurationSchema, `${"ms".repeat(40)}x`)).toThrow(TextError);
+  expect(parseMessageText(DurationSchema, "1m2ms3s")).toMatchObject({ seconds: 63n, nanos: 2_000_000 });
+});
+
+test("brackets of an entry that is never closed", { timeout }, () => {
+  const lookup = createRouteTable([withoutImplementation(AdminService)]).find("GET", ["api", "v1", "projects"]);
+  if (lookup.kind !== "found") throw new Error(lookup.kind);
+  const { request: codec } = createCodecs(createRegistry()).choose({ contentType: [], accept: [] });
+  const bound = (parameter: string) => bindRequest(lookup.matched, { codec, body: new Uint8Array(), query: new Map([[parameter, ["7"]]]) });
+  expect(bound("[".repeat(LENGTH))).toMatchObject({ limit: 0 });
+  expect(bound(`${"[".repeat(LENGTH)}]x`)).toMatchObject({ limit: 0 });
+  expect(bound("limit")).toMatchObject({ limit: 7 });
+});

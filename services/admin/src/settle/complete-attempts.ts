@@ -1,0 +1,104 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { isTerminalNodeEvent } from "@flyte-ts/domain";
+import { type NodeFact, settleTask, type ResourceNode, foldTask, type TaskFact, taskEventOrder, timestampOf } from "@flyte-ts/execution-state";
+import { ExecutionErrorSchema, NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import { type TaskExecutionEvent, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { Queryable } from "@flyte-ts/postgres";
+import { appendTaskEvents, loadTasks, saveTasks, taskKeyText, type TaskEventWrite, type TaskWrite } from "../task-execution/store.js";
+import { type CompletionDeps, endOf, type NumberedExecution } from "./from-resource.js";
+import { findOpenTasks, type FoundOpenTask } from "./open-rows.js";
+
+/** Attempts of one execution that are completed at once. */
+const ROWS = 10_000;
+
+/**
+ * Completes the rows of attempts whose end no event told, where the resource shows that their nodes have ended: the last attempt of a
+ * node came to what the node did. An event that comes late takes the place of what is written here. Gives how many rows were written.
+ *
+ * @throws BlobError while the blob store does not say whether outputs stand at their address.
+ */
+export async function completeAttempts(
+  deps: CompletionDeps,
+  execution: NumberedExecution,
+  nodes: ReadonlyMap<string, ResourceNode>,
+): Promise<number> {
+  const open = (await findOpenTasks(deps.db, execution.rowId, ROWS)).filter(({ node }) => isTerminalNodeEvent(node));
+  if (open.length === 0) return 0;
+  const stored = await loadTasks(
+    deps.db,
+    open.map(({ key }) => key),
+  );
+  const ends = new Map<string, { readonly write: TaskWrite; readonly event: Omit<TaskEventWrite, "rowId"> }>();
+  for (const [index, task] of open.entries()) {
+    const before = stored[index];
+    const node = nodes.get(task.key.nodeId);
+    if (before === undefined || before === "no-node" || node === undefined) continue;
+    const fact = endOfAttempt(task, { node: await endOf(deps, execution, node), execution });
+    const write = { ...task.key, state: foldTask(before.state, fact, before.state.phaseOrder), revision: before.revision + 1 };
+    // Before the event that may come late, whose place in the history it must not take.
+    ends.set(taskKeyText(task.key), { write, event: { order: taskEventOrder(fact.phase, 0) - 1n, event: fact.event } });
+  }
+  return save(deps.db, ends);
+}
+
+async function save(
+  db: Queryable,
+  ends: ReadonlyMap<string, { readonly write: TaskWrite; readonly event: Omit<TaskEventWrite, "rowId"> }>,
+): Promise<number> {
+  if (ends.size === 0) return 0;
+  const saved = await saveTasks(
+    db,
+    [...ends.values()].map(({ write }) => write),
+  );
+  await appendTaskEvents(
+    db,
+    [...saved].flatMap(([key, rowId]) => {
+      const end = ends.get(key);
+      return end === undefined ? [] : [{ ...end.event, rowId }];
+    }),
+  );
+  return saved.size;
+}
+
+interface EndOfAttempt {
+  readonly node: NodeFact;
+  readonly execution: NumberedExecution;
+}
+
+function endOfAttempt({ key, isLast }: FoundOpenTask, { node, execution }: EndOfAttempt): TaskFact {
+  const { phase, reason } = settleTask({ node: node.phase, isLast });
+  const succeeded = isLast && node.phase === NodeExecution_Phase.SUCCEEDED;
+  const fact = {
+    phase,
+    phaseVersion: 0,
+    occurredAt: node.occurredAt,
+    reportedAt: node.reportedAt,
+    inputUri: "",
+    settled: reason,
+    outputUri: succeeded ? node.outputUri : undefined,
+    outputs: succeeded ? node.outputs : undefined,
+  };
+  const event = create(TaskExecutionEventSchema, {
+    taskId: { resourceType: ResourceType.TASK, ...key.task },
+    parentNodeExecutionId: {
+      nodeId: key.nodeId,
+      executionId: { project: execution.project, domain: execution.domain, name: execution.name },
+    },
+    retryAttempt: key.retryAttempt,
+    phase,
+    occurredAt: timestampOf(node.occurredAt),
+    outputResult: resultOf(node, { isLast, phase }),
+  });
+  return { ...fact, event: toBinary(TaskExecutionEventSchema, event) };
+}
+
+function resultOf(
+  { outputUri, error }: NodeFact,
+  { isLast, phase }: { readonly isLast: boolean; readonly phase: TaskExecution_Phase },
+): TaskExecutionEvent["outputResult"] {
+  if (phase === TaskExecution_Phase.SUCCEEDED && outputUri !== undefined) return { case: "outputUri", value: outputUri };
+  if (isLast && phase === TaskExecution_Phase.FAILED && error !== undefined)
+    return { case: "error", value: fromBinary(ExecutionErrorSchema, error.bytes) };
+  return { case: undefined };
+}

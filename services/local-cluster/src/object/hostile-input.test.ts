@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import { parseProtobuf } from "../api/http/protobuf-body.js";
+import { parseYamlBody } from "../api/http/yaml-body.js";
+import { invalid } from "../api/api-error.js";
+import { parseFieldSelector } from "./field-selector.js";
+import { JsonPatchError, jsonPatch } from "./json-patch.js";
+import { parseLabelSelector, SelectorError } from "./label-selector.js";
+import type { Json, JsonObject } from "./model.js";
+import { strategicMerge } from "./strategic-merge.js";
+
+// Each of these took minutes or hours where the work grew with the square of the input, or doubled with each of its parts; the API
+// answered nobody meanwhile. Each must end within the time that a test has.
+const timeout = 30_000;
+const numbered = (count: number, make: (index: number) => Json) => Array.from({ length: count }, (_, index) => make(index));
+
+describe("YAML", () => {
+  const LENGTH = 600_000;
+  test.each([
+    ["tags", `a: ${"!a ".repeat(LENGTH / 3)}`],
+    ["anchors", `a: ${"&a ".repeat(LENGTH / 3)}`],
+    ["keys", Array.from({ length: LENGTH / 10 }, (_, i) => `k${i}: 1`).join("\n")],
+    ["keys in braces", `{${Array.from({ length: LENGTH / 10 }, (_, i) => `k${i}: 1`).join()}}`],
+    ["closing braces", "}".repeat(LENGTH)],
+    ["commas", `[${",".repeat(LENGTH)}`],
+    ["colons", ": ".repeat(LENGTH / 2)],
+    ["comments", "#\n".repeat(LENGTH / 2)],
+    ["documents", "--- a\n".repeat(LENGTH / 6)],
+    ["dashes", "- ".repeat(5_000)],
+    ["question marks", "? ".repeat(5_000)],
+    ["indents", Array.from({ length: 700 }, (_, i) => `${" ".repeat(i)}a:`).join("\n")],
+  ])("%s are refused at once", { timeout }, (_, text) => {
+    expect(() => parseYamlBody(text)).toThrow(/^the body (is not YAML that this server takes|of the request (is nested|has more))/);
+  });
+
+  test("JSON in a body that is called YAML is not bounded by tokens", () => {
+    const data = Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`k${i}`, "v"]));
+    expect(parseYamlBody(JSON.stringify({ data }))).toEqual({ data });
+  });
+
+  test("what people write is read", () => {
+    expect(parseYamlBody("a: {b: [1, 'x']}\nc: |\n  text\nd: !!str 1\n")).toEqual({ a: { b: [1, "x"] }, c: "text\n", d: "1" });
+    expect(parseYamlBody("{a: 1, b: [x]}")).toEqual({ a: 1, b: ["x"] });
+  });
+});
+
+describe("Kubernetes protobuf", () => {
+  const field = (number: number, value: Uint8Array): Buffer => {
+    const head = [(number << 3) | 2];
+    for (let length = value.length; ; length >>>= 7) {
+      head.push(length > 127 ? (length & 127) | 128 : length);
+      if (length <= 127) return Buffer.concat([Buffer.from(head), value]);
+    }
+  };
+  const body = (raw: Uint8Array) =>
+    Buffer.concat([
+      Buffer.from("k8s\0"),
+      field(1, Buffer.concat([field(1, Buffer.from("v1")), field(2, Buffer.from("ConfigMap"))])),
+      field(2, raw),
+    ]);
+
+  test.each([
+    ["finalizers", field(1, Buffer.alloc(3_000_000, field(14, Buffer.alloc(0))))],
+    ["entries of data", Buffer.alloc(2_999_990, field(2, Buffer.concat([field(1, Buffer.from("k")), field(2, Buffer.from("v"))])))],
+  ])("a million %s are refused at once", { timeout }, (_, raw) => {
+    expect(() => parseProtobuf(body(raw))).toThrow(/more than 100000 fields/);
+  });
+
+  test("tens of thousands of list items and entries are read in one pass", { timeout }, () => {
+    const finalizers = field(1, Buffer.alloc(80_000, field(14, Buffer.alloc(0))));
+    expect(parseProtobuf(body(finalizers))).toMatchObject({ kind: "ConfigMap", metadata: { finalizers: Array(40_000).fill("") } });
+    const entries = numbered(30_000, (i) => `k${String(i)}`).map((key) =>
+      field(2, Buffer.concat([field(1, Buffer.from(key as string)), field(2, Buffer.from("v"))])),
+    );
+    expect(Object.keys(parseProtobuf(body(Buffer.concat(entries)))["data"] as JsonObject)).toHaveLength(30_000);
+  });
+});
+
+describe("JSON patches", () => {
+  test("copies that double are refused", { timeout }, () => {
+    const doubling = numbered(40, (i) => ({ op: "copy", from: "", path: `/a${String(i)}` }));
+    expect(() => jsonPatch({ a: 1 }, doubling)).toThrow(/copy more than/);
+  });
+
+  test("operations without end are refused", { timeout }, () => {
+    expect(() =>
+      jsonPatch(
+        {},
+        numbered(10_001, () => ({ op: "add", path: "/a", value: 1 })),
+      ),
+    ).toThrow(/at most 10000 operations/);
+    const long = `/${"a/".repeat(1_000)}`;
+    expect(() =>
+      jsonPatch(
+        { a: 1 },
+        numbered(9_000, () => ({ op: "test", path: long, value: 1 })),
+      ),
+    ).toThrow(JsonPatchError);
+  });
+
+  test("items that move up again and again are refused", { timeout }, () => {
+    const list = numbered(300_000, () => 0);
+    expect(() =>
+      jsonPatch(
+        { list },
+        numbered(9_000, () => ({ op: "add", path: "/list/0", value: 1 })),
+      ),
+    ).toThrow(/move more than/);
+    expect(() =>
+      jsonPatch(
+        { list },
+        numbered(9_000, () => ({ op: "remove", path: "/list/0" })),
+      ),
+    ).toThrow(/move more than/);
+  });
+
+  test("what many patches nest ever deeper is refused", { timeout }, () => {
+    const nested = (levels: number): Json => (levels === 0 ? 1 : { a: nested(levels - 1) });
+    const path = "/a".repeat(300);
+    const once = jsonPatch({}, [{ op: "add", path: "/a", value: nested(300) }]);
+    expect(() => jsonPatch(once, [{ op: "add", path, value: nested(300) }])).toThrow(/nested more than 500/);
+  });
+});
+
+describe("strategic merge patches", () => {
+  const COUNT = 100_000;
+  test("lists that are merged by a key", { timeout }, () => {
+    const containers = (from: number) => numbered(COUNT, (i) => ({ name: `c${from + (i as number)}` }));
+    const merged = strategicMerge({ containers: containers(0) }, { containers: containers(COUNT / 2) }) as JsonObject;
+    expect(merged["containers"]).toHaveLength((COUNT * 3) / 2);
+    const gone = numbered(COUNT, (i) => ({ $patch: "delete", name: `c${String(i)}` }));
+    expect(strategicMerge({ containers: containers(0) }, { containers: gone })).toEqual({ containers: [] });
+  });
+
+  test("lists that are united, cut and put in order", { timeout }, () => {
+    const texts = (from: number) => numbered(COUNT, (i) => `f${from + (i as number)}`);
+    const united = strategicMerge({ finalizers: texts(0) }, { finalizers: texts(COUNT / 2) }) as JsonObject;
+    expect(united["finalizers"]).toHaveLength((COUNT * 3) / 2);
+    expect(strategicMerge({ l: texts(0) }, { "$deleteFromPrimitiveList/l": texts(1) })).toEqual({ l: ["f0"] });
+    const turned = texts(0).toReversed();
+    expect(strategicMerge({ l: texts(0) }, { "$setElementOrder/l": turned })).toEqual({ l: turned });
+    const keys = Object.fromEntries(texts(0).map((key) => [key, 1]));
+    expect(strategicMerge(keys, { $retainKeys: texts(COUNT - 1) })).toEqual({ [`f${COUNT - 1}`]: 1 });
+  });
+
+  test("a key that is nested is told from others by one reading of it", { timeout }, () => {
+    const nested = (levels: number, end: Json): Json => (levels === 0 ? end : { '"': [nested(levels - 1, end)] });
+    const target = { containers: [{ name: nested(200, "a"), image: "i" }] };
+    const patch = { containers: [{ name: nested(200, "a"), image: "j" }, { name: nested(200, "b") }] };
+    expect(strategicMerge(target, patch)).toEqual({ containers: [{ name: nested(200, "a"), image: "j" }, { name: nested(200, "b") }] });
+  });
+});
+
+describe("selectors", () => {
+  test("blanks that could belong to either side", { timeout }, () => {
+    for (const text of [`a=${" ".repeat(300_000)}!`, `a${" ".repeat(300_000)}!`, `a in${" ".repeat(300_000)}!`, `${" ".repeat(300_000)}!`])
+      expect(() => parseLabelSelector(text)).toThrow(SelectorError);
+  });
+
+  test("terms without number are refused", { timeout }, () => {
+    expect(() => parseLabelSelector("!a,".repeat(20_000))).toThrow(/at most 200 terms/);
+    expect(() => parseFieldSelector("type!=a,".repeat(8_000), "Secret")).toThrow(/at most 200 terms/);
+  });
+
+  test("the refusal of a long selector is short", () => {
+    expect(() => parseLabelSelector(`${"a".repeat(60_000)} ?`)).toThrow(/^.{0,1200}$/s);
+    expect(() => parseFieldSelector(`${"a".repeat(60_000)}?`, "Pod")).toThrow(/^.{0,2400}$/s);
+  });
+});
+
+test("the first hundred broken rules are told", () => {
+  const causes = numbered(100_000, () => 0).map(() => ({ reason: "FieldValueInvalid", message: "m", field: "f" }));
+  const { details, message } = invalid({ kind: "Pod", group: "", name: "p", causes });
+  expect(details?.causes).toHaveLength(100);
+  expect(message.length).toBeLessThan(1_000);
+});

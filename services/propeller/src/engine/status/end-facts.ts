@@ -1,0 +1,59 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { isTerminalNode } from "@flyte-ts/domain";
+import {
+  type CatalogMetadata,
+  CatalogMetadataSchema,
+  CatalogReservation_Status as Reservation,
+} from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
+import type { NodeStatus } from "@flyte-ts/workflow-crd";
+import type { NodeCache } from "../cache/state.js";
+
+// Facts of a node's end that stand nowhere but in its terminal event. They stay in the status until admin has recorded the
+// execution's end: an event may be lost, and whoever repairs that has the resource alone.
+
+/** Facts that the status of an ended node holds beside its phase, times, outputs and error. */
+export type EndFacts = Pick<NodeStatus, "catalog" | "childExecution" | "deckUri">;
+
+type CacheFacts = Pick<NodeCache, "status" | "key" | "reservation">;
+
+export interface ToldEnd {
+  readonly cache?: CacheFacts | undefined;
+  readonly childExecution?: WorkflowExecutionIdentifier | undefined;
+  readonly deckUri?: string | undefined;
+}
+
+/** @param attemptDir folder of the node's present attempt. */
+export function endFacts({ cache, childExecution, deckUri = "" }: ToldEnd, attemptDir: string): EndFacts {
+  const below = `${attemptDir}/`;
+  return {
+    ...(cache?.status === undefined ? {} : { catalog: catalogFact(cache.status, cache.key) }),
+    ...(childExecution === undefined ? {} : { childExecution: childExecution.name }),
+    ...(deckUri === "" ? {} : { deckUri: deckUri.startsWith(below) ? deckUri.slice(below.length) : deckUri }),
+  };
+}
+
+function catalogFact(status: number, key: CatalogMetadata | undefined): NonNullable<NodeStatus["catalog"]> {
+  return { status, ...(key && { key: Buffer.from(toBinary(CatalogMetadataSchema, key)).toString("base64") }) };
+}
+
+/** What the terminal event said of the cache. */
+export function toldCache({ catalog }: NodeStatus): CacheFacts | undefined {
+  if (catalog === undefined) return undefined;
+  const key = catalog.key === undefined ? undefined : fromBinary(CatalogMetadataSchema, Buffer.from(catalog.key, "base64"));
+  return { status: catalog.status, key, reservation: Reservation.RESERVATION_DISABLED };
+}
+
+/** Address of the deck that the terminal event named. */
+export function toldDeck({ deckUri }: NodeStatus, attemptDir: string): string | undefined {
+  if (deckUri === undefined) return undefined;
+  return deckUri.includes("://") ? deckUri : `${attemptDir}/${deckUri}`;
+}
+
+/** The status of a node as Go Flyte leaves it: without what stood there until the execution's end was recorded. The same object where there is nothing of that. */
+export function withoutEndFacts(status: NodeStatus): NodeStatus {
+  if (!isTerminalNode(status.phase)) return status;
+  const { outputs, catalog, childExecution, deckUri, startedAt, subNodeStatus, ...rest } = status;
+  const facts = [outputs, catalog, childExecution, deckUri, startedAt, subNodeStatus];
+  return facts.every((fact) => fact === undefined) ? status : rest;
+}

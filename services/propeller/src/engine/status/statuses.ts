@@ -1,0 +1,12 @@
+import { type NodeStatus, setOwnField } from "@flyte-ts/workflow-crd";
+import { NOT_BEGUN, type Scope } from "../graph/runtime.js";
+
+/** Statuses of the nodes of a graph, with those below them, as the resource should hold them. */
+export function statusesOf(scope: Scope): Record<string, NodeStatus> {
+  const statuses: Record<string, NodeStatus> = {};
+  for (const [id, node] of scope.nodes) {
+    if (node.status === NOT_BEGUN) continue;
+    setOwnField(statuses, id, node.inner === undefined ? node.status : { ...node.status, subNodeStatus: statusesOf(node.inner) });
+  }
+  return statuses;
+}

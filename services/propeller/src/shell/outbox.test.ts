@@ -1,0 +1,147 @@
+import { create } from "@bufbuild/protobuf";
+import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { expect, test } from "vitest";
+import type { Effect } from "../engine/types.js";
+import { Outbox } from "./outbox.js";
+
+const ask = (generatedName: string, desired = DesiredState.RUN): Effect => ({
+  kind: "sendTask",
+  request: create(TaskRequestSchema, { generatedName, desired }),
+});
+const tell = (id: number): Effect => ({ kind: "readLiteral", uri: String(id) });
+const many = (name: string, count: number, desired = DesiredState.RUN) =>
+  Array.from({ length: count }, (_, index) => ask(`${name}-${index}`, desired));
+
+function stage() {
+  const started: string[] = [];
+  const failed: unknown[] = [];
+  const state = { now: 0, holds: true, throws: "" };
+  const outbox = new Outbox({
+    start: (key, effect) => {
+      const name = effect.kind === "sendTask" ? effect.request.generatedName : effect.kind === "readLiteral" ? effect.uri : effect.kind;
+      if (name === state.throws) throw new Error("planned");
+      started.push(`${key} ${name}`);
+    },
+    failed: (_, error) => failed.push(error),
+    holds: () => state.holds,
+    now: () => state.now,
+  });
+  const of = (key: string) => started.filter((each) => each.startsWith(`${key} `)).map((each) => each.slice(key.length + 1));
+  return { outbox, started, failed, state, of };
+}
+
+/** Lets the outbox go on until nothing changes. */
+async function rest(started: readonly string[]): Promise<void> {
+  for (let still = 0, known = -1; still < 5; still = started.length === known ? still + 1 : 0) {
+    known = started.length;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test("starts a few effects at once, and many in their order in turn with those of others", async () => {
+  const { outbox, started, of } = stage();
+  outbox.perform(
+    "large",
+    Array.from({ length: 50_000 }, (_, index) => tell(index)),
+  );
+  expect(of("large").length).toBeLessThan(50_000);
+  outbox.perform("small", [tell(1), tell(2)]);
+  expect(of("small")).toEqual(["1", "2"]);
+  outbox.perform(
+    "middle",
+    Array.from({ length: 100 }, (_, index) => tell(index)),
+  );
+  while (of("middle").length < 100) await new Promise((resolve) => setImmediate(resolve));
+  expect(of("large").length).toBeLessThan(50_000);
+  outbox.perform("large", [tell(50_000)]);
+  await rest(started);
+  expect(of("large")).toEqual(Array.from({ length: 50_001 }, (_, index) => String(index)));
+});
+
+test("asks no more of plugin services than they answer, and a workflow that waits keeps no other waiting", async () => {
+  const { outbox, started, of, state } = stage();
+  outbox.perform("large", many("a", 3_000));
+  await rest(started);
+  expect(of("large")).toHaveLength(1_000);
+  expect(outbox.hasRoom("large")).toBe(false);
+  outbox.perform("small", many("b", 10));
+  expect(of("small")).toHaveLength(10);
+  let room = false;
+  void outbox.room("large").then(() => (room = true));
+  for (let index = 0; index < 500; index++) outbox.answered("large", `a-${index}`);
+  await rest(started);
+  expect(of("large")).toHaveLength(1_500);
+  expect(room).toBe(false);
+  for (let index = 500; index < 1_500; index++) outbox.answered("large", `a-${index}`);
+  await rest(started);
+  expect(of("large")).toHaveLength(2_500);
+  expect(room).toBe(true);
+  expect(state.now).toBe(0);
+});
+
+test("what few answers are waited for is asked again at once, and requests without an answer never wait", async () => {
+  const { outbox, started, of } = stage();
+  outbox.perform("a", many("x", 1_000));
+  await rest(started);
+  outbox.perform("a", [ask("x-7", DesiredState.ABORT), ask("y", DesiredState.FINALIZE)]);
+  expect(of("a").slice(1_000)).toEqual(["x-7", "y"]);
+});
+
+test("a plugin service that tells nothing is not waited for", async () => {
+  const { outbox, started, of, state } = stage();
+  outbox.perform("a", many("x", 4_000));
+  await rest(started);
+  expect(of("a")).toHaveLength(1_000);
+  state.now = 5_000;
+  while (of("a").length < 4_000) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(outbox.size).toBe(0);
+});
+
+test("answers that never come give way to others in time", async () => {
+  const { outbox, started, of, state } = stage();
+  outbox.perform("a", many("x", 2_500));
+  await rest(started);
+  state.now = 4_000;
+  outbox.answered("a", "x-999");
+  await rest(started);
+  expect(of("a")).toHaveLength(1_001);
+  state.now = 6_000;
+  outbox.answered("a", "another");
+  while (of("a").length < 2_000) await new Promise((resolve) => setTimeout(resolve, 20));
+  await rest(started);
+  // Those of the start have been given up, the one sent at 4,000 has not.
+  expect(of("a").length).toBeLessThan(2_500);
+});
+
+test("of a run that was let go what waits is started without answers, unless the shard is lost", async () => {
+  const { outbox, started, of, state } = stage();
+  outbox.perform("a", many("x", 2_500));
+  outbox.perform("b", many("x", 2_500));
+  await rest(started);
+  outbox.forget("a");
+  await rest(started);
+  expect(of("a")).toHaveLength(2_500);
+  state.holds = false;
+  outbox.forget("b");
+  await rest(started);
+  expect(of("b")).toHaveLength(1_000);
+  expect(outbox.size).toBe(0);
+});
+
+test("tells of an effect that cannot be started, and drops what waits behind it", async () => {
+  const { outbox, started, failed, of, state } = stage();
+  state.throws = "70";
+  outbox.perform(
+    "a",
+    Array.from({ length: 100 }, (_, index) => tell(index)),
+  );
+  outbox.perform(
+    "b",
+    Array.from({ length: 70 }, (_, index) => tell(index)),
+  );
+  await rest(started);
+  expect(failed.map(String)).toEqual(["Error: planned"]);
+  expect(of("a")).toHaveLength(70);
+  expect(of("b")).toHaveLength(70);
+  expect(outbox.size).toBe(0);
+});

@@ -1,0 +1,103 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { isTerminalNodeEvent, WorkflowPhase } from "@flyte-ts/domain";
+import { endOfNode, endOfResource, type NodeFact, type ResourceNode, resourceNodes } from "@flyte-ts/execution-state";
+import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import type { NodeExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
+import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
+import type { WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { START_NODE } from "../engine/graph/index-graph.js";
+
+interface ToldEnd {
+  readonly event: NodeExecutionEvent;
+  readonly outputs: LiteralMap | undefined;
+}
+
+/** Remembers what events told of the ends of nodes, to compare it with what the resource alone tells. */
+export class CompleteEnds {
+  /** By unique id, as told first. */
+  readonly #told = new Map<string, ToldEnd>();
+  #missing: readonly string[] = [];
+
+  take({ event, outputs }: ExecutionEvent): void {
+    if (event.case !== "node") return;
+    const { phase, id } = event.value;
+    const nodeId = id?.nodeId ?? "";
+    // Aborts and arms that were not taken stand in no status; both follow from the end of what they are in.
+    if (!isTerminalNodeEvent(phase) || phase === NodeExecution_Phase.ABORTED || phase === NodeExecution_Phase.SKIPPED) return;
+    if (!this.#told.has(nodeId)) this.#told.set(nodeId, { event: event.value, outputs });
+  }
+
+  /** The status is the resource's when the workflow has ended and before admin has said that it has the end. */
+  ended(status: WorkflowStatus, blobs: ReadonlyMap<string, LiteralMap>): void {
+    const nodes = resourceNodes(status.nodeStatus ?? {}, status);
+    const end = endOfResource(status, status.nodeStatus ?? {}, 0n);
+    const said: string[] = [];
+    if (end.kind === "incomplete" || (end.kind === "inBlob" && !blobs.has(end.uri))) said.push("the outputs of the execution");
+    for (const [nodeId, told] of this.#told) {
+      // A start node goes ahead of the status; where all was stopped first, that never took it up.
+      if (status.phase !== WorkflowPhase.Success && told.event.specNodeId === START_NODE && !nodes.has(nodeId)) continue;
+      said.push(...lost(nodeId, told, { nodes, blobs }));
+    }
+    this.#missing = said;
+  }
+
+  /** What could not be told from the resource. */
+  get missing(): readonly string[] {
+    return this.#missing;
+  }
+}
+
+interface Known {
+  readonly nodes: ReadonlyMap<string, ResourceNode>;
+  readonly blobs: ReadonlyMap<string, LiteralMap>;
+}
+
+function lost(nodeId: string, { event, outputs }: ToldEnd, { nodes, blobs }: Known): string[] {
+  const node = nodes.get(nodeId);
+  if (node === undefined) return isOfEarlierAttempt(event, nodes) ? [] : [`node ${nodeId}`];
+  const end = endOfNode(node, { settled: "lost", now: 0n, project: "p", domain: "d" });
+  const said: string[] = [];
+  if (end.phase !== event.phase) said.push(`the phase of node ${nodeId}: ${end.phase}, not ${event.phase}`);
+  if (event.outputResult.case === "error" && end.error?.code !== event.outputResult.value.code) said.push(`the error of node ${nodeId}`);
+  if (namesOutputs(event, { outputs, blobs }) && !hasOutputs(end, { node, blobs, outputs })) said.push(`the outputs of node ${nodeId}`);
+  if (event.deckUri !== end.deckUri) said.push(`the deck of node ${nodeId}`);
+  return [...said, ...lostTarget(nodeId, event, end)];
+}
+
+function lostTarget(nodeId: string, { targetMetadata }: NodeExecutionEvent, { target }: NodeFact): string[] {
+  if (targetMetadata.case === "workflowNodeMetadata" && target?.isExecution !== true) return [`the child of node ${nodeId}`];
+  if (targetMetadata.case !== "taskNodeMetadata" || targetMetadata.value.catalogKey === undefined) return [];
+  return target?.cacheStatus === CatalogCacheStatus[targetMetadata.value.cacheStatus] ? [] : [`the cache status of node ${nodeId}`];
+}
+
+/**
+ * Whether an event names outputs that there are. Those of a start node are the inputs of its graph. Events of gates and of branches
+ * name an address also where nothing was given.
+ */
+function namesOutputs(
+  { outputResult, specNodeId, targetEntity }: NodeExecutionEvent,
+  { outputs, blobs }: Pick<OutputsKnown, "outputs" | "blobs">,
+): boolean {
+  if (outputResult.case !== "outputUri" || specNodeId === START_NODE) return false;
+  return outputs !== undefined || targetEntity !== undefined || blobs.has(outputResult.value);
+}
+
+interface OutputsKnown extends Pick<Known, "blobs"> {
+  readonly node: ResourceNode;
+  readonly outputs: LiteralMap | undefined;
+}
+
+function hasOutputs(end: NodeFact, { node, blobs, outputs }: OutputsKnown): boolean {
+  if (end.outputs === undefined) return blobs.has(end.outputUri ?? `${node.attemptDir}/outputs.pb`);
+  return outputs === undefined || Buffer.from(end.outputs).equals(toBinary(LiteralMapSchema, outputs));
+}
+
+/** What ran in an attempt that gave way to another stands in no status. */
+function isOfEarlierAttempt({ parentNodeMetadata, retryGroup }: NodeExecutionEvent, nodes: Known["nodes"]): boolean {
+  if (parentNodeMetadata === undefined) return false;
+  const parent = nodes.get(parentNodeMetadata.nodeId);
+  // Where the parent is missing itself, that is said of it.
+  return parent === undefined || String(parent.status.attempts ?? 0) !== retryGroup;
+}
