@@ -111,7 +111,9 @@ export class Suspects {
     const renew = (): void => {
       deadLetters
         .hold(letter)
-        .catch((error: unknown) => logger.warn({ durable: letter.durable, error: String(error) }, "the copy of a suspected message is not renewed"));
+        .catch((error: unknown) =>
+          logger.warn({ durable: letter.durable, error: String(error) }, "the copy of a suspected message is not renewed"),
+        );
     };
     return setInterval(renew, ackWaitMs).unref();
   }
