@@ -105,7 +105,6 @@ export function completeOutputs(
   { outputUri, hasOutputs }: Progress,
   fact: ProgressFact,
 ): Partial<Pick<Progress, "outputUri" | "outputs" | "hasOutputs">> {
-  if (fact.outputs !== undefined && !hasOutputs)
-    return { outputs: fact.outputs, hasOutputs: true, outputUri: fact.outputUri ?? outputUri };
+  if (fact.outputs !== undefined && !hasOutputs) return { outputs: fact.outputs, hasOutputs: true, outputUri: fact.outputUri ?? outputUri };
   return outputUri === "" && fact.outputUri !== undefined ? { outputUri: fact.outputUri } : {};
 }

@@ -137,7 +137,10 @@ function deckOf({ deckUri = "" }: NodeStatus, attemptDir: string | undefined): s
   return attemptDir === undefined ? "" : `${attemptDir}/${deckUri}`;
 }
 
-function targetOf({ childExecution: name, catalog }: NodeStatus, place: Pick<EndOfNodeOptions, "project" | "domain">): NodeTargetFact | undefined {
+function targetOf(
+  { childExecution: name, catalog }: NodeStatus,
+  place: Pick<EndOfNodeOptions, "project" | "domain">,
+): NodeTargetFact | undefined {
   if (name !== undefined) return executionTarget(create(WorkflowExecutionIdentifierSchema, { ...place, name }));
   if (catalog?.key === undefined) return undefined;
   return taskTarget({

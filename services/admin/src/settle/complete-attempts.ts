@@ -1,6 +1,14 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { isTerminalNodeEvent } from "@flyte-ts/domain";
-import { type NodeFact, settleTask, type ResourceNode, foldTask, type TaskFact, taskEventOrder, timestampOf } from "@flyte-ts/execution-state";
+import {
+  type NodeFact,
+  settleTask,
+  type ResourceNode,
+  foldTask,
+  type TaskFact,
+  taskEventOrder,
+  timestampOf,
+} from "@flyte-ts/execution-state";
 import { ExecutionErrorSchema, NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type TaskExecutionEvent, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";

@@ -185,7 +185,9 @@ test("an event that comes late adds what the recorded end lacks, and changes not
 });
 
 test("a start that the resource told does not move on when the event of it comes late", async () => {
-  stands(WorkflowPhase.Failed, { n0: { phase: NodePhase.Succeeded, startedAt: "2023-11-14T22:13:20Z", stoppedAt: "2023-11-14T22:13:29Z" } });
+  stands(WorkflowPhase.Failed, {
+    n0: { phase: NodePhase.Succeeded, startedAt: "2023-11-14T22:13:20Z", stoppedAt: "2023-11-14T22:13:29Z" },
+  });
   await record([node("n0", Node.QUEUED), workflow(Workflow.FAILED)]);
   const first = (await closureOf("n0"))?.startedAt;
   const start = { occurredAt: timestampFromMs(1_700_000_000_700) };

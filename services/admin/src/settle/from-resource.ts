@@ -85,11 +85,7 @@ export interface CompletionDeps {
   readonly blobs: Pick<BlobStore, "head">;
 }
 
-async function completePart(
-  deps: CompletionDeps,
-  execution: NumberedExecution,
-  nodes: readonly ResourceNode[],
-): Promise<number> {
+async function completePart(deps: CompletionDeps, execution: NumberedExecution, nodes: readonly ResourceNode[]): Promise<number> {
   let written = 0;
   // A row that another event changed meanwhile is completed in the next round.
   for (let left: readonly ResourceNode[] = nodes, rounds = 0; left.length > 0 && rounds < ROUNDS; rounds++) {

@@ -103,7 +103,8 @@ function tellSettled(closure: TaskExecutionClosure, reason: string): void {
   const { updatedAt } = closure;
   closure.reasons.push(create(ReasonSchema, { message: reason, ...(updatedAt && { occurredAt: updatedAt }) }));
   closure.reason = reason;
-  if (closure.phase !== TaskExecution_Phase.SUCCEEDED && closure.outputResult.case !== "error") closure.outputResult = { case: "error", value: unreportedEnd(reason) };
+  if (closure.phase !== TaskExecution_Phase.SUCCEEDED && closure.outputResult.case !== "error")
+    closure.outputResult = { case: "error", value: unreportedEnd(reason) };
 }
 
 async function loadEvents(db: Queryable, rows: readonly TaskRow[]): Promise<Map<bigint, Uint8Array[]>> {

@@ -77,7 +77,11 @@ describe("outputs that do not come by value", () => {
     expect(d.resource.status.nodeStatus?.["n0"]?.outputs).toBeDefined();
     d.reply("n1", "SUCCEEDED", { outputs: numbers({ o0: 6 }) });
     expect(d.resource.status.phase).toBe(3);
-    expect(d.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: "2026-11-21T10:00:00Z", outputs: expect.any(String) as string });
+    expect(d.resource.status.nodeStatus?.["n0"]).toEqual({
+      phase: 5,
+      stoppedAt: "2026-11-21T10:00:00Z",
+      outputs: expect.any(String) as string,
+    });
     d.observe({ kind: "recorded", phase: "SUCCEEDED" });
     expect(d.resource.status.nodeStatus?.["n0"]).toEqual({ phase: 5, stoppedAt: "2026-11-21T10:00:00Z" });
   });
