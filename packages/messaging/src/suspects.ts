@@ -112,7 +112,9 @@ export class Suspects {
     const { held, logger, ackWaitMs } = this.parts;
     const { durable } = letter;
     const renew = (): void => {
-      held.hold(letter).catch((error: unknown) => logger.warn({ durable, error: String(error) }, "the note of a suspected message is not renewed"));
+      held
+        .hold(letter)
+        .catch((error: unknown) => logger.warn({ durable, error: String(error) }, "the note of a suspected message is not renewed"));
     };
     return setInterval(renew, ackWaitMs).unref();
   }

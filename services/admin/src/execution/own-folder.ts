@@ -42,7 +42,8 @@ export function otherPlaces({ project, domain, name }: ExecutionName, domains: r
     for (const other of domains) {
       const more = dash + other.length - project.length - domain.length;
       const owns = more > 0 || (more === 0 && dash > project.length);
-      if (owns && rest.startsWith(`${other}-`) && rest.length > other.length + 1) places.push({ project: folder.slice(0, dash), domain: other });
+      if (owns && rest.startsWith(`${other}-`) && rest.length > other.length + 1)
+        places.push({ project: folder.slice(0, dash), domain: other });
     }
   }
   return places;

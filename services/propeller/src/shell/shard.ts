@@ -257,7 +257,7 @@ export class Shard {
     }
     // What arrives while this round runs comes in the next one.
     const until = now + LONGEST_ROUND_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
-    this.#takeFacts(key, active, until);
+    this.#takeFacts(active, until);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
     const mayBegin = () => active.run.wantsRoom && this.options.effects.hasRoom(key) && this.options.now() < until;
     for (let rooms = 0; rooms < MOST_ROOMS && mayBegin(); rooms++) this.#decide(active, { kind: "room" });
@@ -265,13 +265,16 @@ export class Shard {
     end();
   }
 
-  /** Takes up facts as there is time and room; one of them is taken in any case. */
-  #takeFacts(key: string, active: ActiveRun, until: number): void {
-    const { backlog, effects, now } = this.options;
+  /**
+   * Takes up facts as there is time; one of them in any case. Facts wait for no room of the outbox: answers of plugin services are what
+   * gives room there, and what is not taken up keeps the shards from hearing.
+   */
+  #takeFacts(active: ActiveRun, until: number): void {
+    const { backlog, now } = this.options;
     const { inbox } = active;
     const arrived = inbox.length;
     let taken = 0;
-    while (taken < Math.min(arrived, inbox.length) && (taken === 0 || (now() < until && effects.hasRoom(key))))
+    while (taken < Math.min(arrived, inbox.length) && (taken === 0 || now() < until))
       this.#decide(active, inbox[taken++] as Observation);
     backlog.add(-inbox.splice(0, taken).length);
   }
@@ -435,8 +438,8 @@ export class Shard {
     }
     if (!this.#runs.has(key)) return;
     this.options.queue.forget(key);
-    if (active.run.wantsRoom || (active.inbox.length > 0 && !this.options.effects.hasRoom(key))) this.#awaitRoom(key, active);
-    else if (active.inbox.length > 0) this.options.queue.add(key);
+    if (active.inbox.length > 0) this.options.queue.add(key);
+    if (active.run.wantsRoom) this.#awaitRoom(key, active);
     const { wakeAt = Number.POSITIVE_INFINITY } = active.run;
     const { writeAt = Number.POSITIVE_INFINITY } = active.io;
     this.options.queue.addAt(key, Math.min(wakeAt, writeAt, active.resyncAt));
