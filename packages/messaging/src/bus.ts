@@ -1,31 +1,19 @@
-import { setImmediate as othersTurn, setTimeout as sleep } from "node:timers/promises";
-import {
-  AckPolicy,
-  DeliverPolicy,
-  jetstream,
-  type JetStreamClient,
-  JetStreamApiError,
-  jetstreamManager,
-  type JetStreamManager,
-} from "@nats-io/jetstream";
-import { connect, type NatsConnection, nanos, PermissionViolationError } from "@nats-io/transport-node";
+import { setTimeout as sleep } from "node:timers/promises";
+import { jetstream, JetStreamApiError, jetstreamManager } from "@nats-io/jetstream";
+import { connect, PermissionViolationError } from "@nats-io/transport-node";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import { BundledPublish, type Travelling } from "./bundled-publish.js";
 import { DeadLetters } from "./dead-letters.js";
-import { type Delivered, toBusMessages, Unopened } from "./delivered.js";
-import { gatherTime } from "./gather-time.js";
 import { HeldNotes } from "./held-notes.js";
 import { inboxPrefix } from "./inbox.js";
-import { Lanes } from "./lanes.js";
-import { checkSubject, fitting, isFolded, Unfoldable } from "./large-message.js";
-import { MOST_BATCH_BYTES } from "./limits.js";
+import { checkSubject, fitting } from "./large-message.js";
+import { ABSENT, type NatsParts, PullSubscription } from "./pull-subscription.js";
 import { retry } from "./retry.js";
 import { serverAddress } from "./server-address.js";
 import { NoStream, type Outgoing, StoredPublish } from "./stored-publish.js";
 import { StoreHealth } from "./store-health.js";
 import { StoreProbe } from "./store-probe.js";
 import { Streams, type StreamSpec } from "./streams.js";
-import { Suspects } from "./suspects.js";
 
 export interface BusMessage {
   readonly subject: string;
@@ -132,24 +120,8 @@ export interface BusOptions {
  */
 const UNACKNOWLEDGED = 128;
 
-/** After so long in handlers that wait for nothing the event loop has its turn, ms. */
-const LONGEST_TURN_MS = 4;
-
-/** Of what comes in, so many messages are taken to travel as one when it is bounded. */
-const TOGETHER = 4;
-
-/** After so long a lost consumer is made again, at first and when that was refused, ms. */
-const AGAIN_MS = { first: 250, refused: 5_000 };
-
 /** After so long without the server's word a message is sent again. */
 const STORED_MS = 5_000;
-
-/** The consumer is there with another configuration. */
-const CONSUMER_EXISTS = 10148;
-const STREAM_NOT_FOUND = 10059;
-
-/** There is no such consumer, or not even the stream. */
-const ABSENT: ReadonlySet<number> = new Set([10014, STREAM_NOT_FOUND]);
 
 type VolatileHandler = (subject: string, data: Uint8Array) => void;
 
@@ -177,19 +149,6 @@ export async function connectBus({ url, name, logger, metrics, makesStreams = tr
   const deadLetters = new DeadLetters({ streams, publish, logger, metrics });
   const held = new HeldNotes({ manager, streams, publish });
   return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams, stored, deadLetters, held, health, probe });
-}
-
-interface NatsParts {
-  readonly connection: NatsConnection;
-  readonly manager: JetStreamManager;
-  readonly client: JetStreamClient;
-  readonly logger: Logger;
-  readonly streams: Streams;
-  readonly stored: StoredPublish;
-  readonly deadLetters: DeadLetters;
-  readonly held: HeldNotes;
-  readonly health: StoreHealth;
-  readonly probe: StoreProbe;
 }
 
 /** Largest volatile message that is taken, bytes. */
@@ -323,190 +282,5 @@ class NatsBus implements Bus {
       if (status.type === "disconnect" || status.type === "reconnect")
         this.parts.logger.info({ status: status.type }, "message bus connection");
     }
-  }
-}
-
-const DEFAULT_ACK_WAIT_MS = 30_000;
-
-/** A durable pull consumer that outlives reconnects, restarts of the server and the loss of its consumer. */
-class PullSubscription implements OwnSubscription {
-  #subjects: readonly string[];
-  /** By subject, so that many messages on one keep none of another waiting. */
-  readonly #queue = new Lanes<BusMessage | Unopened>();
-  readonly #suspects: Suspects;
-  #closed = false;
-  #working: Promise<void> | undefined;
-  /** Until then messages come together, by `performance.now`. */
-  #gathersUntil = 0;
-  #stopConsuming: (() => Promise<void | Error>) | undefined;
-
-  constructor(
-    private readonly parts: NatsParts,
-    private readonly options: SubscribeOptions & Partial<OwnSubscribeOptions>,
-    private readonly onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
-  ) {
-    this.#subjects = options.subjects;
-    const { deadLetters, held, stored, logger } = parts;
-    const { durable, ackWaitMs = DEFAULT_ACK_WAIT_MS } = options;
-    this.#suspects = new Suspects({ deadLetters, held, publish: (message) => stored.publish(message), logger, durable, ackWaitMs });
-  }
-
-  async follow(subjects: readonly string[]): Promise<void> {
-    this.#subjects = subjects;
-    const { stream, durable } = this.options;
-    const { manager, connection } = this.parts;
-    await retry(async () => {
-      try {
-        await manager.consumers.update(stream, durable, { filter_subjects: [...this.#subjects] });
-      } catch (error) {
-        // It is being made again, with the subjects of now.
-        if (!(error instanceof JetStreamApiError) || !ABSENT.has(error.code)) throw error;
-      }
-    }, connection);
-  }
-
-  async start(): Promise<void> {
-    const { client, manager, connection, logger, streams } = this.parts;
-    const { stream, durable, maxInFlight, batch, ackWaitMs = DEFAULT_ACK_WAIT_MS, ownForMs } = this.options;
-    await retry(async () => {
-      const inFlight = Math.ceil(maxInFlight / TOGETHER);
-      const changeable = { filter_subjects: [...this.#subjects], max_ack_pending: inFlight, ack_wait: nanos(ackWaitMs) };
-      try {
-        await manager.consumers.add(stream, {
-          ...changeable,
-          durable_name: durable,
-          ack_policy: AckPolicy.Explicit,
-          deliver_policy: ownForMs === undefined ? DeliverPolicy.All : DeliverPolicy.New,
-          ...(ownForMs === undefined ? {} : { inactive_threshold: nanos(ownForMs) }),
-        });
-      } catch (error) {
-        if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) await streams.restore();
-        if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
-        // Made by another version of the program, or with another configuration of it.
-        await manager.consumers.update(stream, durable, changeable);
-      }
-    }, connection);
-    const consumer = await retry(() => client.consumers.get(stream, durable), connection);
-    const messages = await consumer.consume({
-      max_messages: Math.ceil(Math.max(batch, Math.min(maxInFlight, 1_000)) / TOGETHER),
-      expires: 10_000,
-      idle_heartbeat: 1_000,
-      abort_on_missing_resource: true,
-      callback: (message) => {
-        this.#take(message);
-        this.#working ??= this.#work();
-      },
-    });
-    this.#stopConsuming = () => messages.close();
-    void messages.closed().then((reason) => {
-      if (this.#closed || connection.isClosed()) return;
-      logger.warn({ durable, reason: reason ? String(reason) : "ended" }, "consumer lost, subscribing again");
-      void this.#startAgain();
-    });
-  }
-
-  async #startAgain(): Promise<void> {
-    const { logger, connection } = this.parts;
-    for (let pause = AGAIN_MS.first; ; pause = AGAIN_MS.refused) {
-      await sleep(pause);
-      if (this.#closed || connection.isClosed()) return;
-      try {
-        return await this.start();
-      } catch (error) {
-        logger.error({ durable: this.options.durable, error: String(error) }, "subscribing again failed");
-      }
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#stopConsuming?.();
-    await this.#working;
-    await this.#suspects.close();
-    if (this.options.ownForMs === undefined) return;
-    // When the server is away the consumer goes by itself.
-    await this.parts.manager.consumers.delete(this.options.stream, this.options.durable).catch(() => undefined);
-  }
-
-  async #work(): Promise<void> {
-    // Messages that arrived in the same turn of the event loop go together.
-    await Promise.resolve();
-    let turnBegan = performance.now();
-    while (this.#queue.size > 0 && !this.#closed) {
-      await this.#gather();
-      const batch = await this.#nextBatch();
-      if (batch.length === 0) continue;
-      const begun = performance.now();
-      try {
-        await this.onMessages(batch);
-      } catch (error) {
-        this.parts.logger.error(
-          { durable: this.options.durable, error: error instanceof Error ? error.stack : String(error) },
-          "message handler failed",
-        );
-        for (const message of batch) message.nak(1_000);
-      }
-      const now = performance.now();
-      this.#gathersUntil = now + gatherTime(now - begun, this.options.gatherMs);
-      if (now - turnBegan < LONGEST_TURN_MS) continue;
-      await othersTurn();
-      turnBegan = performance.now();
-    }
-    this.#working = undefined;
-  }
-
-  /** What is to be unfolded, or handled alone, waits as it came until its turn. */
-  #take(message: Delivered): void {
-    const { subject } = message;
-    const suspected = this.#suspects.has(message);
-    if (suspected && !this.#suspects.queues(message)) return;
-    if (!suspected) this.#suspects.take(message);
-    if (suspected || isFolded(message)) this.#queue.push(subject, new Unopened(message));
-    else for (const part of this.#open(message)) this.#queue.push(subject, part);
-  }
-
-  async #nextBatch(): Promise<readonly BusMessage[]> {
-    const batch: BusMessage[] = [];
-    let bytes = 0;
-    for (let next = this.#queue.peek(); next !== undefined && !(next instanceof Unopened); next = this.#queue.peek()) {
-      if (batch.length === this.options.batch || bytes >= MOST_BATCH_BYTES) break;
-      bytes += next.data.length;
-      batch.push(next);
-      this.#queue.take();
-    }
-    if (batch.length > 0) return batch;
-    const { message } = this.#queue.take() as Unopened;
-    if (!this.#suspects.has(message)) {
-      this.#queue.unshift(message.subject, this.#open(message));
-      return [];
-    }
-    const held = await this.#suspects.hold(message);
-    return held === undefined ? [] : this.#open(held);
-  }
-
-  /** Opens a message; one that cannot be opened is put aside. */
-  #open(message: Delivered): readonly BusMessage[] {
-    const { subject, seq, headers, info } = message;
-    const letter = { durable: this.options.durable, subject, deliveries: info.deliveryCount };
-    const { deadLetters } = this.parts;
-    try {
-      return toBusMessages(message, (data, index, reason) =>
-        index === undefined
-          ? deadLetters.bury({ ...letter, id: `${seq}.refused`, data: message.data, headers }, "refused", reason)
-          : deadLetters.bury({ ...letter, id: `${seq}.refused.${index}`, data }, "refused", reason),
-      );
-    } catch (error) {
-      if (!(error instanceof Unfoldable)) throw error;
-      deadLetters.bury({ ...letter, id: `${seq}.limits`, data: message.data, headers }, "limits", error.message).then(
-        () => message.ack(),
-        () => message.nak(AGAIN_MS.refused),
-      );
-      return [];
-    }
-  }
-
-  async #gather(): Promise<void> {
-    const restMs = this.#gathersUntil - performance.now();
-    if (restMs > 0 && this.#queue.size < this.options.batch) await sleep(restMs);
   }
 }

@@ -265,17 +265,13 @@ export class Shard {
     end();
   }
 
-  /**
-   * Takes up facts as there is time; one of them in any case. Facts wait for no room of the outbox: answers of plugin services are what
-   * gives room there, and what is not taken up keeps the shards from hearing.
-   */
+  /** Takes up facts as there is time, one in any case. They wait for no room in the outbox: answers of plugin services give room there. */
   #takeFacts(active: ActiveRun, until: number): void {
     const { backlog, now } = this.options;
     const { inbox } = active;
     const arrived = inbox.length;
     let taken = 0;
-    while (taken < Math.min(arrived, inbox.length) && (taken === 0 || now() < until))
-      this.#decide(active, inbox[taken++] as Observation);
+    while (taken < Math.min(arrived, inbox.length) && (taken === 0 || now() < until)) this.#decide(active, inbox[taken++] as Observation);
     backlog.add(-inbox.splice(0, taken).length);
   }
 
