@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { taskRequestSubject } from "@flyte-ts/domain";
+import { TASK_STREAM, taskRequestSubject } from "@flyte-ts/domain";
 import { TaskExecution_Phase as Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { DesiredState, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
@@ -55,6 +55,8 @@ describe.skipIf(!existsSync(clusterProgram) || !existsSync(podProgram))("two rep
       for (const name of [namespace, "flyte"]) await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
       const owner = await client.create(CONFIG_MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner", namespace } });
       const events = await collectTaskEvents(bus);
+      // As propeller does: plugin services make no streams.
+      await bus.ensureStream(TASK_STREAM);
       const config = join(folder, "pod.yaml");
       const lead = { enabled: true, leaseMs: 8_000 };
       writeFileSync(config, JSON.stringify({ nats: { url: nats.url }, kubernetes: { kubeconfig }, ops: { port: 0 }, lead }));
