@@ -205,7 +205,7 @@ describe.each(Object.entries(MESSAGE_BOMBS))("the data catalog: %s", (_, bomb) =
     const excess = await excessOf(catalog.pid, async () => {
       answer = await attack(catalog.grpc).grpc({ path: `/${DataCatalog.typeName}/${name}`, ...bomb });
     });
-    // What stands in fields that a request does not have is not looked into.
+    // Decoders skip fields that a request does not have.
     expect(answer).toMatch(/^(OK|INVALID_ARGUMENT|RESOURCE_EXHAUSTED)$/);
     expect(excess).toEqual([]);
   });

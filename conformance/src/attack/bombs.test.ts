@@ -35,10 +35,10 @@ beforeEach(() => {
 });
 afterEach(() => attacker.close());
 
-type Caller = "nobody" | "viewer";
-const CALLERS: readonly Caller[] = ["nobody", "viewer"];
+type Caller = "anonymous" | "viewer";
+const CALLERS: readonly Caller[] = ["anonymous", "viewer"];
 const headersOf = (caller: Caller): Record<string, string> =>
-  caller === "nobody" ? {} : { authorization: `Bearer ${victim.tokenOf(caller)}` };
+  caller === "anonymous" ? {} : { authorization: `Bearer ${victim.tokenOf(caller)}` };
 const pathOf = ({ parent, name }: DescMethod) => `/${parent.typeName}/${name}`;
 
 const status = async (request: RawRequest): Promise<number> => (await attacker.http(request)).status;

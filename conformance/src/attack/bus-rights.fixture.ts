@@ -114,7 +114,7 @@ const MADE: Readonly<Record<User, readonly RegExp[]>> = {
   "plugin-echo": [/^STREAM\.INFO\.FLYTE_/],
 };
 
-/** Whether the service of a user needs to publish on a subject of {@link PUBLISHED_SUBJECTS}. */
+/** Reports whether the service of a user needs to publish on a subject of {@link PUBLISHED_SUBJECTS}. */
 export function allowed(user: User, subject: string): boolean {
   if (TOLD[user].includes(subject) || subject === `flyte.probe.${user}`) return true;
   const own = CONSUMERS.filter((consumer) => consumer.user === user);

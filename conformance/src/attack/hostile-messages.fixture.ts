@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { ExecutionEventSchema } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { TaskEventSchema, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
-/** What a message carries. */
+/** Content and headers of a message. */
 export interface HostilePayload {
   readonly data: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;

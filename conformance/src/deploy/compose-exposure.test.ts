@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 
-// What docker-compose.yml opens to other users of the machine, and to its services among themselves.
+// Access that docker-compose.yml gives other users of the machine, and to its services among themselves.
 
 interface ComposeService {
   readonly ports?: readonly string[];

@@ -16,7 +16,7 @@ function emptyFolder(): string {
   return folder;
 }
 
-/** What the program writes into a folder, by the file. */
+/** Files that the program writes into a folder, by name. */
 function configured(folder: string, environment: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const env = { PATH: process.env.PATH ?? "", ...environment };
   execFileSync(process.execPath, [program, folder, join(folder, "owned")], { encoding: "utf8", env, stdio: ["ignore", "pipe", "pipe"] });

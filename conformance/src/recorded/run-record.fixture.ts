@@ -12,7 +12,7 @@ export interface NewCase {
   readonly errorCode: string;
 }
 
-/** What Go Flyte and we tell of the same runs. */
+/** Records of the same runs, of Go Flyte and ours. */
 export interface RunPair {
   readonly theirs: RunRecord;
   readonly ours: RunRecord;

@@ -34,7 +34,7 @@ const QUIET = [
   "--disable-sync",
 ];
 
-/** Opens a page in a new profile, whoever signed its certificate, and resolves to the document that the browser shows. */
+/** Opens a page in a new profile without checking its certificate, and resolves to the document that the browser shows. */
 export async function openInChromium(program: string, url: string): Promise<string> {
   const profile = mkdtempSync(join(tmpdir(), "flyte-ts-chromium-"));
   const words = [...QUIET, `--user-data-dir=${profile}`, "--ignore-certificate-errors", "--dump-dom", url];

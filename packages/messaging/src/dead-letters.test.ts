@@ -252,7 +252,8 @@ describe("a message that ends the processes that take it", () => {
     expect(await notesMade()).toBe(0);
   });
 
-  test("one whose holder takes long stays with it, and is not put aside by another", async () => {
+  /** Publishes a message that a process hands back until it counts as suspected, and ends its subscription. */
+  async function publishHandedBack(): Promise<void> {
     const one = await process();
     let naks = 0;
     const first = await one.subscribe(quick, ([message]) => {
@@ -262,6 +263,10 @@ describe("a message that ends the processes that take it", () => {
     await one.publish(subject, Buffer.from("patient"));
     await vi.waitFor(() => expect(naks).toBe(5), PATIENCE);
     await first.close();
+  }
+
+  test("one whose holder takes long stays with it, and is not put aside by another", async () => {
+    await publishHandedBack();
     let settle: () => void = () => undefined;
     const settled = new Promise<void>((resolve) => {
       settle = resolve;
@@ -286,15 +291,7 @@ describe("a message that ends the processes that take it", () => {
   });
 
   test("one that another process handed back is taken, and leaves nothing behind", async () => {
-    const one = await process();
-    let naks = 0;
-    const first = await one.subscribe(quick, ([message]) => {
-      naks++;
-      message?.nak(naks < 5 ? 10 : 300);
-    });
-    await one.publish(subject, Buffer.from("patient"));
-    await vi.waitFor(() => expect(naks).toBe(5), PATIENCE);
-    await first.close();
+    await publishHandedBack();
     const { seen, take } = collector();
     await (await process()).subscribe(quick, take);
     await vi.waitFor(() => expect(seen).toEqual(["patient"]), PATIENCE);

@@ -32,8 +32,8 @@ export interface EffectsOptions {
 }
 
 /**
- * Effects under way and those that wait for a write, of all workflows, from which on large graphs begin no further nodes and take
- * up no further facts: several KiB each, for a message stands in memory until the bus has taken it. The more are under way, the longer each
+ * Effects under way and those that wait for a write, of all workflows, from which on large graphs begin no further nodes:
+ * several KiB each, for a message stands in memory until the bus has taken it. The more are under way, the longer each
  * takes and the more of what it made is copied by the garbage collector; admin too writes a node once rather than
  * twice when its beginning and its running come close together. With half as many a fan-out of 100,000 waits for the bus.
  */
