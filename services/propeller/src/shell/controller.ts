@@ -91,6 +91,7 @@ export class Controller {
       logger,
       now: options.now,
       holds,
+      isShared: (key) => this.#queue.isShared(key),
       observe: (key, observation) => this.observe(key, observation),
       failed: (key, error) => this.#shardOf(key)?.failed(key, error),
     });

@@ -23,6 +23,8 @@ export interface EffectsOptions {
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
   readonly now: () => number;
+  /** Tells whether other workflows are active beside this one. */
+  readonly isShared: (key: string) => boolean;
   /** Whether this process may act for a workflow at this moment; it may have slept beyond its time. */
   readonly holds: (key: string) => boolean;
   /** Takes what an effect led to, for the run of that key. */
@@ -59,6 +61,7 @@ export class Effects {
       start: (key, effect) => void this.#follow(key, effect, this.#asLongAs(key)),
       failed: (key, error) => options.failed(key, new EngineFault(error)),
       holds: (key) => options.holds(key),
+      isShared: options.isShared,
       now: options.now,
     });
     this.#sampler = new LogSampler({ intervalMs: 1_000, now: options.now });

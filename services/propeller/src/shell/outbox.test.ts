@@ -15,7 +15,7 @@ const many = (name: string, count: number, desired = DesiredState.RUN) =>
 function stage() {
   const started: string[] = [];
   const failed: unknown[] = [];
-  const state = { now: 0, holds: true, throws: "" };
+  const state = { now: 0, holds: true, throws: "", shared: false };
   const outbox = new Outbox({
     start: (key, effect) => {
       const name = effect.kind === "sendTask" ? effect.request.generatedName : effect.kind === "readLiteral" ? effect.uri : effect.kind;
@@ -24,6 +24,7 @@ function stage() {
     },
     failed: (_, error) => failed.push(error),
     holds: () => state.holds,
+    isShared: () => state.shared,
     now: () => state.now,
   });
   const of = (key: string) => started.filter((each) => each.startsWith(`${key} `)).map((each) => each.slice(key.length + 1));
@@ -85,6 +86,22 @@ test("what few answers are waited for is asked again at once, and requests witho
   await rest(started);
   outbox.perform("a", [ask("x-7", DesiredState.ABORT), ask("y", DesiredState.FINALIZE)]);
   expect(of("a").slice(1_000)).toEqual(["x-7", "y"]);
+});
+
+test("asks for few answers at a time while other workflows are active", async () => {
+  const { outbox, started, of, state } = stage();
+  state.shared = true;
+  outbox.perform("large", many("a", 3_000));
+  await rest(started);
+  expect(of("large")).toHaveLength(8);
+  state.shared = false;
+  outbox.answered("large", "a-0");
+  await rest(started);
+  expect(of("large")).toHaveLength(1_001);
+  state.shared = true;
+  outbox.answered("large", "a-1");
+  await rest(started);
+  expect(of("large")).toHaveLength(1_001);
 });
 
 test("a plugin service that tells nothing is not waited for", async () => {

@@ -1,6 +1,8 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
 import { DesiredState, type TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Effect } from "../engine/types.js";
+import { LeastDelays } from "./least-delays.js";
+import { RequestWindow } from "./request-window.js";
 
 export interface OutboxOptions {
   /** Throws what cannot be put into a message. */
@@ -9,6 +11,8 @@ export interface OutboxOptions {
   readonly failed: (key: string, error: unknown) => void;
   /** Whether this process may act for a workflow at this moment. */
   readonly holds: (key: string) => boolean;
+  /** Tells whether other workflows are active beside this one. */
+  readonly isShared: (key: string) => boolean;
   readonly now: () => number;
 }
 
@@ -18,10 +22,8 @@ interface Lane {
   /** Effects that wait for their turn, from `next` on. */
   waiting: Effect[];
   next: number;
-  /** When each request that no plugin service has answered was sent, ms, by generated names, the oldest first. */
-  readonly unanswered: Map<string, number>;
-  /** When a plugin service last answered, or the first request after a pause was sent, ms. */
-  heardAt: number;
+  /** Requests that no plugin service has answered. */
+  readonly window: RequestWindow;
   onRoom: PromiseWithResolvers<void> | undefined;
   /** Nobody hears answers any more: nothing waits for them. */
   forgotten: boolean;
@@ -33,13 +35,6 @@ const AT_ONCE = 64;
 const BURST = 16;
 /** Time after which the event loop has its turn, ms. */
 const SLICE_MS = 2;
-/**
- * Requests of one workflow that plugin services have not answered: what else it asks of them waits here rather than on the bus, where it
- * would stand before the requests of others. Enough to keep a plugin service busy that answers 20,000 a second within 50 ms.
- */
-const MOST_UNANSWERED = 1_000;
-/** After so long a request counts as answered, ms; a plugin service that has answered nothing for so long is not waited for. */
-const SILENT_MS = 5_000;
 /** Effects of a workflow that wait here before its graph begins no further nodes. */
 const MOST_WAITING = 1_000;
 const LOOK_EVERY_MS = 500;
@@ -54,6 +49,7 @@ export class Outbox {
   readonly #ready = new Set<Lane>();
   /** Lanes whose next effect waits for answers. */
   readonly #blocked = new Set<Lane>();
+  readonly #delays = new LeastDelays();
   #running = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -95,8 +91,7 @@ export class Outbox {
   answered(key: string, generatedName: string): void {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
-    lane.unanswered.delete(generatedName);
-    lane.heardAt = this.options.now();
+    lane.window.answered(generatedName, this.options.now());
     if (this.#blocked.delete(lane)) {
       this.#ready.add(lane);
       void this.#run();
@@ -122,7 +117,7 @@ export class Outbox {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
     lane.forgotten = true;
-    lane.unanswered.clear();
+    lane.window.clear();
     if (this.#blocked.delete(lane)) this.#ready.add(lane);
     void this.#run();
     this.#dropIdle(lane);
@@ -133,8 +128,7 @@ export class Outbox {
       key,
       waiting: [],
       next: 0,
-      unanswered: new Map(),
-      heardAt: this.options.now(),
+      window: new RequestWindow(this.#delays, this.options.now()),
       onRoom: undefined,
       forgotten: false,
     };
@@ -143,21 +137,14 @@ export class Outbox {
   }
 
   #dropIdle(lane: Lane): void {
-    if (lane.waiting.length === 0 && lane.unanswered.size === 0) this.#lanes.delete(lane.key);
+    if (lane.waiting.length === 0 && lane.window.isEmpty) this.#lanes.delete(lane.key);
   }
 
   /** Counts a request that plugin services answer; false when too many wait for their answers. */
-  #mayAsk({ unanswered, heardAt, forgotten }: Lane, { desired, generatedName }: TaskRequest): boolean {
+  #mayAsk({ key, window, forgotten }: Lane, { desired, generatedName, template }: TaskRequest): boolean {
     if (forgotten || (desired !== DesiredState.RUN && desired !== DesiredState.ABORT)) return true;
-    const now = this.options.now();
-    if (unanswered.size >= MOST_UNANSWERED && !unanswered.has(generatedName)) {
-      const [oldest] = unanswered;
-      if (oldest !== undefined && now - oldest[1] < SILENT_MS && now - heardAt < SILENT_MS) return false;
-      if (oldest !== undefined) unanswered.delete(oldest[0]);
-    }
-    unanswered.delete(generatedName);
-    unanswered.set(generatedName, now);
-    return true;
+    const { now, isShared } = this.options;
+    return window.admit({ generatedName, taskType: template?.type ?? "" }, { now: now(), shared: isShared(key) });
   }
 
   async #run(): Promise<void> {
