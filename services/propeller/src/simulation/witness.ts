@@ -129,6 +129,8 @@ export class Witness {
       () =>
         `tell ${event.case === "node" ? `${event.value.id?.nodeId ?? ""} ${event.value.phase}` : `${event.case} ${event.case === "notice" ? event.value.reason : (event.value?.phase ?? 0)}`}`,
     );
+    if (event.case === "node" && event.value.outputResult.case === "error" && event.value.outputResult.value.code === UNBOUND)
+      this.violate("inputsThere", event.value.outputResult.value.message);
     if (event.case !== "workflow" || !TERMINAL.has(event.value.phase)) return;
     this.#terminalTold.add(event.value.phase);
     const durable = workflowEventPhase(this.#last()?.status.phase ?? 0);
@@ -189,6 +191,9 @@ export class Witness {
     this.world.note(this.root ? text : () => `${this.name}: ${text()}`);
   }
 }
+
+/** Code of the error of a node whose inputs cannot be bound. */
+const UNBOUND = "BindingResolutionFailure";
 
 const TERMINAL: ReadonlySet<number> = new Set([
   WorkflowExecution_Phase.SUCCEEDED,

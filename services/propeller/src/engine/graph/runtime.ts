@@ -109,7 +109,6 @@ export interface RequestState {
 export interface PendingOutputs {
   /** Kept by value too, where it fits; undefined when they are known by their place only. */
   readonly value: LiteralMap | undefined;
-  readonly tellOutputs: boolean;
   readonly deckUri: string;
   readonly uri: string;
 }

@@ -185,7 +185,7 @@ export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): vo
 function sleep(walk: Walk, node: RuntimeNode, durationMs: number): void {
   if (node.status.phase !== NodePhase.Running) running(walk, node, { gateNodeStatus: { phase: 1 } });
   node.sleepsUntil = (node.attemptStartedAt ?? walk.now) + durationMs;
-  if (node.sleepsUntil <= walk.now) succeed(walk, node, { outputs: undefined, tellOutputs: false });
+  if (node.sleepsUntil <= walk.now) succeed(walk, node, { outputs: undefined });
   else arm(walk, node);
 }
 

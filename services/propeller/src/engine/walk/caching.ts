@@ -279,7 +279,7 @@ function takeHit(walk: Walk, node: RuntimeNode, { cache, hit }: { readonly cache
   cache.key = hit.key;
   walk.count("cacheHit");
   const outputs = { value: hit.outputs, uri: outputsUri(node.attemptDir) };
-  return { kind: "hit", success: { kind: "succeed", outputs, tellOutputs: true } };
+  return { kind: "hit", success: { kind: "succeed", outputs } };
 }
 
 /** Whether the node waits and nothing was asked of a plugin service for its present attempt. */

@@ -27,15 +27,15 @@ export function landAtOnce(walk: Walk, node: RuntimeNode, pending: PendingOutput
   const unwritten = walk.writes.get(pending.uri)?.literals;
   if (unwritten === undefined) tell(walk, node, pending);
   else {
-    const { uri, tellOutputs, deckUri } = pending;
-    succeed(walk, node, { outputs: { value: unwritten, uri }, tellOutputs, deckUri });
+    const { uri, deckUri } = pending;
+    succeed(walk, node, { outputs: { value: unwritten, uri }, deckUri });
   }
   if (node.unconfirmed) stopFollowers(walk, node);
 }
 
-function tell(walk: Walk, node: RuntimeNode, { value, uri, tellOutputs, deckUri }: PendingOutputs): void {
+function tell(walk: Walk, node: RuntimeNode, { value, uri, deckUri }: PendingOutputs): void {
   // An array need not read what was just written.
   if (node.scope.array !== undefined) node.outputs = value;
   const kept = value !== undefined && fitsInline(walk, sizeOf(value)) ? value : undefined;
-  succeed(walk, node, { outputs: { value: kept, uri }, tellOutputs, deckUri });
+  succeed(walk, node, { outputs: { value: kept, uri }, deckUri });
 }

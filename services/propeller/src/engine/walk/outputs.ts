@@ -157,6 +157,12 @@ export function retainOutputs(walk: Walk, node: RuntimeNode, outputs: NodeOutput
   return { outputs: Buffer.from(bytes).toString("base64") };
 }
 
+/** Reports whether others take the node's outputs: consumers, or consumers of the branch or array that passes them on. */
+export function isBound({ consumers, branch, scope }: RuntimeNode): boolean {
+  const above = branch ?? (scope.array === undefined ? undefined : scope.owner);
+  return consumers > 0 || (above !== undefined && isBound(above));
+}
+
 /** Whether admin records the node's outputs as its own. */
 function isRecorded(node: RuntimeNode): boolean {
   const { kind } = node.model.target;
@@ -209,8 +215,9 @@ function release(walk: Walk, node: RuntimeNode): number {
   return bytes;
 }
 
-/** Outputs that the status holds by value, to be told again. */
-export function keptOutputs(node: RuntimeNode): LiteralMap | undefined {
+/** Outputs that are known by value at any time, to be told again. */
+export function keptOutputs(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
+  if (node.id === START_NODE) return graphInputs(walk, node.scope);
   return node.outputs ?? (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs));
 }
 
