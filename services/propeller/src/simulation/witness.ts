@@ -1,5 +1,6 @@
 import { isTerminalTaskEvent, isTerminalWorkflow, workflowEventPhase } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { NodeExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { DesiredState, type TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { Effect } from "../engine/types.js";
@@ -121,7 +122,7 @@ export class Witness {
     if (effect.kind !== "publish") return;
     this.#complete.take(effect.event);
     this.world.shared.takeEvent(effect.event, this.root);
-    if (this.root) this.world.options.onEvent?.(effect.event);
+    if (this.root) this.world.options.onEvent?.(effect.event, this.world.blobs);
     const { event } = effect.event;
     const wrong = this.#maps.wrong(effect.event, outputOf);
     if (wrong !== undefined) this.violate("arraysInBounds", wrong);
@@ -129,8 +130,7 @@ export class Witness {
       () =>
         `tell ${event.case === "node" ? `${event.value.id?.nodeId ?? ""} ${event.value.phase}` : `${event.case} ${event.case === "notice" ? event.value.reason : (event.value?.phase ?? 0)}`}`,
     );
-    if (event.case === "node" && event.value.outputResult.case === "error" && event.value.outputResult.value.code === UNBOUND)
-      this.violate("inputsThere", event.value.outputResult.value.message);
+    if (event.case === "node") this.#bound(event.value);
     if (event.case !== "workflow" || !TERMINAL.has(event.value.phase)) return;
     this.#terminalTold.add(event.value.phase);
     const durable = workflowEventPhase(this.#last()?.status.phase ?? 0);
@@ -140,6 +140,13 @@ export class Witness {
         `told ${WorkflowExecution_Phase[event.value.phase]} while the resource says ${WorkflowExecution_Phase[durable]}`,
       );
     }
+  }
+
+  /** Items of lists, and outputs that a node does not give, may be missing: workflows are random. */
+  #bound({ outputResult }: NodeExecutionEvent): void {
+    if (outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
+    const { message } = outputResult.value;
+    if (/not found at|node \[start-node\]/.test(message)) this.violate("inputsThere", message);
   }
 
   podStarts(pod: Pod, others: readonly Pod[]): void {
@@ -191,9 +198,6 @@ export class Witness {
     this.world.note(this.root ? text : () => `${this.name}: ${text()}`);
   }
 }
-
-/** Code of the error of a node whose inputs cannot be bound. */
-const UNBOUND = "BindingResolutionFailure";
 
 const TERMINAL: ReadonlySet<number> = new Set([
   WorkflowExecution_Phase.SUCCEEDED,

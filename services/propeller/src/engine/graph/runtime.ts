@@ -111,6 +111,8 @@ export interface PendingOutputs {
   readonly value: LiteralMap | undefined;
   readonly deckUri: string;
   readonly uri: string;
+  /** They stand at `uri`, once the node's `writes` are done. Else they stand nowhere but here. */
+  readonly stored: boolean;
 }
 
 /** A node of a running workflow. Its status is replaced, never changed, so that what was written can be compared. */

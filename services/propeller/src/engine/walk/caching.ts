@@ -201,6 +201,8 @@ export function putOutputs(
   const { cache } = node;
   const config = walk.config.cache;
   if (node.recovered !== undefined || cache === undefined || config === undefined || !isCached(walk, node)) return "done";
+  // It was tried before the outputs were written.
+  if (cache.status === CatalogCacheStatus.CACHE_POPULATED || cache.status === CatalogCacheStatus.CACHE_PUT_FAILURE) return "done";
   const answer = ask(walk, node, {
     kind: "catalogPut",
     call: cache.plan.call,

@@ -166,7 +166,7 @@ export function collapse(walk: Walk, node: RuntimeNode, inner: Scope): void {
   }
   walk.blobs.release(node);
   const own = outputsUri(node.attemptDir);
-  node.pendingOutputs = { deckUri: node.deckUri, uri: own, value };
+  node.pendingOutputs = { deckUri: node.deckUri, uri: own, value, stored: true };
   node.writes = new Set([own]);
   walk.writeBlob(node, own, value);
 }

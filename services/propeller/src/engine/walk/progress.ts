@@ -29,7 +29,7 @@ export function succeedWithOutputs(
     succeed(walk, node, { outputs });
     return;
   }
-  node.pendingOutputs = { value: undefined, deckUri: "", uri: outputsUri(node.attemptDir) };
+  node.pendingOutputs = { value: undefined, deckUri: "", uri: outputsUri(node.attemptDir), stored: true };
   node.writes = new Set([node.pendingOutputs.uri]);
   walk.writeBlob(node, node.pendingOutputs.uri, value);
 }
