@@ -1,5 +1,5 @@
 import { isTerminalTaskEvent, isTerminalWorkflow, workflowEventPhase } from "@flyte-ts/domain";
-import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { NodeExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { DesiredState, type TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
@@ -39,6 +39,8 @@ export class Witness {
   readonly #terminalTold = new Set<number>();
   readonly #maps = new MapOutputs();
   readonly #complete = new CompleteEnds();
+  /** Nodes were told to be left out, after a failure. */
+  #leavesOut = false;
   #parts: Seen | undefined;
 
   constructor(
@@ -142,9 +144,10 @@ export class Witness {
     }
   }
 
-  /** Items of lists, and outputs that a node does not give, may be missing: workflows are random. */
-  #bound({ outputResult }: NodeExecutionEvent): void {
-    if (outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
+  /** Items of lists, and outputs that a node does not give, may be missing: workflows are random. So may those of a branch whose arm was left out. */
+  #bound({ phase, outputResult }: NodeExecutionEvent): void {
+    this.#leavesOut ||= phase === NodeExecution_Phase.SKIPPED;
+    if (this.#leavesOut || outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
     const { message } = outputResult.value;
     if (/not found at|node \[start-node\]/.test(message)) this.violate("inputsThere", message);
   }
