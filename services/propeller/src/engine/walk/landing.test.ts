@@ -50,3 +50,27 @@ test("small outputs that are being cached when everything is stopped stay in the
   expect(driver.takeTold()).toContain("n0 SUCCEEDED");
   expect(driver.resource.status.nodeStatus?.["n0"]).toMatchObject({ phase: 5, outputs: IN_STATUS });
 });
+
+test("after a restart a sub-workflow whose end was written before its own gives the outputs of its end", () => {
+  const config = { inlineBudget: 20 };
+  const driver = Driver.of(
+    {
+      main: { nodes: { n0: { kind: "sub", graph: "g" }, n1: { kind: "task", inputs: { a: "n0.o0" } } } },
+      graphs: { g: { nodes: { n0: { kind: "task" }, n1: { kind: "task", inputs: { a: "n0.o0" } } }, outputs: { o0: "n1.o0" } } },
+    },
+    config,
+  );
+  driver.reply("n0/n0", "SUCCEEDED", { outputs: OTHER });
+  driver.reply("n0/n1", "SUCCEEDED", { outputs: CACHED });
+  const [inner = ""] = driver.writes.splice(0);
+  driver.observe({ kind: "outputsWritten", uri: inner });
+  driver.observe({ kind: "outputsRead", uri: inner, result: { kind: "value", value: CACHED } });
+  // There is room for the outputs of the end node by value, and none for those of the sub-workflow beside them.
+  expect(driver.resource.status.nodeStatus?.["n0"]?.subNodeStatus?.["end-node"]).toMatchObject({ phase: 5, outputs: IN_STATUS });
+  expect(driver.writes).toEqual([OUTPUTS]);
+  const next = driver.reread(config);
+  next.observe({ kind: "load" });
+  expect(next.writes).toEqual([OUTPUTS]);
+  next.observe({ kind: "outputsWritten", uri: OUTPUTS });
+  expect(next.reads).toEqual([OUTPUTS]);
+});
