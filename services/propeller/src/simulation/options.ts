@@ -22,6 +22,7 @@ export type PlantedBug =
   | "forgetsChildren"
   | "forgetsOutputs"
   | "forgetsBelow"
+  | "forgetsItems"
   | "crowdsArrays";
 
 export interface SimulationOptions {

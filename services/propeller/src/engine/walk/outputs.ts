@@ -35,7 +35,7 @@ function boundBy(node: RuntimeNode): RuntimeNode {
 /** Inputs of a node as far as they are known now. */
 function bind(walk: Walk, node: RuntimeNode): BoundInputs {
   const { array, owner } = node.scope;
-  if (array !== undefined && owner !== undefined) {
+  if (array !== undefined && owner !== undefined && !walk.forgetsItems) {
     const all = boundOnce(walk, owner);
     return "literals" in all ? { literals: ownInputs(node, all.literals) } : all;
   }
