@@ -111,8 +111,7 @@ export class Former {
     if (inputs !== undefined && (node.inputs === undefined || !sameLiterals(inputs, node.inputs)))
       return `${id} is recovered with other inputs`;
     const given = (this.#forgotten.get(id) === true ? undefined : node.outputs) ?? create(LiteralMapSchema);
-    if (outputs !== undefined && !sameLiterals(outputs, given))
-      return `${id} is recovered with other outputs`;
+    if (outputs !== undefined && !sameLiterals(outputs, given)) return `${id} is recovered with other outputs`;
     return undefined;
   }
 }

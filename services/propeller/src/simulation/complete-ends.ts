@@ -66,7 +66,8 @@ function factsOf({ event, outputs }: ToldEnd): Readonly<Record<string, unknown>>
   return {
     phase,
     // Those of a start node are the inputs of its graph, which may have to be read first.
-    outputs: outputs === undefined || specNodeId === START_NODE ? undefined : Buffer.from(toBinary(LiteralMapSchema, outputs)).toString("base64"),
+    outputs:
+      outputs === undefined || specNodeId === START_NODE ? undefined : Buffer.from(toBinary(LiteralMapSchema, outputs)).toString("base64"),
     "address of outputs": outputResult.case === "outputUri" ? outputResult.value : undefined,
     error: outputResult.case === "error" ? outputResult.value.code : undefined,
     deck: deckUri,

@@ -22,7 +22,8 @@ export function inputsOf(walk: Walk, node: RuntimeNode, waiter = node): NodeInpu
   if ("literals" in bound) return { kind: "ready", inputs: bound.literals };
   const source = boundBy(node);
   if ("error" in bound) return { kind: "error", error: bindingError(source, bound.error.message) };
-  const wanted = "offloaded" in bound ? wantLiterals(walk, waiter, bound.offloaded) : wantOutputs(walk, waiter, bound.missing, source.scope);
+  const wanted =
+    "offloaded" in bound ? wantLiterals(walk, waiter, bound.offloaded) : wantOutputs(walk, waiter, bound.missing, source.scope);
   return wanted ?? { kind: "waiting" };
 }
 

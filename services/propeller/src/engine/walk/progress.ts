@@ -19,11 +19,7 @@ export function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode
 }
 
 /** Outputs that no status can hold are written first. */
-export function succeedWithOutputs(
-  walk: Walk,
-  node: RuntimeNode,
-  { outputs }: Extract<NodeDecision, { kind: "succeed" }>,
-): void {
+export function succeedWithOutputs(walk: Walk, node: RuntimeNode, { outputs }: Extract<NodeDecision, { kind: "succeed" }>): void {
   const value = outputs?.value;
   if (value === undefined || node.id === START_NODE || fitsInline(walk, sizeOf(value))) {
     succeed(walk, node, { outputs });
