@@ -102,3 +102,10 @@ test("the end of a node that started an execution names it", () => {
     value: { executionId: { project: "p", domain: "d", name: "child" } },
   });
 });
+
+test("a node that succeeded after a failed attempt has no error", () => {
+  const nodes = resourceNodes({ n0: { phase: 5, attempts: 1, outputs: "CgA=", error: { code: "C", message: "m" } } }, {});
+  const end = endOfNode(nodes.get("n0") as ResourceNode, { settled: "why", now: 0n, project: "p", domain: "d" });
+  expect(end.error).toBeUndefined();
+  expect(end.outputs).toEqual(new Uint8Array([10, 0]));
+});

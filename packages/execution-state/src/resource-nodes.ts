@@ -108,13 +108,15 @@ export interface EndOfNodeOptions {
 export function endOfNode(node: ResourceNode, { settled, now, project, domain }: EndOfNodeOptions): NodeFact {
   const { status, specNodeId, parent, attemptDir } = node;
   const occurredAt = statusTime(status.stoppedAt) ?? now;
+  const phase = nodeEventPhase(status.phase);
   return {
-    phase: nodeEventPhase(status.phase),
+    phase,
     occurredAt,
     reportedAt: occurredAt,
     startedAt: statusTime(status.startedAt),
     settled,
-    error: status.error && statusError(status.error),
+    // The status of a node that succeeded holds the error of an earlier attempt, as Go Flyte's does.
+    error: status.error && isFailedNodeEvent(phase) ? statusError(status.error) : undefined,
     outputUri: status.outputUri,
     outputs: status.outputs === undefined ? undefined : decodeBase64(status.outputs),
     inputUri: "",
@@ -130,6 +132,10 @@ export function endOfNode(node: ResourceNode, { settled, now, project, domain }:
     isDynamic: false,
     isArray: status.arrayNodeStatus !== undefined,
   };
+}
+
+function isFailedNodeEvent(phase: NodeExecution_Phase): boolean {
+  return phase === NodeExecution_Phase.FAILED || phase === NodeExecution_Phase.TIMED_OUT;
 }
 
 function deckOf({ deckUri = "" }: NodeStatus, attemptDir: string | undefined): string {

@@ -52,6 +52,7 @@ function walkOf({ workflow, config, now, testing }: RunInput): Walk {
   walk.crowdsArrays = testing?.crowdsArrays ?? false;
   walk.forgetsOutputs = testing?.forgetsOutputs ?? false;
   walk.forgetsBelow = testing?.forgetsBelow ?? false;
+  walk.forgetsItems = testing?.forgetsItems ?? false;
   walk.blobs = new BlobReads(config.blobRetry, config.random);
   restore(walk, workflow.status);
   return walk;

@@ -174,5 +174,6 @@ export interface RunInput {
     readonly crowdsArrays?: boolean;
     readonly forgetsOutputs?: boolean;
     readonly forgetsBelow?: boolean;
+    readonly forgetsItems?: boolean;
   };
 }

@@ -3,7 +3,7 @@ import { cachedCall, literalsEqual } from "@flyte-ts/domain";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { IdentifierSchema, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { FormerNode } from "../engine/recovery/questions.js";
@@ -56,18 +56,23 @@ export function cacheLie({ event, outputs }: ExecutionEvent, catalog: Catalog, o
 export class Former {
   readonly #nodes = new Map<string, { inputs?: LiteralMap; outputs?: LiteralMap; succeeded: boolean }>();
   readonly #changed = new Map<string, boolean>();
+  /** Nodes whose outputs are not known any more. */
+  readonly #forgotten = new Map<string, boolean>();
 
   constructor(
     private readonly random: Random,
     private readonly bug: string | undefined,
   ) {}
 
-  take({ event, inputs, outputs }: ExecutionEvent): void {
+  /** @param blobs what stood in the blob store of the former run. */
+  take({ event, inputs, outputs }: ExecutionEvent, blobs: ReadonlyMap<string, LiteralMap>): void {
     if (event.case !== "node") return;
-    const id = event.value.id?.nodeId ?? "";
+    const { id: nodeId, phase, outputResult } = event.value;
+    const id = nodeId?.nodeId ?? "";
     const before = this.#nodes.get(id);
-    const succeeded = before?.succeeded === true || event.value.phase === NodeExecution_Phase.SUCCEEDED;
-    const given = { inputs: inputs ?? before?.inputs, outputs: outputs ?? before?.outputs };
+    const succeeded = before?.succeeded === true || phase === NodeExecution_Phase.SUCCEEDED;
+    const stored = outputResult.case === "outputUri" ? blobs.get(outputResult.value) : undefined;
+    const given = { inputs: inputs ?? before?.inputs, outputs: outputs ?? stored ?? before?.outputs };
     this.#nodes.set(id, {
       succeeded,
       ...(given.inputs === undefined ? {} : { inputs: given.inputs }),
@@ -80,11 +85,13 @@ export class Former {
     if (node === undefined) return undefined;
     const changed = this.#changed.get(id) ?? this.random.chance(0.3);
     this.#changed.set(id, changed);
+    const forgotten = this.#forgotten.get(id) ?? this.random.chance(0.2);
+    this.#forgotten.set(id, forgotten);
     const task = create(IdentifierSchema, { resourceType: ResourceType.TASK, project: "p", domain: "d", name: "other", version: "v0" });
     return {
       succeeded: node.succeeded,
       inputs: node.inputs,
-      outputs: node.outputs,
+      outputs: forgotten ? undefined : node.outputs,
       tasks: changed && this.bug !== "forgetsTasks" ? [task] : [],
       checkpointUri: "",
       deckUri: "",
@@ -103,8 +110,8 @@ export class Former {
     if (this.#changed.get(id) === true) return `${id} is recovered and ran another task before`;
     if (inputs !== undefined && (node.inputs === undefined || !sameLiterals(inputs, node.inputs)))
       return `${id} is recovered with other inputs`;
-    if (outputs !== undefined && (node.outputs === undefined || !sameLiterals(outputs, node.outputs)))
-      return `${id} is recovered with other outputs`;
+    const given = (this.#forgotten.get(id) === true ? undefined : node.outputs) ?? create(LiteralMapSchema);
+    if (outputs !== undefined && !sameLiterals(outputs, given)) return `${id} is recovered with other outputs`;
     return undefined;
   }
 }

@@ -18,6 +18,8 @@ interface ToldEnd {
 export class CompleteEnds {
   /** By unique id, as told first. */
   readonly #told = new Map<string, ToldEnd>();
+  /** Facts of ends that were told otherwise when they were told again. */
+  readonly #changed = new Set<string>();
   #missing: readonly string[] = [];
 
   take({ event, outputs }: ExecutionEvent): void {
@@ -26,7 +28,10 @@ export class CompleteEnds {
     const nodeId = id?.nodeId ?? "";
     // Aborts and arms that were not taken stand in no status; both follow from the end of what they are in.
     if (!isTerminalNodeEvent(phase) || phase === NodeExecution_Phase.ABORTED || phase === NodeExecution_Phase.SKIPPED) return;
-    if (!this.#told.has(nodeId)) this.#told.set(nodeId, { event: event.value, outputs });
+    const end: ToldEnd = { event: event.value, outputs };
+    const first = this.#told.get(nodeId);
+    if (first === undefined) this.#told.set(nodeId, end);
+    else for (const fact of differing(first, end)) this.#changed.add(`the same ${fact} of node ${nodeId} as was told at first`);
   }
 
   /** The status is the resource's when the workflow has ended and before admin has said that it has the end. */
@@ -45,8 +50,32 @@ export class CompleteEnds {
 
   /** What could not be told from the resource. */
   get missing(): readonly string[] {
-    return this.#missing;
+    return [...this.#missing, ...this.#changed];
   }
+}
+
+/** Facts in which an end that is told again differs from what was told at first: whichever arrives is recorded. */
+function differing(first: ToldEnd, again: ToldEnd): string[] {
+  const [one, other] = [factsOf(first), factsOf(again)];
+  return Object.keys(one).filter((fact) => one[fact] !== other[fact]);
+}
+
+function factsOf({ event, outputs }: ToldEnd): Readonly<Record<string, unknown>> {
+  const { phase, outputResult, specNodeId, targetMetadata, deckUri } = event;
+  const task = targetMetadata.case === "taskNodeMetadata" ? targetMetadata.value : undefined;
+  return {
+    phase,
+    // Those of a start node are the inputs of its graph, which may have to be read first.
+    outputs:
+      outputs === undefined || specNodeId === START_NODE ? undefined : Buffer.from(toBinary(LiteralMapSchema, outputs)).toString("base64"),
+    "address of outputs": outputResult.case === "outputUri" ? outputResult.value : undefined,
+    error: outputResult.case === "error" ? outputResult.value.code : undefined,
+    deck: deckUri,
+    child: targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId?.name : undefined,
+    "cache status": task?.cacheStatus ?? CatalogCacheStatus.CACHE_DISABLED,
+    // That of an attempt that failed is told once: it is a hint for whoever recovers the execution.
+    checkpoint: outputResult.case === "error" ? undefined : task?.checkpointUri,
+  };
 }
 
 interface Known {

@@ -145,6 +145,7 @@ export class Execution implements ServedExecution {
           crowdsArrays: options.bug === "crowdsArrays",
           forgetsOutputs: options.bug === "forgetsOutputs",
           forgetsBelow: options.bug === "forgetsBelow",
+          forgetsItems: options.bug === "forgetsItems",
         },
         fabricate: (request) => answer(request, "ABORTED", { now: schedule.now }),
       });
@@ -291,6 +292,7 @@ function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
     case "crowdsArrays":
     case "forgetsOutputs":
     case "forgetsBelow":
+    case "forgetsItems":
     case "pretendsStopped":
     case "ignoresItsLease":
     case "takesUpNothing":

@@ -31,6 +31,8 @@ export type Invariant =
   | "nothingLost"
   /** The resource and the blob store alone tell the whole end of the execution and of each of its nodes, until admin says that it has the end. */
   | "endsComplete"
+  /** Each node finds what it binds, whatever was lost before: whatever ended well has given what it gives. */
+  | "inputsThere"
   /** Of equal serialised calls one computes at a time, unless its reservation ran out. */
   | "oneComputes"
   /** What is told to come from the cache, or to be in it, is there. */

@@ -1,5 +1,6 @@
 import type { WorkflowSpec } from "./build/workflow.js";
 import type { Faults } from "./world/faults.js";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import type { CatalogBug } from "./world/catalog.js";
 import type { ServiceBug } from "./world/admin-service.js";
@@ -21,6 +22,7 @@ export type PlantedBug =
   | "forgetsChildren"
   | "forgetsOutputs"
   | "forgetsBelow"
+  | "forgetsItems"
   | "crowdsArrays";
 
 export interface SimulationOptions {
@@ -36,8 +38,8 @@ export interface SimulationOptions {
   readonly announced?: boolean;
   /** Whether the world may have a cache and a former execution. */
   readonly plain?: boolean;
-  /** Told of every event of the first execution. */
-  readonly onEvent?: (event: ExecutionEvent) => void;
+  /** Told of every event of the first execution, with what stands in the blob store then. */
+  readonly onEvent?: (event: ExecutionEvent, blobs: ReadonlyMap<string, LiteralMap>) => void;
   /** Collect what happens, as text. */
   readonly trace?: boolean;
 }

@@ -49,6 +49,7 @@ const PLANTED: readonly (Omit<SimulationOptions, "seed" | "bug"> & { readonly in
   { invariant: "arraysInBounds", bug: "crowdsArrays" },
   { invariant: "endsComplete", bug: "forgetsOutputs" },
   { invariant: "endsComplete", bug: "forgetsBelow" },
+  { invariant: "inputsThere", bug: "forgetsItems" },
   { invariant: "noOrphans", bug: "pretendsStopped" },
   { invariant: "oneComputes", bug: "grantsTwice", workflow: EQUAL },
   { invariant: "cacheIsTrue", bug: "mixesUp", workflow: EQUAL },

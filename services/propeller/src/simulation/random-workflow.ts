@@ -67,9 +67,10 @@ function randomGraph(random: Random, { graphs, launchPlans, dynamics, nodes, clo
   const chained = random.next();
   for (let i = 0; i < nodes; i++) {
     const ids = Object.keys(made);
+    const giving = givers(made);
     const source = (): Source => {
-      if (ids.length === 0 || random.chance(0.2)) return closed ? random.int(10) : ".a";
-      const id = random.chance(chained) ? (ids.at(-1) ?? "") : random.pick(ids);
+      if (giving.length === 0 || random.chance(0.2)) return closed ? random.int(10) : ".a";
+      const id = random.chance(chained) ? (giving.at(-1) ?? "") : random.pick(giving);
       const list = made[id]?.kind === "array" && random.chance(0.8);
       return `${id}.o0${list ? "[0]" : ""}`;
     };
@@ -81,13 +82,18 @@ function randomGraph(random: Random, { graphs, launchPlans, dynamics, nodes, clo
       after: ids.length > 0 && random.chance(0.2) ? [random.pick(ids)] : [],
     });
   }
-  const last = Object.keys(made).at(-1) ?? "";
+  const last = givers(made).at(-1);
   return {
     nodes: made,
-    outputs: { o0: `${last}.o0` },
+    outputs: { o0: last === undefined ? 0 : `${last}.o0` },
     finishExecutable: random.chance(0.3),
     ...(!closed && random.chance(0.3) ? { onFailure: failureNode(random, graphs) } : {}),
   };
+}
+
+/** Ids of the nodes that give outputs: the compiler refuses bindings to others. */
+function givers(nodes: Readonly<Record<string, NodeSpec>>): string[] {
+  return Object.keys(nodes).filter((id) => nodes[id]?.kind !== "sleep");
 }
 
 function failureNode(random: Random, graphs: readonly string[]): NodeSpec {

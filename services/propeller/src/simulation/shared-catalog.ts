@@ -58,9 +58,9 @@ export class CacheAndFormer {
   }
 
   /** The workflow as this world runs it; `run` runs it once before, for what there is to recover. */
-  workflow(spec: WorkflowSpec, run: (onEvent: (event: ExecutionEvent) => void) => void): WorkflowSpec {
+  workflow(spec: WorkflowSpec, run: (onEvent: NonNullable<SimulationOptions["onEvent"]>) => void): WorkflowSpec {
     const former = this.#former;
-    if (former !== undefined) run((event) => former.take(event));
+    if (former !== undefined) run((event, blobs) => former.take(event, blobs));
     const cached = this.#catalog === undefined ? spec : { ...withCaches(spec, this.#random), overwriteCache: this.#overwrites };
     return former === undefined ? cached : { ...cached, recovers: "former" };
   }

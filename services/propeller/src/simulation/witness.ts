@@ -1,5 +1,6 @@
 import { isTerminalTaskEvent, isTerminalWorkflow, workflowEventPhase } from "@flyte-ts/domain";
-import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import type { NodeExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { DesiredState, type TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { Effect } from "../engine/types.js";
@@ -38,6 +39,8 @@ export class Witness {
   readonly #terminalTold = new Set<number>();
   readonly #maps = new MapOutputs();
   readonly #complete = new CompleteEnds();
+  /** Nodes were told to be left out, after a failure. */
+  #leavesOut = false;
   #parts: Seen | undefined;
 
   constructor(
@@ -121,7 +124,7 @@ export class Witness {
     if (effect.kind !== "publish") return;
     this.#complete.take(effect.event);
     this.world.shared.takeEvent(effect.event, this.root);
-    if (this.root) this.world.options.onEvent?.(effect.event);
+    if (this.root) this.world.options.onEvent?.(effect.event, this.world.blobs);
     const { event } = effect.event;
     const wrong = this.#maps.wrong(effect.event, outputOf);
     if (wrong !== undefined) this.violate("arraysInBounds", wrong);
@@ -129,6 +132,7 @@ export class Witness {
       () =>
         `tell ${event.case === "node" ? `${event.value.id?.nodeId ?? ""} ${event.value.phase}` : `${event.case} ${event.case === "notice" ? event.value.reason : (event.value?.phase ?? 0)}`}`,
     );
+    if (event.case === "node") this.#bound(event.value);
     if (event.case !== "workflow" || !TERMINAL.has(event.value.phase)) return;
     this.#terminalTold.add(event.value.phase);
     const durable = workflowEventPhase(this.#last()?.status.phase ?? 0);
@@ -138,6 +142,14 @@ export class Witness {
         `told ${WorkflowExecution_Phase[event.value.phase]} while the resource says ${WorkflowExecution_Phase[durable]}`,
       );
     }
+  }
+
+  /** Items of lists, and outputs that a node does not give, may be missing: workflows are random. So may those of a branch whose arm was left out. */
+  #bound({ phase, outputResult }: NodeExecutionEvent): void {
+    this.#leavesOut ||= phase === NodeExecution_Phase.SKIPPED;
+    if (this.#leavesOut || outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
+    const { message } = outputResult.value;
+    if (/not found at|node \[start-node\]/.test(message)) this.violate("inputsThere", message);
   }
 
   podStarts(pod: Pod, others: readonly Pod[]): void {

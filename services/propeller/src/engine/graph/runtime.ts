@@ -109,9 +109,10 @@ export interface RequestState {
 export interface PendingOutputs {
   /** Kept by value too, where it fits; undefined when they are known by their place only. */
   readonly value: LiteralMap | undefined;
-  readonly tellOutputs: boolean;
   readonly deckUri: string;
   readonly uri: string;
+  /** They stand at `uri`, once the node's `writes` are done. Else they stand nowhere but here. */
+  readonly stored: boolean;
 }
 
 /** A node of a running workflow. Its status is replaced, never changed, so that what was written can be compared. */

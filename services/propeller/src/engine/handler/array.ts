@@ -24,7 +24,7 @@ export function beginArray(node: RuntimeNode, { array, subNode }: ArrayTarget, i
 export function arraySucceeded(node: RuntimeNode, items: readonly (LiteralMap | undefined)[]): NodeDecision {
   const { target } = node.model;
   const names = target.kind === "array" ? outputNames(target.subNode, node.scope.definitions) : [];
-  return { kind: "succeed", outputs: { value: gatherOutputs(names, items), uri: outputsUri(node.attemptDir) }, tellOutputs: true };
+  return { kind: "succeed", outputs: { value: gatherOutputs(names, items), uri: outputsUri(node.attemptDir) } };
 }
 
 /** As far as they are known without a run. */

@@ -6,6 +6,7 @@ import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 import { failureOf } from "../failure/timed-out.js";
+import { promisesNothing } from "./task.js";
 
 /** The first arm whose condition holds, else the last resort, else the author's error. */
 export function chooseArm(branch: BranchModel, inputs: LiteralMap): NodeDecision {
@@ -37,15 +38,7 @@ export function armEnded(branch: RuntimeNode, arm: RuntimeNode): NodeDecision {
   return {
     kind: "succeed",
     outputs: { value, uri: value === undefined && arm.succeeded ? (arm.status.outputUri ?? outputsUri(arm.attemptDir)) : own },
-    tellOutputs: true,
   };
-}
-
-/** A task without outputs: there is nothing to be had where its outputs would stand. */
-function promisesNothing({ model, scope }: RuntimeNode): boolean {
-  if (model.target.kind !== "task") return false;
-  const promised = scope.definitions.tasks.get(model.target.task)?.interface;
-  return promised !== undefined && Object.keys(promised.outputs?.variables ?? {}).length === 0;
 }
 
 function userError(code: string, message: string): NodeDecision {

@@ -15,7 +15,7 @@ export type NodeDecision =
   /** Have the plugin service run an attempt. */
   | { readonly kind: "request" }
   /** `outputs` is undefined for a node that names none. */
-  | { readonly kind: "succeed"; readonly outputs: NodeOutputs | undefined; readonly tellOutputs: boolean }
+  | { readonly kind: "succeed"; readonly outputs: NodeOutputs | undefined }
   | { readonly kind: "fail"; readonly error: ExecutionErrorJson }
   /** Let one arm run and skip the others. */
   | { readonly kind: "take"; readonly arm: string; readonly skipped: readonly string[] }

@@ -7,5 +7,5 @@ import type { NodeDecision } from "./decision.js";
 export function collectOutputs(node: RuntimeNode, inputs: LiteralMap): NodeDecision {
   // Inputs too large for messages stand in the blob store already.
   const outputs = node.inputsWritten ? { value: undefined, uri: node.inputsUri } : { value: inputs, uri: outputsUri(node.attemptDir) };
-  return { kind: "succeed", outputs, tellOutputs: false };
+  return { kind: "succeed", outputs };
 }

@@ -31,14 +31,14 @@ export function signalGiven(node: RuntimeNode, { condition }: GateNode, value: L
   const uri = outputsUri(node.attemptDir);
   if (condition.case === "signal") {
     const outputs = create(LiteralMapSchema, { literals: { [condition.value.outputVariableName]: value } });
-    return { kind: "succeed", outputs: { value: outputs, uri }, tellOutputs: true };
+    return { kind: "succeed", outputs: { value: outputs, uri } };
   }
   const approved = booleanOf(value);
   if (approved === undefined) {
     const message = "received a non-boolean approve signal value";
     return { kind: "fail", error: { code: "RuntimeExecutionError", kind: "UNKNOWN", message } };
   }
-  if (approved) return { kind: "succeed", outputs: { value: node.inputs, uri }, tellOutputs: true };
+  if (approved) return { kind: "succeed", outputs: { value: node.inputs, uri } };
   const message = "received a reject signal to disapprove the node input values";
   return { kind: "fail", error: { code: "ReceivedRejectSignal", kind: "USER", message } };
 }

@@ -23,7 +23,6 @@ export function childEnded(node: RuntimeNode, child: ChildExecution, name: strin
       return {
         kind: "succeed",
         outputs: { value: child.outputs ?? create(LiteralMapSchema), uri: outputsUri(node.attemptDir) },
-        tellOutputs: true,
       };
     case "failed":
       return { kind: "fail", error: child.error ?? { code: "LaunchPlanExecutionFailed", kind: "UNKNOWN", message: "Unknown Error" } };

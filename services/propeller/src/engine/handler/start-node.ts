@@ -5,5 +5,5 @@ import type { NodeDecision } from "./decision.js";
 
 /** The start node turns the graph's inputs into its outputs. */
 export function passInputs(node: RuntimeNode, graphInputs: LiteralMap | undefined): NodeDecision {
-  return { kind: "succeed", outputs: { value: graphInputs, uri: outputsUri(node.attemptDir) }, tellOutputs: true };
+  return { kind: "succeed", outputs: { value: graphInputs, uri: outputsUri(node.attemptDir) } };
 }

@@ -17,5 +17,5 @@ export function subWorkflowEnded(node: RuntimeNode, inner: Scope): NodeDecision 
   const end = inner.nodes.get(END_NODE);
   const value = end?.outputs;
   const uri = value === undefined && end !== undefined ? (end.status.outputUri ?? outputsUri(end.attemptDir)) : outputsUri(node.attemptDir);
-  return { kind: "succeed", outputs: { value, uri }, tellOutputs: inner.graph.outputBindings.length > 0 };
+  return { kind: "succeed", outputs: { value, uri } };
 }

@@ -3,13 +3,20 @@ import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { ExecutionErrorJson, TaskNodeStatus } from "@flyte-ts/workflow-crd";
 import { errorToJson } from "../failure/error-json.js";
-import type { Definitions } from "../graph/runtime.js";
+import type { Definitions, RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision, NodeOutputs } from "./decision.js";
 
 /** A task node begins with a request for its first attempt. */
 export function beginTask(task: string, definitions: Definitions): NodeDecision {
   if (definitions.tasks.has(task)) return { kind: "request" };
   return { kind: "fail", error: { code: "BadSpecificationError", kind: "SYSTEM", message: `failed to find task [${task}]` } };
+}
+
+/** The node is a task without outputs: there is nothing to be had where its outputs would stand. */
+export function promisesNothing({ model, scope }: RuntimeNode): boolean {
+  if (model.target.kind !== "task") return false;
+  const promised = scope.definitions.tasks.get(model.target.task)?.interface;
+  return promised !== undefined && Object.keys(promised.outputs?.variables ?? {}).length === 0;
 }
 
 /** What an event of the running attempt means. */

@@ -14,7 +14,7 @@ export interface FormerNode {
   readonly succeeded: boolean;
   /** Undefined when they are not known any more. */
   readonly inputs: LiteralMap | undefined;
-  /** Undefined when it gave none. */
+  /** Undefined when it gave none, or when they are not known any more. */
   readonly outputs: LiteralMap | undefined;
   /** Tasks that its attempts ran; none when it was recovered or cached itself. */
   readonly tasks: readonly Identifier[];

@@ -74,6 +74,7 @@ describe("a node of an execution that recovers another", () => {
     ["was never there", undefined],
     ["failed", { ...former, succeeded: false }],
     ["had other inputs", { ...former, inputs: numbers({ a: 8 }) }],
+    ["left outputs that others need and that are not known any more", { ...former, outputs: undefined }],
     ["had more inputs", { ...former, inputs: numbers({ a: 7, b: 1 }) }],
     ["had inputs that nobody knows any more", { ...former, inputs: undefined }],
     ["ran another version of the task", { ...former, tasks: [task("v0")] }],
@@ -114,6 +115,17 @@ describe("a node of an execution that recovers another", () => {
     const third = again.reread();
     third.observe({ kind: "load" });
     expect(third.asks.map(({ ask }) => (ask.kind === "readFormerNode" ? ask.id.nodeId : ask.kind))).toEqual(["n1"]);
+  });
+
+  it("tells the same after a restart when its former self gave no outputs", () => {
+    const d = Driver.of({ ...spec, main: { nodes: { n0: { kind: "task", inputs: { a: ".a" } }, n1: { kind: "sleep", ms: 1_000 } } } });
+    tell(d, "n0", { ...former, outputs: undefined, tasks: [] });
+    const again = d.reread();
+    again.observe({ kind: "load" });
+    const [first, second] = [eventOf(d, "n0"), eventOf(again, "n0")];
+    expect(first.told?.outputs).toEqual(numbers({}));
+    expect(second.told?.outputs).toEqual(numbers({}));
+    expect(second.node).toMatchObject({ outputResult: first.node?.outputResult, targetMetadata: first.node?.targetMetadata });
   });
 
   it("looks back before it looks into the cache", () => {

@@ -18,15 +18,19 @@ export interface Present {
   readonly inputs: LiteralMap;
   /** Undefined for nodes that run no task. */
   readonly task: Identifier | undefined;
+  /** Others take its outputs. */
+  readonly isBound: boolean;
 }
 
 /**
  * Whether the former outputs stand for the node's: it succeeded, with the same inputs
  * and the same version of the same task. Go Flyte looks at the success alone, and
- * gives outputs that belong to other inputs where an execution went another way.
+ * gives outputs that belong to other inputs where an execution went another way. Outputs
+ * that others need and that are not known any more stand for nothing: every recovery would fail for them.
  */
-export function isReusable(former: FormerNode, { inputs, task }: Present): boolean {
+export function isReusable(former: FormerNode, { inputs, task, isBound }: Present): boolean {
   if (!former.succeeded || former.inputs === undefined || !sameLiterals(former.inputs, inputs)) return false;
+  if (isBound && former.outputs === undefined) return false;
   return former.tasks.every((id) => task !== undefined && identifierKey(id) === identifierKey(task));
 }
 

@@ -1,13 +1,11 @@
-import { literalMap } from "@flyte-ts/domain";
+import { type BoundInputs, literalMap } from "@flyte-ts/domain";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { itemIndex, itemInputs } from "../array/items.js";
 import type { RuntimeNode } from "../graph/runtime.js";
-import type { NodeInputs } from "./node-inputs.js";
 import type { Walk } from "./walk.js";
-import { wantLiterals } from "./want-literals.js";
 
-/** An array's inputs with lists by value that stand in the blob store; `waiter` is looked at again when they are there. */
-export function listsByValue(walk: Walk, waiter: RuntimeNode, array: RuntimeNode, inputs: LiteralMap): NodeInputs {
+/** An array's inputs with the lists by value that stand in the blob store, as far as they are known now. */
+export function listsByValue(walk: Walk, array: RuntimeNode, inputs: LiteralMap): BoundInputs {
   const { target } = array.model;
   const bound = target.kind === "array" ? target.array.boundInputs : [];
   const missing: string[] = [];
@@ -18,8 +16,7 @@ export function listsByValue(walk: Walk, waiter: RuntimeNode, array: RuntimeNode
     if (value === undefined) missing.push(uri);
     return [name, value ?? literal];
   });
-  if (missing.length > 0) return wantLiterals(walk, waiter, missing) ?? { kind: "waiting" };
-  return { kind: "ready", inputs: literalMap(byValue) };
+  return missing.length > 0 ? { offloaded: missing } : { literals: literalMap(byValue) };
 }
 
 /** An item's inputs out of those of its array. */

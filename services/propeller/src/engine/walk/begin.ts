@@ -3,7 +3,6 @@ import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { GraphModel } from "@flyte-ts/workflow-crd";
 import { outputsUri } from "../data/paths.js";
-import { withFailure } from "../failure/failure-input.js";
 import { mayBeTaken } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
@@ -18,7 +17,7 @@ import { arm } from "./attempt.js";
 import { awaitSignal } from "./await-signal.js";
 import { lookUp } from "./caching.js";
 import { launch } from "./launch.js";
-import { graphInputs, inputsOf } from "./outputs.js";
+import { graphInputsOf, inputsOf } from "./outputs.js";
 import { lookBack } from "./recovering.js";
 import { running, succeedWithOutputs } from "./progress.js";
 import { requestRun } from "./request-run.js";
@@ -79,16 +78,13 @@ export function start(walk: Walk, node: RuntimeNode): void {
 
 /** Binds the inputs; comes here again when blobs that it waited for are there. */
 export function prepare(walk: Walk, node: RuntimeNode): void {
-  if (node.model.target.kind === "start") {
-    apply(walk, node, decideBegin(node, graphInputs(walk, node.scope) ?? walk.model.inputs));
-    return;
-  }
   // Bound before; since then it waits for answers.
   if (node.inputs !== undefined) {
     proceed(walk, node, node.inputs);
     return;
   }
-  const bound = inputsOf(walk, node);
+  const isStart = node.model.target.kind === "start";
+  const bound = isStart ? graphInputsOf(walk, node) : inputsOf(walk, node);
   if (bound.kind === "waiting") {
     node.maybeBegun ||= walk.doubts(node);
     return;
@@ -99,7 +95,11 @@ export function prepare(walk: Walk, node: RuntimeNode): void {
     fail(walk, node, bound.error);
     return;
   }
-  node.inputs = node === node.scope.failureNode ? withFailure(bound.inputs, node.scope) : bound.inputs;
+  if (isStart) {
+    apply(walk, node, decideBegin(node, bound.inputs));
+    return;
+  }
+  node.inputs = bound.inputs;
   const place = inputPlace(walk, node, node.inputs);
   if (place === "file" || (place === "message" && storesInputs(walk, node))) {
     writeInputs(walk, node, node.inputs);
@@ -185,7 +185,7 @@ export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): vo
 function sleep(walk: Walk, node: RuntimeNode, durationMs: number): void {
   if (node.status.phase !== NodePhase.Running) running(walk, node, { gateNodeStatus: { phase: 1 } });
   node.sleepsUntil = (node.attemptStartedAt ?? walk.now) + durationMs;
-  if (node.sleepsUntil <= walk.now) succeed(walk, node, { outputs: undefined, tellOutputs: false });
+  if (node.sleepsUntil <= walk.now) succeed(walk, node, { outputs: undefined });
   else arm(walk, node);
 }
 

@@ -201,6 +201,8 @@ export function putOutputs(
   const { cache } = node;
   const config = walk.config.cache;
   if (node.recovered !== undefined || cache === undefined || config === undefined || !isCached(walk, node)) return "done";
+  // It was tried before the outputs were written.
+  if (cache.status === CatalogCacheStatus.CACHE_POPULATED || cache.status === CatalogCacheStatus.CACHE_PUT_FAILURE) return "done";
   const answer = ask(walk, node, {
     kind: "catalogPut",
     call: cache.plan.call,
@@ -279,7 +281,7 @@ function takeHit(walk: Walk, node: RuntimeNode, { cache, hit }: { readonly cache
   cache.key = hit.key;
   walk.count("cacheHit");
   const outputs = { value: hit.outputs, uri: outputsUri(node.attemptDir) };
-  return { kind: "hit", success: { kind: "succeed", outputs, tellOutputs: true } };
+  return { kind: "hit", success: { kind: "succeed", outputs } };
 }
 
 /** Whether the node waits and nothing was asked of a plugin service for its present attempt. */

@@ -154,9 +154,9 @@ export function collapse(walk: Walk, node: RuntimeNode, inner: Scope): void {
     return;
   }
   if (decision.kind !== "succeed") return;
-  const { outputs, tellOutputs } = decision;
-  if (outputs === undefined || !tellOutputs) {
-    succeed(walk, node, { outputs: undefined, tellOutputs: false, deckUri: node.deckUri });
+  const { outputs } = decision;
+  if (outputs === undefined || inner.graph.outputBindings.length === 0) {
+    succeed(walk, node, { outputs: undefined, deckUri: node.deckUri });
     return;
   }
   const value = outputs.value ?? walk.blobs.outputs(outputs.uri);
@@ -166,7 +166,7 @@ export function collapse(walk: Walk, node: RuntimeNode, inner: Scope): void {
   }
   walk.blobs.release(node);
   const own = outputsUri(node.attemptDir);
-  node.pendingOutputs = { tellOutputs, deckUri: node.deckUri, uri: own, value };
+  node.pendingOutputs = { deckUri: node.deckUri, uri: own, value, stored: true };
   node.writes = new Set([own]);
   walk.writeBlob(node, own, value);
 }

@@ -1,4 +1,6 @@
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
+import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { outputsUri } from "../data/paths.js";
 import type { PendingOutputs, RuntimeNode } from "../graph/runtime.js";
 import { sendFinalize } from "./attempt.js";
 import { putOutputs } from "./caching.js";
@@ -12,6 +14,12 @@ export function land(walk: Walk, node: RuntimeNode): void {
   const { pendingOutputs: pending, unconfirmed } = node;
   if (pending === undefined || node.writes !== undefined) return;
   if (putOutputs(walk, node, pending) === "waiting") return;
+  const { value, stored } = pending;
+  if (value !== undefined && !stored && !fitsInline(walk, sizeOf(value))) {
+    // There was room for them when the attempt ended; others took it while they were being cached.
+    store(walk, node, { ...pending, value });
+    return;
+  }
   const ran =
     node.model.target.kind === "task" &&
     !node.expanded &&
@@ -22,20 +30,28 @@ export function land(walk: Walk, node: RuntimeNode): void {
   if (unconfirmed) stopFollowers(walk, node);
 }
 
+/** Has outputs written that stand nowhere yet; the node lands when that is done. */
+function store(walk: Walk, node: RuntimeNode, pending: PendingOutputs & { readonly value: LiteralMap }): void {
+  const uri = outputsUri(node.attemptDir);
+  node.pendingOutputs = { ...pending, uri, stored: true };
+  node.writes = new Set([uri]);
+  walk.writeBlob(node, uri, pending.value);
+}
+
 /** The node is being stopped, but its attempt had come to its good end before. Nobody waits for its blob any more: what may not be written stays in the status. */
 export function landAtOnce(walk: Walk, node: RuntimeNode, pending: PendingOutputs): void {
-  const unwritten = walk.writes.get(pending.uri)?.literals;
+  const unwritten = walk.writes.get(pending.uri)?.literals ?? (pending.stored ? undefined : pending.value);
   if (unwritten === undefined) tell(walk, node, pending);
   else {
-    const { uri, tellOutputs, deckUri } = pending;
-    succeed(walk, node, { outputs: { value: unwritten, uri }, tellOutputs, deckUri });
+    const { uri, deckUri } = pending;
+    succeed(walk, node, { outputs: { value: unwritten, uri }, deckUri });
   }
   if (node.unconfirmed) stopFollowers(walk, node);
 }
 
-function tell(walk: Walk, node: RuntimeNode, { value, uri, tellOutputs, deckUri }: PendingOutputs): void {
+function tell(walk: Walk, node: RuntimeNode, { value, uri, deckUri }: PendingOutputs): void {
   // An array need not read what was just written.
   if (node.scope.array !== undefined) node.outputs = value;
   const kept = value !== undefined && fitsInline(walk, sizeOf(value)) ? value : undefined;
-  succeed(walk, node, { outputs: { value: kept, uri }, tellOutputs, deckUri });
+  succeed(walk, node, { outputs: { value: kept, uri }, deckUri });
 }

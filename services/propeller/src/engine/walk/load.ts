@@ -115,7 +115,8 @@ function retain(walk: Walk, node: RuntimeNode): void {
   }
   walk.retained.set(node, bytes);
   walk.retainedBytes += bytes;
-  if (node.branch !== undefined) node.outputs = decodeOutputs(node.status.outputs);
+  // The node above may be about to pass them on.
+  if (node.branch !== undefined || node.id === END_NODE) node.outputs = decodeOutputs(node.status.outputs);
 }
 
 /** What stands below nodes that have ended counts against the same bounds as before the restart. */

@@ -3,6 +3,7 @@ import { resolveBindings, type BoundInputs } from "@flyte-ts/domain";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { outputsUri } from "../data/paths.js";
+import { withFailure } from "../failure/failure-input.js";
 import { armsOf } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
@@ -12,36 +13,48 @@ import { bindingError, wantLiterals } from "./want-literals.js";
 import type { NodeInputs } from "./node-inputs.js";
 import type { Walk } from "./walk.js";
 
-/** Binds a node's inputs, asking for blobs where outputs are not known by value. */
-export function inputsOf(walk: Walk, node: RuntimeNode): NodeInputs {
-  const { array, owner } = node.scope;
-  const bound = array === undefined || owner === undefined ? boundInputs(walk, node, node) : itemsInputs(walk, node, owner);
-  if (bound.kind === "ready" && node.model.target.kind === "array") return listsByValue(walk, node, node, bound.inputs);
-  return bound;
-}
-
-/** An item's inputs are those of its array, of which it takes its part. */
-function itemsInputs(walk: Walk, item: RuntimeNode, owner: RuntimeNode): NodeInputs {
-  if (owner.inputs === undefined) {
-    const bound = owner.scope.array === undefined ? boundInputs(walk, item, owner) : inputsOf(walk, owner);
-    if (bound.kind !== "ready") return bound;
-    const byValue = listsByValue(walk, item, owner, bound.inputs);
-    if (byValue.kind !== "ready") return byValue;
-    owner.inputs = byValue.inputs;
-  }
-  return { kind: "ready", inputs: ownInputs(item, owner.inputs) };
-}
-
-/** Binds the inputs of `node`; who waits for what is missing is `waiter`. */
-function boundInputs(walk: Walk, waiter: RuntimeNode, node: RuntimeNode): NodeInputs {
+/**
+ * Binds a node's inputs; `waiter` is looked at again when outputs are there that are not known by value. They come to the same at any
+ * time, also after a restart: before they are known so, nothing of the node has begun.
+ */
+export function inputsOf(walk: Walk, node: RuntimeNode, waiter = node): NodeInputs {
   const bound = bind(walk, node);
   if ("literals" in bound) return { kind: "ready", inputs: bound.literals };
-  if ("error" in bound) return { kind: "error", error: bindingError(node, bound.error.message) };
-  const wanted = "offloaded" in bound ? wantLiterals(walk, waiter, bound.offloaded) : wantOutputs(walk, waiter, bound.missing, node.scope);
+  const source = boundBy(node);
+  if ("error" in bound) return { kind: "error", error: bindingError(source, bound.error.message) };
+  const wanted =
+    "offloaded" in bound ? wantLiterals(walk, waiter, bound.offloaded) : wantOutputs(walk, waiter, bound.missing, source.scope);
   return wanted ?? { kind: "waiting" };
 }
 
+/** The node whose bindings give the inputs: an item takes its part of those of its array. */
+function boundBy(node: RuntimeNode): RuntimeNode {
+  const { array, owner } = node.scope;
+  return array === undefined || owner === undefined ? node : boundBy(owner);
+}
+
+/** Inputs of a node as far as they are known now. */
 function bind(walk: Walk, node: RuntimeNode): BoundInputs {
+  const { array, owner } = node.scope;
+  if (array !== undefined && owner !== undefined && !walk.forgetsItems) {
+    const all = boundOnce(walk, owner);
+    return "literals" in all ? { literals: ownInputs(node, all.literals) } : all;
+  }
+  const bound = bindOwn(walk, node);
+  if (!("literals" in bound)) return bound;
+  if (node.model.target.kind === "array") return listsByValue(walk, node, bound.literals);
+  return node === node.scope.failureNode ? { literals: withFailure(bound.literals, node.scope) } : bound;
+}
+
+/** Inputs of a node whose graph asks for them again and again. */
+function boundOnce(walk: Walk, owner: RuntimeNode): BoundInputs {
+  if (owner.inputs !== undefined) return { literals: owner.inputs };
+  const bound = bind(walk, owner);
+  if ("literals" in bound) owner.inputs = bound.literals;
+  return bound;
+}
+
+function bindOwn(walk: Walk, node: RuntimeNode): BoundInputs {
   const { scope } = node;
   return resolveBindings(node.model.inputBindings, (id) => knownOutputs(walk, scope, id), {
     offloaded: (uri) => walk.blobs.literal(uri),
@@ -58,15 +71,20 @@ function knownOutputs(walk: Walk, scope: Scope, id: string): LiteralMap | undefi
   return node.outputs ?? walk.blobs.outputs(standingAt(node));
 }
 
-/** A graph's inputs: the workflow's, or those of the sub-workflow node, which can be bound anew at any time. */
-export function graphInputs(walk: Walk, scope: Scope): LiteralMap | undefined {
+/** Inputs of the graph that a node stands in; the node is looked at again when they are known. */
+export function graphInputsOf(walk: Walk, node: RuntimeNode): NodeInputs {
+  const { scope } = node;
+  const known = graphInputs(walk, scope);
+  if (known !== undefined || scope.owner === undefined) return { kind: "ready", inputs: known ?? walk.model.inputs };
+  return inputsOf(walk, scope.owner, node);
+}
+
+/** A graph's inputs, if they are known now: the workflow's, or those of the node that runs the graph. */
+function graphInputs(walk: Walk, scope: Scope): LiteralMap | undefined {
   if (scope.inputs !== undefined) return scope.inputs;
   if (scope.owner === undefined) return walk.model.inputs;
-  if (scope.owner.inputs !== undefined) return scope.owner.inputs;
-  const bound = bind(walk, scope.owner);
-  if (!("literals" in bound)) return undefined;
-  scope.owner.inputs = bound.literals;
-  return bound.literals;
+  const bound = boundOnce(walk, scope.owner);
+  return "literals" in bound ? bound.literals : undefined;
 }
 
 function standingAt(node: RuntimeNode): string {
@@ -76,8 +94,8 @@ function standingAt(node: RuntimeNode): string {
 function wantOutputs(walk: Walk, waiter: RuntimeNode, ids: readonly string[], scope = waiter.scope): NodeInputs | undefined {
   for (const id of ids) {
     if (id === "" || id === START_NODE) {
-      const failed = scope.owner === undefined ? undefined : wantGraphInputs(walk, waiter, scope.owner);
-      if (failed !== undefined) return failed;
+      const above = scope.owner === undefined ? undefined : inputsOf(walk, scope.owner, waiter);
+      if (above?.kind === "error") return above;
       continue;
     }
     const node = scope.nodes.get(id);
@@ -110,13 +128,6 @@ export function wantOutputsOf(walk: Walk, waiter: RuntimeNode, node: RuntimeNode
   return undefined;
 }
 
-function wantGraphInputs(walk: Walk, waiter: RuntimeNode, owner: RuntimeNode): NodeInputs | undefined {
-  const bound = bind(walk, owner);
-  if ("missing" in bound) return wantOutputs(walk, waiter, bound.missing, owner.scope);
-  if ("offloaded" in bound) return wantLiterals(walk, waiter, bound.offloaded);
-  return "error" in bound ? { kind: "error", error: bindingError(waiter, bound.error.message) } : undefined;
-}
-
 /** Bytes that a map takes in a message. */
 export function sizeOf(literals: LiteralMap): number {
   return toBinary(LiteralMapSchema, literals).length;
@@ -145,6 +156,12 @@ export function retainOutputs(walk: Walk, node: RuntimeNode, outputs: NodeOutput
     walk.retainedBytes += bytes.length;
   } else walk.keptBytes += bytes.length;
   return { outputs: Buffer.from(bytes).toString("base64") };
+}
+
+/** Reports whether others take the node's outputs: consumers, or consumers of the branch or array that passes them on. */
+export function isBound({ consumers, branch, scope }: RuntimeNode): boolean {
+  const above = branch ?? (scope.array === undefined ? undefined : scope.owner);
+  return consumers > 0 || (above !== undefined && isBound(above));
 }
 
 /** Whether admin records the node's outputs as its own. */
@@ -199,8 +216,9 @@ function release(walk: Walk, node: RuntimeNode): number {
   return bytes;
 }
 
-/** Outputs that the status holds by value, to be told again. */
-export function keptOutputs(node: RuntimeNode): LiteralMap | undefined {
+/** Outputs that are known by value at any time, to be told again. */
+export function keptOutputs(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
+  if (node.id === START_NODE) return graphInputs(walk, node.scope);
   return node.outputs ?? (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs));
 }
 

@@ -19,17 +19,13 @@ export function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode
 }
 
 /** Outputs that no status can hold are written first. */
-export function succeedWithOutputs(
-  walk: Walk,
-  node: RuntimeNode,
-  { outputs, tellOutputs }: Extract<NodeDecision, { kind: "succeed" }>,
-): void {
+export function succeedWithOutputs(walk: Walk, node: RuntimeNode, { outputs }: Extract<NodeDecision, { kind: "succeed" }>): void {
   const value = outputs?.value;
   if (value === undefined || node.id === START_NODE || fitsInline(walk, sizeOf(value))) {
-    succeed(walk, node, { outputs, tellOutputs });
+    succeed(walk, node, { outputs });
     return;
   }
-  node.pendingOutputs = { value: undefined, tellOutputs, deckUri: "", uri: outputsUri(node.attemptDir) };
+  node.pendingOutputs = { value: undefined, deckUri: "", uri: outputsUri(node.attemptDir), stored: true };
   node.writes = new Set([node.pendingOutputs.uri]);
   walk.writeBlob(node, node.pendingOutputs.uri, value);
 }

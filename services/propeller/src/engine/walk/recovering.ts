@@ -6,6 +6,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../handler/decision.js";
 import { isReusable, mayBeRecovered } from "../recovery/reusable.js";
 import { ask, forget } from "./asking.js";
+import { isBound } from "./outputs.js";
 import type { Walk } from "./walk.js";
 
 /** What is to be done with a node of an execution that recovers another. */
@@ -28,7 +29,7 @@ export function lookBack(walk: Walk, node: RuntimeNode, inputs: LiteralMap): Rec
   node.lookedBack = true;
   const former = answer.kind === "value" ? answer.value : undefined;
   if (former === undefined) return GO_ON;
-  if (!isReusable(former, { inputs, task: walk.taskIdOf(node) })) {
+  if (!isReusable(former, { inputs, task: walk.taskIdOf(node), isBound: isBound(node) })) {
     // A task may go on where the former one stopped.
     if (!former.succeeded && former.checkpointUri !== "") node.formerCheckpoint = former.checkpointUri;
     return GO_ON;
@@ -36,5 +37,5 @@ export function lookBack(walk: Walk, node: RuntimeNode, inputs: LiteralMap): Rec
   node.recovered = former;
   walk.count("nodeRecovered");
   const outputs = former.outputs === undefined ? undefined : { value: former.outputs, uri: outputsUri(node.attemptDir) };
-  return { kind: "reuse", success: { kind: "succeed", outputs, tellOutputs: outputs !== undefined } };
+  return { kind: "reuse", success: { kind: "succeed", outputs } };
 }

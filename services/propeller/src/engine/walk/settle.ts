@@ -2,14 +2,17 @@ import { create } from "@bufbuild/protobuf";
 import { NodePhase, nodeEventPhase } from "@flyte-ts/domain";
 import { CatalogCacheStatus, CatalogReservation_Status as Reservation } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { NodeExecution_Phase, TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { checkpointUri, outputsUri } from "../data/paths.js";
 import { armsOf } from "../graph/arms.js";
 import { START_NODE } from "../graph/index-graph.js";
 import type { FormerNode } from "../recovery/questions.js";
+import type { NodeEventDetails } from "../event/node-event.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
+import { promisesNothing } from "../handler/task.js";
 import { childExecutionId } from "../request/child-execution.js";
 import { rawOutputsOf } from "../request/task-request.js";
 import { endFacts, toldCache, toldDeck, type ToldEnd } from "../status/end-facts.js";
@@ -26,34 +29,25 @@ import { TIMED_OUT } from "../failure/timed-out.js";
 
 export interface Success {
   readonly outputs: NodeOutputs | undefined;
-  /** The event names outputs (the end node's does not). */
-  readonly tellOutputs: boolean;
   readonly deckUri?: string;
 }
 
 /** A node's good end: outputs kept for its consumers, those that wait for it looked at. */
-export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, deckUri }: Success): void {
+export function succeed(walk: Walk, node: RuntimeNode, { outputs: given, deckUri }: Success): void {
   const { recovered } = node;
+  // As Go Flyte has it: a node that names outputs and gave none gave an empty map. No blob stands at the address that its event names.
+  const outputs = given ?? (namesOutputs(node) ? { value: create(LiteralMapSchema), uri: "" } : undefined);
   const phase = recovered === undefined ? NodePhase.Succeeded : NodePhase.Recovered;
   const status = changePhase(node.status, { phase, now: walk.now });
   walk.doubt ||= node.unconfirmed;
-  const told = tellOutputs && outputs !== undefined;
   const facts: ToldEnd = {
     deckUri: recovered?.deckUri ?? deckUri,
     cache: recovered === undefined ? node.cache : formerCache(node, recovered),
     childExecution: recovered === undefined ? childOf(walk, node) : recovered.childExecution,
   };
-  const details = {
-    ...facts,
-    outputUri: told ? (outputs.value === undefined && outputs.uri !== "" ? outputs.uri : outputsUri(node.attemptDir)) : undefined,
-    outputs: told ? outputs.value : undefined,
-    checkpointUri: checkpointOf(walk, node),
-    // Nothing was told before of a node that ends without having begun.
-    inputs: node.status.phase === NodePhase.NotYetStarted && !node.inputsWritten ? node.inputs : undefined,
-  };
+  // Nothing was told before of a node that ends without having begun.
+  const inputs = node.status.phase === NodePhase.NotYetStarted && !node.inputsWritten ? node.inputs : undefined;
   closeArray(walk, node);
-  if (recovered === undefined)
-    tellArrayEnd(walk, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
   const { arrayNodeStatus } = node.status;
   walk.setNode(node, {
     ...status,
@@ -61,8 +55,22 @@ export function succeed(walk: Walk, node: RuntimeNode, { outputs, tellOutputs, d
     ...retainOutputs(walk, node, outputs),
     ...endFacts(facts, node.attemptDir),
   });
-  walk.tell.node(node, nodeEventPhase(phase), details, node.id === START_NODE ? walk.releaseOf(node) : "held");
+  const details = { ...facts, ...successOf(walk, node, outputs?.value) };
+  if (recovered === undefined)
+    tellArrayEnd(walk, node, { phase: TaskExecution_Phase.SUCCEEDED, outputUri: details.outputUri, outputs: details.outputs });
+  walk.tell.node(node, nodeEventPhase(phase), { ...details, inputs }, node.id === START_NODE ? walk.releaseOf(node) : "held");
   settle(walk, node);
+}
+
+/** Facts of a success that follow from its status, so that a success that is told again says the same as at first. */
+function successOf(
+  walk: Walk,
+  node: RuntimeNode,
+  outputs: LiteralMap | undefined,
+): Pick<NodeEventDetails, "outputUri" | "outputs" | "checkpointUri"> {
+  const checkpointUri = checkpointOf(walk, node);
+  if (!namesOutputs(node)) return { checkpointUri };
+  return { checkpointUri, outputUri: node.status.outputUri ?? outputsUri(node.attemptDir), outputs };
 }
 
 export interface FailureDetails {
@@ -115,13 +123,10 @@ export function tellAborted(walk: Walk, node: RuntimeNode, reason: string, relea
 /** Tells again how a node stands; for nodes whose last event may have been lost with the process. */
 export function tellAgain(walk: Walk, node: RuntimeNode): void {
   const { status } = node;
-  const outputs = node.succeeded && namesOutputs(node) ? (status.outputUri ?? outputsUri(node.attemptDir)) : undefined;
   const occurredAt = toldAgainAt(status.stoppedAt, walk.now);
   const facts = { occurredAt, cache: toldCache(status), childExecution: toldChild(walk, node), deckUri: toldDeck(status, node.attemptDir) };
-  const details = node.failed
-    ? { ...facts, error: status.error }
-    : { ...facts, outputUri: outputs, outputs: keptOutputs(node), checkpointUri: node.succeeded ? checkpointOf(walk, node) : undefined };
-  walk.tell.node(node, nodeEventPhase(status.phase), details, "now");
+  const end = node.succeeded ? successOf(walk, node, keptOutputs(walk, node)) : { error: status.error };
+  walk.tell.node(node, nodeEventPhase(status.phase), { ...facts, ...end }, "now");
 }
 
 /** Whether the node's success tells of outputs: an end node's does not, nor that of what gives none. */
@@ -134,9 +139,16 @@ function namesOutputs(node: RuntimeNode): boolean {
       return target.gate.condition.case !== "sleep";
     case "subWorkflow":
       return (node.scope.definitions.subWorkflows.get(target.workflow)?.outputBindings.length ?? 0) > 0;
+    case "task":
+      return !ranGraph(node) || !promisesNothing(node);
     default:
       return true;
   }
+}
+
+/** The node is a task that made a graph, which stands below it, also after its end. */
+function ranGraph({ expanded, status }: RuntimeNode): boolean {
+  return expanded || status.subNodeStatus !== undefined;
 }
 
 /** The execution that the node's present attempt has started. */
@@ -157,9 +169,11 @@ function formerCache({ model }: RuntimeNode, { cacheStatus, catalogKey }: Former
   return { status: cacheStatus, key: catalogKey, reservation: Reservation.RESERVATION_DISABLED };
 }
 
+/** Where the attempt of a task that ended well may have left a checkpoint; undefined where no attempt ran. */
 function checkpointOf(walk: Walk, node: RuntimeNode): string | undefined {
-  if (node.recovered !== undefined) return undefined;
-  if (node.model.target.kind !== "task" || node.expanded || node.cache?.status === CatalogCacheStatus.CACHE_HIT) return undefined;
+  const { phase, catalog } = node.status;
+  if (phase === NodePhase.Recovered || catalog?.status === CatalogCacheStatus.CACHE_HIT) return undefined;
+  if (node.model.target.kind !== "task" || ranGraph(node)) return undefined;
   return checkpointUri(rawOutputsOf({ workflow: walk.model, config: walk.config }, node, node.attempt));
 }
 

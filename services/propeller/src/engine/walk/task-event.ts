@@ -129,14 +129,14 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
     node.stopping = undefined;
     const own = outputsUri(node.attemptDir);
     const kept = node.scope.array !== undefined && sizeOf(outputs.value) <= walk.config.inlineLimit ? { value: outputs.value } : {};
-    node.pendingOutputs = { value: undefined, tellOutputs: true, deckUri: deck, uri: own, ...kept };
+    node.pendingOutputs = { value: undefined, deckUri: deck, uri: own, stored: true, ...kept };
     node.writes = new Set([own]);
     walk.writeBlob(node, own, outputs.value);
     return;
   }
   if (!stoppedFromAbove && isCached(walk, node)) {
     node.stopping = undefined;
-    node.pendingOutputs = { value: small ? outputs.value : undefined, tellOutputs: true, deckUri: deck, uri };
+    node.pendingOutputs = { value: small ? outputs.value : undefined, deckUri: deck, uri, stored: !small };
     land(walk, node);
     return;
   }
@@ -144,7 +144,7 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
   walk.prompt = true;
   // What is being stopped waits for no blob: its outputs stay in the status, whatever their size.
   const value = small || stoppedFromAbove ? outputs.value : undefined;
-  succeed(walk, node, { outputs: { value, uri }, tellOutputs: true, deckUri: deck });
+  succeed(walk, node, { outputs: { value, uri }, deckUri: deck });
   if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
   if (unconfirmed) stopFollowers(walk, node);
 }

@@ -1,8 +1,11 @@
+import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { CatalogMetadataSchema } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { expect, test } from "vitest";
 import { Driver } from "../../simulation/build/driver.js";
-import { numbers, type WorkflowSpec } from "../../simulation/build/workflow.js";
+import { buildWorkflow, numbers, type WorkflowSpec } from "../../simulation/build/workflow.js";
+import { defaultCacheConfig } from "../cache/config.js";
 
 const SPEC: WorkflowSpec = { main: { nodes: { n0: { kind: "task" } } } };
 
@@ -74,4 +77,45 @@ test("an end that is told again after a restart has the outputs, also when nothi
   );
   expect(outputs["n0"]).toEqual(numbers({ o0: 5 }));
   expect(outputs["n1"]).toEqual(numbers({ o0: 6 }));
+});
+
+/** Successes by node, as told last. */
+function successes({ events }: Driver) {
+  return Object.fromEntries(
+    events.flatMap(({ event: { event, outputs } }) => {
+      if (event.case !== "node" || event.value.phase !== NodeExecution_Phase.SUCCEEDED) return [];
+      const { id, outputResult, targetMetadata, deckUri } = event.value;
+      return [[id?.nodeId ?? "", { outputs, outputResult, targetMetadata, deckUri }]];
+    }),
+  );
+}
+
+test("a success that is told again after a restart says the same as at first, whatever gave it", () => {
+  const spec: WorkflowSpec = {
+    inputs: { a: 7 },
+    main: {
+      nodes: {
+        n0: { kind: "task", inputs: { a: ".a" }, cache: { task: "c" } },
+        n1: { kind: "task" },
+        n2: { kind: "sub", graph: "g", inputs: { a: ".a" } },
+        n3: { kind: "sleep", ms: 3_600_000 },
+      },
+    },
+    graphs: { g: { nodes: { n0: { kind: "sleep", ms: 0 } } } },
+  };
+  const driver = Driver.of(spec, { cache: defaultCacheConfig });
+  const hit = { outputs: numbers({ o0: 1 }), key: create(CatalogMetadataSchema), createdAt: driver.now };
+  driver.answer("catalogGet", { kind: "value", value: hit });
+  driver.reply("n1", "SUCCEEDED", { futures: true });
+  const { root, tasks, subWorkflows } = buildWorkflow({ main: { nodes: { n0: { kind: "sleep", ms: 0 } } } }).model;
+  driver.answer("readDynamic", { kind: "value", value: { model: { root, tasks, subWorkflows }, closure: undefined } });
+  const first = successes(driver);
+  const starts = ["start-node", "n1-0-start-node", "n2-0-start-node"];
+  const ends = ["n1-0-end-node", "n2-0-end-node"];
+  expect(Object.keys(first).sort()).toEqual([...starts, ...ends, "n0", "n1", "n1-0-n0", "n2", "n2-0-n0"].sort());
+  const next = driver.reread();
+  next.observe({ kind: "load" });
+  const again = successes(next);
+  for (const [nodeId, told] of Object.entries(again)) expect([nodeId, told]).toEqual([nodeId, first[nodeId]]);
+  expect(Object.keys(again)).toEqual(expect.arrayContaining(["start-node", "n0", "n1", "n2"]));
 });

@@ -121,6 +121,8 @@ export class Walk {
   forgetsOutputs = false;
   /** Tests: a planted mistake, what stands below a node goes with its end. */
   forgetsBelow = false;
+  /** Tests: a planted mistake, items take nothing of the inputs of their array. */
+  forgetsItems = false;
   /** Tests: something ended, so a full walk may find more. */
   scanAgain = false;
 
