@@ -13,6 +13,7 @@ import { ENGINE_CLASSES } from "./engine-classes.js";
 import type { RunDifference, RunRecord } from "./engine-record.js";
 import { startGoAdmin } from "./peers/go-admin.js";
 import { GO_ADMIN_CLASSES } from "./peers/go-admin-classes.js";
+import { GO_PROPELLER_CLASSES } from "./peers/go-propeller-classes.js";
 import { startGoPropeller } from "./peers/go-propeller.js";
 import { signalTimes } from "./peers/signal-times.js";
 import { takenForRight } from "./planted-leaves.js";
@@ -116,7 +117,11 @@ const read = (path: string): RunRecord =>
       .replace(/[^\s"\\]+(?=\/lib\/python3\.\d+\/)/g, "<PYTHON>"),
   );
 
-const classes = values["go-admin"] === undefined ? ENGINE_CLASSES : [...ENGINE_CLASSES, ...GO_ADMIN_CLASSES];
+const classes = [
+  ...ENGINE_CLASSES,
+  ...(values["go-admin"] === undefined ? [] : GO_ADMIN_CLASSES),
+  ...(values["go-propeller"] === undefined ? [] : GO_PROPELLER_CLASSES),
+];
 const classification = new Classification<RunDifference>(classes);
 const covered = new Map<string, string[]>();
 let unexplained = 0;

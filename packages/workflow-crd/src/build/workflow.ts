@@ -4,14 +4,7 @@ import { RawOutputDataConfigSchema } from "@flyte-ts/idl/flyteidl/admin/common_p
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
-import {
-  API_VERSION,
-  FINALIZER,
-  KIND,
-  SHARD_KEY_LABEL,
-  SYSTEM_LABELS,
-  type FlyteWorkflowResource,
-} from "../resource.js";
+import { API_VERSION, FINALIZER, KIND, SHARD_KEY_LABEL, SYSTEM_LABELS, type FlyteWorkflowResource } from "../resource.js";
 import { ownLabels } from "../own-labels.js";
 import { buildClosure } from "./closure.js";
 import { buildExecutionConfig } from "./execution-config.js";

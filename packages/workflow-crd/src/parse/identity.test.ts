@@ -17,8 +17,16 @@ test.each([
   ["without labels, inputs and status", { metadata: { namespace: "own-development", name: "e1" }, executionId }, TEMPLATE],
   ["with labels of users", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, team: "a" } } }, TEMPLATE],
   // Go FlyteAdmin lets labels that it is given win over its own, and a child execution is given those of its parent.
-  ["with the labels of its parent", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, "execution-id": "e0" } } }, TEMPLATE],
-  ["with a user's label in place of its own", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, project: "x" } } }, TEMPLATE],
+  [
+    "with the labels of its parent",
+    { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, "execution-id": "e0" } } },
+    TEMPLATE,
+  ],
+  [
+    "with a user's label in place of its own",
+    { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, project: "x" } } },
+    TEMPLATE,
+  ],
   ["by another template", { ...sound, metadata: { ...metadata, namespace: "flyte-own" } }, "flyte-{{project}}"],
   ["with nothing to recover", { ...sound, executionConfig: { RecoveryExecution: {} } }, TEMPLATE],
   [

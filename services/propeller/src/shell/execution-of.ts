@@ -16,6 +16,7 @@ export function executionIdOf(
   namespaceTemplate: string,
 ): WorkflowExecutionIdentifier | undefined {
   const { [PROJECT_LABEL]: project, [DOMAIN_LABEL]: domain } = labels ?? {};
-  if (project === undefined || domain === undefined || executionNamespace(project, domain, namespaceTemplate) !== namespace) return undefined;
+  if (project === undefined || domain === undefined || executionNamespace(project, domain, namespaceTemplate) !== namespace)
+    return undefined;
   return create(WorkflowExecutionIdentifierSchema, { project, domain, name });
 }
