@@ -25,6 +25,7 @@ export interface RecordedExecution {
   } | null;
   readonly pods?: Readonly<Record<string, RecordedPod>> | null;
   readonly blobs?: readonly string[] | null;
+  readonly admin_blobs?: readonly string[] | null;
 }
 
 export interface RecordedError {

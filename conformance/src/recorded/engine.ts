@@ -1,15 +1,21 @@
 // Compares how this stack runs workflows with records of Go Flyte. The records and their driver are not
 // part of this repository: `--records` names the folder that holds record.py, cases.py and golden/.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { blobKeyOf, startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
+import { blobKeyOf, type RunningStack, startStack, startStackOnKubernetes } from "../stack/stack-fixture.js";
 import { Classification, report } from "./difference-classes.js";
 import { differences } from "./differences.js";
 import { ENGINE_CLASSES } from "./engine-classes.js";
 import type { RunDifference, RunRecord } from "./engine-record.js";
+import { startGoAdmin } from "./peers/go-admin.js";
+import { GO_ADMIN_CLASSES } from "./peers/go-admin-classes.js";
+import { GO_PROPELLER_CLASSES } from "./peers/go-propeller-classes.js";
+import { startGoPropeller } from "./peers/go-propeller.js";
+import { signalTimes } from "./peers/signal-times.js";
 import { takenForRight } from "./planted-leaves.js";
 
 const { values } = parseArgs({
@@ -20,6 +26,18 @@ const { values } = parseArgs({
     here: { type: "string" },
     /** On a real kube-apiserver in place of the local cluster. */
     kubernetes: { type: "boolean", default: false },
+    /** Folder of `flyteadmin` and `datacatalog` of Go Flyte, which run in place of admin and data catalog. */
+    "go-admin": { type: "string" },
+    /** FlyteAdmin leaves graphs of workflows in the blob store. */
+    "offload-closures": { type: "boolean", default: false },
+    /** `flytepropeller` of Go Flyte, which runs in place of propeller; it needs a real kube-apiserver. */
+    "go-propeller": { type: "string" },
+    /** Runs so many chains of so many echo nodes at once after the cases, as in `200x120`. */
+    chains: { type: "string" },
+    /** Sets so many signals one after the other after the cases, and prints how long each takes. */
+    gates: { type: "string", default: "0" },
+    /** Leave out the cases. */
+    "no-cases": { type: "boolean", default: false },
     /** Print what each class covers. */
     review: { type: "boolean", default: false },
     /** Plant wrong values at every place of every case, and print those that a class covers. */
@@ -30,35 +48,65 @@ if (values.records === undefined) throw new Error("--records FOLDER is needed: t
 const records = resolve(values.records);
 const folder = values.here ?? mkdtempSync(join(tmpdir(), "flyte-ts-records-"));
 
+/** Chains that failed, and signals that took longer than 5 s. */
+let broken = 0;
 if (values.here === undefined) {
   const stack = await (values.kubernetes ? startStackOnKubernetes() : startStack());
   try {
-    const key = blobKeyOf(stack);
-    const flags = [
-      "--endpoint",
-      `localhost:${stack.api}`,
-      "--kubeconfig",
-      stack.kubeconfig,
-      "--s3",
-      `http://127.0.0.1:${stack.blobs}`,
-      "--s3-key",
-      key.accessKeyId,
-      "--s3-secret",
-      key.secretAccessKey,
-      "--jobs",
-      values.jobs,
-      "--out",
-      folder,
-    ];
-    const python = join(stack.pythonBin, "python");
-    const env = { ...process.env, PATH: `${stack.pythonBin}:${process.env.PATH}`, PYTHONDONTWRITEBYTECODE: "1" };
-    spawnSync(python, [join(records, "record.py"), ...flags, ...(values.only === "" ? [] : ["--only", values.only])], {
-      stdio: "inherit",
-      env,
-    });
+    const peer = await startPeer(stack);
+    try {
+      if (!values["no-cases"]) recordCases(stack);
+      broken = runChains(stack) + (await setSignals(stack));
+    } finally {
+      await peer?.stop();
+      if (process.env.KEEP_RECORDS !== undefined) for (const name of ["logs", "go"]) keep(join(stack.folder, name), join(folder, "logs"));
+    }
   } finally {
     await stack.stop();
   }
+}
+
+function startPeer(stack: RunningStack) {
+  const offloadsClosures = values["offload-closures"];
+  if (values["go-admin"] !== undefined) return startGoAdmin(stack, { programs: resolve(values["go-admin"]), offloadsClosures });
+  return values["go-propeller"] === undefined ? undefined : startGoPropeller(stack, resolve(values["go-propeller"]));
+}
+
+function recordCases(stack: RunningStack): void {
+  const key = blobKeyOf(stack);
+  const flags = [
+    ["--endpoint", `localhost:${stack.api}`],
+    ["--kubeconfig", stack.kubeconfig],
+    ["--s3", `http://127.0.0.1:${stack.blobs}`],
+    ["--s3-key", key.accessKeyId],
+    ["--s3-secret", key.secretAccessKey],
+    ["--jobs", values.jobs],
+    ["--out", folder],
+    values.only === "" ? [] : ["--only", values.only],
+  ].flat();
+  const python = join(stack.pythonBin, "python");
+  const env = { ...process.env, PATH: `${stack.pythonBin}:${process.env.PATH}`, PYTHONDONTWRITEBYTECODE: "1" };
+  spawnSync(python, [join(records, "record.py"), ...flags], { stdio: "inherit", env });
+}
+
+/** Answers 1 when a chain has failed. */
+function runChains(stack: RunningStack): number {
+  if (values.chains === undefined) return 0;
+  const bench = fileURLToPath(new URL("../../../bench/dist/main.js", import.meta.url));
+  const flags = ["--endpoint", `127.0.0.1:${stack.api}`, "--patience", "1800", "chain", values.chains];
+  return spawnSync(process.execPath, [bench, ...flags], { stdio: "inherit" }).status === 0 ? 0 : 1;
+}
+
+/** Answers how many signals took longer than 5 s. */
+async function setSignals(stack: RunningStack): Promise<number> {
+  if (values.gates === "0") return 0;
+  const times = await signalTimes(`127.0.0.1:${stack.api}`, Number(values.gates));
+  console.log(`signals, ms from the answer to the node's end: ${times.join(" ")}`);
+  return times.filter((ms) => ms > 5_000).length;
+}
+
+function keep(from: string, to: string): void {
+  if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
 // Tracebacks name the folders of the Python and of the code that ran.
@@ -69,11 +117,16 @@ const read = (path: string): RunRecord =>
       .replace(/[^\s"\\]+(?=\/lib\/python3\.\d+\/)/g, "<PYTHON>"),
   );
 
-const classification = new Classification<RunDifference>(ENGINE_CLASSES);
+const classes = [
+  ...ENGINE_CLASSES,
+  ...(values["go-admin"] === undefined ? [] : GO_ADMIN_CLASSES),
+  ...(values["go-propeller"] === undefined ? [] : GO_PROPELLER_CLASSES),
+];
+const classification = new Classification<RunDifference>(classes);
 const covered = new Map<string, string[]>();
 let unexplained = 0;
 const wanted = values.only === "" ? [] : values.only.split(",");
-const names = readdirSync(join(records, "golden"))
+const names = (values["no-cases"] ? [] : readdirSync(join(records, "golden")))
   .filter((file) => file.endsWith(".json"))
   .map((file) => file.replace(".json", ""))
   .filter((name) => wanted.length === 0 || wanted.includes(name));
@@ -93,18 +146,18 @@ for (const name of names) {
     const entry = classification.classOf(difference);
     if (entry !== undefined) covered.set(entry.name, [...(covered.get(entry.name) ?? []), `${name} ${shown(difference, 200)}`]);
   }
-  const broad = values.plant ? takenForRight(theirs, ours, ENGINE_CLASSES) : [];
+  const broad = values.plant ? takenForRight(theirs, ours, classes) : [];
   for (const { path, class: covering, planted } of broad) console.log(`    ${covering} covers ${JSON.stringify(planted)} at ${path}`);
   unexplained += open.length + broad.length > 0 ? 1 : 0;
 }
 if (values.review) {
-  for (const { name, reason } of ENGINE_CLASSES) console.log([`${name}: ${reason}`, ...(covered.get(name) ?? [])].join("\n    "));
+  for (const { name, reason } of classes) console.log([`${name}: ${reason}`, ...(covered.get(name) ?? [])].join("\n    "));
 }
 for (const line of report(classification.meetings())) console.log(line);
 if (values.here === undefined && process.env.KEEP_RECORDS === undefined) rmSync(folder, { recursive: true, force: true });
 else console.log(`records: ${folder}`);
 console.log(`${names.length} cases, ${unexplained} differ without an accepted reason`);
-process.exit(unexplained > 0 || names.length === 0 ? 1 : 0);
+process.exit(unexplained + broken > 0 || (names.length === 0 && !values["no-cases"]) ? 1 : 0);
 
 function shown({ path, recorded, here }: RunDifference, length: number): string {
   const text = (value: unknown) => JSON.stringify(value).slice(0, length);

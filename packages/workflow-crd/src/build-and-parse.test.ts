@@ -315,6 +315,19 @@ test("metadata of a deleted resource", () => {
   expect(parsed).toMatchObject({ resourceVersion: "12", deletionRequested: true, finalizers: ["x"], model: { uid: "u", labels: {} } });
 });
 
+test("labels that name another execution or workflow than the resource's give way to its own", () => {
+  const theirs = { "execution-id": "parent", project: "mine", domain: "theirs", "workflow-name": "launcher", team: "x", "shard-key": "3" };
+  const { model } = parseFlyteWorkflow(edited(["metadata"], { name: "e", namespace: "p-d", labels: theirs }));
+  expect(model.labels).toEqual({
+    "execution-id": "e",
+    project: "p",
+    domain: "d",
+    "workflow-name": "main",
+    team: "x",
+    "shard-key": "3",
+  });
+});
+
 test("a large closure is read in parts", () => {
   const closure = closureOf(simple, simple);
   const nodes = closure.primary?.template?.nodes ?? [];

@@ -1,21 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { executionNamespace, sanitizeLabelValue, shardOf } from "@flyte-ts/domain";
+import { executionNamespace, shardOf } from "@flyte-ts/domain";
 import { RawOutputDataConfigSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
-import {
-  API_VERSION,
-  DOMAIN_LABEL,
-  EXECUTION_ID_LABEL,
-  FINALIZER,
-  KIND,
-  PROJECT_LABEL,
-  SHARD_KEY_LABEL,
-  SYSTEM_LABELS,
-  WORKFLOW_NAME_LABEL,
-  type FlyteWorkflowResource,
-} from "../resource.js";
+import { API_VERSION, FINALIZER, KIND, SHARD_KEY_LABEL, SYSTEM_LABELS, type FlyteWorkflowResource } from "../resource.js";
+import { ownLabels } from "../own-labels.js";
 import { buildClosure } from "./closure.js";
 import { buildExecutionConfig } from "./execution-config.js";
 import type { BuildInput } from "./input.js";
@@ -44,10 +34,7 @@ export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
       namespace: input.namespace ?? executionNamespace(executionId.project, executionId.domain),
       labels: {
         ...Object.fromEntries(Object.entries(input.labels).filter(([label]) => !SYSTEM_LABELS.includes(label))),
-        [EXECUTION_ID_LABEL]: executionId.name,
-        [PROJECT_LABEL]: executionId.project,
-        [DOMAIN_LABEL]: executionId.domain,
-        [WORKFLOW_NAME_LABEL]: sanitizeLabelValue(name),
+        ...ownLabels(executionId, name),
         [SHARD_KEY_LABEL]: String(shardOf(executionId.name)),
       },
       ...(Object.keys(input.annotations).length > 0 ? { annotations: input.annotations } : {}),

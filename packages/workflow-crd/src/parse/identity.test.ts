@@ -16,6 +16,17 @@ test.each([
   ["as admin writes it", sound, TEMPLATE],
   ["without labels, inputs and status", { metadata: { namespace: "own-development", name: "e1" }, executionId }, TEMPLATE],
   ["with labels of users", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, team: "a" } } }, TEMPLATE],
+  // Go FlyteAdmin lets labels that it is given win over its own, and a child execution is given those of its parent.
+  [
+    "with the labels of its parent",
+    { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, "execution-id": "e0" } } },
+    TEMPLATE,
+  ],
+  [
+    "with a user's label in place of its own",
+    { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, project: "x" } } },
+    TEMPLATE,
+  ],
   ["by another template", { ...sound, metadata: { ...metadata, namespace: "flyte-own" } }, "flyte-{{project}}"],
   ["with nothing to recover", { ...sound, executionConfig: { RecoveryExecution: {} } }, TEMPLATE],
   [
@@ -37,8 +48,6 @@ test.each([
   ["executionId", { ...sound, executionId: undefined }],
   ["executionId.name", { ...sound, executionId: {} }],
   ["executionId", { ...sound, executionId: 5 }],
-  ["metadata.labels.project", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, project: "victim" } } }],
-  ["metadata.labels.execution-id", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, "execution-id": "e2" } } }],
   ["offloadedInputs", { ...sound, offloadedInputs: "s3://bucket/metadata/victim/production/e1/inputs" }],
   ["offloadedInputs", { ...sound, offloadedInputs: "s3://bucket/own/development/e1/../../../victim/production/e1/inputs" }],
   ["offloadedInputs", { ...sound, offloadedInputs: ["s3://bucket"] }],

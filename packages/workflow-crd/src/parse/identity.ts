@@ -1,11 +1,11 @@
 import { executionNamespace } from "@flyte-ts/domain";
 import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
-import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL } from "../resource.js";
 import { Field } from "./read.js";
 
 /**
  * Checks that a resource stands for the execution of its own name and namespace, and that the folders which it names are those of
- * that execution. Whoever may write resources in one namespace must not act for executions of another.
+ * that execution. Whoever may write resources in one namespace must not act for executions of another. Labels are not compared: Go FlyteAdmin
+ * lets users set them, and no reader of the model sees those that say whose the resource is (`ownLabels`).
  *
  * @param namespaceTemplate gives the namespace of a project and domain, as for `executionNamespace`.
  * @throws WorkflowFormatError that names the field and the rule.
@@ -20,8 +20,6 @@ export function checkIdentity(json: unknown, namespaceTemplate: string): void {
   const own = executionNamespace(id.project, id.domain, namespaceTemplate);
   if (own !== namespace)
     throw executionId.error(`names an execution of namespace ${JSON.stringify(own)}, the resource is in ${JSON.stringify(namespace)}`);
-  const labels = metadata.at("labels");
-  if (!labels.absent) checkLabels(labels, id);
   checkFolders(root, id);
   checkRecovery(root.at("executionConfig"), id);
 }
@@ -32,15 +30,6 @@ function checkRecovery(config: Field, { project, domain }: WorkflowExecutionIden
   const recovery = config.at("RecoveryExecution");
   if (recovery.absent || Object.keys(recovery.object()).length === 0) return;
   for (const [key, value] of Object.entries({ project, domain })) mustBe(recovery.at(key), value, `the ${key} of executionId`);
-}
-
-function checkLabels(labels: Field, { project, domain, name }: WorkflowExecutionIdentifier): void {
-  for (const [label, value] of [
-    [PROJECT_LABEL, project],
-    [DOMAIN_LABEL, domain],
-    [EXECUTION_ID_LABEL, name],
-  ] as const)
-    labels.at(label).optional((field) => mustBe(field, value, "that of executionId"));
 }
 
 /** Propeller writes below the data folder and its slices, and reads the inputs. */

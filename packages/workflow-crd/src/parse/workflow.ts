@@ -7,6 +7,7 @@ import {
 import { LiteralMapSchema, type LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { create } from "@bufbuild/protobuf";
 import { isRecordOfUpdates } from "../fields-record.js";
+import { ownLabels } from "../own-labels.js";
 import type { ParsedWorkflow, PlatformResources } from "../model.js";
 import { type ClosureModel, parseGraphs } from "./closure.js";
 import { graphIn } from "./graph.js";
@@ -63,15 +64,18 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
   const name = metadata.at("name").string();
   const namespace = metadata.at("namespace").string();
   const graphs = fetched.graphs ?? parseOwnGraphs(root);
+  const executionId = root.at("executionId").message(WorkflowExecutionIdentifierSchema);
+  const workflowId = parseWorkflowId(graphs.root.id);
   return {
     model: {
       key: `${namespace}/${name}`,
       namespace,
       name,
       uid: metadata.at("uid").text(),
-      executionId: root.at("executionId").message(WorkflowExecutionIdentifierSchema),
-      workflowId: parseWorkflowId(graphs.root.id),
-      labels: metadata.at("labels").texts(),
+      executionId,
+      workflowId,
+      // Go FlyteAdmin lets given labels win, and a child execution is given those of its parent.
+      labels: { ...metadata.at("labels").texts(), ...ownLabels(executionId, workflowId.name) },
       annotations: metadata.at("annotations").texts(),
       ...graphs,
       inputs: fetched.inputs ?? parseInputs(root),

@@ -36,12 +36,19 @@ test("nothing that a resource of another namespace names is read", async () => {
   expect(read).toEqual([]);
 });
 
-test("labels that name an execution of another namespace, or another of the same, tell nothing", () => {
+test("labels that name an execution of another namespace tell nothing", () => {
   expect(executionIdOf(forged, namespaceTemplate)).toBeUndefined();
   const own = { ...forged, labels: { ...labels, project: "own", domain: "development" } };
   expect(executionIdOf(own, namespaceTemplate)).toMatchObject({ project: "own", domain: "development", name: "e1" });
-  expect(executionIdOf({ ...own, name: "e2" }, namespaceTemplate)).toBeUndefined();
   expect(executionIdOf({ ...own, labels: {} }, namespaceTemplate)).toBeUndefined();
+});
+
+test("a resource is that of the execution of its own name, also with the labels of the execution that launched it", () => {
+  const own = { ...forged, namespace: "victim-production", name: "child" };
+  expect(executionIdOf(own, namespaceTemplate)).toMatchObject({ project: "victim", domain: "production", name: "child" });
+  expect(giveUp({ meta: own, ...facts }).event?.event.value).toMatchObject({ executionId: { name: "child" } });
+  const { "execution-id": _, ...without } = labels;
+  expect(executionIdOf({ ...own, labels: without }, namespaceTemplate)).toMatchObject({ name: "child" });
 });
 
 test("a resource that is given up is not told of as the execution of another", () => {

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { Classification } from "../difference-classes.js";
+import { differences } from "../differences.js";
+import type { RecordedNode, RunDifference, RunRecord } from "../engine-record.js";
+import { takenForRight } from "../planted-leaves.js";
+import { GO_ADMIN_CLASSES } from "./go-admin-classes.js";
+
+const values = (value: number) => ({ literals: { o0: { scalar: { primitive: { integer: String(value) } } } } });
+const TASK = { task_id: { project: "p", domain: "d", name: "flows.t", version: "<VERSION>" }, retry_attempt: 1 };
+const META = "<META>/<NS>-<EXEC:run>";
+const ADMIN = "<ADMIN>/p/d/<EXEC:run>";
+
+/** One execution of a node below another, whose values stand where the addresses say. */
+function run(
+  addresses: { readonly inputs: string; readonly outputs: string; readonly attempt: string },
+  offloaded: readonly string[],
+): RunRecord {
+  const child = {
+    metadata: { spec_node_id: "n1" },
+    input_uri: addresses.inputs,
+    inputs: values(1),
+    outputs: values(2),
+    closure: { phase: "SUCCEEDED", output_uri: addresses.outputs },
+    tasks: [{ id: TASK, closure: { phase: "SUCCEEDED", output_uri: addresses.attempt } }],
+  } as RecordedNode;
+  const parent: RecordedNode = { metadata: { spec_node_id: "n0" }, closure: { phase: "SUCCEEDED" }, children: { "n0-0-n1": child } };
+  return { executions: { run: { outputs: values(2), admin_blobs: ["inputs", ...offloaded], nodes: { n0: parent } } } };
+}
+
+const folder = `${META}/n0/data/0/n1`;
+const theirs = run({ inputs: `${folder}/inputs.pb`, outputs: `${folder}/1/outputs.pb`, attempt: `${folder}/1/outputs.pb` }, []);
+const keys = ["n0-0-n1/offloaded_inputs", "n0-0-n1/offloaded_outputs", "n0-0-n1/p/d/flows.t/<VERSION>/1/offloaded_outputs"] as const;
+const [inputs, outputs, attempt] = keys.map((key) => `${ADMIN}/${key}`) as [string, string, string];
+const ours = run({ inputs, outputs, attempt }, [...keys, "offloaded_outputs"]);
+
+/** Paths that no class covers. */
+function open(their: RunRecord, our: RunRecord): string[] {
+  const found = differences(their, our).map((each): RunDifference => ({ ...each, theirs: their, ours: our }));
+  return new Classification(GO_ADMIN_CLASSES).add("case", found).map(({ path }) => path);
+}
+
+test("addresses of values that Go FlyteAdmin has written are covered, and so are their files", () => {
+  expect(differences(theirs, ours)).toHaveLength(7);
+  expect(open(theirs, ours)).toEqual([]);
+});
+
+test("a wrong value at any place of ours is not covered", () => {
+  expect(takenForRight(theirs, ours, GO_ADMIN_CLASSES)).toEqual([]);
+});
+
+test("nothing is covered when the roles are changed", () => {
+  expect(open(ours, theirs)).toHaveLength(7);
+});
+
+describe("it is not covered", () => {
+  const node = "/executions/run/nodes/n0/children/n0-0-n1";
+  test.each([
+    ["at an address where nothing stands", run({ inputs, outputs, attempt }, keys.slice(1)), `${node}/input_uri`],
+    ["at the address of another attempt", run({ inputs, outputs, attempt: outputs }, keys), `${node}/tasks[0]/closure/output_uri`],
+    ["at the address of the inputs in place of outputs", run({ inputs, outputs: inputs, attempt }, keys), `${node}/closure/output_uri`],
+    [
+      "as the file of a node that is not there",
+      run({ inputs, outputs, attempt }, [...keys, "n7/offloaded_outputs"]),
+      "n7/offloaded_outputs",
+    ],
+  ])("%s", (_, our, expected) => {
+    expect(open(theirs, our).filter((path) => path.endsWith(expected))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,28 @@
+import type { DifferenceClass } from "../difference-classes.js";
+import { ENGINE_CLASSES } from "../engine-classes.js";
+import { allNodes, type RunDifference, type RunRecord } from "../engine-record.js";
+
+const EXIT = "exit-taken-for-interruption";
+
+/** Further differences that are right where Go FlytePropeller runs under our admin. */
+export const GO_PROPELLER_CLASSES: readonly DifferenceClass<RunDifference>[] = [
+  {
+    name: "interruption-in-place-of-exit",
+    reason:
+      "Go FlytePropeller tells a container's exit or an interruption of its pod, by what it sees first: it told the exit when the records were made, and the interruption here.",
+    covers: ({ path, at, recorded, here, theirs, ours }) =>
+      exitsAreTold(ours) &&
+      ENGINE_CLASSES.some(
+        ({ name, covers }) => name === EXIT && covers({ path, at, recorded: here, here: recorded, theirs: ours, ours: theirs }),
+      ),
+  },
+];
+
+/** What an attempt may tell of the end of its container: its own failure, or an interruption. */
+const TOLD = new Set(["Error USER", "Interrupted SYSTEM"]);
+
+function exitsAreTold({ executions }: RunRecord): boolean {
+  const attempts = Object.values(executions ?? {}).flatMap(({ nodes }) => allNodes(nodes).flatMap(([, { tasks }]) => tasks ?? []));
+  const errors = attempts.flatMap(({ closure }) => closure?.error ?? []);
+  return errors.every(({ code, kind, message }) => !message?.includes("terminated with exit code") || TOLD.has(`${code} ${kind}`));
+}

@@ -1,0 +1,40 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parse, stringify } from "yaml";
+import type { RunningStack, StackPart } from "../../stack/stack-fixture.js";
+
+/** Settings of a service of a stack, as its configuration file holds them. */
+export type Settings = Readonly<Record<string, unknown>>;
+
+const PATIENCE_MS = 120_000;
+
+/** Reads the configuration of one service of a stack. */
+export function settingsOf({ folder }: RunningStack, part: StackPart): Settings {
+  return parse(readFileSync(join(folder, "config", `${part}.yaml`), "utf8")) as Settings;
+}
+
+/** Changes settings of one service of a running stack, and resolves when the stack has started it again and it is ready. */
+export async function reconfigure(stack: RunningStack, part: StackPart, changes: Settings): Promise<void> {
+  const settings = { ...settingsOf(stack, part), ...changes };
+  writeFileSync(join(stack.folder, "config", `${part}.yaml`), stringify(settings), { mode: 0o600 });
+  const before = new Set(stack.pids(part));
+  for (const pid of before) process.kill(pid, "SIGTERM");
+  const ready = `http://127.0.0.1:${(settings.ops as { port: number }).port}/readyz`;
+  await untilAnswered(part, ready, () => stack.pids(part).some((pid) => !before.has(pid)));
+}
+
+/** Resolves when the address answers 200, and the condition holds. @throws Error when neither comes in two minutes */
+export async function untilAnswered(name: string, url: string, condition: () => boolean = () => true): Promise<void> {
+  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(100)) {
+    const answers = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+      async (response) => {
+        await response.text();
+        return response.ok;
+      },
+      () => false,
+    );
+    if (answers && condition()) return;
+    if (Date.now() > deadline) throw new Error(`${name} does not answer at ${url}`);
+  }
+}
