@@ -47,9 +47,14 @@ const adminAuth = {
     ],
   },
 };
-const caller = (clientId) => ({
-  admin: { auth: { clientId, clientSecretFile: `${SIGN_IN}/${clientId}`, tokenEndpoint: "http://api:30080/oauth2/token" } },
+const credentials = (clientId) => ({
+  auth: { clientId, clientSecretFile: `${SIGN_IN}/${clientId}`, tokenEndpoint: "http://api:30080/oauth2/token" },
 });
+const caller = (clientId) => ({ admin: credentials(clientId) });
+// Whoever has an account on this machine reaches the addresses of containers, also those that publish no port.
+const catalogAuth = {
+  auth: { mode: "required", providers: [{ issuer: publicUrl, keysUrl: "http://api:30080/oauth2/jwks", audience: [publicUrl] }] },
+};
 const s3 = { storage: { s3: { accessKeyId, secretAccessKey } } };
 
 const podLog = `http://localhost:${clusterPort}/${logToken}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
@@ -71,9 +76,13 @@ const files = {
   },
   "cluster/keys.yaml": { logToken, podEnv: { FLYTE_AWS_ACCESS_KEY_ID: accessKeyId, FLYTE_AWS_SECRET_ACCESS_KEY: secretAccessKey } },
   "admin/admin.yaml": { database: { url: databaseUrl("flyteadmin") }, ...bus("admin"), ...s3, ...(signIn && adminAuth) },
-  "datacatalog/datacatalog.yaml": { database: { url: databaseUrl("datacatalog") }, ...s3 },
+  "datacatalog/datacatalog.yaml": { database: { url: databaseUrl("datacatalog") }, ...s3, ...(signIn && catalogAuth) },
   "scheduler/scheduler.yaml": { database: { url: databaseUrl("scheduler") }, ...(signIn && caller("flytescheduler")) },
-  "propeller/propeller.yaml": { ...bus("propeller"), ...s3, ...(signIn && caller("flytepropeller")) },
+  "propeller/propeller.yaml": {
+    ...bus("propeller"),
+    ...s3,
+    ...(signIn && { ...caller("flytepropeller"), catalog: credentials("flytepropeller") }),
+  },
   "plugin-pod/plugin-pod.yaml": { ...bus("plugin-pod"), ...s3, logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }] },
   "plugin-echo/plugin-echo.yaml": bus("plugin-echo"),
 };

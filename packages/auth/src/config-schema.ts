@@ -24,6 +24,11 @@ export const providerSchema = z.strictObject({
   issuer: z.url(),
   /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
   metadataUrl: z.url().optional(),
+  /**
+   * Where its keys are, for a service that cannot reach the addresses in the metadata: these are then not fetched. May be plain HTTP on a
+   * network that the operator trusts.
+   */
+  keysUrl: z.url().optional(),
   /** What its tokens for Flyte have in `aud`, one of them; admin's `auth.publicUrl` unless said. */
   audience: z.array(name).default([]),
   /** Scopes that a token must have. */

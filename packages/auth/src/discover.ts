@@ -22,6 +22,8 @@ export interface ProviderOptions {
   readonly issuer: string;
   /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
   readonly metadataUrl?: string | undefined;
+  /** Where its keys are, in place of the address that the metadata names. */
+  readonly keysUrl?: string | undefined;
   readonly fetch?: typeof fetch;
   /** How long keys and metadata are believed, milliseconds; ten minutes when not given. */
   readonly maxAgeMs?: number;
@@ -39,7 +41,7 @@ export interface Provider {
 const TIMEOUT_MS = 5_000;
 
 export function createProvider(options: ProviderOptions): Provider {
-  const { issuer, clock, maxAgeMs = 600_000, cooldownMs = 30_000 } = options;
+  const { issuer, keysUrl, clock, maxAgeMs = 600_000, cooldownMs = 30_000 } = options;
   const { current: metadata } = createRecent({
     read: () => fetchMetadata(options),
     clock,
@@ -52,12 +54,12 @@ export function createProvider(options: ProviderOptions): Provider {
   return {
     metadata,
     keys: async (header, token) => {
-      const { jwks_uri: uri } = await metadata();
+      const uri = keysUrl ?? (await metadata()).jwks_uri;
       if (keys?.uri !== uri) {
         const fetched = { timeoutDuration: TIMEOUT_MS, cooldownDuration: cooldownMs, cacheMaxAge: maxAgeMs };
         keys = {
           uri,
-          get: createRemoteJWKSet(requireSafe(uri, issuer), { ...fetched, ...(options.fetch && { [customFetch]: options.fetch }) }),
+          get: createRemoteJWKSet(keysUrl === undefined ? requireSafe(uri, issuer) : new URL(uri), { ...fetched, ...(options.fetch && { [customFetch]: options.fetch }) }),
         };
       }
       return keys.get(header, token);

@@ -9,11 +9,12 @@ export function issuersFrom(
   { audience, clock }: { readonly audience: readonly string[]; readonly clock: () => Date },
 ): { readonly issuer: Issuer; readonly provider: Provider }[] {
   return providers.map((settings) => {
-    const provider = createProvider({ issuer: settings.issuer, metadataUrl: settings.metadataUrl, clock });
+    const { issuer, metadataUrl, keysUrl } = settings;
+    const provider = createProvider({ issuer, metadataUrl, keysUrl, clock });
     return {
       provider,
       issuer: {
-        issuer: settings.issuer,
+        issuer,
         audience: settings.audience.length > 0 ? settings.audience : audience,
         keys: provider.keys,
         requiredScopes: settings.requiredScopes,

@@ -152,6 +152,14 @@ test("an issuer that speaks for another is not believed", async () => {
   await expect(createProvider({ issuer: "https://other.test", metadataUrl: url, clock }).metadata()).rejects.toThrow(/https/);
 });
 
+test("keys come from where the configuration says, while the issuer itself is out of reach", async () => {
+  const issuer = "https://flyte.invalid";
+  const { keys } = createProvider({ issuer, keysUrl: `${idp.issuer}/jwks`, clock });
+  verify = createVerifier({ issuers: [{ issuer, audience: [AUDIENCE], keys, requiredScopes: [], groupsClaim: "groups" }], clock, rememberMs: 0 });
+  expect((await verify(idp.token({ iss: issuer, sub: "ann" }))).subject).toBe("ann");
+  expect((await refusalOf(idp.token({ sub: "ann" }))).code).toBe(Code.UNAUTHENTICATED);
+});
+
 test("the token is read from the configured key, else from authorization", () => {
   const of = (values: Record<string, string>) => readToken({ get: (name) => values[name] }, "flyte-authorization");
   expect(of({ authorization: "Bearer a.b.c" })).toEqual({ scheme: "bearer", token: "a.b.c" });
