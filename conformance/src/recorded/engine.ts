@@ -93,7 +93,7 @@ function recordCases(stack: RunningStack): void {
 function runChains(stack: RunningStack): number {
   if (values.chains === undefined) return 0;
   const bench = fileURLToPath(new URL("../../../bench/dist/main.js", import.meta.url));
-  const flags = ["--endpoint", `127.0.0.1:${stack.api}`, "--patience", "1800", "chain", values.chains];
+  const flags = ["--endpoint", `127.0.0.1:${stack.api}`, "--patience", "3600", "chain", values.chains];
   return spawnSync(process.execPath, [bench, ...flags], { stdio: "inherit" }).status === 0 ? 0 : 1;
 }
 
