@@ -17,9 +17,18 @@ test("unknown fields count, by the limits of the caller too", () => {
   expect(decodeStored(ErrorDocumentSchema, bytes)).toMatchObject({ $typeName: "flyteidl.core.ErrorDocument" });
 });
 
-test("outputs of the usual kind are decoded, broken ones as the library tells", () => {
+test("outputs of the usual kind are decoded, broken ones are refused", () => {
   const literals = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`o${i}`, { hash: "h" }]));
   const bytes = toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals }));
   expect(Object.keys(decodeStored(LiteralMapSchema, bytes).literals)).toHaveLength(10_000);
-  expect(() => decodeStored(LiteralMapSchema, Buffer.alloc(100_000, 0xff))).toThrow(/varint/);
+  expect(() => decodeStored(LiteralMapSchema, Buffer.alloc(100_000, 0xff))).toThrow(/not well-formed/);
+  expect(() => decodeStored(LiteralMapSchema, Buffer.alloc(100, 0xff))).toThrow(/varint/);
+});
+
+test.each([
+  ["a group", [0x7b, 0x7c]],
+  ["a field in another wire type", [0x08, 0x00]],
+])("%s before ten megabytes of empty values keeps them from no count", (_, head) => {
+  const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(10_000_000, Buffer.from([0x0a, 0x00]))]);
+  expect(() => decodeStored(LiteralCollectionSchema, bytes)).toThrow(StoredMessageRefused);
 });

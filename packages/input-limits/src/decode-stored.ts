@@ -10,7 +10,7 @@ const STORED: Limits = { bytes: MAX_STORED_BYTES, elements: 4_000_000, depth: PR
 /** Fewer bytes hold fewer elements than are worth counting. */
 const SMALL_BYTES = 64 * 1024;
 
-/** A stored message that is larger, or has more elements or levels, than are decoded. */
+/** A stored message that is larger, or has more elements or levels, than are decoded, or is not well-formed. */
 export class StoredMessageRefused extends Error {
   override readonly name = "StoredMessageRefused";
 }
@@ -18,16 +18,15 @@ export class StoredMessageRefused extends Error {
 /**
  * Decodes a message that was read from a blob, after its elements and levels are counted.
  *
- * @throws StoredMessageRefused beyond the limits; what the library throws for bytes that are no such message.
+ * @throws StoredMessageRefused beyond the limits, and for large bytes that are not well-formed; what the library throws for small ones.
  */
 export function decodeStored<Schema extends DescMessage>(
   schema: Schema,
   bytes: Uint8Array,
   limits: Partial<Limits> = {},
 ): MessageShape<Schema> {
+  // Bytes that are not well-formed are refused too: a decoder that reads them in another way finds more in them than was counted.
   const violation = bytes.length > SMALL_BYTES ? scanMessage(schema, bytes, { ...STORED, ...limits }) : undefined;
-  // What is not well-formed is left to the decoder, whose errors are known.
-  if (violation !== undefined && violation.kind !== "malformed")
-    throw new StoredMessageRefused(`${schema.typeName} ${violationText(violation)}`);
+  if (violation !== undefined) throw new StoredMessageRefused(`${schema.typeName} ${violationText(violation)}`);
   return fromBinary(schema, bytes);
 }
