@@ -103,8 +103,8 @@ test("the end of a node that started an execution names it", () => {
   });
 });
 
-test("a node that succeeded after a failed attempt has no error", () => {
-  const nodes = resourceNodes({ n0: { phase: 5, attempts: 1, outputs: "CgA=", error: { code: "C", message: "m" } } }, {});
+test.each([5, 10])("a node that ended in phase %i after a failed attempt has no error", (phase) => {
+  const nodes = resourceNodes({ n0: { phase, attempts: 1, outputs: "CgA=", error: { code: "C", message: "m" } } }, {});
   const end = endOfNode(nodes.get("n0") as ResourceNode, { settled: "why", now: 0n, project: "p", domain: "d" });
   expect(end.error).toBeUndefined();
   expect(end.outputs).toEqual(new Uint8Array([10, 0]));

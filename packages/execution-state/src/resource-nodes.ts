@@ -115,8 +115,8 @@ export function endOfNode(node: ResourceNode, { settled, now, project, domain }:
     reportedAt: occurredAt,
     startedAt: statusTime(status.startedAt),
     settled,
-    // The status of a node that succeeded holds the error of an earlier attempt, as Go Flyte's does.
-    error: status.error && isFailedNodeEvent(phase) ? statusError(status.error) : undefined,
+    // The status of a node that succeeded or timed out holds the error of an earlier attempt, as Go Flyte's does.
+    error: status.error && phase === NodeExecution_Phase.FAILED ? statusError(status.error) : undefined,
     outputUri: status.outputUri,
     outputs: status.outputs === undefined ? undefined : decodeBase64(status.outputs),
     inputUri: "",
@@ -132,10 +132,6 @@ export function endOfNode(node: ResourceNode, { settled, now, project, domain }:
     isDynamic: false,
     isArray: status.arrayNodeStatus !== undefined,
   };
-}
-
-function isFailedNodeEvent(phase: NodeExecution_Phase): boolean {
-  return phase === NodeExecution_Phase.FAILED || phase === NodeExecution_Phase.TIMED_OUT;
 }
 
 function deckOf({ deckUri = "" }: NodeStatus, attemptDir: string | undefined): string {

@@ -1,8 +1,8 @@
-import { isTerminalTaskEvent, isTerminalWorkflow, workflowEventPhase } from "@flyte-ts/domain";
-import { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
+import { isTerminalTaskEvent, isTerminalWorkflow, NodePhase, workflowEventPhase } from "@flyte-ts/domain";
+import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { NodeExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { DesiredState, type TaskEvent } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import { type NodeStatus, type ParsedWorkflow, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 import type { Effect } from "../engine/types.js";
 import { CompleteEnds } from "./complete-ends.js";
 import { MapOutputs, tooManyItems } from "./array-invariants.js";
@@ -39,8 +39,6 @@ export class Witness {
   readonly #terminalTold = new Set<number>();
   readonly #maps = new MapOutputs();
   readonly #complete = new CompleteEnds();
-  /** Nodes were told to be left out, after a failure. */
-  #leavesOut = false;
   #parts: Seen | undefined;
 
   constructor(
@@ -145,11 +143,10 @@ export class Witness {
   }
 
   /** Items of lists, and outputs that a node does not give, may be missing: workflows are random. So may those of a branch whose arm was left out. */
-  #bound({ phase, outputResult }: NodeExecutionEvent): void {
-    this.#leavesOut ||= phase === NodeExecution_Phase.SKIPPED;
-    if (this.#leavesOut || outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
+  #bound({ outputResult }: NodeExecutionEvent): void {
+    if (outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
     const { message } = outputResult.value;
-    if (/not found at|node \[start-node\]/.test(message)) this.violate("inputsThere", message);
+    if (/not found at|node \[start-node\]/.test(message) && !leavesOut(this.status.nodeStatus ?? {})) this.violate("inputsThere", message);
   }
 
   podStarts(pod: Pod, others: readonly Pod[]): void {
@@ -200,6 +197,13 @@ export class Witness {
   note(text: () => string): void {
     this.world.note(this.root ? text : () => `${this.name}: ${text()}`);
   }
+}
+
+/** The taken arm of a branch was left out, after a failure. */
+function leavesOut(nodes: Readonly<Record<string, NodeStatus>>): boolean {
+  return Object.values(nodes).some(
+    ({ phase, parentNode, subNodeStatus = {} }) => (phase === NodePhase.Skipped && parentNode !== undefined) || leavesOut(subNodeStatus),
+  );
 }
 
 const TERMINAL: ReadonlySet<number> = new Set([

@@ -125,7 +125,9 @@ export function tellAgain(walk: Walk, node: RuntimeNode): void {
   const { status } = node;
   const occurredAt = toldAgainAt(status.stoppedAt, walk.now);
   const facts = { occurredAt, cache: toldCache(status), childExecution: toldChild(walk, node), deckUri: toldDeck(status, node.attemptDir) };
-  const end = node.succeeded ? successOf(walk, node, keptOutputs(walk, node)) : { error: status.error };
+  // The status of a node that ended otherwise may hold the error of an earlier attempt.
+  const error = status.phase === NodePhase.Failed ? status.error : undefined;
+  const end = node.succeeded ? successOf(walk, node, keptOutputs(walk, node)) : { error };
   walk.tell.node(node, nodeEventPhase(status.phase), { ...facts, ...end }, "now");
 }
 

@@ -119,3 +119,22 @@ test("a success that is told again after a restart says the same as at first, wh
   for (const [nodeId, told] of Object.entries(again)) expect([nodeId, told]).toEqual([nodeId, first[nodeId]]);
   expect(Object.keys(again)).toEqual(expect.arrayContaining(["start-node", "n0", "n1", "n2"]));
 });
+
+test("a node that timed out after a failed attempt is told again without the error of that attempt", () => {
+  const driver = Driver.of({
+    main: { nodes: { n0: { kind: "task", attempts: 2, activeMs: 60_000 }, n1: { kind: "sleep", ms: 3_600_000 } } },
+  });
+  driver.reply("n0", "RUNNING");
+  driver.reply("n0", "FAILED", { message: "it broke", recoverable: true });
+  driver.advance(50_000);
+  driver.reply("n0", "RUNNING");
+  driver.advance(20_000);
+  driver.reply("n0", "ABORTED");
+  const next = driver.reread();
+  next.observe({ kind: "load" });
+  const [first, again] = [driver, next].map(({ events }) =>
+    events.findLast(({ event: { event } }) => event.case === "node" && event.value.phase === NodeExecution_Phase.TIMED_OUT),
+  );
+  expect(first?.event.event.value).toMatchObject({ outputResult: { case: undefined } });
+  expect(again?.event.event.value).toMatchObject({ outputResult: { case: undefined } });
+});
