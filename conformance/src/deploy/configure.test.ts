@@ -97,9 +97,7 @@ test("callers are asked who they are when that is wanted, and the services that 
     });
   expect(read("datacatalog/datacatalog.yaml")["auth"]).toEqual({
     mode: "required",
-    providers: [
-      { issuer: "http://localhost:31080", keysUrl: "http://api:30080/oauth2/jwks", audience: ["http://localhost:31080"] },
-    ],
+    providers: [{ issuer: "http://localhost:31080", keysUrl: "http://api:30080/oauth2/jwks", audience: ["http://localhost:31080"] }],
   });
   expect(read("propeller/propeller.yaml")["catalog"]).toEqual(read("propeller/propeller.yaml")["admin"]);
   expect(() => configured(emptyFolder(), { FLYTE_TS_AUTH: "on" })).toThrow(/FLYTE_TS_AUTH must be open or required/);

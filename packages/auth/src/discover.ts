@@ -59,7 +59,10 @@ export function createProvider(options: ProviderOptions): Provider {
         const fetched = { timeoutDuration: TIMEOUT_MS, cooldownDuration: cooldownMs, cacheMaxAge: maxAgeMs };
         keys = {
           uri,
-          get: createRemoteJWKSet(keysUrl === undefined ? requireSafe(uri, issuer) : new URL(uri), { ...fetched, ...(options.fetch && { [customFetch]: options.fetch }) }),
+          get: createRemoteJWKSet(keysUrl === undefined ? requireSafe(uri, issuer) : new URL(uri), {
+            ...fetched,
+            ...(options.fetch && { [customFetch]: options.fetch }),
+          }),
         };
       }
       return keys.get(header, token);

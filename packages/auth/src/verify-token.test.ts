@@ -155,7 +155,11 @@ test("an issuer that speaks for another is not believed", async () => {
 test("keys come from where the configuration says, while the issuer itself is out of reach", async () => {
   const issuer = "https://flyte.invalid";
   const { keys } = createProvider({ issuer, keysUrl: `${idp.issuer}/jwks`, clock });
-  verify = createVerifier({ issuers: [{ issuer, audience: [AUDIENCE], keys, requiredScopes: [], groupsClaim: "groups" }], clock, rememberMs: 0 });
+  verify = createVerifier({
+    issuers: [{ issuer, audience: [AUDIENCE], keys, requiredScopes: [], groupsClaim: "groups" }],
+    clock,
+    rememberMs: 0,
+  });
   expect((await verify(idp.token({ iss: issuer, sub: "ann" }))).subject).toBe("ann");
   expect((await refusalOf(idp.token({ sub: "ann" }))).code).toBe(Code.UNAUTHENTICATED);
 });
