@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -26,6 +27,19 @@ export const COMPOSE_SERVICES = [
 
 export type ComposeService = (typeof COMPOSE_SERVICES)[number];
 
+export interface ContainerAddress {
+  readonly address: string;
+  /** On which it listens for other machines, sorted. */
+  readonly ports: readonly number[];
+}
+
+/** Fields of `docker inspect`. */
+interface InspectedContainer {
+  readonly Config: { readonly Labels: Readonly<Record<string, string>> };
+  readonly NetworkSettings: { readonly Networks: Readonly<Record<string, { readonly IPAddress: string }>> };
+  readonly State: { readonly Pid: number };
+}
+
 /** docker-compose.yml as a project of its own, on free ports: another that runs on this machine stays as it is. */
 export class ComposeProject {
   private constructor(
@@ -35,8 +49,11 @@ export class ComposeProject {
     private readonly environment: NodeJS.ProcessEnv,
   ) {}
 
-  /** Builds the images; where no registry is reachable, stand-ins for the public ones first (`E2E_STAND_INS=1`). */
-  static async build(name: string): Promise<ComposeProject> {
+  /**
+   * Builds the images; where no registry is reachable, stand-ins for the public ones first (`E2E_STAND_INS=1`).
+   * `settings` are variables of docker-compose.yml.
+   */
+  static async build(name: string, settings: Readonly<Record<string, string>> = {}): Promise<ComposeProject> {
     const [api, blobs, cluster] = [await freePort(), await freePort(), await freePort()];
     const ports = {
       FLYTE_TS_REVISION: REVISION,
@@ -44,10 +61,12 @@ export class ComposeProject {
       FLYTE_TS_BLOB_PORT: String(blobs),
       FLYTE_TS_CLUSTER_PORT: String(cluster),
     };
-    const project = new ComposeProject(name, api, { ...process.env, ...ports });
+    const project = new ComposeProject(name, api, { ...process.env, ...ports, ...settings });
     if (process.env.E2E_STAND_INS === "1") {
-      execFileSync("sh", [join(root, "deploy", "stand-ins", "engine.sh")], { stdio: "inherit" });
-      execFileSync("sh", [join(root, "deploy", "stand-ins", "make.sh")], { stdio: "inherit" });
+      const folder = join(root, "deploy", "stand-ins");
+      // Another test file may ask for the same at the same time. The engine outlives its script and must not keep the lock (`-o`).
+      for (const script of ["engine.sh", "make.sh"])
+        execFileSync("flock", ["-o", folder, "sh", join(folder, script)], { stdio: "inherit" });
     }
     project.compose("build", "--quiet");
     return project;
@@ -58,11 +77,44 @@ export class ComposeProject {
     return this.#docker("compose", "-p", this.name, "--progress", "quiet", ...words);
   }
 
+  /** Makes a client of the built-in issuer, as whom {@link pyflyte} signs in from now on; gives its secret. */
+  addClient(clientId: string): string {
+    const accounts = ["/usr/local/bin/node", "/app/services/admin/dist/accounts/main.js", "service", clientId];
+    const config = ["--config", "/etc/flyte/admin.yaml", "--config", "/secrets/services/admin.yaml"];
+    const secret = this.compose("exec", "-T", "admin", ...accounts, ...config).trim();
+    this.environment.FLYTE_CREDENTIALS_AUTH_MODE = "client_credentials";
+    this.environment.FLYTE_CREDENTIALS_CLIENT_ID = clientId;
+    this.environment.FLYTE_CREDENTIALS_CLIENT_SECRET = secret;
+    return secret;
+  }
+
   /** Stock pyflyte, as it stands in the image in which tasks run, in the folder. */
   pyflyte(folder: string, ...words: string[]): string {
     const platform = ["-e", `FLYTE_PLATFORM_URL=localhost:${this.api}`, "-e", "FLYTE_PLATFORM_INSECURE=true", "-e", "HOME=/tmp"];
+    // Docker reads their values from its environment: every user of the machine may read command lines.
+    const names = Object.keys(this.environment).filter((name) => name.startsWith("FLYTE_CREDENTIALS_"));
+    const credentials = names.flatMap((name) => ["-e", name]);
     const place = ["-v", `${folder}:/scripts:ro`, "-w", "/scripts", "--network", "host", "--entrypoint", "/opt/python/bin/pyflyte"];
-    return this.#docker("run", "--rm", ...place, ...platform, `flyte-ts/cluster:${process.env.FLYTE_TS_VERSION ?? "dev"}`, ...words);
+    return this.#docker(
+      "run",
+      "--rm",
+      ...place,
+      ...platform,
+      ...credentials,
+      `flyte-ts/cluster:${process.env.FLYTE_TS_VERSION ?? "dev"}`,
+      ...words,
+    );
+  }
+
+  /** Where containers are reached from this machine, published or not. */
+  containers(): Readonly<Record<ComposeService, ContainerAddress>> {
+    const ids = this.compose("ps", "-q").trim().split("\n");
+    const inspected = JSON.parse(this.#docker("inspect", ...ids)) as InspectedContainer[];
+    const entries = inspected.map(({ Config, NetworkSettings, State }) => {
+      const addresses = Object.values(NetworkSettings.Networks).map(({ IPAddress }) => IPAddress);
+      return [Config.Labels["com.docker.compose.service"], { address: addresses[0], ports: listeningPorts(State.Pid) }];
+    });
+    return Object.fromEntries(entries) as Record<ComposeService, ContainerAddress>;
   }
 
   /** Names of those containers that do not say that they are well. */
@@ -113,3 +165,17 @@ export class ComposeProject {
     }
   }
 }
+
+/** TCP ports on which the network of a process listens, but for those of its loopback addresses. */
+function listeningPorts(pid: number): number[] {
+  const lines = ["tcp", "tcp6"].flatMap((file) => readFileSync(`/proc/${pid}/net/${file}`, "utf8").split("\n"));
+  const listening = lines.map((line) => line.trim().split(/\s+/)).filter((fields) => fields[3] === LISTEN);
+  const sockets = listening.map((fields) => (fields[1] ?? "").split(":"));
+  const ports = sockets.filter(([address]) => !LOOPBACK.test(address ?? "")).map(([, port]) => Number.parseInt(port ?? "", 16));
+  return [...new Set(ports)].sort((one, other) => one - other);
+}
+
+/** State of a socket in /proc/net/tcp. */
+const LISTEN = "0A";
+/** 127.0.0.0/8 and ::1, in the byte order of /proc/net/tcp. */
+const LOOPBACK = /^([0-9A-F]{6}7F|0{24}01000000)$/;
