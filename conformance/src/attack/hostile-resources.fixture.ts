@@ -174,8 +174,9 @@ function handmade({
     ),
     "an executionId of another project": fails((resource) => void (resource["executionId"] = victim)),
     "an executionId of another name": fails((resource) => void (at(resource, ["executionId"])["name"] = victim.name)),
-    "labels of another execution": fails((resource) => void (at(resource, ["metadata", "labels"])["execution-id"] = victim.name)),
-    "labels of another project": fails((resource) => void (at(resource, ["metadata", "labels"])["project"] = victim.project)),
+    // Labels name no execution: a child has its parent's under Go FlyteAdmin.
+    "labels of another execution": ends((resource) => void (at(resource, ["metadata", "labels"])["execution-id"] = victim.name)),
+    "labels of another project": ends((resource) => void (at(resource, ["metadata", "labels"])["project"] = victim.project)),
     "a recovery of an execution of another project": fails(config({ RecoveryExecution: victim })),
     "annotations of 10 MB": ends((resource) =>
       Object.assign(resource["metadata"] as ResourceJson, { annotations: { a: "x".repeat(10_000_000) } }),

@@ -5,7 +5,11 @@ const DATABASE: AddressPorts = { "database.url": [5432] };
 const BUS: AddressPorts = { "nats.url": [4222] };
 const BLOBS: AddressPorts = { "storage.s3.endpoint": [443, 9000], "storage.gcs.endpoint": [443], "storage.azure.endpoint": [443] };
 const KUBERNETES: AddressPorts = { "kubernetes.kubeconfig": [443, 6443], "kubernetes.endpoint": [443, 6443] };
-const PROVIDERS: AddressPorts = { "auth.providers.*.issuer": [443], "auth.providers.*.metadataUrl": [443] };
+const PROVIDERS: AddressPorts = {
+  "auth.providers.*.issuer": [443],
+  "auth.providers.*.metadataUrl": [443],
+  "auth.providers.*.keysUrl": [443],
+};
 
 /**
  * Every setting of a service that is an address to which it connects. Beside names (port 53), it reaches those, and nothing else outside
