@@ -13,11 +13,11 @@ interface Unanswered {
 
 /** Bound of the window while other workflows are active: at first, so that a fan-out that is over soon need not wait, and at least. */
 const FIRST = 128;
-const LEAST = 8;
+const LEAST = 4;
 /** Bound of the window of a workflow that is active alone: keeps a plugin service busy that answers 20,000 a second within 50 ms. */
 const MOST = 1_000;
 /** Queueing delay that the window may cause, ms, and as a part of the least delay: each hop of another workflow waits for about as long. */
-const TARGET = { ms: 2, part: 0.5 };
+const TARGET = { ms: 1, part: 0.5 };
 /** Age from which a request counts as answered, ms; a plugin service that has answered nothing for so long is not waited for. */
 const SILENT_MS = 5_000;
 
