@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "@flyte-ts/local-servers";
+import { listeningSockets } from "../stack/sockets.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
@@ -29,7 +29,7 @@ export type ComposeService = (typeof COMPOSE_SERVICES)[number];
 
 export interface ContainerAddress {
   readonly address: string;
-  /** On which it listens for other machines, sorted. */
+  /** Ports that accept connections from other machines, sorted. */
   readonly ports: readonly number[];
 }
 
@@ -106,7 +106,7 @@ export class ComposeProject {
     );
   }
 
-  /** Where containers are reached from this machine, published or not. */
+  /** Gives the addresses and ports at which this machine reaches the containers, published or not. */
   containers(): Readonly<Record<ComposeService, ContainerAddress>> {
     const ids = this.compose("ps", "-q").trim().split("\n");
     const inspected = JSON.parse(this.#docker("inspect", ...ids)) as InspectedContainer[];
@@ -166,16 +166,11 @@ export class ComposeProject {
   }
 }
 
-/** TCP ports on which the network of a process listens, but for those of its loopback addresses. */
+/** Gives the TCP ports on which the network of a process listens, but for those of its loopback addresses. */
 function listeningPorts(pid: number): number[] {
-  const lines = ["tcp", "tcp6"].flatMap((file) => readFileSync(`/proc/${pid}/net/${file}`, "utf8").split("\n"));
-  const listening = lines.map((line) => line.trim().split(/\s+/)).filter((fields) => fields[3] === LISTEN);
-  const sockets = listening.map((fields) => (fields[1] ?? "").split(":"));
-  const ports = sockets.filter(([address]) => !LOOPBACK.test(address ?? "")).map(([, port]) => Number.parseInt(port ?? "", 16));
-  return [...new Set(ports)].sort((one, other) => one - other);
+  const open = listeningSockets(pid).filter(({ address }) => !LOOPBACK.test(address));
+  return [...new Set(open.map(({ port }) => port))].sort((one, other) => one - other);
 }
 
-/** State of a socket in /proc/net/tcp. */
-const LISTEN = "0A";
 /** 127.0.0.0/8 and ::1, in the byte order of /proc/net/tcp. */
 const LOOPBACK = /^([0-9A-F]{6}7F|0{24}01000000)$/;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createBlobStore } from "@flyte-ts/blobstore";
@@ -9,6 +9,7 @@ import { connectBus } from "@flyte-ts/messaging";
 import { createPool } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listeningSockets, socketsOf } from "./sockets.js";
 import { processesOf, type RunningStack, startStack } from "./stack-fixture.js";
 
 // What another user of the machine can do with a stack that was started with --auth: nothing, by its files or by its listeners.
@@ -172,29 +173,8 @@ test("health and metrics are all that ops listeners answer", async () => {
 
 /** TCP sockets on which processes listen. */
 function listenersOf(pids: readonly number[]): { address: string; port: number }[] {
-  const inodes = new Set(pids.flatMap((pid) => socketsOf(pid)));
-  return ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((file) =>
-    readFileSync(file, "utf8")
-      .split("\n")
-      .map((line) => line.trim().split(/\s+/))
-      .filter((fields) => fields[3] === "0A" && inodes.has(fields[9] ?? ""))
-      .map((fields) => {
-        const [address = "", port = ""] = (fields[1] ?? "").split(":");
-        return { address: address === "0100007F" ? "127.0.0.1" : address, port: Number.parseInt(port, 16) };
-      }),
-  );
-}
-
-function socketsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-      try {
-        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
-      } catch {
-        return [];
-      }
-    });
-  } catch {
-    return [];
-  }
+  const inodes = new Set(pids.flatMap(socketsOf));
+  return listeningSockets()
+    .filter(({ inode }) => inodes.has(inode))
+    .map(({ address, port }) => ({ address: address === "0100007F" ? "127.0.0.1" : address, port }));
 }

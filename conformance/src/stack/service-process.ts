@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { testGuard } from "@flyte-ts/testing";
+import { answers } from "./answers.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 
@@ -121,14 +122,8 @@ function begin({ service, env }: ServiceSpec, { configFile, lines, build }: Begi
   return { child, ended: follow(child, lines), hasEnded: () => child.exitCode !== null || child.signalCode !== null };
 }
 
-async function isReady(port: number): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
-    async (response) => {
-      await response.text();
-      return response.ok;
-    },
-    () => false,
-  );
+function isReady(port: number): Promise<boolean> {
+  return answers(`http://127.0.0.1:${port}/readyz`);
 }
 
 function follow(child: ChildProcess, lines: string[]): Promise<string> {

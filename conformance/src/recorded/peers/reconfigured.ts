@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse, stringify } from "yaml";
+import { answers } from "../../stack/answers.js";
 import type { RunningStack, StackPart } from "../../stack/stack-fixture.js";
 
 /** Settings of a service of a stack, as its configuration file holds them. */
@@ -27,14 +28,7 @@ export async function reconfigure(stack: RunningStack, part: StackPart, changes:
 /** Resolves when the address answers 200, and the condition holds. @throws Error when neither comes in two minutes */
 export async function untilAnswered(name: string, url: string, condition: () => boolean = () => true): Promise<void> {
   for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(100)) {
-    const answers = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
-      async (response) => {
-        await response.text();
-        return response.ok;
-      },
-      () => false,
-    );
-    if (answers && condition()) return;
+    if ((await answers(url)) && condition()) return;
     if (Date.now() > deadline) throw new Error(`${name} does not answer at ${url}`);
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { answers } from "../answers.js";
 import type { RunningStack, StackPart } from "../stack-fixture.js";
 import { type SilentLink, startSilentLink } from "./silent-link.js";
 
@@ -110,12 +111,6 @@ async function restartAll(stack: RunningStack, ops: Readonly<Record<string, numb
   }
 }
 
-async function isReady(port: number | undefined): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
-    async (response) => {
-      await response.text();
-      return response.ok;
-    },
-    () => false,
-  );
+function isReady(port: number | undefined): Promise<boolean> {
+  return answers(`http://127.0.0.1:${port}/readyz`);
 }
