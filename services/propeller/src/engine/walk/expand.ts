@@ -4,7 +4,7 @@ import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { DynamicWorkflow } from "../ask/dynamic.js";
 import type { Settled } from "../ask/question.js";
-import { compiledUri, futuresUri, outputsUri } from "../data/paths.js";
+import { compiledUri, futuresUri } from "../data/paths.js";
 import { START_NODE } from "../graph/index-graph.js";
 import { depthOf, type RuntimeNode, type Scope } from "../graph/runtime.js";
 import { subWorkflowEnded } from "../handler/sub-workflow.js";
@@ -14,6 +14,7 @@ import { toMillis } from "../time/rfc3339.js";
 import { arm } from "./attempt.js";
 import { ask, forget } from "./asking.js";
 import { restoreScope, reviveInner } from "./load.js";
+import { writeOutputs } from "./outputs.js";
 import { scan } from "./scan.js";
 import { enterScope, hasRoomFor, tooManyInstances } from "./scope.js";
 import { fail, releaseSlot, succeed } from "./settle.js";
@@ -165,10 +166,7 @@ export function collapse(walk: Walk, node: RuntimeNode, inner: Scope): void {
     return;
   }
   walk.blobs.release(node);
-  const own = outputsUri(node.attemptDir);
-  node.pendingOutputs = { deckUri: node.deckUri, uri: own, value, stored: true };
-  node.writes = new Set([own]);
-  walk.writeBlob(node, own, value);
+  writeOutputs(walk, node, value, { value, deckUri: node.deckUri });
 }
 
 function wantOutputs(walk: Walk, node: RuntimeNode, uri: string): void {

@@ -1,10 +1,8 @@
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
-import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { outputsUri } from "../data/paths.js";
 import type { PendingOutputs, RuntimeNode } from "../graph/runtime.js";
 import { sendFinalize } from "./attempt.js";
 import { putOutputs } from "./caching.js";
-import { fitsInline, sizeOf } from "./outputs.js";
+import { fitsInline, sizeOf, writeOutputs } from "./outputs.js";
 import { succeed } from "./settle.js";
 import { stopFollowers } from "./stop.js";
 import type { Walk } from "./walk.js";
@@ -17,7 +15,7 @@ export function land(walk: Walk, node: RuntimeNode): void {
   const { value, stored } = pending;
   if (value !== undefined && !stored && !fitsInline(walk, sizeOf(value))) {
     // There was room for them when the attempt ended; others took it while they were being cached.
-    store(walk, node, { ...pending, value });
+    writeOutputs(walk, node, value, pending);
     return;
   }
   const ran =
@@ -28,14 +26,6 @@ export function land(walk: Walk, node: RuntimeNode): void {
   tell(walk, node, pending);
   if (ran && walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
   if (unconfirmed) stopFollowers(walk, node);
-}
-
-/** Has outputs written that stand nowhere yet; the node lands when that is done. */
-function store(walk: Walk, node: RuntimeNode, pending: PendingOutputs & { readonly value: LiteralMap }): void {
-  const uri = outputsUri(node.attemptDir);
-  node.pendingOutputs = { ...pending, uri, stored: true };
-  node.writes = new Set([uri]);
-  walk.writeBlob(node, uri, pending.value);
 }
 
 /** The node is being stopped, but its attempt had come to its good end before. Nobody waits for its blob any more: what may not be written stays in the status. */

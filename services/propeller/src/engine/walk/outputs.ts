@@ -6,7 +6,7 @@ import { outputsUri } from "../data/paths.js";
 import { withFailure } from "../failure/failure-input.js";
 import { armsOf } from "../graph/arms.js";
 import { END_NODE, START_NODE } from "../graph/index-graph.js";
-import type { RuntimeNode, Scope } from "../graph/runtime.js";
+import type { PendingOutputs, RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeOutputs } from "../handler/decision.js";
 import { listsByValue, ownInputs } from "./array-inputs.js";
 import { bindingError, wantLiterals } from "./want-literals.js";
@@ -126,6 +126,18 @@ export function wantOutputsOf(walk: Walk, waiter: RuntimeNode, node: RuntimeNode
   const effect = walk.blobs.want(waiter, "outputs", uri);
   if (effect !== undefined) walk.emit(effect);
   return undefined;
+}
+
+/**
+ * Has outputs written below the node's folder; the node lands when that is done.
+ *
+ * @param pending the node's deck, and the outputs where they are kept by value meanwhile
+ */
+export function writeOutputs(walk: Walk, node: RuntimeNode, outputs: LiteralMap, pending: Pick<PendingOutputs, "deckUri" | "value">): void {
+  const uri = outputsUri(node.attemptDir);
+  node.pendingOutputs = { ...pending, uri, stored: true };
+  node.writes = new Set([uri]);
+  walk.writeBlob(node, uri, outputs);
 }
 
 /** Bytes that a map takes in a message. */

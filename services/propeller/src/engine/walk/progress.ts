@@ -1,11 +1,10 @@
 import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import { outputsUri } from "../data/paths.js";
 import { START_NODE } from "../graph/index-graph.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "../handler/decision.js";
 import { attemptStarted } from "../status/update-phase.js";
 import { arm } from "./attempt.js";
-import { fitsInline, sizeOf } from "./outputs.js";
+import { fitsInline, sizeOf, writeOutputs } from "./outputs.js";
 import { succeed } from "./settle.js";
 import type { Walk } from "./walk.js";
 
@@ -25,7 +24,5 @@ export function succeedWithOutputs(walk: Walk, node: RuntimeNode, { outputs }: E
     succeed(walk, node, { outputs });
     return;
   }
-  node.pendingOutputs = { value: undefined, deckUri: "", uri: outputsUri(node.attemptDir), stored: true };
-  node.writes = new Set([node.pendingOutputs.uri]);
-  walk.writeBlob(node, node.pendingOutputs.uri, value);
+  writeOutputs(walk, node, value, { value: undefined, deckUri: "" });
 }

@@ -171,7 +171,7 @@ function formerCache({ model }: RuntimeNode, { cacheStatus, catalogKey }: Former
   return { status: cacheStatus, key: catalogKey, reservation: Reservation.RESERVATION_DISABLED };
 }
 
-/** Where the attempt of a task that ended well may have left a checkpoint; undefined where no attempt ran. */
+/** Gives the place at which the attempt of a task that ended well may have left a checkpoint; undefined where no attempt ran. */
 function checkpointOf(walk: Walk, node: RuntimeNode): string | undefined {
   const { phase, catalog } = node.status;
   if (phase === NodePhase.Recovered || catalog?.status === CatalogCacheStatus.CACHE_HIT) return undefined;

@@ -15,7 +15,7 @@ import { isCached } from "./caching.js";
 import { land } from "./landing.js";
 import { liveDeck } from "./live-deck.js";
 import { noteRetryable, retryAfter } from "./next-attempt.js";
-import { fitsInline, sizeOf } from "./outputs.js";
+import { fitsInline, sizeOf, writeOutputs } from "./outputs.js";
 import { abort, fail, succeed } from "./settle.js";
 import { isStoppedFromAbove, noteAborted, stopFollowers } from "./stop.js";
 import type { Walk } from "./walk.js";
@@ -127,11 +127,8 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
   const small = outputs.value !== undefined && fitsInline(walk, sizeOf(outputs.value));
   if (outputs.value !== undefined && !small && !stoppedFromAbove) {
     node.stopping = undefined;
-    const own = outputsUri(node.attemptDir);
-    const kept = node.scope.array !== undefined && sizeOf(outputs.value) <= walk.config.inlineLimit ? { value: outputs.value } : {};
-    node.pendingOutputs = { value: undefined, deckUri: deck, uri: own, stored: true, ...kept };
-    node.writes = new Set([own]);
-    walk.writeBlob(node, own, outputs.value);
+    const keeps = node.scope.array !== undefined && sizeOf(outputs.value) <= walk.config.inlineLimit;
+    writeOutputs(walk, node, outputs.value, { value: keeps ? outputs.value : undefined, deckUri: deck });
     return;
   }
   if (!stoppedFromAbove && isCached(walk, node)) {
