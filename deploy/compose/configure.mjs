@@ -51,7 +51,7 @@ const credentials = (clientId) => ({
   auth: { clientId, clientSecretFile: `${SIGN_IN}/${clientId}`, tokenEndpoint: "http://api:30080/oauth2/token" },
 });
 const caller = (clientId) => ({ admin: credentials(clientId) });
-// Whoever has an account on this machine reaches the addresses of containers, also those that publish no port.
+// Every user of this machine reaches the addresses of containers, also of those that publish no port.
 const catalogAuth = {
   auth: { mode: "required", providers: [{ issuer: publicUrl, keysUrl: "http://api:30080/oauth2/jwks", audience: [publicUrl] }] },
 };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFlyteClient, type FlyteClient } from "@flyte-ts/client";
+import { booleanLiteral } from "@flyte-ts/domain";
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { createKubeClient, type KubeObject } from "@flyte-ts/kubernetes";
@@ -93,12 +94,7 @@ interface Hostile {
 async function floodedGates(gates: number): Promise<Hostile> {
   const id = await start(await registerGates(client, gates), 0);
   const flood = createFlyteClient({ endpoint: `127.0.0.1:${stack.api}` });
-  const value = {
-    value: {
-      case: "scalar" as const,
-      value: { value: { case: "primitive" as const, value: { value: { case: "boolean" as const, value: true } } } },
-    },
-  };
+  const value = booleanLiteral(true);
   let stopped = false;
   let calls = 0;
   const set = async (index: number): Promise<void> => {

@@ -31,7 +31,7 @@ const logger = createLogger({ service: "test", level: "silent" });
 describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose with FLYTE_TS_AUTH=required", () => {
   let project: ComposeProject;
   let containers: Readonly<Record<ComposeService, ContainerAddress>>;
-  /** Of `flytekit`, a client with the role contributor. */
+  /** Secret of the client `flytekit`, which has the role contributor. */
   let secret: string;
 
   beforeAll(async () => {

@@ -25,7 +25,7 @@ export const providerSchema = z.strictObject({
   /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
   metadataUrl: z.url().optional(),
   /**
-   * Where its keys are, for a service that cannot reach the addresses in the metadata: these are then not fetched. May be plain HTTP on a
+   * Address of its keys, for a service that cannot reach the one in the metadata, which is then not fetched. May be plain HTTP on a
    * network that the operator trusts.
    */
   keysUrl: z.url().optional(),

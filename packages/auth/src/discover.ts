@@ -22,7 +22,7 @@ export interface ProviderOptions {
   readonly issuer: string;
   /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
   readonly metadataUrl?: string | undefined;
-  /** Where its keys are, in place of the address that the metadata names. */
+  /** Address of its keys, in place of the one that the metadata names. */
   readonly keysUrl?: string | undefined;
   readonly fetch?: typeof fetch;
   /** How long keys and metadata are believed, milliseconds; ten minutes when not given. */

@@ -152,7 +152,7 @@ test("an issuer that speaks for another is not believed", async () => {
   await expect(createProvider({ issuer: "https://other.test", metadataUrl: url, clock }).metadata()).rejects.toThrow(/https/);
 });
 
-test("keys come from where the configuration says, while the issuer itself is out of reach", async () => {
+test("keys come from the configured address while the issuer itself is out of reach", async () => {
   const issuer = "https://flyte.invalid";
   const { keys } = createProvider({ issuer, keysUrl: `${idp.issuer}/jwks`, clock });
   verify = createVerifier({

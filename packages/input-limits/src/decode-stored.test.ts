@@ -28,7 +28,7 @@ test("outputs of the usual kind are decoded, broken ones are refused", () => {
 test.each([
   ["a group", [0x7b, 0x7c]],
   ["a field in another wire type", [0x08, 0x00]],
-])("%s before ten megabytes of empty values keeps them from no count", (_, head) => {
+])("%s does not keep ten megabytes of empty values behind it from being counted", (_, head) => {
   const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(10_000_000, Buffer.from([0x0a, 0x00]))]);
   expect(() => decodeStored(LiteralCollectionSchema, bytes)).toThrow(StoredMessageRefused);
 });

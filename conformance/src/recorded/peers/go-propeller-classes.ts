@@ -18,7 +18,7 @@ export const GO_PROPELLER_CLASSES: readonly DifferenceClass<RunDifference>[] = [
   },
 ];
 
-/** What an attempt may tell of the end of its container: its own failure, or an interruption. */
+/** Code and kind of the errors that an attempt reports for a container that has exited: its own failure, or an interruption. */
 const TOLD = new Set(["Error USER", "Interrupted SYSTEM"]);
 
 function exitsAreTold({ executions }: RunRecord): boolean {

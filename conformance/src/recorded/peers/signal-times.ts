@@ -5,6 +5,7 @@ import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { registerGates } from "../../attack/hostile-workflows.fixture.js";
 import { waitForEnd } from "../../stack/executions.js";
 import { TARGET } from "../../stack/shell-tasks.js";
+import { sleepInputs } from "../../stack/sleep-chain.js";
 
 const PATIENCE_MS = 120_000;
 
@@ -18,13 +19,11 @@ export async function signalTimes(endpoint: string, gates: number): Promise<numb
   try {
     const launchPlan = await registerGates(client, gates);
     const { project, domain } = TARGET;
-    const duration = { value: { case: "duration" as const, value: { seconds: 0n } } };
-    const literal = { value: { case: "scalar" as const, value: { value: { case: "primitive" as const, value: duration } } } };
     const { id } = await client.admin.createExecution({
       project,
       domain,
       spec: { launchPlan, metadata: { principal: "records" } },
-      inputs: { literals: { duration: literal } },
+      inputs: sleepInputs(0),
     });
     if (id === undefined) throw new Error("the execution has no name");
     const phaseOf = async (nodeId: string) => {

@@ -5,7 +5,7 @@ import { Field } from "./read.js";
 /**
  * Checks that a resource stands for the execution of its own name and namespace, and that the folders which it names are those of
  * that execution. Whoever may write resources in one namespace must not act for executions of another. Labels are not compared: Go FlyteAdmin
- * lets users set them, and no reader of the model sees those that say whose the resource is (`ownLabels`).
+ * lets users set them, and the model has those of the resource's own execution in their place (`ownLabels`).
  *
  * @param namespaceTemplate gives the namespace of a project and domain, as for `executionNamespace`.
  * @throws WorkflowFormatError that names the field and the rule.

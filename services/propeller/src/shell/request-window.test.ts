@@ -19,7 +19,7 @@ function exchange(delayOf: (unanswered: number, index: number) => number) {
     window.answered(next.name, now);
     return due.size;
   };
-  return { window, run: (steps: number) => Array.from({ length: steps }, step).slice(-100) };
+  return { run: (steps: number) => Array.from({ length: steps }, step).slice(-100) };
 }
 
 test("a plugin service that answers one request after the other gets few at a time", () => {

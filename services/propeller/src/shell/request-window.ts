@@ -1,7 +1,7 @@
 import type { LeastDelays } from "./least-delays.js";
 
 /** A request to a plugin service, as the window counts it. */
-export interface CountedRequest {
+interface CountedRequest {
   readonly generatedName: string;
   readonly taskType: string;
 }
@@ -11,12 +11,13 @@ interface Unanswered {
   readonly sentAt: number;
 }
 
-/** Bound of the window while other workflows are active: at first, so that a fan-out that is over soon need not wait, and at least. */
+/** Size of the window at first: a fan-out that is over soon need not wait. */
 const FIRST = 128;
+/** Least size of the window, which bounds requests while other workflows are active. */
 const LEAST = 4;
 /** Bound of the window of a workflow that is active alone: keeps a plugin service busy that answers 20,000 a second within 50 ms. */
 const MOST = 1_000;
-/** Queueing delay that the window may cause, ms, and as a part of the least delay: each hop of another workflow waits for about as long. */
+/** Queueing delay that the window may cause, the larger of a time (ms) and a part of the least delay: a hop of another workflow waits for about as long. */
 const TARGET = { ms: 1, part: 0.5 };
 /** Age from which a request counts as answered, ms; a plugin service that has answered nothing for so long is not waited for. */
 const SILENT_MS = 5_000;

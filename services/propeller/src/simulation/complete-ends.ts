@@ -73,7 +73,7 @@ function factsOf({ event, outputs }: ToldEnd): Readonly<Record<string, unknown>>
     deck: deckUri,
     child: targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId?.name : undefined,
     "cache status": task?.cacheStatus ?? CatalogCacheStatus.CACHE_DISABLED,
-    // That of an attempt that failed is told once: it is a hint for whoever recovers the execution.
+    // Propeller names the checkpoint of a failed attempt once: it is a hint for an execution that recovers this one.
     checkpoint: outputResult.case === "error" ? undefined : task?.checkpointUri,
   };
 }
