@@ -97,10 +97,10 @@ test("an address is trusted for a minute; what stands there still is shared on, 
 test("what cannot be read is not remembered, and each who asked hears it", async () => {
   const { of, stands } = shelf();
   const lost = [of("a"), of("a")];
-  for (const answer of lost) await expect(answer).rejects.toThrow("nothing stands there");
+  await Promise.all(lost.map(async (answer) => expect(answer).rejects.toThrow("nothing stands there")));
   stands.set("a", closure().subarray(1));
   const broken = [of("a"), of("a")];
-  for (const answer of broken) await expect(answer).rejects.toThrow(WorkflowFormatError);
+  await Promise.all(broken.map(async (answer) => expect(answer).rejects.toThrow(WorkflowFormatError)));
   await expect(of("a")).rejects.toThrow(WorkflowFormatError);
   stands.set("a", closure());
   expect((await of("a")).root.nodes.size).toBe(3);
