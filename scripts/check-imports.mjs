@@ -33,7 +33,7 @@ const TABLE = {
   "packages/http-policy": [],
   "packages/idl": [],
   "packages/domain": ["idl"],
-  "packages/workflow-crd": ["idl", "domain"],
+  "packages/workflow-crd": ["idl", "domain", "input-limits"],
   "packages/execution-state": ["idl", "domain", "workflow-crd"],
   "packages/task-plugin": ["idl", "domain", "messaging", "telemetry"],
   "packages/compiler": ["idl", "domain"],

@@ -54,6 +54,22 @@ export const MESSAGE_BOMBS: Readonly<Record<string, Bomb>> = {
   "a length beyond the message": { body: Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x07, 0]) },
 };
 
+/** Nine megabytes of field 1, empty. */
+const EMPTY_MESSAGES = pairs(9_000_000, 0x0a, 0);
+
+/** Stored messages, of whatever type whose field 1 is a message; each is refused. */
+export const STORED_BOMBS: Readonly<Record<string, Buffer>> = {
+  "9 MB of empty messages": EMPTY_MESSAGES,
+  "9 MB of unknown fields": pairs(9_000_000, 0x78, 1),
+  "9 MB of empty messages behind a group": Buffer.concat([Buffer.from([0x7b, 0x7c]), EMPTY_MESSAGES]),
+  "9 MB of empty messages behind a field of another type": Buffer.concat([Buffer.from([0x08, 0x00]), EMPTY_MESSAGES]),
+  "messages 30,000 levels deep": nested(30_000),
+  "messages 15,000 levels deep, in turns": nested(15_000, [1, 2, 3]),
+  "64 MiB of zeros, packed": gzipSync(Buffer.alloc(64 * MIB)),
+  "a varint without end": Buffer.alloc(100_000, 0xff),
+  "a length beyond the message": Buffer.concat([Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x07]), Buffer.alloc(100_000)]),
+};
+
 function lyingTrailer(bytes: number): Buffer {
   const packed = gzipSync(Buffer.alloc(bytes));
   packed.writeUInt32LE(1_000, packed.length - 4);

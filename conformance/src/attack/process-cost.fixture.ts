@@ -12,15 +12,21 @@ export interface Cost {
 /** Most that any refused request may cost the process that refuses it. */
 export const MOST: Cost = { processorMs: 100, peakBytes: 64 * 1024 * 1024 };
 
-/** Measures a process while `act` runs. The process must belong to the caller: its peak is reset first (proc(5), clear_refs). */
-export async function costOf(pid: number, act: () => Promise<unknown>): Promise<Cost> {
+/** Begins to measure a process; the result tells what it has spent since. The process must belong to the caller: its peak is reset (proc(5), clear_refs). */
+function measured(pid: number): () => Cost {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   const before = { seconds: processorSeconds(pid), bytes: statusBytes(pid, "VmRSS") };
-  await act();
-  return {
+  return () => ({
     processorMs: Math.round((processorSeconds(pid) - before.seconds) * 1000),
     peakBytes: Math.max(0, statusBytes(pid, "VmHWM") - before.bytes),
-  };
+  });
+}
+
+/** Measures a process while `act` runs. */
+export async function costOf(pid: number, act: () => Promise<unknown>): Promise<Cost> {
+  const cost = measured(pid);
+  await act();
+  return cost();
 }
 
 /** Repeats a measurement until one stays within the bounds: collections of garbage and background work only ever add. */
@@ -37,13 +43,32 @@ export async function leastCost(pid: number, bounds: Cost, act: () => Promise<un
   return least;
 }
 
-/** Says where a refusal cost more than {@link MOST}; nothing where it did not. */
-export async function excessOf(pid: number, act: () => Promise<unknown>): Promise<string[]> {
-  const { processorMs, peakBytes } = await leastCost(pid, MOST, act);
+/** Says where a refusal cost more than `most`; nothing where it did not. */
+export async function excessOf(pid: number, act: () => Promise<unknown>, most = MOST): Promise<string[]> {
+  return excessIn(await leastCost(pid, most, act), most);
+}
+
+function excessIn({ processorMs, peakBytes }: Cost, most: Cost): string[] {
   return [
-    ...(processorMs > MOST.processorMs ? [`${processorMs} ms of processor time`] : []),
-    ...(peakBytes > MOST.peakBytes ? [`${peakBytes} bytes of memory`] : []),
+    ...(processorMs > most.processorMs ? [`${processorMs} ms of processor time`] : []),
+    ...(peakBytes > most.peakBytes ? [`${peakBytes} bytes of memory`] : []),
   ];
+}
+
+/** Says which of several processes spent more than `most` on one act; nothing as soon as one try stays within it. */
+export async function excessOfEach(
+  pids: Readonly<Record<string, number>>,
+  { most, tries }: { readonly most: Cost; readonly tries: number },
+  act: () => Promise<unknown>,
+): Promise<string[]> {
+  let excess: string[] = [];
+  for (let count = 0; count < tries; count++) {
+    const costs = Object.entries(pids).map(([name, pid]) => ({ name, cost: measured(pid) }));
+    await act();
+    excess = costs.flatMap(({ name, cost }) => excessIn(cost(), most).map((text) => `${name}: ${text}`));
+    if (excess.length === 0) break;
+  }
+  return excess;
 }
 
 function statusBytes(pid: number, name: string): number {

@@ -20,7 +20,13 @@ import type { Waiting } from "./waiting.js";
 export interface BaseCall {
   readonly stream: ServerHttp2Stream;
   readonly metadata: Metadata;
-  readonly decoder: { maxReadMessageLength: number; readonly readMessageSize: number; readonly readMessageRemaining: number };
+  readonly decoder: {
+    maxReadMessageLength: number;
+    /** First byte of the frame that is read: 1 for a compressed message. */
+    readonly readCompressFlag: Buffer;
+    readonly readMessageSize: number;
+    readonly readMessageRemaining: number;
+  };
   maxReceiveMessageSize: number;
   start(listener: unknown): void;
   handleDataFrame(data: Buffer): void;
@@ -174,7 +180,8 @@ function boundReading(call: BaseCall, { intake, streams, refuse }: Reading): voi
     try {
       intake.received(total, intake.limits.bytes + FRAME_HEAD_BYTES + (streams ? data.length : 0));
       takeFrame(data);
-      if (decoder.readMessageRemaining > 0) intake.announced(decoder.readMessageSize);
+      const { readMessageRemaining, readMessageSize, readCompressFlag } = decoder;
+      if (readMessageRemaining > 0) intake.announced(readMessageSize, readCompressFlag[0] === 0 ? undefined : intake.unpackedBytes);
     } catch (error) {
       refuse(call, toRpcError(error));
     }
@@ -202,7 +209,9 @@ const FUNCTIONS = ["start", "handleDataFrame", "handleEndEvent", "decompressMess
 /** @throws Error where grpc-js is not the one that this was written for: a request would be read without limits. */
 function requireInternals(call: BaseCall): BaseCall {
   const complete =
-    NUMBERS.every((name) => typeof call.decoder?.[name] === "number") && FUNCTIONS.every((name) => typeof call[name] === "function");
+    NUMBERS.every((name) => typeof call.decoder?.[name] === "number") &&
+    Buffer.isBuffer(call.decoder.readCompressFlag) &&
+    FUNCTIONS.every((name) => typeof call[name] === "function");
   if (!complete) throw new Error("the installed @grpc/grpc-js reads requests in another way than this server can bound");
   return call;
 }

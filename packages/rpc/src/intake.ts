@@ -16,7 +16,7 @@ import {
 } from "@flyte-ts/input-limits";
 import type { Admitted } from "./call-guard.js";
 import { Code } from "./code.js";
-import { SMALL_REQUEST } from "./request-limits.js";
+import { JSON_BODY, MAX_UNPACKED_BYTES, SMALL_REQUEST } from "./request-limits.js";
 import { RpcError } from "./rpc-error.js";
 
 /** Memory that a request takes while it is handled, for each of its bytes: received, put together, decoded and written again. */
@@ -57,6 +57,11 @@ export class Intake {
     this.#reservation = new Reservation(budget);
   }
 
+  /** Bytes that a compressed request has at most, as it is sent and unpacked. */
+  get unpackedBytes(): number {
+    return Math.min(this.limits.bytes, MAX_UNPACKED_BYTES);
+  }
+
   /**
    * Notes that so many bytes of the request are held.
    *
@@ -85,7 +90,11 @@ export class Intake {
 
   /** Checks JSON before it is parsed, as `message` does; returns how deep it is nested. */
   json(schema: DescMessage, text: Uint8Array): number {
-    const limits = { ...this.limits, bytes: Number.POSITIVE_INFINITY, depth: this.limits.depth * JSON_LEVELS_PER_MESSAGE };
+    const limits = {
+      bytes: Number.POSITIVE_INFINITY,
+      elements: Math.min(this.limits.elements, JSON_BODY.elements),
+      depth: this.limits.depth * JSON_LEVELS_PER_MESSAGE,
+    };
     const measured = measureJson(text, limits);
     this.#check(schema, text.length, measured, false);
     return measured.depth;
@@ -99,12 +108,12 @@ export class Intake {
   }
 
   /**
-   * Decompresses one message; what it will take is reserved before.
+   * Decompresses one message, of at most MAX_UNPACKED_BYTES; what it will take is reserved before.
    *
    * @throws RpcError RESOURCE_EXHAUSTED or INVALID_ARGUMENT
    */
   async inflate(bytes: Uint8Array, compression: Compression): Promise<Buffer> {
-    const { bytes: most } = this.limits;
+    const most = this.unpackedBytes;
     this.received(inflatedBound(bytes, compression, most));
     try {
       return await inflateBounded(bytes, compression, most);

@@ -10,6 +10,12 @@ const DEFAULT_MAX_ELEMENTS = 1_000_000;
 /** Limits of requests that name something, and of callers who lack the role that a method needs. */
 export const SMALL_REQUEST: Limits = { bytes: 64 * 1024, elements: 10_000, depth: PROTOBUF_MAX_DEPTH };
 
+/** Largest compressed request, as it is sent and as it unpacks, bytes: a request of a few KiB must not cost what one of 64 MiB does. */
+export const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+
+/** Limits of a JSON body: parsing one takes ten times as long as decoding the protobuf message that it stands for. */
+export const JSON_BODY: Pick<Limits, "bytes" | "elements"> = { bytes: 16 * 1024 * 1024, elements: 200_000 };
+
 /** Limits of all methods alike, by the size of a request. */
 export function uniformLimits(bytes: number, elements = DEFAULT_MAX_ELEMENTS): RequestLimits {
   const limits = { bytes, elements, depth: PROTOBUF_MAX_DEPTH };

@@ -21,7 +21,7 @@ export function wrapClosure(compiled: Uint8Array): Uint8Array<ArrayBuffer> {
  * @throws Error when the bytes are not a protobuf message.
  */
 export function unwrapClosure(blob: Uint8Array): Uint8Array {
-  if (!isWrapped(blob)) return blob;
+  if (!isWrappedClosure(blob)) return blob;
   const parts = [...messagesIn(blob, COMPILED_WORKFLOW)];
   // Concatenated encodings of a message are the encoding of the merged message.
   return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
@@ -31,7 +31,7 @@ export function unwrapClosure(blob: Uint8Array): Uint8Array {
  * Tells the two forms apart by the field 1.1.1.1: in a wrapped closure it is the workflow's identifier (a message), in a bare one the
  * identifier's resource type (a varint).
  */
-function isWrapped(blob: Uint8Array): boolean {
+export function isWrappedClosure(blob: Uint8Array): boolean {
   let level: Uint8Array | undefined = blob;
   for (let depth = 0; depth < 4 && level !== undefined; depth++) level = firstMessage(level);
   return level !== undefined;

@@ -36,7 +36,7 @@ export {
   type WorkflowReferences,
 } from "./parse/workflow.js";
 export { parseClosure, parseEncodedClosure, type ClosureModel } from "./parse/closure.js";
-export { wrapClosure } from "./closure-blob.js";
+export { isWrappedClosure, wrapClosure } from "./closure-blob.js";
 export { closureWithoutNodes } from "./parse/open-closure.js";
 export { WorkflowFormatError } from "./parse/read.js";
 export { checkIdentity } from "./parse/identity.js";
@@ -77,7 +77,7 @@ export {
 
 // Statuses too large for the resource
 export { assembleSlices } from "./slice/assemble.js";
-export { decodeSlice, encodeSlice, sliceMissing, type LoadedSlice, type SliceEntry } from "./slice/codec.js";
+export { decodeSlice, encodeSlice, sliceMissing, type LoadedSlice, MAX_SLICE_BYTES, type SliceEntry } from "./slice/codec.js";
 export { sliceUri, type SliceReference } from "./slice/references.js";
 
 // Patches

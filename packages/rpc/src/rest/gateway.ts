@@ -9,7 +9,7 @@ import { decoded } from "../encoded.js";
 import type { HttpRequestHead, HttpRoute } from "../http-route.js";
 import { Intake, RequestTooLarge } from "../intake.js";
 import { requestIdOf } from "../request-id.js";
-import { type RequestLimits, SMALL_REQUEST } from "../request-limits.js";
+import { JSON_BODY, type RequestLimits, SMALL_REQUEST } from "../request-limits.js";
 import { RpcError, toRpcError } from "../rpc-error.js";
 import type { CallContext, ServedService } from "../service.js";
 import { bindRequest } from "./bind-request.js";
@@ -292,7 +292,7 @@ function mostBody({
   const { bytes } = intake.limits;
   if (formBody) return Math.min(bytes, FORM_BYTES);
   if (route.body.kind === "none") return Math.min(bytes, SMALL_REQUEST.bytes);
-  return codec.contentType === JSON_TYPE ? Math.min(bytes * JSON_OVERHEAD, bytes + JSON_OVERHEAD_BYTES) : bytes;
+  return codec.contentType === JSON_TYPE ? Math.min(bytes * JSON_OVERHEAD, bytes + JSON_OVERHEAD_BYTES, JSON_BODY.bytes) : bytes;
 }
 
 function bodySchema({ method, body }: Route): DescMessage | undefined {

@@ -1,4 +1,5 @@
 import { gunzipSync, gzipSync } from "node:zlib";
+import { inflatedBound, type Limits, scanJson, violationText } from "@flyte-ts/input-limits";
 import { checkVersion } from "../parse/newer-status.js";
 import { Field, type WorkflowFormatError } from "../parse/read.js";
 import { parseNodeStatus } from "../parse/status.js";
@@ -19,7 +20,10 @@ export interface LoadedSlice {
 }
 
 /** More than any slice takes; what claims to be larger is broken. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MOST: Limits = { bytes: 32 * 1024 * 1024, elements: 1_000_000, depth: 200 };
+
+/** Largest blob of a slice that is read, bytes. */
+export const MAX_SLICE_BYTES = MOST.bytes;
 
 /** The blob of a slice: gzip of JSON, `{version, nodes: [[path, status]]}`. */
 export function encodeSlice(entries: readonly SliceEntry[]): Uint8Array {
@@ -58,7 +62,12 @@ export function sliceMissing(key: string, uri: string): WorkflowFormatError {
 
 function unpack(bytes: Uint8Array, key: string): unknown {
   try {
-    return JSON.parse(gunzipSync(bytes, { maxOutputLength: MOST_BYTES }).toString());
+    const unpacked = inflatedBound(bytes, "gzip", MOST.bytes);
+    if (unpacked > MOST.bytes) throw new Error(`it has more than ${MOST.bytes} bytes`);
+    const text = gunzipSync(bytes, { maxOutputLength: Math.max(unpacked, 1) });
+    const violation = scanJson(text, MOST);
+    if (violation !== undefined) throw new Error(`it ${violationText(violation)}`);
+    return JSON.parse(text.toString());
   } catch (cause) {
     throw sliceField(key, undefined).error(`is no slice of a status: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }

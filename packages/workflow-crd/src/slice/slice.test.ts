@@ -50,6 +50,15 @@ test("a slice that was cut off is refused", () => {
   expect(() => decodeSlice(gzipSync('{"version":0,"nodes":[]}'), "s")).toThrow("status.slices.names.s.version: must be 1, is 0");
 });
 
+test.each([
+  ["more bytes than are unpacked", gzipSync(Buffer.alloc(33 << 20, " ")), /more than 33554432 bytes/],
+  ["more elements than are parsed", gzipSync(`{"version":1,"nodes":[${"[],".repeat(1_000_000)}[]]}`), /more than 1000000 elements/],
+  ["more levels than are parsed", gzipSync(`{"version":1,"nodes":${"[".repeat(300)}${"]".repeat(300)}}`), /more than 200 levels deep/],
+])("a slice of %s is refused", (_, bytes, problem) => {
+  expect(() => decodeSlice(bytes, "s")).toThrow(WorkflowFormatError);
+  expect(() => decodeSlice(bytes, "s")).toThrow(problem);
+});
+
 test("nodes come together below those that they stand under, in whatever slices they stand", () => {
   const loaded = (key: string, of: readonly SliceEntry[]) => ({ key, name: `${key}.1`, entries: of });
   const slices = [

@@ -2,7 +2,7 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { type UrlBlob, UrlBlobSchema } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { WorkflowExecutionGetDataResponseSchema } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { decodeStored, MAX_STORED_BYTES } from "@flyte-ts/input-limits";
+import { readStored } from "@flyte-ts/input-limits";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AdminDeps } from "../deps.js";
 import { executionNotFound } from "./identifier.js";
@@ -39,8 +39,9 @@ export async function readValues({ blobs, config, logger }: DataDeps, { bytes, u
         url.bytes = BigInt(head.size);
       }
     }
-    const content = await blobs.get(uri, { maxBytes: maxSizeInBytes === 0 ? MAX_STORED_BYTES : maxSizeInBytes });
-    return { values: content === undefined ? create(LiteralMapSchema) : decodeStored(LiteralMapSchema, content), url };
+    const limits = maxSizeInBytes === 0 ? {} : { bytes: maxSizeInBytes };
+    const values = await readStored(blobs, { uri, schema: LiteralMapSchema, limits });
+    return { values: values ?? create(LiteralMapSchema), url };
   } catch (error) {
     logger.warn({ uri, error: String(error) }, "values of an execution cannot be read");
     return { values: create(LiteralMapSchema), url };

@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { readStored } from "@flyte-ts/input-limits";
 import type { NodeFact } from "@flyte-ts/execution-state";
 import type { NodeId } from "../execution/identifier.js";
 
@@ -24,12 +25,13 @@ export async function offloadDynamicWorkflow(
 /**
  * What a dynamic node made, compiled; undefined when it made nothing.
  *
- * @throws BlobError when it stands in the blob store and cannot be read there.
+ * @throws BlobError or StoredMessageRefused when it stands in the blob store and cannot be read there.
  */
 export async function readDynamicWorkflow(
   blobs: BlobStore,
   row: { readonly dynamic_workflow: Uint8Array | null; readonly dynamic_workflow_uri: string },
 ): Promise<CompiledWorkflowClosure | undefined> {
-  const bytes = row.dynamic_workflow ?? (row.dynamic_workflow_uri === "" ? undefined : await blobs.get(row.dynamic_workflow_uri));
-  return bytes && fromBinary(CompiledWorkflowClosureSchema, bytes);
+  const { dynamic_workflow: bytes, dynamic_workflow_uri: uri } = row;
+  if (bytes !== null) return fromBinary(CompiledWorkflowClosureSchema, bytes);
+  return uri === "" ? undefined : readStored(blobs, { uri, schema: CompiledWorkflowClosureSchema });
 }

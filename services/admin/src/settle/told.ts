@@ -1,5 +1,13 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { assembleSlices, decodeSlice, type NodeStatus, sliceMissing, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
+import {
+  assembleSlices,
+  decodeSlice,
+  MAX_SLICE_BYTES,
+  type NodeStatus,
+  sliceMissing,
+  sliceUri,
+  type WorkflowStatus,
+} from "@flyte-ts/workflow-crd";
 
 /**
  * The nodes of a resource's status, from the blob store where they stand there.
@@ -16,7 +24,7 @@ export async function nodeStatusesOf(
   // One at a time: nothing waits for this, and a slice is small beside all of them.
   for (const [key, name] of Object.entries(root.names)) {
     const uri = sliceUri(root.prefix, name);
-    const bytes = await blobs.get(uri);
+    const bytes = await blobs.get(uri, { maxBytes: MAX_SLICE_BYTES });
     if (bytes === undefined) throw sliceMissing(key, uri);
     slices.push({ key, name, entries: decodeSlice(bytes, key) });
   }

@@ -6,7 +6,7 @@ import { ExecutionCreateRequestSchema, ExecutionMetadata_ExecutionMode } from "@
 import { ExecutionErrorSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { Trigger } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
-import { decodeStored, MAX_STORED_BYTES } from "@flyte-ts/input-limits";
+import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Counter } from "@flyte-ts/telemetry";
 import { postpone } from "../background/lease.js";
@@ -84,7 +84,7 @@ const textOf = ({ project, domain, name }: { readonly project: string; readonly 
 
 function isFinal(error: unknown): boolean {
   if (error instanceof RpcError) return FINAL_CODES.includes(error.code);
-  return error instanceof FiringRefused || error instanceof JsonLiteralError || error instanceof BlobTooLarge;
+  return [FiringRefused, JsonLiteralError, BlobTooLarge, StoredMessageRefused].some((kind) => error instanceof kind);
 }
 
 /** Starts what the trigger starts. Repeated it does no harm: the name is the same. */
@@ -167,7 +167,7 @@ async function outputsOf({ blobs, config }: FireDeps, { outputs, output_uri: uri
   if (outputs !== null) return fromBinary(LiteralMapSchema, outputs);
   if (uri === "") return create(LiteralMapSchema);
   const maxBytes = config.remoteData.maxSizeInBytes;
-  const content = await blobs.get(uri, { maxBytes: maxBytes === 0 ? MAX_STORED_BYTES : maxBytes });
-  if (content === undefined) throw new FiringRefused(`the outputs are not at ${uri}`);
-  return decodeStored(LiteralMapSchema, content);
+  const stored = await readStored(blobs, { uri, schema: LiteralMapSchema, limits: maxBytes === 0 ? {} : { bytes: maxBytes } });
+  if (stored === undefined) throw new FiringRefused(`the outputs are not at ${uri}`);
+  return stored;
 }

@@ -1,8 +1,10 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { BlobTooLarge } from "@flyte-ts/blobstore";
 import { LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type ArtifactData, ArtifactDataSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
-import { decodeStored, MAX_STORED_BYTES } from "@flyte-ts/input-limits";
+import { decodeStored, readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import type { Queryable } from "@flyte-ts/postgres";
+import { Code, RpcError } from "@flyte-ts/rpc";
 import type { DatasetKey } from "../dataset/identifier.js";
 import type { DatacatalogDeps } from "../deps.js";
 import { checkGiven, invalidArgument, missingArgument } from "../invalid.js";
@@ -61,16 +63,22 @@ export class MissingData extends Error {
 /**
  * The outputs again.
  *
- * @throws MissingData
+ * @throws MissingData; RpcError OUT_OF_RANGE for what is larger, or has more in it, than is read.
  */
 export function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly StoredData[]): Promise<ArtifactData[]> {
   return Promise.all(
     stored.map(async ({ name, value, location }) => {
-      const bytes = value ?? (await blobs.get(location ?? "", { maxBytes: MAX_STORED_BYTES }));
-      if (bytes === undefined) throw new MissingData(location ?? "");
-      return create(ArtifactDataSchema, { name, value: decodeStored(LiteralSchema, bytes) });
+      if (value !== null) return create(ArtifactDataSchema, { name, value: decodeStored(LiteralSchema, value) });
+      const literal = await readStored(blobs, { uri: location ?? "", schema: LiteralSchema }).catch(unreadable);
+      if (literal === undefined) throw new MissingData(location ?? "");
+      return create(ArtifactDataSchema, { name, value: literal });
     }),
   );
+}
+
+function unreadable(cause: unknown): never {
+  if (!(cause instanceof StoredMessageRefused || cause instanceof BlobTooLarge)) throw cause;
+  throw new RpcError(Code.OUT_OF_RANGE, `artifact data cannot be read: ${cause.message}`, { cause });
 }
 
 export async function insertData(db: Queryable, artifact: bigint, stored: readonly StoredData[]): Promise<void> {

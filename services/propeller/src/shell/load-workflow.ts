@@ -1,12 +1,15 @@
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { BlobAddressRefused, type BlobStore } from "@flyte-ts/blobstore";
-import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
-import { decodeStored, MAX_STORED_BYTES } from "@flyte-ts/input-limits";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { BlobAddressRefused, type BlobStore, BlobTooLarge } from "@flyte-ts/blobstore";
+import { WorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/admin/workflow_pb";
+import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
+import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
+import { checkStored, MAX_STORED_BYTES, readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import type { KubeClient, KubeObject, ObjectName } from "@flyte-ts/kubernetes";
 import {
   type BrokenResource,
   checkIdentity,
   FLYTE_WORKFLOW_RESOURCE,
+  isWrappedClosure,
   type ParsedWorkflow,
   parseFlyteWorkflow,
   readBroken,
@@ -68,34 +71,54 @@ export class WorkflowLoader {
     const [graphs, inputs, slices] = await Promise.all([
       closure === undefined
         ? undefined
-        : this.#graphs.of(resource, { address: closure, read: () => this.#read("workflowClosureReference", closure) }),
-      inputsAddress === undefined ? undefined : this.#read("offloadedInputs", inputsAddress),
+        : this.#graphs.of(resource, {
+            address: closure,
+            read: () => this.#readClosure(closure).catch(refusedIn("workflowClosureReference")),
+          }),
+      inputsAddress === undefined ? undefined : this.#readInputs(inputsAddress).catch(refusedIn("offloadedInputs")),
       this.slices.read(references.slices).catch(refusedIn("status.slices.prefix")),
     ]);
-    const parsed = parseFlyteWorkflow(resource, { graphs, inputs: inputs && decode("offloadedInputs", inputs, LiteralMapSchema), slices });
+    const parsed = parseFlyteWorkflow(resource, { graphs, inputs, slices });
     if (graphs !== undefined) await othersTurn();
     return parsed;
   }
 
-  async #read(field: string, uri: string): Promise<Uint8Array> {
-    const bytes = await this.blobs.get(uri, { maxBytes: MAX_STORED_BYTES }).catch(refusedIn(field));
-    if (bytes === undefined) throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
+  /** Reads the bytes of a closure: it is decoded in parts, so its elements are counted here. */
+  async #readClosure(uri: string): Promise<Uint8Array> {
+    const bytes = await this.blobs.get(uri, { maxBytes: MAX_STORED_BYTES });
+    if (bytes === undefined) return nothingAt("workflowClosureReference", uri);
+    checkStored(formOf(bytes), bytes, { elements: MAX_CLOSURE_ELEMENTS });
     return bytes;
   }
+
+  async #readInputs(uri: string): Promise<LiteralMap> {
+    return (await readStored(this.blobs, { uri, schema: LiteralMapSchema })) ?? nothingAt("offloadedInputs", uri);
+  }
 }
 
-/** Makes an address that can never be read a fault of the field that names it. */
+/** Twice the elements of the largest request that registers a workflow: compiling adds interfaces, connections and templates. */
+const MAX_CLOSURE_ELEMENTS = 8_000_000;
+
+/** The message that a closure blob is; whoever decodes it refuses bytes that are none. */
+function formOf(bytes: Uint8Array): DescMessage {
+  try {
+    return isWrappedClosure(bytes) ? WorkflowClosureSchema : CompiledWorkflowClosureSchema;
+  } catch {
+    return CompiledWorkflowClosureSchema;
+  }
+}
+
+function nothingAt(field: string, uri: string): never {
+  throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
+}
+
+/** Makes an address that can never be read, or a blob that no reader takes, a fault of the field that names it. */
 function refusedIn(field: string): (error: unknown) => never {
   return (error) => {
-    throw error instanceof BlobAddressRefused ? new WorkflowFormatError(field, error.message, { cause: error }) : error;
+    if (error instanceof StoredMessageRefused)
+      throw new WorkflowFormatError(field, `what stands there cannot be read: ${error.message}`, { cause: error });
+    if (error instanceof BlobAddressRefused || error instanceof BlobTooLarge)
+      throw new WorkflowFormatError(field, error.message, { cause: error });
+    throw error;
   };
-}
-
-function decode<S extends DescMessage>(field: string, bytes: Uint8Array, schema: S): MessageShape<S> {
-  try {
-    return decodeStored(schema, bytes);
-  } catch (cause) {
-    const problem = cause instanceof Error ? cause.message : String(cause);
-    throw new WorkflowFormatError(field, `what stands there is no ${schema.typeName}: ${problem}`, { cause });
-  }
 }

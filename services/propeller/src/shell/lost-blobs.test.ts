@@ -3,7 +3,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { createBlobStore } from "@flyte-ts/blobstore";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { BlobTooLarge, createBlobStore } from "@flyte-ts/blobstore";
 import { CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 import { IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
@@ -42,6 +43,12 @@ function garble(name: string): string {
   return place(name);
 }
 
+/** A field with a length: its tag, the length as a varint, the content. */
+function lengthDelimited(tag: number, content: Buffer): Buffer {
+  const writer = new BinaryWriter().uint32(tag).bytes(content);
+  return Buffer.from(writer.finish());
+}
+
 const LIMITS = { maxInstances: 1_000, maxDepth: 10 };
 
 describe("what the resource names", () => {
@@ -64,10 +71,31 @@ describe("what the resource names", () => {
       });
       await expect(load(blobs, { [field]: garble(`${field}.pb`) })).rejects.toMatchObject({
         name: "UnreadableWorkflow",
-        message: expect.stringContaining(`${field}: what stands there is no flyteidl.`),
+        message: expect.stringMatching(new RegExp(`^${field}: what stands there (is no|cannot be read:) flyteidl\\.`)),
       });
     },
   );
+
+  test.each([
+    ["workflowClosureReference", Buffer.alloc(17_000_000, Buffer.from([0x22, 0x00])), [0x0a, 0x0a], 8_000_000],
+    ["offloadedInputs", Buffer.alloc(9_000_000, Buffer.from([0x0a, 0x00])), [], 4_000_000],
+  ] as const)("%s: one of too many elements is not decoded, and it is so for good", async (field, values, path, most) => {
+    const bomb = path.reduceRight<Buffer>((inner, tag) => lengthDelimited(tag, inner), values);
+    mkdirSync(join(folder, "p/d/e"), { recursive: true });
+    writeFileSync(join(folder, "p/d/e", "bomb.pb"), bomb);
+    await expect(load(blobs, { [field]: place("bomb.pb") })).rejects.toMatchObject({
+      name: "UnreadableWorkflow",
+      message: expect.stringMatching(new RegExp(`^${field}: what stands there cannot be read: \\S+ has more than ${most} elements`)),
+    });
+  });
+
+  test("a blob that is larger than what is read is so for good", async () => {
+    const tooLarge = { get: (uri: string) => Promise.reject(new BlobTooLarge(uri, 5_000_000_000, 1)) };
+    await expect(load(tooLarge, { offloadedInputs: place("large.pb") })).rejects.toMatchObject({
+      name: "UnreadableWorkflow",
+      message: expect.stringMatching(/^offloadedInputs: .*5000000000/),
+    });
+  });
 
   test("a graph that cannot be built is so for good, and what is wrong is told", async () => {
     const id = { project: "p", domain: "d", name: "n", version: "v" };

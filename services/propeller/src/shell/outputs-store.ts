@@ -1,8 +1,8 @@
 import { toBinary } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import { BlobError, type BlobStore } from "@flyte-ts/blobstore";
-import { decodeStored, MAX_STORED_BYTES } from "@flyte-ts/input-limits";
+import { BlobError, type BlobStore, BlobTooLarge } from "@flyte-ts/blobstore";
+import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ReadResult } from "../engine/types.js";
 
@@ -29,17 +29,13 @@ export class OutputsStore {
   }
 
   async #read<T extends Message>(uri: string, schema: GenMessage<T>): Promise<ReadResult<T>> {
-    let bytes: Uint8Array | undefined;
     try {
-      bytes = await this.blobs.get(uri, { maxBytes: MAX_STORED_BYTES });
+      const value = await readStored(this.blobs, { uri, schema });
+      return value === undefined ? { kind: "missing" } : { kind: "value", value };
     } catch (error) {
+      if (error instanceof StoredMessageRefused || error instanceof BlobTooLarge)
+        return { kind: "garbled", message: `it is no ${schema.typeName} that can be read: ${error.message}` };
       return { kind: "error", message: error instanceof BlobError ? error.message : `${uri}: ${String(error)}` };
-    }
-    if (bytes === undefined) return { kind: "missing" };
-    try {
-      return { kind: "value", value: decodeStored(schema, bytes) };
-    } catch (error) {
-      return { kind: "garbled", message: `it is no ${schema.typeName}: ${String(error)}` };
     }
   }
 }

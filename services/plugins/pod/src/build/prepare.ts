@@ -1,8 +1,10 @@
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { toBinary } from "@bufbuild/protobuf";
+import { BlobTooLarge } from "@flyte-ts/blobstore";
 import { usesTaskTemplatePath } from "@flyte-ts/domain";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { TaskTemplateSchema } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
+import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { type KubeClient, POD_TEMPLATES } from "@flyte-ts/kubernetes";
 import { inputsForFile, inputsFromFile, NotYet, PermanentFailure } from "@flyte-ts/task-plugin";
 import type { DataStore } from "../end/data-store.js";
@@ -98,7 +100,10 @@ async function provideInputs(
     return inputs;
   }
   if (inputs !== undefined || !wanted) return inputs;
-  const bytes = await store.get(inputUri);
-  if (bytes === undefined) throw new NotYet(`inputs are not at ${inputUri} yet`);
-  return inputsFromFile(request, fromBinary(LiteralMapSchema, bytes));
+  const stored = await readStored(store, { uri: inputUri, schema: LiteralMapSchema }).catch((cause: unknown) => {
+    if (!(cause instanceof StoredMessageRefused || cause instanceof BlobTooLarge)) throw cause;
+    throw new PermanentFailure({ code: "InputsBadFormat", message: `inputs at [${inputUri}] cannot be read: ${cause.message}` });
+  });
+  if (stored === undefined) throw new NotYet(`inputs are not at ${inputUri} yet`);
+  return inputsFromFile(request, stored);
 }

@@ -4,7 +4,7 @@ import { ContainerError_Kind, type ErrorDocument, ErrorDocumentSchema } from "@f
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
-import { decodeStored } from "@flyte-ts/input-limits";
+import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { type FailureKind, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import { dataConfig } from "../build/copilot.js";
 import type { DataStore } from "./data-store.js";
@@ -73,9 +73,11 @@ async function readError(
   { maxOutputBytes }: EndLimits,
 ): Promise<PermanentFailure | RetryableFailure | undefined> {
   for (const uri of uris) {
-    const bytes = await bounded(store, uri, maxOutputBytes);
-    if (bytes instanceof BlobTooLarge) return tooLarge(bytes);
-    if (bytes !== undefined) return errorOf(bytes, uri);
+    const limits = { bytes: maxOutputBytes, elements: MAX_ERROR_ELEMENTS };
+    const document = await readStored(store, { uri, schema: ErrorDocumentSchema, limits }).catch(refusal);
+    if (document instanceof BlobTooLarge) return tooLarge(document);
+    if (document instanceof StoredMessageRefused) return badFormat(document.message, uri);
+    if (document !== undefined) return errorOf(document, uri);
   }
   return undefined;
 }
@@ -83,17 +85,11 @@ async function readError(
 /** An error has some ten fields; what else stands there is not ours, and each field of it would become an object. */
 const MAX_ERROR_ELEMENTS = 10_000;
 
-function errorOf(bytes: Uint8Array, uri: string): PermanentFailure | RetryableFailure {
-  const badFormat = (why: string) =>
-    new RetryableFailure({ code: "ErrorFileBadFormat", message: `error not formatted correctly, ${why} @path [${uri}]`, kind: "SYSTEM" });
-  let document: ErrorDocument;
-  try {
-    document = decodeStored(ErrorDocumentSchema, bytes, { elements: MAX_ERROR_ELEMENTS });
-  } catch (cause) {
-    return badFormat(String(cause));
-  }
-  const { error } = document;
-  if (error === undefined) return badFormat("nil error");
+const badFormat = (why: string, uri: string): RetryableFailure =>
+  new RetryableFailure({ code: "ErrorFileBadFormat", message: `error not formatted correctly, ${why} @path [${uri}]`, kind: "SYSTEM" });
+
+function errorOf({ error }: ErrorDocument, uri: string): PermanentFailure | RetryableFailure {
+  if (error === undefined) return badFormat("nil error", uri);
   const details = {
     code: error.code,
     message: error.message,
@@ -111,27 +107,23 @@ type Outputs =
 
 /** The value when it is small enough to travel; most outputs are, so that one request does. */
 async function readOutputs(store: DataStore, uri: string, { maxOutputBytes, inlineBytes }: EndLimits): Promise<Outputs> {
-  const bytes = await bounded(store, uri, inlineBytes);
-  if (bytes === undefined) return { kind: "none" };
-  if (bytes instanceof BlobTooLarge) {
-    const { size } = bytes;
+  const value = await readStored(store, { uri, schema: LiteralMapSchema, limits: { bytes: inlineBytes } }).catch(refusal);
+  if (value === undefined) return { kind: "none" };
+  if (value instanceof BlobTooLarge) {
+    const { size } = value;
     return size > maxOutputBytes ? { kind: "bad", failure: tooLarge({ uri, size, maxBytes: maxOutputBytes }) } : { kind: "large" };
   }
-  try {
-    return { kind: "small", value: decodeStored(LiteralMapSchema, bytes) };
-  } catch (cause) {
-    const message = `outputs at [${uri}] are no literal map: ${cause instanceof Error ? cause.message : String(cause)}`;
+  if (value instanceof StoredMessageRefused) {
+    const message = `outputs at [${uri}] are no literal map: ${value.message}`;
     return { kind: "bad", failure: new PermanentFailure({ code: "OutputsBadFormat", message }) };
   }
+  return { kind: "small", value };
 }
 
-async function bounded(store: DataStore, uri: string, maxBytes: number): Promise<Uint8Array | BlobTooLarge | undefined> {
-  try {
-    return await store.get(uri, { maxBytes });
-  } catch (error) {
-    if (error instanceof BlobTooLarge) return error;
-    throw error;
-  }
+/** A document that is not read for what it is; what else happened is thrown. */
+function refusal(error: unknown): BlobTooLarge | StoredMessageRefused {
+  if (error instanceof BlobTooLarge || error instanceof StoredMessageRefused) return error;
+  throw error;
 }
 
 /** UNKNOWN, so that it spends the user's retries: the code ended well and wrote nothing. */

@@ -1,4 +1,4 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb";
 import type { Execution } from "@flyte-ts/idl/flyteidl/admin/execution_pb";
@@ -7,6 +7,7 @@ import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/l
 import { LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
 import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
+import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import type { AdminQuestions, ChildExecution } from "../../engine/ask/admin.js";
 import type { Answer } from "../../engine/ask/question.js";
@@ -98,6 +99,5 @@ async function childOf({ id, closure }: Execution, { admin, blobs }: Sources): P
 }
 
 async function readOutputs(blobs: Pick<BlobStore, "get">, uri: string): Promise<LiteralMap | undefined> {
-  const bytes = await blobs.get(uri);
-  return bytes === undefined ? undefined : fromBinary(LiteralMapSchema, bytes);
+  return readStored(blobs, { uri, schema: LiteralMapSchema });
 }

@@ -1,4 +1,4 @@
-import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import type { CachedCall } from "@flyte-ts/domain";
@@ -6,6 +6,7 @@ import { type CatalogMetadata, CatalogMetadataSchema } from "@flyte-ts/idl/flyte
 import { ResourceType, type TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type Artifact, DataCatalog } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
+import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import type { Answer, QuestionOf } from "../../engine/ask/question.js";
 import type { CachedOutputs, CatalogQuestions } from "../../engine/cache/questions.js";
@@ -126,9 +127,9 @@ function ranBy(source: TaskExecutionIdentifier): KeyFacts["source"] {
 }
 
 async function readOutputs(blobs: Pick<BlobStore, "get">, uri: string): Promise<LiteralMap> {
-  const bytes = await blobs.get(uri);
-  if (bytes === undefined) throw new RpcError(Code.NOT_FOUND, `outputs not found at ${uri}`);
-  return fromBinary(LiteralMapSchema, bytes);
+  const outputs = await readStored(blobs, { uri, schema: LiteralMapSchema });
+  if (outputs === undefined) throw new RpcError(Code.NOT_FOUND, `outputs not found at ${uri}`);
+  return outputs;
 }
 
 async function orNotFound<T>(call: Promise<T>): Promise<T | undefined> {

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from "node:timers/promises";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type BlobStore, BlobError, BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { BlobStore } from "@flyte-ts/blobstore";
 import { compileTask, compileWorkflow, formatCompileErrors, type LaunchPlanInterface, requirementsOf } from "@flyte-ts/compiler";
 import { checkExpansion, ExpansionError, type ExpansionLimits } from "@flyte-ts/domain";
 import { type CompiledTask, type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
@@ -10,7 +10,7 @@ import { ParameterMapSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/co
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { decodeStored } from "@flyte-ts/input-limits";
+import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import type { DynamicQuestions, DynamicWorkflow } from "../../engine/ask/dynamic.js";
@@ -64,9 +64,6 @@ function failure(error: unknown): Answer<DynamicWorkflow> {
   if (error instanceof BadDynamic || error instanceof WorkflowBuildError || error instanceof WorkflowFormatError)
     return { kind: "refused", code: "INVALID_ARGUMENT", message: error.message };
   if (error instanceof ExpansionError) return { kind: "refused", code: "INVALID_ARGUMENT", message: `[User] ${error.message}` };
-  if (error instanceof BlobTooLarge) return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
-  if (error instanceof BlobError && !(error instanceof BlobUnavailable))
-    return { kind: "refused", code: "DATA_LOSS", message: error.message };
   return rpcFailure(error);
 }
 
@@ -75,27 +72,26 @@ type ReadDynamic = QuestionOf<"readDynamic">;
 async function read(question: ReadDynamic, sources: Sources): Promise<Answer<DynamicWorkflow>> {
   const { blobs, maxEventBytes, limits } = sources;
   const place = compiledUri(question.attemptDir);
-  const before = question.compiledBefore ? await blobs.get(place) : undefined;
-  let closure: CompiledWorkflowClosure;
-  let bytes = before;
-  if (bytes === undefined) {
+  let closure = question.compiledBefore ? await readCompiled(place, sources) : undefined;
+  let bytes: Uint8Array;
+  if (closure === undefined) {
     closure = await compile(question, sources);
     await breathe();
     bytes = toBinary(CompiledWorkflowClosureSchema, closure);
     await blobs.put(place, bytes);
-  } else closure = readCompiled(bytes, place);
+  } else bytes = toBinary(CompiledWorkflowClosureSchema, closure);
   await breathe();
   const model = await inTurns(parseClosure(closure, question.options.resources));
   checkExpansion(textOf(question.id), modelExpansion(model), limits);
   return { kind: "value", value: { model, closure: bytes.length > maxEventBytes ? undefined : closure } };
 }
 
-function readCompiled(bytes: Uint8Array, uri: string): CompiledWorkflowClosure {
-  try {
-    return fromBinary(CompiledWorkflowClosureSchema, bytes);
-  } catch (error) {
-    throw new BadDynamic(`[system] unable to read the compiled dynamic workflow, caused by: ${String(error)}, at ${uri}`);
-  }
+/** Undefined when it was not written yet. */
+async function readCompiled(uri: string, { blobs }: Sources): Promise<CompiledWorkflowClosure | undefined> {
+  return readStored(blobs, { uri, schema: CompiledWorkflowClosureSchema }).catch((error: unknown) => {
+    if (!(error instanceof StoredMessageRefused)) throw error;
+    throw new BadDynamic(`[system] unable to read the compiled dynamic workflow, caused by: ${error.message}, at ${uri}`);
+  });
 }
 
 async function compile(question: ReadDynamic, sources: Sources): Promise<CompiledWorkflowClosure> {
@@ -120,14 +116,13 @@ async function compile(question: ReadDynamic, sources: Sources): Promise<Compile
 
 async function readSpec({ attemptDir }: ReadDynamic, { blobs, maxBytes }: Sources): Promise<DynamicJobSpec> {
   const uri = futuresUri(attemptDir);
-  const bytes = await blobs.get(uri, { maxBytes });
-  if (bytes === undefined)
+  const spec = await readStored(blobs, { uri, schema: DynamicJobSpecSchema, limits: { bytes: maxBytes } }).catch((error: unknown) => {
+    if (!(error instanceof StoredMessageRefused)) throw error;
+    throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: ${error.message}, at ${uri}`);
+  });
+  if (spec === undefined)
     throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: nothing stands at ${uri}`);
-  try {
-    return decodeStored(DynamicJobSpecSchema, bytes, { bytes: maxBytes });
-  } catch (error) {
-    throw new BadDynamic(`[system] unable to read futures file, maybe corrupted, caused by: ${String(error)}, at ${uri}`);
-  }
+  return spec;
 }
 
 /** The workflow that the spec stands for: without inputs, as all that its nodes need is bound in it. */

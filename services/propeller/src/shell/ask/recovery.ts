@@ -1,4 +1,4 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import type { BlobStore } from "@flyte-ts/blobstore";
 import type { NodeExecution } from "@flyte-ts/idl/flyteidl/admin/node_execution_pb";
 import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
@@ -6,6 +6,7 @@ import { NodeExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { Identifier, NodeExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { type LiteralMap, LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
+import { readStored } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import type { Answer } from "../../engine/ask/question.js";
 import type { FormerNode, RecoveryQuestions } from "../../engine/recovery/questions.js";
@@ -89,6 +90,5 @@ async function tasksOf(nodeExecutionId: NodeExecutionIdentifier, admin: Sources[
 
 /** Undefined when nothing stands there: small data of pod-less nodes never did. */
 async function readLiterals(blobs: Sources["blobs"], uri: string): Promise<LiteralMap | undefined> {
-  const bytes = uri === "" ? undefined : await blobs.get(uri);
-  return bytes === undefined ? undefined : fromBinary(LiteralMapSchema, bytes);
+  return uri === "" ? undefined : readStored(blobs, { uri, schema: LiteralMapSchema });
 }

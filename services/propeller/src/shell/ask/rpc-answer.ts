@@ -1,3 +1,5 @@
+import { BlobError, BlobTooLarge, BlobUnavailable } from "@flyte-ts/blobstore";
+import { StoredMessageRefused } from "@flyte-ts/input-limits";
 import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
 import type { Answer, RefusalCode } from "../../engine/ask/question.js";
 
@@ -17,8 +19,12 @@ const TRANSIENT: ReadonlySet<CodeName> = new Set([
   "OK",
 ]);
 
-/** The answer that a failed call makes. */
+/** The answer that a failed call makes, or a blob that cannot be read. */
 export function rpcFailure(error: unknown): Exclude<Answer<never>, { kind: "value" }> {
+  if (error instanceof BlobTooLarge || error instanceof StoredMessageRefused)
+    return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };
+  if (error instanceof BlobError && !(error instanceof BlobUnavailable))
+    return { kind: "refused", code: "DATA_LOSS", message: error.message };
   if (!(error instanceof RpcError)) return { kind: "error", message: String(error) };
   const code = codeName(error.code);
   if (isTransient(code)) return { kind: "error", message: error.toString() };
