@@ -36,11 +36,11 @@ export interface Attacker {
 
 const PATIENCE_MS = 30_000;
 
-export function openAttacker(port: number): Attacker {
+export function openAttacker(port: number, address = "127.0.0.1"): Attacker {
   let session: ClientHttp2Session | undefined;
   const connected = (): ClientHttp2Session => {
     if (session === undefined || session.closed || session.destroyed) {
-      session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 });
+      session = connect(`http://${address}:${port}`, { maxSessionMemory: 1_000 });
       // Requests that the server refuses before they are sent stay in this memory, MB. A refused connection shows in the streams on it.
       session.on("error", () => undefined);
     }
@@ -48,7 +48,7 @@ export function openAttacker(port: number): Attacker {
   };
   return {
     grpc: (call) => grpcStatus(connected(), call),
-    http: (request) => rawHttp(port, request),
+    http: (request) => rawHttp({ address, port }, request),
     close: () => session?.destroy(),
   };
 }
@@ -81,11 +81,14 @@ function grpcStatus(session: ClientHttp2Session, { path, body = new Uint8Array()
   });
 }
 
-function rawHttp(port: number, { method, path, body, headers = {} }: RawRequest): Promise<RawAnswer> {
+function rawHttp(
+  { address, port }: { readonly address: string; readonly port: number },
+  { method, path, body, headers = {} }: RawRequest,
+): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const lost = (text: string) => resolve({ status: 0, headers: {}, text });
-    const request = httpRequest({ host: "127.0.0.1", port, method, path, headers: { ...length, ...headers }, agent: false }, (response) => {
+    const request = httpRequest({ host: address, port, method, path, headers: { ...length, ...headers }, agent: false }, (response) => {
       const parts: Buffer[] = [];
       response.on("data", (part: Buffer) => parts.push(part));
       response.once("error", (error) => lost(error.message));

@@ -7,6 +7,7 @@ import { ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { examplesFolder, scope } from "../stack/example-runs.js";
 import { insist, waitForEnd } from "../stack/executions.js";
+import { carriedOut, REQUESTS, SENDERS, type Target } from "../attack/pages.fixture.js";
 import { COMPOSE_SERVICES, ComposeProject, REVISION } from "./compose-project.js";
 
 /** Services whose code is ours. */
@@ -59,6 +60,22 @@ describe.skipIf(process.env.E2E_DOCKER !== "1")("docker compose", () => {
     const words = ["--wait", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
     expect(project.pyflyte(examplesFolder, "run", "--remote", ...words)).toMatch(/Execution \S+ has succeeded/);
   }, 600_000);
+
+  // A browser on this machine reaches every port of every container by the container's address, published or not.
+  describe("requests of pages of other origins", () => {
+    let targets: Target[];
+    beforeAll(() => {
+      const containers = Object.entries(project.containers());
+      const all = containers.flatMap(([name, { address, ports }]) => ports.map((port) => ({ name, address, port })));
+      targets = [{ name: "published", address: "127.0.0.1", port: project.api }, ...all];
+    });
+
+    describe.each(Object.entries(SENDERS))("%s", (_, sender) => {
+      test.each(REQUESTS)("%s %s is refused by every listener", async (method, path) => {
+        expect(await carriedOut(targets, sender, [method, path])).toEqual([]);
+      });
+    });
+  });
 
   test("containers may write to their volumes and to nothing else, and are nobody", () => {
     const probe = `try { require("fs").writeFileSync("/x", ""); console.log("wrote"); } catch (error) { console.log(error.code, process.getuid()); }`;

@@ -354,3 +354,23 @@ describe("hostile requests to the issuer", () => {
     expect((await ask(path, form, { origin: "https://evil.example" })).status).toBe(403);
   });
 });
+
+test("one address begins no more sign-ins than are worth keeping, and others go on", async () => {
+  const [admin] = admins;
+  const url = `http://127.0.0.1:${admin?.port}/oauth2/device_authorization`;
+  const begin = async () => fetch(url, { method: "POST", body: new URLSearchParams({ client_id: "flytectl", scope: "all" }) });
+  const answers = [];
+  for (let count = 0; count < 121; count++) answers.push(await begin());
+  const refused = answers.at(-1) as Response;
+  expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
+  expect(await refused.json()).toMatchObject({ error: "temporarily_unavailable" });
+  // Tokens are given all the same: services and those who are signed in already are not held up.
+  const basic = Buffer.from(`flytescheduler:${secretOf("flytescheduler").trim()}`).toString("base64");
+  const form = { grant_type: "client_credentials", scope: "all" };
+  const response = await fetch(`http://127.0.0.1:${admin?.port}/oauth2/token`, {
+    method: "POST",
+    body: new URLSearchParams(form),
+    headers: { authorization: `Basic ${basic}` },
+  });
+  expect(response.status).toBe(200);
+});

@@ -4,6 +4,7 @@ import type { Database } from "@flyte-ts/postgres";
 import type { HttpRoute } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { Provider } from "oidc-provider";
+import { createBeginLimit } from "./begin-limit.js";
 import { putPublicClient, seedServices } from "./clients.js";
 import type { IssuerConfig } from "./config-schema.js";
 import { type IssuerKeys, loadKeys, publicKey } from "./keys.js";
@@ -64,12 +65,15 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
   }, REFRESH_MS);
   timer.unref();
 
+  const sourceOf = createSourceOf(config.trustedProxies);
+  const beginLimit = createBeginLimit(clock);
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
+    const seconds = beginLimit(request, sourceOf(request));
+    if (seconds !== undefined) return refuseForNow(response, seconds);
     sayWhere(request, issuer);
     void provider.callback()(request, response);
   };
   const check = createPasswordCheck(db, clock);
-  const sourceOf = createSourceOf(config.trustedProxies);
   return {
     routes: [
       {
@@ -91,6 +95,13 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
 
 /** Who signs in for browsers: admin itself. */
 export const BROWSER_CLIENT = "flyteconsole";
+
+/** The error `temporarily_unavailable` of RFC 6749, section 4.1.2.1, with the time after which another try is worth it. */
+function refuseForNow(response: ServerResponse, seconds: number): void {
+  response.writeHead(429, { "retry-after": String(seconds), "content-type": "application/json" });
+  const description = `too many sign-ins were begun from this address; try again in ${seconds} s`;
+  response.end(JSON.stringify({ error: "temporarily_unavailable", error_description: description }));
+}
 
 /** The issuer is where the configuration says, whatever a request or a proxy says. */
 function sayWhere({ headers }: IncomingMessage, issuer: string): void {

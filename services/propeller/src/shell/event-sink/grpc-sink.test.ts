@@ -160,6 +160,22 @@ test("executions that the control plane does not know yet hold no place that oth
   f.sink.close();
 });
 
+test("an execution with few events does not wait for all those of executions with many", async () => {
+  const f = fixture();
+  const release = f.hold();
+  const many = ["d/a", "d/b", "d/c"].flatMap((key) =>
+    Array.from({ length: 100 }, (_, index) => f.sink.publish(key, node(`${key}-${index}`, Node.RUNNING))),
+  );
+  const signalled = f.sink.publish("d/few", node("gate", Node.SUCCEEDED));
+  release();
+  await Promise.all([...many, signalled]);
+  expect(f.calls).toHaveLength(301);
+  expect(f.calls.indexOf(`node gate ${Node.SUCCEEDED}`)).toBeLessThan(60);
+  // Each execution's own stay in their order.
+  const own = f.calls.filter((call) => call.startsWith("node d/b-"));
+  expect(own).toEqual(Array.from({ length: 100 }, (_, index) => `node d/b-${index} ${Node.RUNNING}`));
+});
+
 test("what was published before is recorded when `recorded` resolves, what another event stands for too", async () => {
   const f = fixture();
   await f.sink.recorded("d/a");

@@ -6,6 +6,7 @@ import type { ServiceClient } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 import type { AsLongAs, ForwardingSink, Observe } from "./event-sink.js";
 import { eventName, nodeNamedBy, publishedEvent, publishedTaskEvent, type PublishedEvent } from "./published-event.js";
+import { SendTurns } from "./send-turns.js";
 import { type EventVerdict, judgeAnswer } from "./verdict.js";
 
 export interface GrpcSinkOptions {
@@ -44,6 +45,9 @@ interface Lane {
   notFoundTries: number;
 }
 
+/** Events of one execution that are sent before another that waits for a place has it. */
+const BURST = 8;
+
 const always = (): boolean => true;
 
 /**
@@ -54,6 +58,10 @@ const NOT_FOUND_PATIENCE_MS = 60_000;
 /** Longest pause, ms, between two tries in that time. */
 const NOT_FOUND_PAUSE_MS = 2_000;
 
+function endsExecution(published: PublishedEvent): boolean {
+  return published.kind === "workflow" && isTerminalWorkflowEvent(published.event.phase);
+}
+
 /**
  * Sends events by the published API, to any Flyte admin: those of one execution in their
  * order, one at a time, but for a node's that others wait for; executions beside each other. An event waits until the admin
@@ -62,7 +70,7 @@ const NOT_FOUND_PAUSE_MS = 2_000;
  */
 export class GrpcSink implements ForwardingSink {
   readonly #lanes = new Map<string, Lane>();
-  readonly #ready: string[] = [];
+  readonly #ready = new SendTurns();
   #running = 0;
   #waiting = 0;
   #closed = false;
@@ -109,7 +117,7 @@ export class GrpcSink implements ForwardingSink {
     const entry = { name, published, wanted: asLongAs?.while ?? always, done: resolve, ended: promise, leftOut: false };
     if (lane === undefined) {
       this.#lanes.set(key, { entries: [entry], notFoundSince: undefined, notFoundTries: 0 });
-      this.#ready.push(key);
+      this.#ready.add(key);
       this.#start();
     } else {
       if (this.#waiting > this.options.maxWaiting) this.#leaveOut(lane.entries, published);
@@ -134,7 +142,7 @@ export class GrpcSink implements ForwardingSink {
 
   #start(): void {
     while (this.#running < this.options.concurrency) {
-      const key = this.#ready.shift();
+      const key = this.#ready.take();
       if (key === undefined) return;
       this.#running++;
       void this.#drain(key).finally(() => {
@@ -144,19 +152,30 @@ export class GrpcSink implements ForwardingSink {
     }
   }
 
-  /** Sends what the lane holds; from then on, or while it waits for what the recorder does not know yet, it holds no place. */
+  /**
+   * Sends events of the lane until it is empty, or a burst of them where others wait for a place. A lane that waits for what the recorder
+   * does not know yet holds no place.
+   */
   async #drain(key: string): Promise<void> {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
+    let sent = 0;
     for (let [entry] = lane.entries; entry !== undefined && !this.#closed; [entry] = lane.entries) {
+      if (sent >= BURST && !this.#ready.isEmpty) {
+        this.#ready.add(key);
+        return;
+      }
       if ((await this.#deliver(key, lane, entry)) === "early") {
         if (this.#moveUnknownAhead(key, lane, entry)) continue;
         this.#park(key, lane);
         return;
       }
+      sent++;
+      this.#ready.sent(key);
       lane.entries.shift();
       this.#waiting--;
       entry.done();
+      if (endsExecution(entry.published)) this.#ready.ended(key);
     }
     this.#lanes.delete(key);
   }
@@ -180,7 +199,7 @@ export class GrpcSink implements ForwardingSink {
     const pause = Math.min(this.options.delay(lane.notFoundTries++), NOT_FOUND_PAUSE_MS);
     const goOn = (): void => {
       if (this.#closed) return;
-      this.#ready.push(key);
+      this.#ready.add(key);
       this.#start();
     };
     setTimeout(goOn, pause).unref();
