@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -43,6 +43,13 @@ test("a folder that is there is not written to, one without its manifest is not 
     new BackupError(`${folder} holds nothing of data plane local`),
   );
   expect(await backupCommand(["--to", join(folder, "new")], silent)).toBe(2);
+});
+
+test("a backup that fails leaves nothing, so that the next one may have its name", async () => {
+  const place = join(folder, "nightly", "today");
+  const words = ["--to", `${place}/`, "--kubeconfig", join(folder, "no-kubeconfig")];
+  for (let night = 0; night < 2; night++) await expect(backupCommand(words, silent)).rejects.toThrow(/no-kubeconfig/);
+  expect(readdirSync(join(folder, "nightly"))).toEqual([]);
 });
 
 test("a manifest that was broken off is none", () => {

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { loadConfig } from "@flyte-ts/config";
 import { createLogger } from "@flyte-ts/telemetry";
 import { backupConfigSchema, clustersOf, databasesOf, restoreConfigSchema } from "./config.js";
@@ -24,24 +24,42 @@ export async function backupCommand(argv: readonly string[], write: Write): Prom
     return 2;
   }
   if (existsSync(config.to)) throw new BackupError(`${config.to} is there already: a backup goes into a folder of its own`);
-  // Rows hold what users gave and keys of the issuer.
-  mkdirSync(config.to, { recursive: true, mode: 0o700 });
+  const to = resolve(config.to);
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  // Under its own name it is complete. Rows hold what users gave and keys of the issuer: the folder is for its owner alone.
+  const folder = mkdtempSync(`${to}.incomplete-`);
+  try {
+    await fillFolder(folder, { databases, clusters, write });
+    renameSync(folder, to);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return 0;
+}
+
+interface Contents {
+  readonly databases: ReturnType<typeof databasesOf>;
+  readonly clusters: ReturnType<typeof clustersOf>;
+  readonly write: Write;
+}
+
+async function fillFolder(folder: string, { databases, clusters, write }: Contents): Promise<void> {
   const begunAt = new Date().toISOString();
   const manifest: Manifest = { format: 1, begunAt, endedAt: begunAt, databases: [], clusters: [] };
   for (const { name, url } of databases) {
     const file = `${name}.dump`;
-    await dumpDatabase({ name, url, file: join(config.to, file), logger: logger() });
+    await dumpDatabase({ name, url, file: join(folder, file), logger: logger() });
     manifest.databases.push({ name, file });
     write(`database ${name}: ${file}\n`);
   }
   for (const cluster of clusters) {
     const file = `workflows-${cluster.name}.jsonl.gz`;
-    const workflows = await saveWorkflows(cluster, join(config.to, file));
+    const workflows = await saveWorkflows(cluster, join(folder, file));
     manifest.clusters.push({ name: cluster.name, file, workflows });
     write(`data plane ${cluster.name}: ${workflows} FlyteWorkflows, ${file}\n`);
   }
-  writeManifest(config.to, { ...manifest, endedAt: new Date().toISOString() });
-  return 0;
+  writeManifest(folder, { ...manifest, endedAt: new Date().toISOString() });
 }
 
 /** `flyte-ts restore`: what is named of a backup, to empty databases and to data planes whose services do not run yet. */

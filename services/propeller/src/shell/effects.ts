@@ -97,6 +97,12 @@ export class Effects {
     this.#outbox.perform(key, effects);
   }
 
+  /** Starts effects of a workflow that has no run: none waits for answers to them. */
+  performWithoutRun(key: string, effects: readonly Effect[]): void {
+    this.perform(key, effects);
+    this.forget(key);
+  }
+
   /** A plugin service has told something of the attempt. */
   answered(key: string, generatedName: string): void {
     this.#outbox.answered(key, generatedName);

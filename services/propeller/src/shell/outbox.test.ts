@@ -145,6 +145,16 @@ test("of a run that was let go what waits is started without answers, unless the
   expect(outbox.size).toBe(0);
 });
 
+test("requests of a workflow without a run are not counted, however many get no answer", () => {
+  const { outbox, of } = stage();
+  for (let index = 0; index < 2_500; index++) {
+    outbox.perform("over", [ask(`x-${index}`, DesiredState.ABORT)]);
+    outbox.forget("over");
+  }
+  expect(of("over")).toHaveLength(2_500);
+  expect(outbox.size).toBe(0);
+});
+
 test("tells of an effect that cannot be started, and drops what waits behind it", async () => {
   const { outbox, started, failed, of, state } = stage();
   state.throws = "70";

@@ -213,7 +213,7 @@ export class Shard {
   #answerForgotten(key: string, observation: Observation): void {
     if (observation.kind !== "taskEvent") return;
     const request = abortOfForgotten(observation.event, this.options.now());
-    if (request !== undefined) this.options.effects.perform(key, [{ kind: "sendTask", request }]);
+    if (request !== undefined) this.options.effects.performWithoutRun(key, [{ kind: "sendTask", request }]);
   }
 
   #forget(key: string): void {
