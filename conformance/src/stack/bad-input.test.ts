@@ -211,7 +211,7 @@ describe("what no client library would send", () => {
       "a body of 65 MB",
       { method: "POST", path: "/api/v1/tasks", body: `{"id":{"name":"${"x".repeat(68_200_000)}"}}` },
       Code.RESOURCE_EXHAUSTED,
-      /larger than 67108864/,
+      /larger than 16777216/,
     ],
     [
       "SQL in a sort key",
