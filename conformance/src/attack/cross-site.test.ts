@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningStack, startStack } from "../stack/stack-fixture.js";
 import { openAttacker } from "./attacker.fixture.js";
 import { type Listener, listenersOf } from "./listeners.fixture.js";
-import { carriedOut, REQUESTS, SENDERS } from "./pages.fixture.js";
+import { carriedOut, FOREIGN_ADDRESSES, REQUESTS, SENDERS } from "./pages.fixture.js";
 
 // Sends every listener of a local stack what pages of other origins, and names that were rebound to this machine, can make a browser send.
 let stack: RunningStack;
@@ -32,7 +32,7 @@ test("the listeners are bound to loopback alone", () => {
   expect(listeners.filter(({ address }) => !loopback.includes(address))).toEqual([]);
 });
 
-describe.each(Object.entries(SENDERS))("%s", (_, sender) => {
+describe.each(Object.entries({ ...SENDERS, ...FOREIGN_ADDRESSES }))("%s", (_, sender) => {
   test.each(REQUESTS)("%s %s", async (method, path) => {
     const targets = listeners.map(({ name, port }) => ({ name, address: "127.0.0.1", port }));
     expect(await carriedOut(targets, sender, [method, path])).toEqual([]);

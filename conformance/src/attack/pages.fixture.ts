@@ -95,8 +95,6 @@ export const SENDERS: Readonly<Record<string, Sender>> = {
   "a rebound name that begins with localhost": rebound("localhost.evil.example"),
   "a rebound name that begins with an address": rebound("127.0.0.1.evil.example"),
   "a rebound name in capitals with a dot at its end": rebound("EVIL.EXAMPLE."),
-  "an address of another network": rebound("169.254.169.254"),
-  "the unspecified address": rebound("0.0.0.0"),
   "a rebound name without any origin": always((port) => ({ host: `evil.example:${port}`, ...json })),
   "a rebound name behind a claimed proxy": always((port) => ({
     host: `evil.example:${port}`,
@@ -107,6 +105,12 @@ export const SENDERS: Readonly<Record<string, Sender>> = {
   })),
   "a host with credentials": always((port) => ({ host: `localhost:${port}@evil.example`, ...json })),
   "an empty host": always(() => ({ host: "", origin: EVIL, ...json })),
+};
+
+/** Addresses for names. Listeners on the loopback address alone refuse them; others cannot know their addresses, which no name server can rebind. */
+export const FOREIGN_ADDRESSES: Readonly<Record<string, Sender>> = {
+  "an address of another network": rebound("169.254.169.254"),
+  "the unspecified address": rebound("0.0.0.0"),
 };
 
 export const REQUESTS: readonly (readonly [string, string])[] = [
