@@ -284,10 +284,11 @@ describe("a message that ends the processes that take it", () => {
     // Longer than the note of a holder that has ended is left alone.
     await vi.waitFor(async () => expect(await notesMade()).toBeGreaterThan(5), PATIENCE);
     expect((await manager.streams.info("WORK")).state.messages).toBe(1);
+    expect(seen).toEqual([]);
+    // From here on it may be delivered once more: its note is settled before it is acknowledged.
     settle();
     await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), PATIENCE);
     await vi.waitFor(async () => expect(await deadLetters()).toEqual([]), PATIENCE);
-    expect(seen).toEqual([]);
   });
 
   test("one that another process handed back is taken, and leaves nothing behind", async () => {
