@@ -85,7 +85,7 @@ async function faultsOf(bytes: number, act: () => Promise<string | number>): Pro
   return [...excess, ...(REFUSALS.includes(answer) ? [] : [`answered with ${answer}`])];
 }
 
-// What is within the limits of these methods names no place of the caller's.
+// A bomb within the limits of a method is decoded, and then refused for its empty project.
 const REFUSALS: readonly (string | number)[] = ["INVALID_ARGUMENT", "RESOURCE_EXHAUSTED", "PERMISSION_DENIED", 400, 403, 413];
 
 describe.each(Object.entries(LARGE_BOMBS))("gRPC: %s", (_, bomb) => {

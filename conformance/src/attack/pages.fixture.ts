@@ -107,7 +107,7 @@ export const SENDERS: Readonly<Record<string, Sender>> = {
   "an empty host": always(() => ({ host: "", origin: EVIL, ...json })),
 };
 
-/** Addresses for names. Listeners on the loopback address alone refuse them; others cannot know their addresses, which no name server can rebind. */
+/** Requests that name an IP address as their host. Only listeners on loopback refuse them: beyond it every address may be the machine's own, and no name server rebinds one. */
 export const FOREIGN_ADDRESSES: Readonly<Record<string, Sender>> = {
   "an address of another network": rebound("169.254.169.254"),
   "the unspecified address": rebound("0.0.0.0"),
@@ -137,7 +137,7 @@ export const REQUESTS: readonly (readonly [string, string])[] = [
   ["GET", "/jsz"],
 ];
 
-/** Whether a browser keeps the answer from the page, and nothing was done for it. */
+/** Reports whether the listener refused the request and the browser hides the answer from the page. */
 function isRefused(method: string, { status, headers }: RawAnswer, origin: string | undefined): boolean {
   const shared = headers["access-control-allow-origin"];
   if (shared === "*" || (shared !== undefined && shared === origin)) return false;

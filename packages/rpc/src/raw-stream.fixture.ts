@@ -8,7 +8,7 @@ export interface StreamEnd {
 
 /** HTTP/2 connection that sends what no gRPC library would. */
 export function openSession(port: number): ClientHttp2Session {
-  // What a client has not sent of a refused request counts as memory of its session, MB; beyond it Node drops the answer.
+  // Node counts the unsent rest of a refused request as memory of the session (MB), and drops the answer beyond this bound.
   const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 200 });
   session.on("error", () => undefined);
   return session;

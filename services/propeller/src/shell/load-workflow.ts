@@ -99,7 +99,7 @@ export class WorkflowLoader {
 /** Twice the elements of the largest request that registers a workflow: compiling adds interfaces, connections and templates. */
 const MAX_CLOSURE_ELEMENTS = 8_000_000;
 
-/** The message that a closure blob is; whoever decodes it refuses bytes that are none. */
+/** Returns the message type of a closure blob. Bytes that are no message have either: the parser refuses them. */
 function formOf(bytes: Uint8Array): DescMessage {
   try {
     return isWrappedClosure(bytes) ? WorkflowClosureSchema : CompiledWorkflowClosureSchema;

@@ -10,7 +10,7 @@ import { ParameterMapSchema, VariableMapSchema } from "@flyte-ts/idl/flyteidl/co
 import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { type WorkflowTemplate, WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { AdminService } from "@flyte-ts/idl/flyteidl/service/admin_pb";
-import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
+import { decodeStored, MAX_STORED_BYTES, readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { type Channel, Code, createClient, RpcError, type ServiceClient } from "@flyte-ts/rpc";
 import { modelExpansion, parseClosure, WorkflowBuildError, WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import type { DynamicQuestions, DynamicWorkflow } from "../../engine/ask/dynamic.js";
@@ -72,26 +72,27 @@ type ReadDynamic = QuestionOf<"readDynamic">;
 async function read(question: ReadDynamic, sources: Sources): Promise<Answer<DynamicWorkflow>> {
   const { blobs, maxEventBytes, limits } = sources;
   const place = compiledUri(question.attemptDir);
-  let closure = question.compiledBefore ? await readCompiled(place, sources) : undefined;
-  let bytes: Uint8Array;
-  if (closure === undefined) {
+  let bytes = question.compiledBefore ? await blobs.get(place, { maxBytes: MAX_STORED_BYTES }) : undefined;
+  let closure: CompiledWorkflowClosure;
+  if (bytes === undefined) {
     closure = await compile(question, sources);
     await breathe();
     bytes = toBinary(CompiledWorkflowClosureSchema, closure);
     await blobs.put(place, bytes);
-  } else bytes = toBinary(CompiledWorkflowClosureSchema, closure);
+  } else closure = readCompiled(bytes, place);
   await breathe();
   const model = await inTurns(parseClosure(closure, question.options.resources));
   checkExpansion(textOf(question.id), modelExpansion(model), limits);
   return { kind: "value", value: { model, closure: bytes.length > maxEventBytes ? undefined : closure } };
 }
 
-/** Undefined when it was not written yet. */
-async function readCompiled(uri: string, { blobs }: Sources): Promise<CompiledWorkflowClosure | undefined> {
-  return readStored(blobs, { uri, schema: CompiledWorkflowClosureSchema }).catch((error: unknown) => {
+function readCompiled(bytes: Uint8Array, uri: string): CompiledWorkflowClosure {
+  try {
+    return decodeStored(CompiledWorkflowClosureSchema, bytes);
+  } catch (error) {
     if (!(error instanceof StoredMessageRefused)) throw error;
     throw new BadDynamic(`[system] unable to read the compiled dynamic workflow, caused by: ${error.message}, at ${uri}`);
-  });
+  }
 }
 
 async function compile(question: ReadDynamic, sources: Sources): Promise<CompiledWorkflowClosure> {

@@ -1,13 +1,13 @@
 /** Events after which an execution counts as one of many. */
 const FEW = 32;
-/** Of so many turns one is kept for executions with many events, however many with few are waiting. */
+/** Reserves every fourth turn for executions with many events. */
 const SHARE = 4;
 /** Executions whose events are counted; the one that began first is forgotten. */
 const MOST_COUNTED = 10_000;
 
 /**
  * Orders the executions whose events wait for a place, as a multi-level feedback queue of two levels: those that have sent few events come
- * first. Behind a thousand events of large executions a signal would otherwise be told minutes late.
+ * first. Otherwise the event of a signal waits for all events of large executions that came before it.
  */
 export class SendTurns {
   readonly #few: string[] = [];
@@ -35,10 +35,8 @@ export class SendTurns {
     const count = this.#sent.get(key) ?? 0;
     this.#sent.set(key, count + 1);
     if (this.#sent.size <= MOST_COUNTED) return;
-    for (const oldest of this.#sent.keys()) {
-      this.#sent.delete(oldest);
-      break;
-    }
+    const [oldest] = this.#sent.keys();
+    if (oldest !== undefined) this.#sent.delete(oldest);
   }
 
   /** Forgets an execution that sends no more events. */
