@@ -19,8 +19,11 @@ export type SyncDeps = Pick<AdminDeps, "db" | "config" | "clusters" | "health" |
 
 /** Projects and domains that are looked at, at once. */
 const AT_ONCE = 4;
-/** A look has so long before others take it over, ms. */
-const LEASE_MS = 120_000;
+/**
+ * Time after which another replica takes over a sync, ms: of one that was killed, or of one that is slow. Two replicas that sync the same
+ * objects at once do no harm, because server-side apply is idempotent.
+ */
+const LEASE_MS = 30_000;
 /** The first pause after a failure, ms; it doubles up to the interval. */
 const RETRY_MS = 5_000;
 const ENSURE_MS = 60_000;
