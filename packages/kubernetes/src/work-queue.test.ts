@@ -1,8 +1,10 @@
 import { createLogger } from "@flyte-ts/telemetry";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { type Timers, WorkerPool, WorkQueue } from "./index.js";
 
 const logger = createLogger({ service: "test", level: "silent" });
+
+afterEach(() => vi.restoreAllMocks());
 
 /** Time that moves when the test says so. */
 function manualTimers(): Timers & { advance(ms: number): void } {
@@ -149,6 +151,33 @@ test("what has just come in goes ahead of a key that always has work, and the ev
   await pool.stop();
   // Two turns of the event loop at most, each of which rounds of 1 ms may use for 4 ms and the one that oversteps it.
   expect(rounds.indexOf("small")).toBeLessThanOrEqual(10);
+});
+
+test("the event loop has its turn after 4 ms of rounds, and after 20 ms while many keys wait", async () => {
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+  const queue = new WorkQueue();
+  /** Rounds of each turn of the event loop. */
+  const turns = [0];
+  const pool = new WorkerPool({
+    queue,
+    workers: 10,
+    logger,
+    onError: () => undefined,
+    work: () => {
+      now += 2;
+      turns.push((turns.pop() ?? 0) + 1);
+      return Promise.resolve();
+    },
+  });
+  for (let i = 0; i < 30; i++) queue.add(`k${i}`);
+  while (turns.reduce((sum, each) => sum + each) < 30) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (turns.at(-1) !== 0) turns.push(0);
+  }
+  await pool.stop();
+  // Fifteen rounds leave fewer than 16 keys: the tenth ends a long turn, the fifteenth a short one, as do two each after it.
+  expect(turns.filter((rounds) => rounds > 0).slice(0, 3)).toEqual([10, 5, 2]);
 });
 
 test("the pool never gives one key to two workers, keeps its bound, and waits for running work", async () => {

@@ -13,8 +13,13 @@ export interface WorkerPoolOptions {
   readonly logger: Logger;
 }
 
-/** Time that rounds may use before the event loop gets its turn, ms: rounds that only compute would keep out timers and sockets. */
-const LONGEST_TURN_MS = 4;
+/**
+ * Limits the time that rounds use before the event loop runs timers and sockets, ms. With few keys the limit is short, because a key waits
+ * for the turns of others. With many keys it is longer: messages of one turn are published as one, and each key uses little of a turn.
+ */
+const TURN_MS = { fewKeys: 4, manyKeys: 20 };
+/** Counts as many: keys that wait for a worker. */
+const MANY_KEYS = 16;
 
 /** A bounded number of workers that take keys from a queue; no two ever have one key. */
 export class WorkerPool {
@@ -43,9 +48,13 @@ export class WorkerPool {
     while (!queue.closed) {
       if (queue.depth === 0) await queue.filled();
       // Many may come here at once: whoever finds the turn over takes no key, so that the queue's choice is made when there is time for it.
-      else if (this.#usedMs >= LONGEST_TURN_MS) await (this.#nextTurn ??= this.#yield());
+      else if (this.#usedMs >= this.#turnMs) await (this.#nextTurn ??= this.#yield());
       else await this.#work(queue.take() as string);
     }
+  }
+
+  get #turnMs(): number {
+    return this.options.queue.depth >= MANY_KEYS ? TURN_MS.manyKeys : TURN_MS.fewKeys;
   }
 
   async #yield(): Promise<void> {
