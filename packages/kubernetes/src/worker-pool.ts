@@ -4,23 +4,26 @@ import type { WorkQueue } from "./work-queue.js";
 
 export interface WorkerPoolOptions {
   readonly queue: WorkQueue;
-  /** Keys worked on at once. */
+  /** Number of keys worked on concurrently. */
   readonly workers: number;
-  /** The time until it first waits for something counts as used by the key. */
+  /** The time until its first await counts as used by the key. */
   readonly work: (key: string) => Promise<void>;
-  /** A round failed: decide when the key comes back. */
+  /** Called when a round failed, to requeue the key. */
   readonly onError: (key: string, error: unknown) => void;
   readonly logger: Logger;
 }
 
-/** Time that rounds may use before the event loop gets its turn, ms: rounds that only compute would keep out timers and sockets. */
+/**
+ * Time of synchronous work before the pool yields to the event loop, ms: otherwise rounds that only compute would delay
+ * timers and sockets.
+ */
 const LONGEST_TURN_MS = 4;
 
-/** A bounded number of workers that take keys from a queue; no two ever have one key. */
+/** A bounded number of workers that take keys from a queue; two never have the same key. */
 export class WorkerPool {
   readonly #workers: Promise<void>[] = [];
   #busy = 0;
-  /** Since the event loop's last turn. */
+  /** Time used since the last yield. */
   #usedMs = 0;
   #nextTurn: Promise<void> | undefined;
 
@@ -42,7 +45,7 @@ export class WorkerPool {
     const { queue } = this.options;
     while (!queue.closed) {
       if (queue.depth === 0) await queue.filled();
-      // Many may come here at once: whoever finds the turn over takes no key, so that the queue's choice is made when there is time for it.
+      // Many workers may arrive at once: none takes a key when the turn is used up, so that the queue chooses only when there is time.
       else if (this.#usedMs >= LONGEST_TURN_MS) await (this.#nextTurn ??= this.#yield());
       else await this.#work(queue.take() as string);
     }
