@@ -9,6 +9,7 @@ const CLEAN = [
   "packages/auth",
   "packages/blobstore",
   "packages/config",
+  "packages/domain",
   "packages/heap",
   "packages/http-policy",
   "packages/input-limits",
