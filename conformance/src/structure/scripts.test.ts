@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,6 +18,27 @@ test("imports go in the directions that the architecture allows", () => {
 
 test("names say something, and files stay readable", () => {
   expect(run("check-names.mjs")).toEqual({ status: 0, output: "" });
+});
+
+test("comments open with a verb or a noun and name the actor", () => {
+  expect(run("check-comments.mjs")).toEqual({ status: 0, output: "" });
+});
+
+test.each([
+  ["// Whether it is.", 'opens with "Whether"'],
+  ["/**\n * What it gives.\n */", 'opens with "What"'],
+  ["/** Returns it.\n * @param x of the thing */", 'opens with "of"'],
+  ["// Runs when\n// somebody asks.", 'says "somebody"'],
+])("the check of comments finds %j", (comment, problem) => {
+  const folder = mkdtempSync(join(tmpdir(), "flyte-ts-comments-"));
+  const planted = (text: string) => writeFileSync(join(folder, "planted.ts"), `${text}\nexport const x = "// What is text";\n`);
+  planted("// Answers what is asked,\n// that is, all.");
+  const before = run("check-comments.mjs", folder);
+  planted(comment);
+  const { status, output } = run("check-comments.mjs", folder);
+  rmSync(folder, { recursive: true });
+  expect(before).toEqual({ status: 0, output: "" });
+  expect([status, output]).toEqual([1, expect.stringContaining(`planted.ts:1: a comment ${problem}`)]);
 });
 
 test("the generated types are those of the IDL", () => {

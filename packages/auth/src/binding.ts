@@ -1,14 +1,14 @@
 import { includesRole, type Role } from "./role.js";
 
-/** Stands for every project, or every domain of a project. */
+/** Matches every project, or every domain of a project. */
 export const ALL = "*";
 
-/** A role that a subject, or everyone in a group, has in a project and domain. */
+/** Grants a role in a project and domain to a subject, or to the members of a group. */
 export interface RoleBinding {
   readonly kind: "subject" | "group";
   /** The subject or the group. */
   readonly name: string;
-  /** Issuer whose tokens name it so. A name that another issuer gives out is somebody else. */
+  /** Issuer of the tokens that carry this name. The same name from another issuer is a different caller. */
   readonly issuer: string;
   readonly role: Role;
   /** A project's id, or {@link ALL}. */
@@ -17,15 +17,15 @@ export interface RoleBinding {
   readonly domain: string;
 }
 
-/** Where a role is needed. */
+/** Projects and domains in which a role is needed. */
 export type Scope =
-  /** In one project; without `domain` in all of its domains. An empty text is no project. */
+  /** One project; without `domain` all of its domains. An empty text is no project. */
   | { readonly kind: "project"; readonly project: string; readonly domain?: string }
-  /** In the project, whichever domain. */
+  /** At least one domain of the project. */
   | { readonly kind: "some-domain"; readonly project: string }
   /** In all projects and domains. */
   | { readonly kind: "everywhere" }
-  /** Wherever it may be. */
+  /** At least one project and domain. */
   | { readonly kind: "anywhere" };
 
 export interface Need {
@@ -33,14 +33,14 @@ export interface Need {
   readonly scope: Scope;
 }
 
-/** Of whom bindings may speak. */
+/** Callers that bindings can name: a subject or a group. */
 export interface Holder {
   readonly issuer: string;
   readonly subject: string;
   readonly groups: readonly string[];
 }
 
-/** The bindings that speak of one caller. */
+/** Selects the bindings that apply to a caller. */
 export function bindingsOf(bindings: Iterable<RoleBinding>, who: Holder): RoleBinding[] {
   const groups = new Set(who.groups);
   return Array.from(bindings).filter(
@@ -48,7 +48,7 @@ export function bindingsOf(bindings: Iterable<RoleBinding>, who: Holder): RoleBi
   );
 }
 
-/** Whether one of a caller's bindings gives what is needed. Nothing given is nothing allowed. */
+/** True when one of a caller's bindings grants what is needed. Default deny. */
 export function isGranted(held: readonly RoleBinding[], { role, scope }: Need): boolean {
   return held.some((binding) => includesRole(binding.role, role) && covers(binding, scope));
 }
@@ -69,7 +69,7 @@ function covers({ project, domain }: RoleBinding, scope: Scope): boolean {
   }
 }
 
-/** What is needed, as a sentence for the caller. */
+/** Describes what is needed, as a sentence for the caller. */
 export function needText({ role, scope }: Need): string {
   switch (scope.kind) {
     case "project": {

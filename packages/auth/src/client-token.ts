@@ -4,7 +4,7 @@ import { isRecent } from "./recent.js";
 
 export interface ClientTokenOptions {
   readonly clientId: string;
-  /** Read anew for every token, so that it may be exchanged. */
+  /** Called for every token, so that the secret can be rotated. */
   readonly secret: () => Promise<string>;
   readonly tokenEndpoint: () => Promise<string>;
   readonly scopes?: readonly string[];
@@ -16,17 +16,20 @@ export interface ClientTokenOptions {
 const answerSchema = z.looseObject({ access_token: z.string().min(1), expires_in: z.number().positive().default(300) });
 const TIMEOUT_MS = 10_000;
 
-/** After so long a token that is refused has been good once: another one may be. Before, asking again would not help. */
+/**
+ * Age from which a refused token is replaced, ms: it has been accepted before, so another may be. For a younger one
+ * another would not help.
+ */
 const TRIED_MS = 10_000;
 
 export interface ClientToken {
   /**
-   * The token: one is used until a fifth of its life is left.
+   * Returns the cached token until a fifth of its lifetime is left, then a new one.
    *
-   * @throws RpcError UNAUTHENTICATED when client or secret are refused, UNAVAILABLE when nobody answers.
+   * @throws RpcError UNAUTHENTICATED when client or secret are refused, UNAVAILABLE when the provider does not answer.
    */
   readonly current: () => Promise<string>;
-  /** A call with it was refused, as after a revocation: the next one gets another token. */
+  /** Reports that a call with the token was refused, as after a revocation: the next call gets another token. */
   readonly refused: () => void;
 }
 

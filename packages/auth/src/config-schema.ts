@@ -4,13 +4,13 @@ import { ROLES } from "./role.js";
 
 const name = z.string().min(1);
 
-/** A role for someone, as the configuration gives it: in all projects and domains unless it says which. */
+/** A role binding in the configuration; it applies to all projects and domains unless it names them. */
 export const roleSchema = z
   .strictObject({
-    /** The `sub` of a token; of a service its client id. */
+    /** The `sub` of a token; for a service its client id. */
     subject: name.optional(),
     group: name.optional(),
-    /** Whose tokens name the holder so; absent: those of the issuer to which clients are sent, the built-in one or else the first provider. */
+    /** Issuer of the tokens with this name; absent: the issuer to which clients are sent, the built-in one or else the first provider. */
     issuer: name.optional(),
     role: z.enum(ROLES),
     project: name.default(ALL),
@@ -18,18 +18,18 @@ export const roleSchema = z
   })
   .refine(({ subject, group }) => (subject === undefined) !== (group === undefined), { message: "one of subject and group must be given" });
 
-/** An identity provider elsewhere whose tokens are accepted. */
+/** An external identity provider whose tokens are accepted. */
 export const providerSchema = z.strictObject({
   /** Exactly as in the `iss` of its tokens. */
   issuer: z.url(),
-  /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
+  /** Address of its metadata; default: `/.well-known/openid-configuration` below the issuer. */
   metadataUrl: z.url().optional(),
   /**
-   * Address of its keys, for a service that cannot reach the one in the metadata, which is then not fetched. May be plain HTTP on a
-   * network that the operator trusts.
+   * Address of its keys, for a service that cannot reach the one in the metadata, which is then not fetched. May be
+   * plain HTTP on a network that the operator trusts.
    */
   keysUrl: z.url().optional(),
-  /** What its tokens for Flyte have in `aud`, one of them; admin's `auth.publicUrl` unless said. */
+  /** Accepted values of `aud` in its tokens for Flyte; default: admin's `auth.publicUrl`. */
   audience: z.array(name).default([]),
   /** Scopes that a token must have. */
   requiredScopes: z.array(name).default([]),
@@ -43,7 +43,7 @@ export const headerKeySchema = z
   .regex(/^[a-z0-9_.-]+$/)
   .default("flyte-authorization");
 
-/** The roles of a configuration; `firstIssuer` is meant by those that name no issuer. */
+/** Reads the role bindings of a configuration; `firstIssuer` applies to those that name no issuer. */
 export function bindingsFrom(roles: readonly z.infer<typeof roleSchema>[], firstIssuer: string): RoleBinding[] {
   return roles.map(({ subject, group, issuer = firstIssuer, role, project, domain }) => ({
     kind: subject === undefined ? "group" : "subject",

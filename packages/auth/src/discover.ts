@@ -2,7 +2,7 @@ import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { createRecent } from "./recent.js";
 
-/** What an identity provider says of itself (OpenID Connect Discovery, RFC 8414). */
+/** Metadata of an identity provider (OpenID Connect Discovery, RFC 8414). */
 const metadataSchema = z.looseObject({
   issuer: z.string(),
   jwks_uri: z.string(),
@@ -20,19 +20,19 @@ export type ProviderMetadata = z.infer<typeof metadataSchema>;
 
 export interface ProviderOptions {
   readonly issuer: string;
-  /** Where its metadata is; by default `/.well-known/openid-configuration` below the issuer. */
+  /** Address of its metadata; default: `/.well-known/openid-configuration` below the issuer. */
   readonly metadataUrl?: string | undefined;
-  /** Address of its keys, in place of the one that the metadata names. */
+  /** Address of its keys, in place of the one in the metadata. */
   readonly keysUrl?: string | undefined;
   readonly fetch?: typeof fetch;
-  /** How long keys and metadata are believed, milliseconds; ten minutes when not given. */
+  /** Time for which keys and metadata are cached, ms. Default ten minutes. */
   readonly maxAgeMs?: number;
-  /** How often an unknown key may lead to another question, milliseconds; 30 s when not given. */
+  /** Minimum interval between fetches for unknown keys, ms. Default 30 s. */
   readonly cooldownMs?: number;
   readonly clock: () => Date;
 }
 
-/** An identity provider elsewhere. What it says is fetched when it is first needed and when it has become old. */
+/** An external identity provider. Its metadata and keys are fetched on first use and when the cached ones expire. */
 export interface Provider {
   readonly metadata: () => Promise<ProviderMetadata>;
   readonly keys: JWTVerifyGetKey;
@@ -46,7 +46,7 @@ export function createProvider(options: ProviderOptions): Provider {
     read: () => fetchMetadata(options),
     clock,
     freshMs: maxAgeMs,
-    // What was true a while ago is better than nobody being let in.
+    // Outdated keys are better than rejecting every caller.
     oldestMs: Number.POSITIVE_INFINITY,
     retryMs: cooldownMs,
   });
@@ -80,7 +80,7 @@ async function fetchMetadata({ issuer, metadataUrl, fetch: ask = fetch }: Provid
   return metadata;
 }
 
-/** Keys that came in plain text could be anyone's; an issuer that is reached so itself, as on one machine, has its keys there too. */
+/** Refuses keys over plain HTTP, which an attacker could replace, unless the issuer itself is reached so, as on one machine. */
 function requireSafe(text: string, issuer: string): URL {
   const url = new URL(text);
   if (url.protocol === "https:" || (url.protocol === "http:" && issuer.startsWith("http:"))) return url;

@@ -9,7 +9,7 @@ const clock = () => new Date();
 const caller = new AbortController();
 const context = { requestId: "r", signal: caller.signal } as CallContext;
 
-/** A stream that goes on until it is told to stop; it keeps what it was told. */
+/** A stream that runs until its signal is aborted; records the reason. */
 function stream() {
   const told: { reason?: unknown } = {};
   const run = ({ signal }: CallContext) =>

@@ -1,19 +1,16 @@
 import { type CallContext, Code, RpcError } from "@flyte-ts/rpc";
 
 export interface LeaveOptions {
-  /** Until when the caller's token is good, milliseconds since 1970. */
+  /** Expiry of the caller's token, ms since the epoch. */
   readonly expiresAt: number;
   /** Rejects with an RpcError when the caller may no longer make the call. */
   readonly stillAllowed: () => Promise<void>;
   readonly clock: () => Date;
-  /** How often that is asked, milliseconds. */
+  /** Interval of that check, ms. */
   readonly everyMs: number;
 }
 
-/**
- * Runs a stream for as long as its caller may have it: until the token expires (UNAUTHENTICATED) or what it gave is
- * taken away. The stream is told by the signal of its context.
- */
+/** Runs a stream until the caller's token expires (UNAUTHENTICATED) or a right is revoked, then aborts the signal of its context. */
 export async function endWithLeave(
   context: CallContext,
   { expiresAt, stillAllowed, clock, everyMs }: LeaveOptions,
@@ -23,7 +20,7 @@ export async function endWithLeave(
   const ended = new Promise<never>((_, reject) => {
     over.signal.addEventListener("abort", () => reject(over.signal.reason as RpcError), { once: true });
   });
-  // Whoever comes second is not waited for.
+  // The loser of the race may reject later; ignore it.
   ended.catch(() => undefined);
   const look = async (): Promise<void> => {
     if (clock().getTime() >= expiresAt) over.abort(new RpcError(Code.UNAUTHENTICATED, "the token has expired"));

@@ -17,7 +17,7 @@ import type { Identity, VerifyToken } from "./verify-token.js";
 
 type Metadata = CallContext["metadata"];
 
-/** A change that somebody asks for. */
+/** A change that a caller requests. */
 export interface Change {
   readonly identity: Identity;
   readonly method: DescMethod;
@@ -25,31 +25,31 @@ export interface Change {
   readonly context: CallContext;
 }
 
-/** Notes how a change ended: with OK, or as it was refused or failed. */
+/** Records how a change ended: OK, refused, or failed. */
 export type NoteEnd = (code: Code, message: string) => Promise<void>;
 
 export interface GuardOptions {
   readonly table: RuleTable;
   readonly verify: VerifyToken;
-  /** Checks an ID token, given as `IDToken`, as gateways of Flyte do; absent: none is accepted. */
+  /** Checks an ID token, given as `IDToken`, as Flyte's gateways do; absent: ID tokens are refused. */
   readonly verifyIdToken?: VerifyToken;
-  /** Metadata key that may hold the token besides `authorization`, in lower case. */
+  /** Metadata key, in lower case, that may hold the token besides `authorization`. */
   readonly headerKey: string;
   readonly bindings: () => Promise<readonly RoleBinding[]>;
-  /** Rejects with UNAUTHENTICATED when what was accepted once is good no more. */
+  /** Rejects with UNAUTHENTICATED when an identity accepted earlier has been revoked. */
   readonly stillGood?: (identity: Identity) => Promise<void>;
-  /** Whose browser it is, from its cookies; asked only about HTTP requests without a token. */
+  /** Identifies a browser by its cookies; called only for HTTP requests without a token. */
   readonly session?: (headers: Metadata) => Promise<Identity | undefined>;
   readonly clock: () => Date;
-  /** How often it is looked whether the caller of a stream may still have it, milliseconds; a minute when not given. */
+  /** Interval at which the rights of a stream's caller are checked, ms. Default one minute. */
   readonly streamCheckMs?: number;
-  /** Notes a change before it is made. When it cannot, nothing is changed. */
+  /** Records a change before it is made; when it rejects, the change is not made. */
   readonly record?: (change: Change) => Promise<NoteEnd>;
 }
 
-/** The one place that decides who may make a call, gRPC and REST. */
+/** Decides who may make a call, for both gRPC and REST. */
 export interface Guard extends CallGuard {
-  /** For HTTP paths that are not calls: whoever has a role may ask for them. */
+  /** Admits HTTP paths that are not calls; any role suffices. */
   readonly admitHttp: (head: HttpRequestHead) => Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function createGuard(options: GuardOptions): Guard {
     if (!rules.has(method)) rules.set(method, options.table.get(methodKey(method)));
     return rules.get(method);
   };
-  /** Callers that were identified before their request was read, by the metadata of the call. */
+  /** Callers identified before their request was read, by the metadata of the call. */
   const admitted = new WeakMap<Metadata, Identity>();
   return {
     interceptor: async (call, next) => {
@@ -67,7 +67,7 @@ export function createGuard(options: GuardOptions): Guard {
       const rule = ruleOf(context.method);
       if (rule?.kind === "open") return next(context);
       const identity = admitted.get(context.metadata) ?? (await identify(options, context.metadata, context.transport === "rest"));
-      // A method that no rule speaks of is nobody's.
+      // A method without a rule is denied to every caller.
       if (rule === undefined) throw denied(identity, methodKey(context.method), "no role includes this call");
       const held = bindingsOf(await options.bindings(), identity);
       const run = async (): Promise<unknown> => {
@@ -118,7 +118,7 @@ async function identify(options: GuardOptions, metadata: Metadata, fromHttp: boo
   return identity;
 }
 
-/** Who the caller says to be, and can prove to have been when the token was given out. */
+/** Identity of the caller by token or session; a revocation since is not checked here. */
 async function claimed(
   { verify, verifyIdToken, headerKey, session }: GuardOptions,
   metadata: Metadata,
@@ -157,7 +157,7 @@ function callerOf({ subject, issuer, groups, claims }: Identity, held: readonly 
   return { subject, issuer, groups, claims, projects: all ? undefined : [...new Set(held.map(({ project }) => project))] };
 }
 
-/** The context with one more property: a copy would ask for all that is made only when somebody asks. */
+/** Adds the caller to the context by its prototype: a copy would evaluate the context's lazy properties. */
 function withCaller(context: CallContext, caller: Caller): CallContext {
   return Object.create(context, { caller: { value: caller, enumerable: true } }) as CallContext;
 }

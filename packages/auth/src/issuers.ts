@@ -3,7 +3,7 @@ import type { providerSchema } from "./config-schema.js";
 import { createProvider, type Provider } from "./discover.js";
 import type { Issuer } from "./verify-token.js";
 
-/** The providers of a configuration, each with what it takes to check its tokens. `audience` is what counts where one names none. */
+/** Creates the issuers of a configuration's providers. `audience` applies where a provider names none. */
 export function issuersFrom(
   providers: readonly z.infer<typeof providerSchema>[],
   { audience, clock }: { readonly audience: readonly string[]; readonly clock: () => Date },

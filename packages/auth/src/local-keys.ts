@@ -6,11 +6,11 @@ export interface PublicKey {
   readonly kid: string;
 }
 
-/** An unknown key makes it look again no more often than this. */
+/** Minimum interval between reloads for unknown keys, ms. */
 const COOLDOWN_MS = 5_000;
 const MAX_AGE_MS = 60_000;
 
-/** Keys of an issuer that is this very program. An unknown one may have been made by another replica just now. */
+/** Keys of the issuer in this program. Another replica may just have created an unknown one. */
 export function createLocalKeys(load: () => Promise<readonly PublicKey[]>, clock: () => Date): JWTVerifyGetKey {
   let known: { readonly get: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
   const read = async () => {

@@ -4,16 +4,16 @@ interface Metadata {
   get(name: string): string | undefined;
 }
 
-/** What a call carries: an access token, or the ID token that a gateway has of a browser (contract §8.4). */
+/** Token of a call: an access token, or the ID token that a gateway obtained for a browser (contract §8.4). */
 export interface FoundToken {
   readonly scheme: "bearer" | "id";
   readonly token: string;
 }
 
 /**
- * The token of a call: from the configured key when it is there, else from `authorization`. Undefined when there is none.
+ * Reads the token from the configured key, else from `authorization`. Undefined when there is none.
  *
- * @throws RpcError UNAUTHENTICATED when what is there is no token.
+ * @throws RpcError UNAUTHENTICATED when the value is malformed.
  */
 export function readToken(metadata: Metadata, headerKey: string): FoundToken | undefined {
   const value = metadata.get(headerKey) ?? metadata.get("authorization");

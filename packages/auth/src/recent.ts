@@ -1,4 +1,4 @@
-/** Whether something happened within so many milliseconds. A clock that was set back since knows nothing of it. */
+/** True when less than `ms` have passed since `at`. False when the clock was set back to before it. */
 export function isRecent(now: Date, at: number, ms: number): boolean {
   const age = now.getTime() - at;
   return age >= 0 && age < ms;
@@ -7,21 +7,21 @@ export function isRecent(now: Date, at: number, ms: number): boolean {
 export interface RecentOptions<T> {
   readonly read: () => Promise<T>;
   readonly clock: () => Date;
-  /** For so long it is not read again, ms. */
+  /** Time for which a value is fresh, ms. */
   readonly freshMs: number;
-  /** While it cannot be read, what was read so long ago still counts, ms. */
+  /** Maximum age of a value that is served while reading fails, ms. */
   readonly oldestMs: number;
-  /** After it could not be read, what is known counts for so long before it is tried again, ms. */
+  /** Delay before the next attempt after a failed read, ms. */
   readonly retryMs: number;
-  /** Told when it could not be read and what was known counts on. */
+  /** Called when reading failed and the old value is served. */
   readonly onTrouble?: (error: unknown) => void;
 }
 
-/** What stands elsewhere, as it was there a short while ago. */
+/** A TTL cache of one value that serves a stale one while reading fails. */
 export interface Recent<T> {
-  /** Rejects as `read` does, where nothing is known that still counts. */
+  /** Rejects like `read` when no cached value may be served. */
   current(): Promise<T>;
-  /** It was changed: nothing that was read before counts any more, nor what is being read now. */
+  /** Drops the cached value and the result of a read in progress. */
   forget(): void;
 }
 

@@ -1,6 +1,7 @@
 /**
- * What a caller may do in a project and domain. `viewer`, `runner`, `contributor` and `admin` each include the ones before;
- * `engine` is for services that carry executions out: it reads, launches and reports, and includes no more than `runner`.
+ * Roles of a caller in a project and domain. `viewer`, `runner`, `contributor` and `admin` each include the previous
+ * ones; `engine` is for services that run executions: it reads, launches and reports, and includes no more than
+ * `runner`.
  */
 export const ROLES = ["viewer", "runner", "contributor", "admin", "engine"] as const;
 
@@ -14,7 +15,7 @@ const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
   engine: ["viewer", "runner", "engine"],
 };
 
-/** Whether a role is the needed one or includes it. */
+/** True when a role is the needed one or includes it. */
 export function includesRole(held: Role, needed: Role): boolean {
   return INCLUDES[held].includes(needed);
 }

@@ -4,12 +4,12 @@ import { type ChannelOptions, createClient, openChannel } from "@flyte-ts/rpc";
 import { z } from "zod";
 import { createClientToken } from "./client-token.js";
 
-/** As whom a service calls others that ask who it is; without it, it calls without a token. */
+/** Credentials of a service for calls to others; without them it calls without a token. */
 export const serviceAuthSchema = z.strictObject({
   clientId: z.string().min(1),
-  /** File that holds the client's secret and nothing else; it is read again for every token. */
+  /** File that holds only the client's secret; it is read again for every token. */
   clientSecretFile: z.string().min(1),
-  /** Where tokens are; absent: where the service that is called says. */
+  /** Address of the token endpoint; absent: discovered from the called service. */
   tokenEndpoint: z.url().optional(),
   scopes: z.array(z.string().min(1)).default(["all"]),
   audience: z.string().optional(),
@@ -19,7 +19,7 @@ export type ServiceAuth = z.infer<typeof serviceAuthSchema>;
 
 const DISCOVERY_MS = 10_000;
 
-/** What each call of a service carries, for {@link openChannel}; nothing when the service has no credentials. */
+/** Metadata for each call of a service, for {@link openChannel}; undefined when it has no credentials. */
 export function serviceMetadata(
   endpoint: string,
   auth: ServiceAuth | undefined,

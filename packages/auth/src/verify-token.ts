@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
 
-/** Signatures that public keys verify; those by a secret, and none at all, are never accepted. */
+/** Accepted signature algorithms, all with public keys; shared secrets and `none` are refused. */
 export const ALGORITHMS = ["RS256", "ES256"] as const;
 
-/** Someone whose tokens are believed. */
+/** An issuer whose tokens are accepted. */
 export interface Issuer {
   /** Exactly as in `iss`. */
   readonly issuer: string;
@@ -35,15 +35,15 @@ export type VerifyToken = (token: string) => Promise<Identity>;
 export interface VerifyOptions {
   readonly issuers: readonly Issuer[];
   readonly clock: () => Date;
-  /** By how much clocks may differ, seconds; 5 when not given. */
+  /** Tolerated difference between clocks, seconds. Default 5. */
   readonly toleranceSeconds?: number;
-  /** How long a token that was accepted is not verified again, milliseconds; a minute when not given. Its end is always looked at. */
+  /** Time for which an accepted token is not verified again, ms. Default one minute. Its expiry is checked every time. */
   readonly rememberMs?: number;
 }
 
 const MAX_TOKEN_CHARACTERS = 16_384;
 const REMEMBERED = 4_096;
-/** What an access token may call itself: not an event, nor the note that a session has ended. */
+/** Accepted `typ` headers: excludes event and logout tokens. */
 const TYPES = [undefined, "jwt", "at+jwt", "application/at+jwt"];
 
 interface Remembered {
@@ -93,7 +93,7 @@ async function verify(
   return identity;
 }
 
-/** Whom a token says it is from: it only picks the keys that the token is then verified with. */
+/** Reads the issuer without verifying it: it only selects the keys for the verification. */
 function claimedIssuer(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
@@ -123,7 +123,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Providers write lists as lists, or as one text. */
+/** Reads a list that providers write as a list, or as one text. */
 function listOf(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
@@ -133,7 +133,7 @@ function refused(reason: string, cause?: unknown): RpcError {
   return new RpcError(Code.UNAUTHENTICATED, reason, { cause });
 }
 
-/** The reason in words of ours: those of the library may quote the token. */
+/** Replaces the library's reason, which may quote the token. */
 function refusal(cause: unknown): RpcError {
   if (cause instanceof RpcError) return cause;
   if (cause instanceof errors.JWTExpired) return refused("the token has expired", cause);

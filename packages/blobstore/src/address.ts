@@ -1,27 +1,28 @@
 import { BlobAddressRefused } from "./errors.js";
 
-/** Kinds of stores: S3, Google Cloud Storage, Azure Blob Storage, files of this machine. */
+/** Kinds of stores: S3, Google Cloud Storage, Azure Blob Storage, local files. */
 export type BlobScheme = "s3" | "gs" | "abfs" | "file";
 
-/** Where a blob is. */
+/** Address of a blob. */
 export interface BlobAddress {
   readonly scheme: BlobScheme;
   readonly uri: string;
-  /** What stands before the key, in this address and in those of its neighbours: `s3://bucket/`; `file://` or nothing. */
+  /** Prefix before the key, the same for all keys of the container: `s3://bucket/`; `file://` or nothing. */
   readonly root: string;
   /** The bucket, or Azure's container; empty for files. */
   readonly container: string;
   /** Host of Azure's storage account, where the address names it. */
   readonly host?: string;
-  /** Name in the bucket, as it is, without decoding; path of a file. */
+  /** Key in the bucket, not decoded; path of a file. */
   readonly key: string;
 }
 
 const FORMS = "s3://bucket/key, gs://bucket/key, abfs://container/key or file:///path";
 
 /**
- * Reads an address. Forms are those of Flyte, Hadoop and fsspec: `s3://bucket/key` (also s3a), `gs://bucket/key`,
- * `abfs://container/key` and `abfs://container@account.dfs.core.windows.net/key` (also abfss), `file:///path` or an absolute path.
+ * Parses an address. Forms are those of Flyte, Hadoop and fsspec: `s3://bucket/key` (also s3a), `gs://bucket/key`,
+ * `abfs://container/key` and `abfs://container@account.dfs.core.windows.net/key` (also abfss), `file:///path` or an
+ * absolute path.
  *
  * @throws BlobAddressRefused for other schemes, for a missing bucket, and for file paths with `..` in them.
  */
@@ -44,7 +45,7 @@ function inContainer(uri: string, [, scheme, place = "", key = ""]: RegExpExecAr
   return { scheme: "abfs", ...address, container, ...(host !== undefined && { host }) };
 }
 
-/** `uri` and `parts` with one slash between each; empty parts are left out. */
+/** Joins `uri` and `parts` with one slash between each; empty parts are left out. */
 export function joinUri(uri: string, ...parts: readonly string[]): string {
   let joined = uri.replace(/(?<=[^/:])\/+$/, "");
   for (const part of parts) {
@@ -54,7 +55,7 @@ export function joinUri(uri: string, ...parts: readonly string[]): string {
   return joined;
 }
 
-/** Cuts by position: a pattern for slashes at the end is tried at each slash within. */
+/** Cuts by position: a pattern for slashes at the end would be tried at each slash within. */
 function withoutOuterSlashes(text: string): string {
   let start = 0;
   let end = text.length;

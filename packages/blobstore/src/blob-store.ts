@@ -1,11 +1,11 @@
-/** What is known of a blob without reading it. */
+/** Metadata of a blob. */
 export interface BlobHead {
   /** Bytes. */
   readonly size: number;
-  /** Changes whenever the content does; without quotes. The content's MD5 in hex where the store knows it: of blobs put in one piece. */
+  /** Changes with the content; without quotes. The content's MD5 in hex where the store knows it: for blobs put in one piece. */
   readonly etag: string;
   readonly modifiedAt: Date;
-  /** As it was put, names in lower case. */
+  /** As put, with names in lower case. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -17,27 +17,27 @@ export interface BlobEntry {
   readonly modifiedAt: Date;
 }
 
-/** A request that somebody without keys may make for as long as it is valid. */
+/** A request that clients without credentials may make while it is valid. */
 export interface SignedRequest {
   readonly url: string;
-  /** Headers that must be sent exactly so. */
+  /** Headers that the client must send unchanged. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface GetOptions {
-  /** A larger blob is not read but refused with BlobTooLarge. */
+  /** Larger blobs are rejected with BlobTooLarge instead of read. */
   readonly maxBytes?: number | undefined;
 }
 
 export interface PutOptions {
-  /** Leave what is there already. */
+  /** Keep an existing blob. */
   readonly ifNoneMatch?: boolean | undefined;
   readonly contentType?: string | undefined;
-  /** Kept with the blob, but for files. */
+  /** Stored with the blob, except for files. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Longest life of a signed address, seconds: seven days, as S3 and GCS have it. */
+/** Maximum lifetime of a signed address, seconds: seven days, as in S3 and GCS. */
 export const MAX_SIGNED_SECONDS = 604_800;
 
 export interface SignGetOptions {
@@ -47,44 +47,43 @@ export interface SignGetOptions {
 
 export interface SignPutOptions extends SignGetOptions {
   /**
-   * MD5 of the content, base64. When given, the sender must send it as Content-MD5, and the store takes no other content. Azure
-   * cannot insist: there the address creates a blob and replaces none.
+   * MD5 of the content, base64. When given, the sender must send it as Content-MD5, and the store accepts no other
+   * content. Azure cannot enforce it: there the address creates a blob and replaces none.
    */
   readonly contentMd5?: string | undefined;
-  /** The address creates a blob and replaces none: the sender must send the condition as it stands in the answer's headers. */
+  /** The address creates a blob and replaces none: the sender must send the condition in the answer's headers. */
   readonly createOnly?: boolean | undefined;
-  /** Kept with the blob; the sender must send it as it stands in the answer's headers (Azure cannot insist). */
+  /** Stored with the blob; the sender must send it as in the answer's headers (Azure cannot enforce it). */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Blobs at `s3://bucket/key`, `gs://bucket/key`, `abfs://container/key` and `file:///path`. Keys are taken as they are, without
- * decoding. Every method may reject with BlobUnavailable (try again later) or
- * BlobError (do not).
+ * Blobs at `s3://bucket/key`, `gs://bucket/key`, `abfs://container/key` and `file:///path`. Keys are not decoded. Every
+ * method may reject with BlobUnavailable (transient) or BlobError (permanent).
  */
 export interface BlobStore {
-  /** The content; undefined when there is no such blob. */
+  /** Returns the content; undefined when the blob does not exist. */
   get(uri: string, options?: GetOptions): Promise<Uint8Array | undefined>;
-  /** Resolves when the blob is durable: `written`, or `exists` when ifNoneMatch left what was there. */
+  /** Resolves when the blob is durable: `written`, or `exists` when ifNoneMatch kept an existing one. */
   put(uri: string, bytes: Uint8Array, options?: PutOptions): Promise<"written" | "exists">;
-  /** Writes the content to a file of this machine, piece by piece: for blobs of any size. False when there is no such blob. */
+  /** Streams the content to a local file, for blobs of any size. False when the blob does not exist. */
   getFile(uri: string, path: string): Promise<boolean>;
-  /** Puts a file of this machine, piece by piece; nobody sees the blob before all of it is there. */
+  /** Uploads a local file in parts; readers see the blob only when the upload is complete. */
   putFile(uri: string, path: string): Promise<void>;
-  /** Undefined when there is no such blob. */
+  /** Undefined when the blob does not exist. */
   head(uri: string): Promise<BlobHead | undefined>;
-  /** A blob that is not there is no error. */
+  /** Deletes a blob; a missing one is no error. */
   delete(uri: string): Promise<void>;
-  /** Deletes many, in as few requests as the store allows. When it rejects, any of them may be gone. */
+  /** Deletes blobs in as few requests as the store allows. When it rejects, any of them may be deleted. */
   deleteAll(uris: readonly string[]): Promise<void>;
-  /** Blobs whose address starts with `prefix`, in the order of their keys' bytes. */
+  /** Lists blobs whose address starts with `prefix`, in byte order of their keys. */
   list(prefix: string): AsyncIterable<BlobEntry>;
-  /** `uri` and `parts` with one slash between each. */
+  /** Joins `uri` and `parts` with one slash between each. */
   join(uri: string, ...parts: readonly string[]): string;
-  /** A PUT to the address. BlobError for `file://`. */
+  /** Signs a PUT. BlobError for `file://`. */
   signPut(uri: string, options: SignPutOptions): Promise<SignedRequest>;
-  /** A GET of the address, whether the blob is there or not. BlobError for `file://`. */
+  /** Signs a GET, whether or not the blob exists. BlobError for `file://`. */
   signGet(uri: string, options: SignGetOptions): Promise<SignedRequest>;
-  /** Drops idle connections. */
+  /** Closes idle connections. */
   close(): void;
 }

@@ -1,9 +1,9 @@
 import type { BlobAddress } from "./address.js";
 
-/** Requests at once. */
+/** Maximum number of concurrent requests. */
 const AT_ONCE = 50;
 
-/** Deletes blobs of a store that takes one in a request. */
+/** Deletes blobs one per request, for stores without batch deletes. */
 export async function deleteEach(
   driver: { delete(address: BlobAddress): Promise<void> },
   addresses: readonly BlobAddress[],

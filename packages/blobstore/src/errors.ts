@@ -1,4 +1,4 @@
-/** The blob store refused, or the address is none; a retry changes nothing. */
+/** The blob store refused the request, or the address is invalid; permanent. */
 export class BlobError extends Error {
   override readonly name: string = "BlobError";
 
@@ -11,17 +11,17 @@ export class BlobError extends Error {
   }
 }
 
-/** The address is none, or of a kind that is not served; a retry changes nothing. */
+/** The address is invalid or its scheme is not accepted; permanent. */
 export class BlobAddressRefused extends BlobError {
   override readonly name = "BlobAddressRefused";
 }
 
-/** The blob store does not answer, or answers that it cannot now; a retry may help. */
+/** The blob store does not answer, or reports a transient failure; a retry may help. */
 export class BlobUnavailable extends BlobError {
   override readonly name = "BlobUnavailable";
 }
 
-/** A blob has more bytes than the reader takes. */
+/** The blob exceeds the reader's limit. */
 export class BlobTooLarge extends BlobError {
   override readonly name = "BlobTooLarge";
 

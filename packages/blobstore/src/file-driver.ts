@@ -10,7 +10,7 @@ import { guard } from "./guard.js";
 
 const TEMPORARY = ".partial-";
 
-/** Blobs as files of this machine. Folders come and stay by themselves; metadata is not kept. */
+/** Blobs as local files. Folders are created as needed and never removed; metadata is not stored. */
 export class FileDriver implements BlobDriver {
   async get(address: BlobAddress, { maxBytes }: GetOptions): Promise<Uint8Array | undefined> {
     return guarded(address.uri, async () => {
@@ -65,7 +65,7 @@ export class FileDriver implements BlobDriver {
     await guarded(address.uri, () => rm(address.key, { force: true }));
   }
 
-  /** All files whose path starts with the address's path. */
+  /** Lists all files whose path starts with the address's path. */
   async *list({ key: path, root }: BlobAddress): AsyncGenerator<BlobEntry> {
     const folder = path.endsWith("/") ? path : dirname(path);
     const prefix = path.endsWith("/") ? "" : basename(path);
@@ -75,7 +75,7 @@ export class FileDriver implements BlobDriver {
 
 async function* walk(folder: string, prefix: string, root: string): AsyncGenerator<BlobEntry> {
   const entries = await guarded(`${root}${folder}`, async () => (await readdir(folder, { withFileTypes: true }).catch(absent)) ?? []);
-  // Folders sort as if their slash were there, as keys of an object store do.
+  // Sorts folders as if they ended with a slash, like keys of an object store.
   const sorted = entries
     .filter((entry) => entry.name.startsWith(prefix) && !entry.name.startsWith(TEMPORARY))
     .map((entry) => ({ entry, key: Buffer.from(entry.isDirectory() ? `${entry.name}/` : entry.name) }))
@@ -119,7 +119,7 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Hands `write` a file beside `path` to write to first, and makes what it did with that durable. */
+/** Lets `write` create a temporary file beside `path` and move it there, then syncs the folder. */
 async function throughPartial<T>(path: string, write: (partial: string) => Promise<T>): Promise<T> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true });
@@ -134,7 +134,7 @@ async function throughPartial<T>(path: string, write: (partial: string) => Promi
   return result;
 }
 
-/** Makes a file durable, or what happened in a folder. */
+/** Syncs a file, or the entries of a folder. */
 async function syncPath(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY);
   try {
@@ -153,7 +153,7 @@ function code(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
-/** Conditions of the machine that pass. */
+/** Transient errors of the system. */
 const PASSING = ["EMFILE", "ENFILE", "EAGAIN", "EBUSY", "EIO", "ENOSPC", "EDQUOT"];
 
 function guarded<T>(uri: string, work: () => Promise<T>): Promise<T> {

@@ -12,11 +12,11 @@ export interface Received {
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Objects as JSON. */
+  /** Objects are sent as JSON. */
   readonly body?: string | object;
 }
 
-/** A server that answers as it is told: for what no server that runs here does, taken from the services' documents. */
+/** A server with scripted answers, taken from the services' documents: for what no server that runs here does. */
 export interface ScriptedServer {
   readonly host: string;
   readonly url: string;

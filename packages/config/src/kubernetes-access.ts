@@ -1,24 +1,24 @@
 import { z } from "zod";
 
 /**
- * How the API of a Kubernetes cluster is reached, and as whom: the same keys in the configuration of every service.
- * At most one of `kubeconfig`, `inCluster` and `endpoint`; without any of them the file in KUBECONFIG or ~/.kube/config counts,
- * or, in a pod, its service account.
+ * Address and credentials of a Kubernetes API: the same keys in the configuration of every service. At most one of
+ * `kubeconfig`, `inCluster` and `endpoint`; without them the file in KUBECONFIG or ~/.kube/config applies, or, in a
+ * pod, its service account.
  */
 export const kubernetesAccess = {
   /** Path of a kubeconfig file. */
   kubeconfig: z.string().optional(),
   /** Context of that file; absent: its current one. */
   context: z.string().optional(),
-  /** As the service account of the pod that this runs in. */
+  /** Use the service account of this process's pod. */
   inCluster: z.boolean().default(false),
-  /** Address of the API, as https://10.0.0.1:6443; who asks then stands in `auth`. */
+  /** Address of the API, such as https://10.0.0.1:6443; `auth` then holds the credentials. */
   endpoint: z.string().optional(),
   auth: z
     .strictObject({
-      /** File with a bearer token; read again every minute, for tokens are renewed. */
+      /** File with a bearer token; read again every minute, since tokens are renewed. */
       tokenPath: z.string().optional(),
-      /** File with the certificate that the API's is signed by, PEM; absent: those that the system trusts. */
+      /** File with the CA certificate of the API server, PEM; absent: the system's CAs. */
       certPath: z.string().optional(),
     })
     .optional(),
@@ -26,7 +26,7 @@ export const kubernetesAccess = {
 
 export type KubernetesAccess = z.infer<z.ZodObject<typeof kubernetesAccess>>;
 
-/** Reports what does not fit together, by key. For `superRefine` of a schema that has the keys. */
+/** Reports conflicting keys. For `superRefine` of a schema that has the keys. */
 export function checkKubernetesAccess(access: KubernetesAccess, report: z.core.$RefinementCtx): void {
   const { kubeconfig, context, inCluster, endpoint, auth } = access;
   const issue = (key: keyof KubernetesAccess, message: string) => report.addIssue({ code: "custom", path: [key], message });

@@ -4,15 +4,15 @@ import type { ZodError, ZodType } from "zod";
 import { nearestSetting, plainName } from "./nearest.js";
 import { isText, shapeOf } from "./shape.js";
 
-/** A configuration that cannot be used. The message lists each key with the rule it breaks. */
+/** The configuration is invalid. The message lists each key with the rule it breaks. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
 export interface ConfigSources {
-  /** Service name; gives the prefix of environment variables. */
+  /** Service name, the prefix of environment variables. */
   readonly service: string;
-  /** Command-line words after the program's name. */
+  /** Command-line arguments after the program's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -20,12 +20,11 @@ export interface ConfigSources {
 type Tree = { [key: string]: unknown };
 
 /**
- * Reads a service's configuration: the YAML file named by `--config` (several may be
- * named: what is secret may stand in a file of its own), then environment variables (`FLYTE_TS_ADMIN_DATABASE__URL`, two underscores for a
- * level, case and single underscores ignored), then flags (`--database.url x`);
- * later sources win per key. Unknown keys and wrong types are refused.
+ * Reads a service's configuration: the YAML file named by `--config` (repeat it to keep secrets in a separate file),
+ * then environment variables (`FLYTE_TS_ADMIN_DATABASE__URL`, two underscores for a level, case and single underscores
+ * ignored), then flags (`--database.url x`); later sources win per key. Unknown keys and wrong types are refused.
  *
- * @throws ConfigError naming every wrong key, or the file that cannot be read.
+ * @throws ConfigError naming every wrong key, or the unreadable file.
  */
 export function loadConfig<T>(schema: ZodType<T>, sources: ConfigSources): T {
   const flags = parseFlags(sources.argv);
@@ -60,7 +59,7 @@ function readFile(file: string): Tree {
   }
 }
 
-/** Mappings are joined; of everything else the upper one stands, lists too. */
+/** Deep-merges mappings; scalars and lists of `above` replace those of `below`. */
 function lay(below: Tree, above: Tree): void {
   for (const [key, value] of Object.entries(above)) {
     const under = below[key];
@@ -101,7 +100,7 @@ interface Assignment {
   readonly problems: string[];
 }
 
-/** Puts a textual value at its place; keys match the schema's without regard to case and `_`. */
+/** Sets a textual value at a path; keys match the schema's regardless of case and `_`. */
 function assign(tree: Tree, { path, value, schema, problems }: Assignment): void {
   let node = tree;
   let shape: unknown = schema;
@@ -109,7 +108,7 @@ function assign(tree: Tree, { path, value, schema, problems }: Assignment): void
     const keys = Object.keys(shapeOf(shape) ?? {});
     const key = keys.find((k) => plainName(k) === plainName(word)) ?? word;
     shape = shapeOf(shape)?.[key];
-    // Text is taken as it stands: a password may be of digits, or hold a `#`.
+    // Text settings are not parsed: a password may consist of digits, or contain a `#`.
     if (depth === path.length - 1) node[key] = isText(shape) ? value : textValue(value);
     else {
       const next = node[key] ?? {};
@@ -123,7 +122,7 @@ function assign(tree: Tree, { path, value, schema, problems }: Assignment): void
   }
 }
 
-/** YAML scalars, lists and mappings: `5`, `true`, `[a, b]`; everything else is text. */
+/** Parses YAML scalars, lists and mappings: `5`, `true`, `[a, b]`; everything else is text. */
 function textValue(text: string): unknown {
   try {
     return parseYaml(text) as unknown;

@@ -1,12 +1,9 @@
 import { schemaAt, settingsOf, shapeOf } from "./shape.js";
 
-/** A name as it is compared: without case, `_` and `-`. */
+/** Normalizes a name for comparison: without case, `_` and `-`. */
 export const plainName = (key: string): string => key.toLowerCase().replaceAll("_", "").replaceAll("-", "");
 
-/**
- * The setting that somebody may have meant by a key that there is none of: one beside it that is written nearly alike, else
- * one of the same name elsewhere. Its dotted path.
- */
+/** Suggests the dotted path of the setting closest to an unknown key: a similar sibling first, else an equal name elsewhere. */
 export function nearestSetting(schema: unknown, path: readonly PropertyKey[], key: string): string | undefined {
   const wanted = plainName(key);
   const [nearest] = Object.keys(shapeOf(schemaAt(schema, path)) ?? {})
@@ -17,7 +14,7 @@ export function nearestSetting(schema: unknown, path: readonly PropertyKey[], ke
   return [...settingsOf(schema)].find((setting) => plainName(setting.slice(setting.lastIndexOf(".") + 1)) === wanted);
 }
 
-/** Letters to insert, delete or replace (Levenshtein), two that are swapped count as one. */
+/** Edit distance (Levenshtein), in which swapping two letters counts as one. */
 function distance(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,18 +1,18 @@
 import { stringify } from "yaml";
 import { z, type ZodType } from "zod";
 
-/** Names of settings whose values are nobody's to read. */
+/** Matches names of settings whose values must be redacted. */
 const SECRET = /password|secret(?!s?(folder|file))|token(?!endpoint|seconds)|accesskey|accountkey|credential/i;
-/** Headers may hold keys, whatever they are called. */
+/** Headers may hold keys under any name. */
 const HOLDERS = /^headers$/i;
 const HIDDEN = "[secret]";
 
-/** The JSON schema of a configuration as it may be written: what has a default may be left out. */
+/** Prints the JSON schema of a configuration as written: settings with a default are optional. */
 export function schemaText(schema: ZodType): string {
   return `${JSON.stringify(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }), null, 2)}\n`;
 }
 
-/** A configuration in force, as YAML, without what is secret. */
+/** Prints the effective configuration as YAML, without secrets. */
 export function configText(config: unknown): string {
   return stringify(shown(config, ""));
 }
@@ -25,6 +25,6 @@ function shown(value: unknown, key: string): unknown {
   }
   if (typeof value !== "string") return value;
   if (SECRET.test(key) && value !== "") return HIDDEN;
-  // A password inside of an address.
+  // Redacts a password within an address.
   return value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/@:\s]*):[^/@\s]*@/i, `$1:${HIDDEN}@`);
 }

@@ -2,7 +2,7 @@ import type { ZodType } from "zod";
 import { ConfigError, loadConfig } from "./load.js";
 import { configText, schemaText } from "./print.js";
 
-/** What of a process reading the configuration takes; `process` is one. */
+/** The parts of `process` that configuration loading uses. */
 export interface ConfigProcess {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -15,11 +15,11 @@ const PRINT_SCHEMA = "--print-schema";
 const PRINT_CONFIG = "--print-config";
 
 /**
- * The configuration of a service that was started as a program. `--print-schema` prints what may be written, as JSON schema,
- * and `--print-config` what is in force, as YAML and without secrets; both end the process. What is wrong is told on standard
- * error and ends it with status 2.
+ * Loads the configuration of a service started as a program. `--print-schema` prints its JSON schema, and
+ * `--print-config` the effective configuration as YAML without secrets; both exit the process. Errors are printed on
+ * standard error, with exit status 2.
  *
- * @param service its name; gives the prefix of environment variables
+ * @param service its name, the prefix of environment variables
  */
 export function serviceConfig<T>(schema: ZodType<T>, service: string, { argv, env, stdout, stderr, exit }: ConfigProcess): T {
   const words = argv.slice(2);

@@ -1,7 +1,7 @@
 import { isWebOrigin } from "@flyte-ts/http-policy";
 import { z } from "zod";
 
-// Settings that several services have, each written once: a name that means the same is the same everywhere.
+// Settings that several services share, each defined once: the same name means the same everywhere.
 
 /** A TCP port; 0 takes any free one. */
 export const port = z.number().int().min(0).max(65_535);
@@ -15,20 +15,20 @@ const hostPattern = z
     "a host name without scheme and port, as flyte.example.com, *.example.com for all below it, or * for any",
   );
 
-/** By which names an HTTP listener is asked, and which web pages may call it: the rules are those of packages/http-policy. */
+/** Host names that an HTTP listener accepts, and web pages that may call it: the rules are those of packages/http-policy. */
 export const httpPolicySettings = {
   /**
-   * Names by which clients ask, besides loopback and, beyond it, addresses; `*` for any. Absent: the names that nobody can
-   * register in the public DNS, where the listener is bound beyond loopback.
+   * Host names of requests, besides loopback and, for listeners beyond it, addresses; `*` for any. Absent: names that
+   * cannot be registered in the public DNS, where the listener is bound beyond loopback.
    */
   allowedHosts: z.array(hostPattern).optional(),
-  /** Origins of web pages, besides its own, that may call and read answers, as `https://console.example.com`. */
+  /** Origins of web pages, besides its own, that may call and read answers, such as `https://console.example.com`. */
   allowedOrigins: z
     .array(z.string().refine(isWebOrigin, "an origin is http:// or https:// and a host, as https://console.example.com, without a path"))
     .default([]),
 } as const;
 
-/** Where health and metrics are served. */
+/** Address of the listener for health and metrics. */
 export const opsSettings = (defaultPort: number) =>
   z
     .strictObject({
@@ -41,13 +41,13 @@ export const opsSettings = (defaultPort: number) =>
 /** The message bus. */
 export const natsSettings = z.strictObject({ url: z.string().default("nats://127.0.0.1:4222") }).prefault({});
 
-/** A database of the service's own; where it makes it, at start when the server has none of this name. */
+/** A database of the service's own, which it creates at start unless it exists. */
 export const databaseSettings = ({ name, maxConnections }: { readonly name: string; readonly maxConnections: number }) =>
   z
     .strictObject({
       url: z.string().default(`postgresql://postgres@127.0.0.1:5432/${name}`),
       maxConnections: z.number().int().positive().default(maxConnections),
-      /** Folder of the numbered SQL files; by default the one beside the program. */
+      /** Folder of the numbered SQL files; default: the one beside the program. */
       migrations: z.string().optional(),
     })
     .prefault({});
@@ -68,7 +68,7 @@ const s3Fields = {
 const gcsFields = {
   /** Address of the service; absent: Google's own. */
   endpoint: httpAddress.optional(),
-  /** Requests carry no credentials: for emulators. */
+  /** Send requests without credentials, for emulators. */
   anonymous: z.boolean().default(false),
 } as const;
 
@@ -82,11 +82,11 @@ const azureFields = {
 } as const;
 
 const maxConnections = {
-  /** Requests at once; more wait. */
+  /** Maximum number of concurrent requests; further ones are queued. */
   maxConnections: z.number().int().positive().default(64),
 } as const;
 
-/** How blob stores are reached. Each is used only where an address names it: `s3://`, `gs://`, `abfs://`. */
+/** Access to blob stores. Each is used only for addresses that name it: `s3://`, `gs://`, `abfs://`. */
 export const blobStoreSettings = {
   s3: z.strictObject({ ...s3Fields, ...maxConnections }).prefault({}),
   gcs: z.strictObject({ ...gcsFields, ...maxConnections }).prefault({}),
@@ -94,39 +94,39 @@ export const blobStoreSettings = {
 } as const;
 
 const publicEndpoint = {
-  /** Address that clients outside reach; signed URLs carry it. */
+  /** Address that external clients reach, used in signed URLs. */
   publicEndpoint: z.string().optional(),
 } as const;
 
-/** The same for a service that also signs addresses for others. */
+/** The same for a service that also signs addresses for clients. */
 export const signingBlobStoreSettings = {
   s3: blobStoreSettings.s3.unwrap().extend(publicEndpoint).prefault({}),
   gcs: blobStoreSettings.gcs
     .unwrap()
     .extend({
       ...publicEndpoint,
-      /** What stands before the account's name in requests to IAM, which signs where credentials have no key; absent: Google's own. */
+      /** Base address of IAM's signing requests, before the account's name; used where credentials have no key; absent: Google's own. */
       signingEndpoint: httpAddress.optional(),
     })
     .prefault({}),
   azure: blobStoreSettings.azure.unwrap().extend(publicEndpoint).prefault({}),
 } as const;
 
-/** Spans, over OTLP/HTTP. */
+/** Export of spans over OTLP/HTTP. */
 export const tracingSettings = z
   .strictObject({
-    /** Base address of the receiver, as `http://collector:4318`; absent: no traces. */
+    /** Base address of the receiver, such as `http://collector:4318`; absent: no traces. */
     endpoint: z.string().optional(),
     headers: z.record(z.string(), z.string()).default({}),
   })
   .prefault({});
 
-/** What a service that answers calls does when it is told to end. */
+/** Shutdown of a service that answers calls. */
 export const drainSettings = z
   .strictObject({
-    /** For so long it says that it is not ready and answers on, ms: balancers hear of it before it refuses. */
+    /** Time to keep serving while reporting not ready, ms, so that load balancers can remove the replica first. */
     delayMs: z.number().int().min(0).default(0),
-    /** Calls that are under way may take so long, ms; then they are broken off. */
+    /** Time for calls in progress to end, ms; then they are aborted. */
     deadlineMs: z.number().int().min(0).default(10_000),
   })
   .prefault({});

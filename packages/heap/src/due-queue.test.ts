@@ -20,7 +20,7 @@ test("gives what a sorted list gives, whatever was set again or deleted", () => 
         const expected = first();
         const isDue = kind === "take" && expected !== undefined && expected <= at;
         const taken = kind === "take" ? queue.take(at) : undefined;
-        // Of several with one time any may come first.
+        // Items with the same time may come in any order.
         expect(taken === undefined ? undefined : model.get(taken)).toBe(isDue ? expected : undefined);
         if (taken !== undefined) model.delete(taken);
         expect(queue.first()).toBe(first());

@@ -5,29 +5,29 @@ interface Entry<T> {
   readonly item: T;
 }
 
-/** Items by the time at which they are to be looked at; each stands in it once at most. */
+/** A priority queue of items by due time, without duplicates. */
 export class DueQueue<T> {
   readonly #at = new Map<T, number>();
-  // An item that was set again or deleted stays in it until it is on top.
+  // An outdated entry of an item stays until it reaches the top.
   readonly #heap = new Heap<Entry<T>>((a, b) => a.at < b.at);
 
-  /** Puts an item at a time, whether it was there before or not. */
+  /** Adds an item or changes its due time. */
   set(item: T, at: number): void {
     this.#at.set(item, at);
     this.#heap.push({ at, item });
   }
 
-  /** Whether it was there. */
+  /** Removes an item; true when it was queued. */
   delete(item: T): boolean {
     return this.#at.delete(item);
   }
 
-  /** Time of the first item. */
+  /** Due time of the first item. */
   first(): number | undefined {
     return this.#top()?.at;
   }
 
-  /** Takes the first item out when its time has come. */
+  /** Removes the first item if it is due. */
   take(now: number): T | undefined {
     const top = this.#top();
     if (top === undefined || top.at > now) return undefined;

@@ -1,4 +1,4 @@
-/** Binary heap: `before(a, b)` says that a comes out first. */
+/** Binary heap; `before(a, b)` is true when a comes out first. */
 export class Heap<T> {
   readonly #items: T[] = [];
 

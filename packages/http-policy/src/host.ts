@@ -3,22 +3,22 @@ export interface ServedHosts {
   /** Address that the listener is bound to. */
   readonly listensOn: string;
   /**
-   * Host names, without ports; `*.example.com` stands for every name below example.com, `*` for every name. Undefined: where the
-   * listener is bound beyond loopback, the names that {@link isPrivateName} tells.
+   * Host names, without ports; `*.example.com` matches every name below example.com, `*` every name. Undefined: for a
+   * listener bound beyond loopback, the names accepted by {@link isPrivateName}.
    */
   readonly allowedHosts?: readonly string[] | undefined;
 }
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::\d{1,5})?$/i;
 
-/** The host of a Host header or an authority, in lower case, without its port and the root's dot; undefined when it is malformed. */
+/** Parses the host of a Host header or an authority, in lower case, without port and trailing dot; undefined when it is malformed. */
 export function hostNameOf(header: string): string | undefined {
   return HOST.exec(header)?.[1]
     ?.toLowerCase()
     .replace(/(?<=.)\.$/, "");
 }
 
-/** Whether a host is loopback: `localhost`, names below it (RFC 6761, 6.3), 127.0.0.0/8 and ::1. */
+/** True for a loopback host: `localhost`, names below it (RFC 6761, 6.3), 127.0.0.0/8 and ::1. */
 export function isLoopbackHost(host: string): boolean {
   return /^(?:.+\.)?localhost$|^127(?:\.\d{1,3}){3}$|^\[?::1\]?$/.test(host);
 }
@@ -26,17 +26,17 @@ export function isLoopbackHost(host: string): boolean {
 const isAddress = (host: string): boolean => host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 
 /**
- * Whether a name cannot be registered in the public DNS, so that no attacker can make it lead here (DNS rebinding): a name without
- * a dot, a Kubernetes service, a name below `.internal`.
+ * True for a name that cannot be registered in the public DNS, so that no attacker can point it here (DNS rebinding): a
+ * name without a dot, a Kubernetes service, a name below `.internal`.
  */
 function isPrivateName(host: string): boolean {
   return !host.includes(".") || /\.(?:svc|cluster\.local|internal)$/.test(host);
 }
 
 /**
- * Decides whether a listener serves a host. It serves the address that it is bound to, loopback names and addresses, and the names
- * that its operator lists. Bound beyond loopback it serves every address too: a page that a browser loaded from an address
- * has been loaded from that machine itself.
+ * Decides whether a listener serves a host: the address that it is bound to, loopback names and addresses, and the
+ * names that its operator lists. Bound beyond loopback it serves every address too: a page that a browser loaded from
+ * an address was loaded from that machine itself.
  */
 export function isAllowedHost(host: string, { listensOn, allowedHosts }: ServedHosts): boolean {
   if (isLoopbackHost(host) || host === listensOn.toLowerCase() || host === `[${listensOn.toLowerCase()}]`) return true;

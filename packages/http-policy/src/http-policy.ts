@@ -2,16 +2,17 @@ import { hostNameOf, isAllowedHost, type ServedHosts } from "./host.js";
 import { isSameOrigin } from "./origin.js";
 
 export interface HttpPolicyOptions extends ServedHosts {
-  /** Origins of other web pages that may call, as `https://console.example.com`. There is no wildcard. */
+  /** Origins of other web pages that may call, such as `https://console.example.com`. There is no wildcard. */
   readonly allowedOrigins?: readonly string[];
   /**
-   * Pages of the same site (any port of the same host) may embed what a GET answers, in a frame or as an image; their scripts
-   * cannot read it. For listeners whose addresses are secrets themselves, as signed URLs of a blob store.
+   * Lets pages of the same site (any port of the same host) embed the answers of a GET, in a frame or as an image;
+   * their scripts cannot read them. For listeners whose addresses are secrets themselves, such as signed URLs of a blob
+   * store.
    */
   readonly embedding?: "same-site";
 }
 
-/** The head of a request as node:http gives it. A call over gRPC gives its authority as `host`. */
+/** The head of a request as in node:http. A gRPC call gives its authority as `host`. */
 export interface RequestHead {
   readonly method?: string | undefined;
   readonly headers: RequestHeaders;
@@ -29,7 +30,7 @@ export interface RequestHeaders {
   readonly authorization?: string | undefined;
 }
 
-/** Why a request is not served. */
+/** Reason for refusing a request. */
 export interface Refusal {
   /** 403: host or origin. 415: the type of the body. */
   readonly status: 403 | 415;
@@ -38,14 +39,14 @@ export interface Refusal {
 
 /** Decides which HTTP requests a listener serves, so that a web page cannot call it unless its origin may. */
 export interface HttpPolicy {
-  /** Checks the host and what a browser says of the page. Undefined: the request is served. */
+  /** Checks the host and the headers by which a browser identifies the page. Undefined: the request is served. */
   refusal(request: RequestHead): Refusal | undefined;
   /**
-   * Checks the type of a body. Browsers send some types for pages of any origin without asking first (Fetch standard,
-   * CORS-safelisted request-header); such a body is accepted only where a browser tells an origin that may call.
+   * Checks the type of a body. Browsers send some types for pages of any origin without a preflight (Fetch standard,
+   * CORS-safelisted request-header); such a body is accepted only with the origin of a page that may call.
    */
   bodyRefusal(request: RequestHead): Refusal | undefined;
-  /** Whether scripts of this origin may read answers, by CORS. */
+  /** True when scripts of this origin may read answers, by CORS. */
   mayRead(origin: string): boolean;
 }
 
@@ -84,7 +85,7 @@ export function createHttpPolicy(options: HttpPolicyOptions): HttpPolicy {
       if (SAFE_METHODS.includes(method ?? "") || !hasBody(headers)) return undefined;
       const type = headers["content-type"];
       if (type !== undefined && type.trim() !== "" && !SAFELISTED_TYPE.test(type)) return undefined;
-      // A browser asks before it sends an Authorization header for a page, and `refusal` has checked the origin.
+      // Browsers send a preflight before an Authorization header, and `refusal` has checked the origin.
       if (headers.authorization !== undefined || headers.origin !== undefined) return undefined;
       return { status: 415, reason: `Content-Type ${type === undefined ? "is missing" : quoted(type)}: send application/json` };
     },
@@ -100,14 +101,14 @@ interface Asked {
 
 function checkOrigin(origin: string, { host, site, origins }: Asked): Refusal | undefined {
   if (origins.has(origin)) return undefined;
-  // Browsers hide the origin of a page that asks for no referrer; where it is the same they still say so.
+  // Browsers hide the origin of a page without referrer; Sec-Fetch-Site still tells that it is the same.
   if (origin === "null" && site === "same-origin") return undefined;
   const told = site === undefined || site === "same-origin" || site === "none";
   if (told && host !== undefined && isSameOrigin(origin, host)) return undefined;
   return forbidden(`origin ${quoted(origin)} may not call this service: add it to allowedOrigins if it is yours`);
 }
 
-/** A link that a person opens: the answer becomes a page of its own, which the page with the link cannot read. */
+/** A link that a person opens: the answer becomes a page of its own, which the linking page cannot read. */
 function isNavigation({ method, headers }: RequestHead): boolean {
   const dest = headers["sec-fetch-dest"];
   return SAFE_METHODS.includes(method ?? "") && headers["sec-fetch-mode"] === "navigate" && (dest === undefined || dest === "document");

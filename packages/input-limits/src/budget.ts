@@ -1,6 +1,6 @@
 import { getHeapStatistics } from "node:v8";
 
-/** Memory that inputs may take together while they are read, decoded and handled; a count of bytes, shared by all of a process. */
+/** Bounds the memory of all inputs that a process reads, decodes and handles at a time, in bytes. */
 export class Budget {
   readonly capacity: number;
   #used = 0;
@@ -13,7 +13,7 @@ export class Budget {
     return this.#used;
   }
 
-  /** Reserves bytes; false, and nothing reserved, where fewer are free. */
+  /** Reserves bytes; returns false, without a reservation, when fewer are free. */
   take(bytes: number): boolean {
     if (this.#used + bytes > this.capacity) return false;
     this.#used += bytes;
@@ -34,7 +34,7 @@ export class Reservation {
     this.#budget = budget;
   }
 
-  /** Raises the reservation to so many bytes, never lowers it; false, and unchanged, where the budget has fewer. */
+  /** Raises the reservation to this many bytes, never lowers it; returns false, without a change, when the budget has fewer. */
   raiseTo(bytes: number): boolean {
     const more = bytes - this.#held;
     if (more <= 0) return true;
@@ -43,14 +43,14 @@ export class Reservation {
     return true;
   }
 
-  /** Gives everything back; calling it again does nothing. */
+  /** Releases the reservation; further calls have no effect. */
   release(): void {
     this.#budget.give(this.#held);
     this.#held = 0;
   }
 }
 
-/** Bytes that are a share of the memory that this process may use: its heap limit, or its container's limit where that is lower. */
+/** Bytes that are a share of this process's memory: its heap limit, or its container's limit where that is lower. */
 export function memoryShare(share: number): number {
   const constrained = process.constrainedMemory();
   const heap = getHeapStatistics().heap_size_limit;

@@ -2,15 +2,15 @@ import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/proto
 import { type Limits, PROTOBUF_MAX_DEPTH, violationText } from "./limits.js";
 import { scanMessage } from "./scan-message.js";
 
-/** Largest blob that is read to be decoded, bytes. */
+/** Largest blob that is read for decoding, bytes. */
 export const MAX_STORED_BYTES = 256 * 1024 * 1024;
 
-/** Limits of what stands in the blob store, where code of users writes: those of admin's largest requests. */
+/** Limits of messages in the blob store, where users' code writes: those of admin's largest requests. */
 const STORED: Limits = { bytes: MAX_STORED_BYTES, elements: 4_000_000, depth: PROTOBUF_MAX_DEPTH };
-/** Fewer bytes hold fewer elements than are worth counting. */
+/** Smaller messages cannot hold enough elements to be worth counting. */
 const SMALL_BYTES = 64 * 1024;
 
-/** A stored message with more elements or levels than are decoded, or one that is not well-formed. */
+/** A stored message exceeds the limits of elements or levels, or is malformed. */
 export class StoredMessageRefused extends Error {
   override readonly name = "StoredMessageRefused";
 }
@@ -23,15 +23,15 @@ export interface StoredBytes {
 export interface StoredMessage<Schema extends DescMessage> {
   readonly uri: string;
   readonly schema: Schema;
-  /** Those that differ from what stored messages have in general. */
+  /** Limits that differ from those of stored messages in general. */
   readonly limits?: Partial<Limits>;
 }
 
 /**
  * Reads and decodes a message, after its elements and levels are counted.
  *
- * @returns undefined where there is no such blob.
- * @throws StoredMessageRefused beyond the limits on elements and levels, and for bytes that are no such message; what `get` throws.
+ * @returns undefined when the blob does not exist.
+ * @throws StoredMessageRefused beyond the limits on elements and levels, and for malformed bytes; the errors of `get`.
  */
 export async function readStored<Schema extends DescMessage>(
   blobs: StoredBytes,
@@ -42,9 +42,9 @@ export async function readStored<Schema extends DescMessage>(
 }
 
 /**
- * Decodes a message that was read from a blob, after its elements and levels are counted.
+ * Decodes a message from a blob, after its elements and levels are counted.
  *
- * @throws StoredMessageRefused beyond the limits, and for bytes that are no such message.
+ * @throws StoredMessageRefused beyond the limits, and for malformed bytes.
  */
 export function decodeStored<Schema extends DescMessage>(
   schema: Schema,
@@ -61,8 +61,8 @@ export function decodeStored<Schema extends DescMessage>(
 }
 
 /**
- * Counts the elements and levels of a message that is decoded in parts. Bytes that are not well-formed are refused too: a decoder that
- * reads them in another way finds more in them than was counted.
+ * Counts the elements and levels of a message that is decoded in parts. Malformed bytes are refused too: a decoder that
+ * reads them differently would find more in them than was counted.
  *
  * @throws StoredMessageRefused
  */

@@ -24,8 +24,8 @@ const SHORTEST_GZIP = 18;
 const SIZE_BYTES = 4;
 
 /**
- * Upper bound of the size after decompression, bytes. A gzip member ends with its size modulo 2^32 (RFC 1952, 2.3.1), which a
- * sender that tells the truth fills in; `maxBytes` where nothing is said.
+ * Upper bound of the size after decompression, bytes. A gzip member ends with its size modulo 2^32 (RFC 1952, 2.3.1),
+ * which an honest sender fills in; `maxBytes` without that size.
  */
 export function inflatedBound(bytes: Uint8Array, compression: Compression, maxBytes: number): number {
   if (compression !== "gzip" || bytes.length < SHORTEST_GZIP) return maxBytes;
@@ -44,7 +44,7 @@ export async function inflateBounded(bytes: Uint8Array, compression: Compression
   const tooLarge = (): InflateError => new InflateError("bytes", `is larger than ${maxBytes} bytes when decompressed`);
   if (bound > maxBytes) throw tooLarge();
   try {
-    // zlib takes no bound of 0.
+    // zlib accepts no bound of 0.
     return await (compression === "gzip" ? gunzipAsync : inflateAsync)(bytes, { maxOutputLength: Math.max(bound, 1) });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_BUFFER_TOO_LARGE")

@@ -7,7 +7,7 @@ export interface Limits {
    * unknown field; for JSON every value.
    */
   readonly elements: number;
-  /** Messages inside each other, or JSON objects and arrays inside each other; the outermost is 1. */
+  /** Nesting of messages, or of JSON objects and arrays; the outermost is 1. */
   readonly depth: number;
 }
 
@@ -36,7 +36,7 @@ export function violationText(violation: Violation): string {
 /** Size of an input. Where `violation` is set, the counts are those up to the place where scanning stopped. */
 export interface Measured {
   readonly elements: number;
-  /** Deepest nesting that was met. */
+  /** Deepest nesting found. */
   readonly depth: number;
   readonly violation: Violation | undefined;
 }

@@ -4,7 +4,7 @@ import { WireType } from "@bufbuild/protobuf/wire";
 /** Wire layout of one known field. */
 export interface FieldEntry {
   readonly wireType: WireType;
-  /** Whether a length-delimited value holds several scalars of `wireType`. */
+  /** True when a length-delimited value may hold several scalars of `wireType`. */
   readonly packable: boolean;
   /** Layout of the message in it; undefined for scalars. */
   readonly child: MessageTable | undefined;
@@ -15,7 +15,7 @@ export type MessageTable = readonly (FieldEntry | undefined)[];
 
 const tables = new WeakMap<DescMessage, MessageTable>();
 
-/** Wire layout of a message type, made once for each descriptor. */
+/** Builds the wire layout of a message type, once for each descriptor. */
 export function messageTable(desc: DescMessage): MessageTable {
   const known = tables.get(desc);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 import type { Limits, Measured, Violation } from "./limits.js";
 
 /**
- * Checks JSON text against limits before it is parsed. Whether it is valid JSON is left to the parser: what this counts is never
- * less than what a parser builds before it finds a fault.
+ * Checks JSON text against limits before it is parsed. The parser decides whether the JSON is valid: the count is never
+ * less than what a parser builds before it finds an error.
  */
 export function scanJson(text: string | Uint8Array, limits: Limits): Violation | undefined {
   return measureJson(text, limits).violation;

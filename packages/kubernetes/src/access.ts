@@ -12,26 +12,26 @@ export interface AccessOptions {
   readonly context?: string | undefined;
   /** Use the service account of the pod that this process runs in. */
   readonly inCluster?: boolean | undefined;
-  /** Address of the API; who asks then stands in `auth`. */
+  /** Address of the API; `auth` then holds the credentials. */
   readonly endpoint?: string | undefined;
   readonly auth?:
     | {
         /** File with a bearer token. */
         readonly tokenPath?: string | undefined;
-        /** File with the certificate that the API's is signed by, PEM. */
+        /** File with the CA certificate of the API server, PEM. */
         readonly certPath?: string | undefined;
       }
     | undefined;
-  /** Where a pod finds its service account: `token` and `ca.crt`. Default: where Kubernetes mounts it. */
+  /** Folder of the pod's service account, with `token` and `ca.crt`. Default: where Kubernetes mounts it. */
   readonly serviceAccountFolder?: string | undefined;
 }
 
-/** How to reach an API server and prove who asks. */
+/** Address and credentials of an API server. */
 export interface Access {
-  /** Address, with the path below which the API stands, if any. */
+  /** Address, with the path below which the API is served, if any. */
   readonly server: string;
   readonly tls: ConnectionOptions;
-  /** Asked for each request, for tokens expire. */
+  /** Called for each request, since tokens expire. */
   authorization(): Promise<string | undefined>;
 }
 
@@ -39,8 +39,8 @@ const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 const TOKEN_LIFE_MS = 60_000;
 
 /**
- * Reads the access from a kubeconfig or from the pod's service account. Loading
- * and the auth providers (exec plugins, OIDC …) are those of the official client.
+ * Reads the access from a kubeconfig or from the pod's service account. The official client does the loading and the
+ * auth providers (exec plugins, OIDC …).
  */
 export async function loadAccess(options: AccessOptions): Promise<Access> {
   const { serviceAccountFolder = SERVICE_ACCOUNT } = options;
@@ -60,7 +60,7 @@ export async function loadAccess(options: AccessOptions): Promise<Access> {
   if (options.context !== undefined) config.setCurrentContext(options.context);
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new Error(`kubeconfig ${options.kubeconfig ?? "(default)"}: the current context names no cluster`);
-  // Only a cluster of this machine speaks plain HTTP; there are no secrets to send over it.
+  // Plain HTTP is for a cluster on this machine; no secrets are sent over it.
   if (cluster.server.startsWith("http:")) return { server: cluster.server, tls: {}, authorization: () => Promise.resolve(undefined) };
   const user = config.getCurrentUser();
   if (user?.token !== undefined && user.token !== "") {
@@ -84,7 +84,7 @@ function endpointAccess(endpoint: string, { tokenPath, certPath }: NonNullable<A
 }
 
 function plainAccess({ server, tls, authorization }: Access): Access {
-  // Only a cluster of this machine speaks plain HTTP; there are no secrets to send over it.
+  // Plain HTTP is for a cluster on this machine; no secrets are sent over it.
   if (server.startsWith("http:")) return { server, tls: {}, authorization: () => Promise.resolve(undefined) };
   return { server, tls, authorization };
 }

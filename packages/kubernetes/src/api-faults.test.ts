@@ -74,13 +74,13 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
       await remove("silent");
       await vi.waitFor(() => expect(names().toSorted()).toEqual(["gone", "refused", "turned-away"]), PATIENCE);
 
-      // What the server has forgotten itself.
+      // The server has compacted its own history.
       await kubernetes.kill();
       await kubernetes.etcd.compact();
       await kubernetes.restart();
       await create("compacted");
       await vi.waitFor(() => expect(names()).toContain("compacted"), PATIENCE);
-      // Each change was told once, however it came.
+      // Each change is reported once, by the watch or by a list.
       expect(seen.toSorted()).toEqual(
         ["first", "refused", "silent", "turned-away", "gone", "compacted"]
           .map((name) => `added ${name}`)
@@ -103,7 +103,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
         shards: SHARDS,
         identity,
         slot,
-        // In a slot nobody waits for it.
+        // With a slot, the successor does not wait for the lease time.
         leaseMs: slot === undefined ? 3_000 : 300_000,
         logger,
         clock: () => performance.now(),
@@ -122,7 +122,7 @@ describe.skipIf(await kubernetesUnavailable())("a Kubernetes API that fails", ()
     await vi.waitFor(async () => expect(await members("group")).toEqual(["group-member-first-2"]), PATIENCE);
     await vi.waitFor(() => expect(first.held.size).toBe(SHARDS), PATIENCE);
 
-    // Cut off for longer than its lease it holds nothing; then it goes on.
+    // Cut off for longer than its lease, it holds nothing; afterwards it continues.
     await proxy.set({ kind: "silent" });
     await vi.waitFor(() => expect(first.holds(0)).toBe(false), PATIENCE);
     await proxy.set({ kind: "none" });

@@ -2,16 +2,16 @@ import type { ObjectName } from "./client.js";
 import type { KubeObject, ResourceRef } from "./resources.js";
 
 export interface ApplyOptions extends ObjectName {
-  /** The fields that are to be so, and no others. */
+  /** The fields to set, and no others. */
   readonly body: object;
-  /** Who says so: fields that this manager has given before and does not give now are removed. */
+  /** Field manager: fields that it set before and does not set now are removed. */
   readonly fieldManager: string;
 }
 
-/** Applying configurations of kinds that are known only when they are read. Every method rejects with KubeError. */
+/** Applies objects of kinds that are known only at run time. Every method rejects with KubeError. */
 export interface KubeApplier {
-  /** Server-side apply: makes what is missing, takes over fields that others have changed, leaves theirs alone. */
+  /** Server-side apply: creates the object, takes over fields that others changed, leaves their own fields alone. */
   apply<T extends KubeObject>(ref: ResourceRef, options: ApplyOptions): Promise<T>;
-  /** How the API names the objects of a kind; undefined when it has no such kind. */
+  /** Looks up how the API names a kind; undefined when the API does not have it. */
   resourceOf(apiVersion: string, kind: string): Promise<ResourceRef | undefined>;
 }

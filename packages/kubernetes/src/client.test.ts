@@ -9,7 +9,7 @@ import { createKubeClient, isTransient, isUndone, type KubeClient, NAMESPACES } 
 
 const { signal } = new AbortController();
 
-/** Reads to the end. */
+/** Consumes the stream. */
 async function all(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }

@@ -10,17 +10,14 @@ export interface ObjectName {
 }
 
 export interface GetOptions extends ObjectName {
-  /** Answer with the metadata alone. */
+  /** Answer with the metadata only. */
   readonly metadataOnly?: boolean;
-  /**
-   * A resourceVersion that a watch has shown: this version serves, and any later one, and the server need not ask its store. Absent: the
-   * latest.
-   */
+  /** A resourceVersion from a watch: the server may answer from its cache with this version or a later one. Absent: the latest. */
   readonly notOlderThan?: string | undefined;
 }
 
 export interface CreateOptions {
-  /** Answer with the metadata of the new object alone. */
+  /** Answer with the metadata of the new object only. */
   readonly metadataOnly?: boolean;
 }
 
@@ -29,18 +26,18 @@ export interface ListOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** So many of them at most. Default: all of them. */
+  /** Maximum number of objects. Default: all. */
   readonly atMost?: number;
-  /** Only the metadata of the objects (PartialObjectMetadata): large objects stay on the server. */
+  /** Fetch only the metadata (PartialObjectMetadata): large objects stay on the server. */
   readonly metadataOnly?: boolean | undefined;
 }
 
 export interface DeleteOptions extends ObjectName {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
   readonly gracePeriodSeconds?: number;
-  /** Deletes only this very object, not a later one of the same name. */
+  /** Deletes only the object with this uid, not a later one of the same name. */
   readonly uid?: string | undefined;
-  /** Deletes only this very version of the object. */
+  /** Deletes only this version of the object. */
   readonly resourceVersion?: string | undefined;
 }
 
@@ -49,7 +46,7 @@ export interface WatchOptions {
   readonly labelSelector?: string | undefined;
   readonly resourceVersion: string;
   readonly metadataOnly?: boolean | undefined;
-  /** After so long without anything the stream counts as dead, ms. Default 100 s: servers send a bookmark each minute. */
+  /** Silence after which the stream counts as dead, ms. Default 100 s: servers send a bookmark each minute. */
   readonly silenceMs?: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -62,20 +59,20 @@ export interface WatchEvent<T> {
 export interface PodLogOptions extends ObjectName {
   readonly namespace: string;
   readonly container: string;
-  /** Stay until the container has ended. */
+  /** Wait for further lines until the container has ended. */
   readonly follow: boolean;
   /** Only lines written from this second on. */
   readonly since?: Date | undefined;
-  /** Only the last so many lines. */
+  /** Only the last lines, this many. */
   readonly tailLines?: number | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface PatchOptions extends ObjectName {
   readonly body: object;
-  /** Answer with the metadata of the new object alone. */
+  /** Answer with the metadata of the new object only. */
   readonly metadataOnly?: boolean;
-  /** Changes the status alone, and nothing else. */
+  /** Changes the status only. */
   readonly subresource?: "status";
 }
 
@@ -84,25 +81,25 @@ export interface KubeClient {
   get<T extends KubeObject>(ref: ResourceRef, options: GetOptions): Promise<T | undefined>;
   list<T extends KubeObject>(ref: ResourceRef, options?: ListOptions): Promise<KubeList<T>>;
   create<T extends KubeObject>(ref: ResourceRef, object: KubeObject, options?: CreateOptions): Promise<T>;
-  /** Replaces the object when its resourceVersion is still the stored one. */
+  /** Replaces the object if its resourceVersion is still the stored one. */
   replace<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T>;
   /** JSON merge patch (RFC 7386); a `metadata.resourceVersion` in the body makes it conditional. */
   mergePatch<T extends KubeObject>(ref: ResourceRef, patch: PatchOptions): Promise<T>;
-  /** Resolves to false when there was nothing to delete. */
+  /** Resolves to false when the object does not exist. */
   delete(ref: ResourceRef, options: DeleteOptions): Promise<boolean>;
-  /** Events from after the resourceVersion on, until the server or the signal ends the stream. */
+  /** Streams events after the resourceVersion, until the server or the signal ends the stream. */
   watch<T extends KubeObject>(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent<T>>;
-  /** The log of a container, each line with the time before it (RFC 3339 and a space). Parts end anywhere. */
+  /** Streams a container's log, each line after its time (RFC 3339 and a space). Chunks end anywhere. */
   podLog(options: PodLogOptions): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
 
 export interface KubeClientOptions extends AccessOptions {
-  /** Most connections for requests; watches have their own. Default 32. */
+  /** Maximum number of connections for requests; watches have their own. Default 32. */
   readonly maxConnections?: number;
-  /** Longest time of one request, ms. Default 30 s. */
+  /** Timeout of one request, ms. Default 30 s. */
   readonly timeoutMs?: number;
-  /** Who asks, for the server's audit log and metrics. Default: `flyte-ts`. */
+  /** Client name in the server's audit log and metrics. Default: `flyte-ts`. */
   readonly userAgent?: string;
 }
 
@@ -120,7 +117,7 @@ interface Request {
   readonly signal?: AbortSignal;
 }
 
-/** A kind in the answer of discovery. */
+/** A kind in a discovery answer. */
 interface ListedResource {
   readonly name: string;
   readonly kind: string;
@@ -128,21 +125,24 @@ interface ListedResource {
 }
 
 const JSON_TYPE = "application/json";
-/** Else the server decodes each object twice, to warn of fields that it does not know. Nobody here reads warnings; what is wrong it refuses all the same. */
+/**
+ * Skips field validation: otherwise the server decodes each object twice, to warn of unknown fields. No caller reads
+ * warnings, and errors are refused all the same.
+ */
 const UNWARNED = "?fieldValidation=Ignore";
-// The second type is for a server that cannot cut objects down.
+// The second type is for servers that cannot reduce objects to their metadata.
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-/** Objects of one answer to a list; the answers are put together. */
+/** Page size of lists; the pages are joined. */
 const PAGE = 500;
 const WATCH_SECONDS = 240;
-/** Longer than the minute between two bookmarks: a connection that died without a word is found out by it. */
+/** Exceeds the minute between two bookmarks, to detect a connection that died silently. */
 const WATCH_SILENCE_MS = 100_000;
 
 class HttpKubeClient implements KubeClient, KubeApplier {
   readonly #access: Access;
   readonly #server: URL;
-  /** A proxy may serve a cluster below a path of its own. */
+  /** Base path: a proxy may serve a cluster below one. */
   readonly #base: string;
   readonly #userAgent: string;
   readonly #requests: Agent;
@@ -185,7 +185,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
       if (fieldSelector) query.set("fieldSelector", fieldSelector);
       if (page?.metadata.continue) query.set("continue", page.metadata.continue);
       page = await this.#call<KubeList<T>>("GET", `${resourcePath(ref, namespace)}?${query}`, { accept });
-      // The metadata of no objects is `null`, not an empty list.
+      // Metadata lists of no objects have `items: null`.
       for (const item of page.items ?? []) items.push(item);
     } while (page.metadata.continue && atMost === undefined);
     return { metadata: { resourceVersion: page.metadata.resourceVersion }, items };
@@ -211,7 +211,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
 
   apply<T extends KubeObject>(ref: ResourceRef, { namespace, name, body, fieldManager }: ApplyOptions): Promise<T> {
     const query = new URLSearchParams({ fieldManager, force: "true" });
-    // JSON is YAML.
+    // JSON is valid YAML.
     return this.#call<T>("PATCH", `${resourcePath(ref, namespace, name)}?${query}`, { body, contentType: "application/apply-patch+yaml" });
   }
 
@@ -256,7 +256,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     const path = `${resourcePath(ref, namespace)}?${query}`;
     const response = await this.#send(this.#watches, { method: "GET", path, accept, bodyTimeoutMs, signal });
     const decoder = new TextDecoder();
-    // Chunks of an unfinished line are kept apart, so that a long line is joined once.
+    // Collects the chunks of an unfinished line, so that a long line is joined once.
     let pieces: string[] = [];
     for await (const chunk of bodyOf(`watch ${path}`, response)) {
       const lines = decoder.decode(chunk, { stream: true }).split("\n");
@@ -276,7 +276,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
     if (since !== undefined) query.set("sinceTime", since.toISOString().replace(/\.\d+Z$/, "Z"));
     if (tailLines !== undefined) query.set("tailLines", String(tailLines));
     const path = `${resourcePath(PODS, namespace, name)}/log?${query}`;
-    // A program may be silent for as long as it likes.
+    // A container may be silent for any time: no timeout.
     const response = await this.#send(this.#watches, { method: "GET", path, accept: "*/*", bodyTimeoutMs: 0, signal });
     yield* bodyOf(`GET ${path}`, response);
   }
@@ -321,7 +321,7 @@ class HttpKubeClient implements KubeClient, KubeApplier {
   }
 }
 
-/** There was no connection, or it broke before the whole answer was there. */
+/** The connection failed, or broke before the answer was complete. */
 function noAnswer(what: string, cause: unknown): KubeError {
   return new KubeError(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { status: 0, cause });
 }

@@ -1,11 +1,11 @@
-/** An answer of the API server that is not a success, or no answer at all (status 0). */
+/** An error answer of the API server, or no answer (status 0). */
 export class KubeError extends Error {
   override readonly name = "KubeError";
   /** HTTP status; 0 when the server could not be reached. */
   readonly status: number;
   /** Machine-readable reason of the Status object, for instance `AlreadyExists`. */
   readonly reason: string;
-  /** When the server asked to wait, how long. */
+  /** Delay that the server asked for, ms, if any. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: { status: number; reason?: string; retryAfterMs?: number | undefined; cause?: unknown }) {
@@ -20,11 +20,11 @@ const hasStatus = (error: unknown, status: number) => error instanceof KubeError
 
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
-/** The object that should be created is there already. */
+/** The object to create exists already. */
 export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && (error as KubeError).reason === "AlreadyExists";
 /** The object was changed since it was read. */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && (error as KubeError).reason !== "AlreadyExists";
-/** Of errors before there is a connection. */
+/** Error codes before a connection exists. */
 const NO_CONNECTION: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "EHOSTUNREACH",
@@ -34,14 +34,14 @@ const NO_CONNECTION: ReadonlySet<unknown> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** Whether the request has surely changed nothing: it was not sent, or was answered before anybody looked at it. */
+/** True when the request cannot have changed anything: it was not sent, or was rejected before it was processed. */
 export function isUndone(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
   if (error.status !== 0) return error.status === 401 || error.status === 429;
   return NO_CONNECTION.has((error.cause as { code?: unknown } | undefined)?.code);
 }
 
-/** Whether the same request may succeed later: no connection, overload, a server that starts or stops. */
+/** True when a retry may succeed: no connection, overload, a server that starts or stops. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
   return error.status === 0 || error.status === 429 || error.status >= 500;

@@ -10,13 +10,13 @@ export interface InformerOptions<T extends KubeObject> {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly logger: Logger;
-  /** Called in the order of the changes. `previous` is what the cache held; on `deleted`, `object` is the last state known. */
+  /** Called in the order of the changes. `previous` is the cached object; on `deleted`, `object` is its last known state. */
   readonly onEvent: (event: InformerEvent<T>) => void;
-  /** Follow only the metadata of the objects. */
+  /** Fetch only the metadata of the objects. */
   readonly metadataOnly?: boolean;
-  /** After so long without anything a watch counts as dead, ms; default that of the client. */
+  /** Silence after which a watch counts as dead, ms; default: the client's. */
   readonly silenceMs?: number;
-  /** What the cache keeps of an object; default all of it. Objects are readonly: they are shared. */
+  /** Maps an object to the part that the cache keeps; default: all. Objects are readonly, since they are shared. */
   readonly keep?: (object: T) => T;
 }
 
@@ -32,15 +32,15 @@ export interface Informer<T> {
   readonly synced: Promise<void>;
   get(key: string): Readonly<T> | undefined;
   list(): Readonly<T>[];
-  /** Milliseconds since the stream last proved to be alive; undefined before the first list. */
+  /** Milliseconds since the last sign of life of the stream; undefined before the first list. */
   lagMs(): number | undefined;
   stop(): Promise<void>;
 }
 
-/** A watch that ends sooner was refused, in effect. */
+/** A watch that ends sooner counts as refused. */
 const SHORTEST_WATCH_MS = 1_000;
 
-/** A local copy of a collection that follows it: list once, then watch; on 410 or a broken stream resume or list again, with backoff. */
+/** A local cache of a collection: lists once, then watches; on 410 or a broken stream resumes or lists again, with backoff. */
 export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
   const informer = new ListWatch(options);
   informer.start();
@@ -92,7 +92,7 @@ class ListWatch<T extends KubeObject> implements Informer<T> {
         if (this.#resourceVersion === undefined) await this.#relist();
         const began = performance.now();
         await this.#watch();
-        // A stream that ends at once, again and again, is a failure too.
+        // A stream that keeps ending at once is a failure too.
         failures = performance.now() - began > SHORTEST_WATCH_MS ? 0 : failures + 1;
       } catch (error) {
         if (signal.aborted) return;

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { ConnectionOptions } from "node:tls";
 import { parse } from "yaml";
 
-/** What a kubeconfig says that needs nobody's help to be read. */
+/** The content of a kubeconfig that needs no external program or provider. */
 export interface PlainAccess {
   readonly server: string;
   readonly tls: ConnectionOptions;
@@ -16,10 +16,10 @@ const USER_KEYS: ReadonlySet<string> = new Set(["token", "client-certificate", "
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a kubeconfig that holds certificates and tokens only. The official client reads
- * everything else (exec plugins, OIDC, proxies …), and takes 60 MiB of every process that loads it.
+ * Reads a kubeconfig that holds certificates and tokens only. The official client reads all others (exec plugins, OIDC,
+ * proxies …), and costs each process 60 MiB.
  *
- * @returns undefined when there is anything in the context that this does not know.
+ * @returns undefined when the context has a field that this function does not know.
  */
 export function readPlainKubeconfig(file: string, context: string | undefined): PlainAccess | undefined {
   const root = fields(parse(readFileSync(file, "utf8")));
@@ -61,7 +61,7 @@ function only(value: Fields, known: ReadonlySet<string>): boolean {
   return Object.keys(value).every((key) => known.has(key));
 }
 
-/** Given in the file, or in one that it names. */
+/** Reads bytes given inline, or in a file that the kubeconfig names. */
 function bytesOf(from: Fields, key: string, folder: string): Buffer | undefined {
   const data = text(from[`${key}-data`]);
   if (data !== undefined) return Buffer.from(data, "base64");

@@ -45,7 +45,7 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
       vi.stubEnv("KUBECONFIG", kubernetes.kubeconfig);
       expect(await names(await createKubeClient({}))).toContain("flyte");
 
-      // What a pod finds: a token of its own for the service account, and the address in the environment.
+      // Environment of a pod: its own token of the service account, and the API's address in variables.
       writeFileSync(join(folder, "token"), await askToken(kubernetes, "flyte", "propeller"));
       writeFileSync(join(folder, "ca.crt"), kubernetes.ca);
       vi.stubEnv("KUBERNETES_SERVICE_HOST", "127.0.0.1");
@@ -81,7 +81,7 @@ describe.skipIf(await kubernetesUnavailable())("a real Kubernetes API", () => {
   }, 120_000);
 });
 
-/** A token as kubelet asks one for a pod. */
+/** Requests a token as kubelet does for a pod. */
 async function askToken({ kubeconfig }: { kubeconfig: string }, namespace: string, account: string): Promise<string> {
   const client = await createKubeClient({ kubeconfig });
   const tokens = { group: "", version: "v1", plural: `serviceaccounts/${account}/token`, namespaced: true };

@@ -1,4 +1,4 @@
-/** What kind of object, as its path in the API names it. */
+/** A kind of object, as its path in the API names it. */
 export interface ResourceRef {
   /** Empty for the core group. */
   readonly group: string;
@@ -42,7 +42,7 @@ export interface ObjectMeta {
   annotations?: Record<string, string>;
   finalizers?: string[];
   ownerReferences?: OwnerReference[];
-  /** The server's record of who set which field. */
+  /** The server's record of field ownership. */
   managedFields?: { operation?: string }[];
 }
 
@@ -66,7 +66,7 @@ export interface KubeList<T> {
   items: T[];
 }
 
-/** `namespace/name`, or the name alone for objects outside namespaces. */
+/** `namespace/name`; the name alone for cluster-scoped objects. */
 export function objectKey({ metadata }: KubeObject): string {
   return metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name;
 }

@@ -6,7 +6,7 @@ const logger = createLogger({ service: "test", level: "silent" });
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Time that moves when the test says so. */
+/** A clock that the test advances. */
 function manualTimers(): Timers & { advance(ms: number): void } {
   let now = 0;
   let due: { at: number; run: () => void }[] = [];
@@ -77,7 +77,7 @@ test("a key that has used less goes ahead of one that has used more, and none wa
   };
   for (const key of ["large-1", "large-2", "large-3"]) queue.add(key);
   for (let turn = 0; turn < 9; turn++) work(() => 10);
-  // All three large ones wait, and have done so for longer.
+  // All three large ones are queued, and have waited longer.
   queue.add("small");
   turns.length = 0;
   for (let turn = 0; turn < 43; turn++) work((key) => (key === "small" ? 1 : 10));
@@ -140,7 +140,7 @@ test("what has just come in goes ahead of a key that always has work, and the ev
       rounds.push(key);
       if (key === "busy" && !rounds.includes("small")) queue.add(key);
       for (const until = performance.now() + 1; key === "busy" && performance.now() < until; );
-      // As if a socket had something for another key.
+      // As if a socket delivered something for another key.
       beside ??= new Promise((resolve) => setImmediate(() => resolve(queue.add("small"))));
       return Promise.resolve();
     },
@@ -149,7 +149,7 @@ test("what has just come in goes ahead of a key that always has work, and the ev
   while (!rounds.includes("small")) await new Promise((resolve) => setImmediate(resolve));
   await beside;
   await pool.stop();
-  // Two turns of the event loop at most, each of which rounds of 1 ms may use for 4 ms and the one that oversteps it.
+  // At most two turns of the event loop: in each, rounds of 1 ms may use 4 ms, plus the one that exceeds it.
   expect(rounds.indexOf("small")).toBeLessThanOrEqual(10);
 });
 

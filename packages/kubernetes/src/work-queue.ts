@@ -1,6 +1,6 @@
 import { Heap } from "@flyte-ts/heap";
 
-/** Injected so that tests and simulations own the time. */
+/** Injected so that tests and simulations control the time. */
 export interface Timers {
   now(): number;
   setTimeout(run: () => void, ms: number): { unref?(): void };
@@ -20,31 +20,30 @@ interface Turn {
   readonly order: number;
 }
 
-/** Keys whose use is remembered before the first sweep. */
+/** Number of remembered keys before the first sweep. */
 const FEW = 1_024;
-/** For so long a key that was taken counts as one that shares the workers, ms: longer than a step of a chain takes elsewhere. */
+/** Time for which a taken key counts as sharing the workers, ms: longer than one step of a chain takes elsewhere. */
 const SHARES_MS = 200;
 
 /**
- * A queue of keys that shares the workers' time: the key that has used least of it comes first, of equals the one that was added first
- * (start-time fair queueing). Virtual time is the start of the turn that was taken last. A key's turn starts then, or at the end of the
- * key's last turn when that is later, so a key that has used much waits for others and no key waits for ever.
- *
- * A key waits in it at most once; a key that is being worked on and is added again comes back when its worker is done, so that two workers
- * never have one key.
+ * A queue of keys that shares the workers' time: the key that has used least of it comes first, among equals the one
+ * added first (start-time fair queueing). Virtual time is the start of the turn taken last. A key's turn starts then,
+ * or at the end of its last turn when that is later, so a key that has used much waits for others and no key starves.
+ * A key is queued at most once; a key added while a worker has it is queued again when the worker is done, so that two
+ * workers never have one key.
  */
 export class WorkQueue {
-  /** When each key was added, ms, the oldest first. */
+  /** Time at which each key was added, ms, oldest first. */
   readonly #waiting = new Map<string, number>();
   readonly #turns = new Heap<Turn>((a, b) => a.start < b.start || (a.start === b.start && a.order < b.order));
-  /** Starts of the turns that are being worked on. */
+  /** Starts of the turns in progress. */
   readonly #working = new Map<string, number>();
   /** Virtual times at which the last turns of keys ended. */
   readonly #ended = new Map<string, number>();
   readonly #again = new Set<string>();
   readonly #later = new Map<string, { at: number; timer: unknown }>();
   readonly #takers: (() => void)[] = [];
-  /** The key that was taken last, and the last one before it that is another. */
+  /** The key taken last, and the last other key before it. */
   #last: { readonly key: string; at: number } | undefined;
   #lastOther: { readonly key: string; at: number } | undefined;
   #virtualTime = 0;
@@ -54,12 +53,12 @@ export class WorkQueue {
 
   constructor(private readonly timers: Timers = systemTimers) {}
 
-  /** Keys that wait for a worker. */
+  /** Number of queued keys. */
   get depth(): number {
     return this.#waiting.size;
   }
 
-  /** How long the key has waited that was added first, ms. */
+  /** Age of the oldest queued key, ms. */
   get latencyMs(): number {
     const first = this.#waiting.values().next();
     return first.done ? 0 : this.timers.now() - first.value;
@@ -81,7 +80,7 @@ export class WorkQueue {
     this.#takers.shift()?.();
   }
 
-  /** Adds the key at the time (ms since the epoch); of several times the earliest counts. */
+  /** Adds the key at a time, ms since the epoch; the earliest of several counts. */
   addAt(key: string, at: number): void {
     if (this.#closed) return;
     const known = this.#later.get(key);
@@ -89,7 +88,7 @@ export class WorkQueue {
       if (known.at <= at) return;
       this.timers.clearTimeout(known.timer);
     }
-    // Node's timers overflow beyond 2^31 ms; a key that wakes too early just asks again.
+    // Node's timers overflow beyond 2^31 ms; a key that wakes too early is rescheduled.
     const delay = Math.min(Math.max(at - this.timers.now(), 0), 2_000_000_000);
     const timer = this.timers.setTimeout(() => {
       this.#later.delete(key);
@@ -98,7 +97,7 @@ export class WorkQueue {
     this.#later.set(key, { at, timer });
   }
 
-  /** Drops the timer of a key. */
+  /** Cancels the timer of a key. */
   forget(key: string): void {
     const known = this.#later.get(key);
     if (known === undefined) return;
@@ -106,7 +105,7 @@ export class WorkQueue {
     this.#later.delete(key);
   }
 
-  /** The next key, or undefined when none waits. The taker must call `done`. */
+  /** Removes the next key; undefined when none is queued. The caller must call `done`. */
   take(): string | undefined {
     const turn = this.#turns.pop();
     if (turn === undefined) return undefined;
@@ -128,20 +127,20 @@ export class WorkQueue {
     }
   }
 
-  /** Whether other keys wait, or were worked on a moment ago: who has the key in hand lets them have their turn soon. */
+  /** True when other keys are queued or were worked on a moment ago: the holder of the key should then yield soon. */
   isShared(key: string): boolean {
     if (this.#waiting.size > (this.#waiting.has(key) ? 1 : 0)) return true;
     const other = this.#last?.key === key ? this.#lastOther : this.#last;
     return other !== undefined && this.timers.now() - other.at < SHARES_MS;
   }
 
-  /** Resolves when a key waits, or when the queue is closed. Another taker may be faster. */
+  /** Resolves when a key is queued, or when the queue is closed. Another caller may take it first. */
   filled(): Promise<void> {
     if (this.#closed || this.#waiting.size > 0) return Promise.resolve();
     return new Promise((resolve) => this.#takers.push(resolve));
   }
 
-  /** @param usedMs time that the key kept others waiting */
+  /** @param usedMs time for which the key occupied the worker */
   done(key: string, usedMs = 0): void {
     const start = this.#working.get(key);
     this.#working.delete(key);

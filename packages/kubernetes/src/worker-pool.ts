@@ -4,28 +4,29 @@ import type { WorkQueue } from "./work-queue.js";
 
 export interface WorkerPoolOptions {
   readonly queue: WorkQueue;
-  /** Keys worked on at once. */
+  /** Number of keys worked on concurrently. */
   readonly workers: number;
-  /** The time until it first waits for something counts as used by the key. */
+  /** The time until its first await counts as used by the key. */
   readonly work: (key: string) => Promise<void>;
-  /** A round failed: decide when the key comes back. */
+  /** Called when a round failed, to requeue the key. */
   readonly onError: (key: string, error: unknown) => void;
   readonly logger: Logger;
 }
 
 /**
- * Limits the time that rounds use before the event loop runs timers and sockets, ms. With few keys the limit is short, because a key waits
- * for the turns of others. With many keys it is longer: messages of one turn are published as one, and each key uses little of a turn.
+ * Limits the synchronous work of a turn before the pool yields to the event loop's timers and sockets, ms. With few keys
+ * the limit is short, because a key waits for the turns of others. With many keys it is longer: messages of one turn are
+ * published as one, and each key uses little of a turn.
  */
 const TURN_MS = { fewKeys: 4, manyKeys: 20 };
-/** Counts as many: keys that wait for a worker. */
+/** Number of waiting keys that counts as many. */
 const MANY_KEYS = 16;
 
-/** A bounded number of workers that take keys from a queue; no two ever have one key. */
+/** A bounded number of workers that take keys from a queue; two never have the same key. */
 export class WorkerPool {
   readonly #workers: Promise<void>[] = [];
   #busy = 0;
-  /** Since the event loop's last turn. */
+  /** Time used since the last yield. */
   #usedMs = 0;
   #nextTurn: Promise<void> | undefined;
 
@@ -47,7 +48,7 @@ export class WorkerPool {
     const { queue } = this.options;
     while (!queue.closed) {
       if (queue.depth === 0) await queue.filled();
-      // Many may come here at once: whoever finds the turn over takes no key, so that the queue's choice is made when there is time for it.
+      // Many workers may arrive at once: none takes a key when the turn is used up, so that the queue chooses only when there is time.
       else if (this.#usedMs >= this.#turnMs) await (this.#nextTurn ??= this.#yield());
       else await this.#work(queue.take() as string);
     }

@@ -1,13 +1,13 @@
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 
-// Several messages of one subject that travel as one: each costs the server, and both ends, as much as all of them together.
+// Bundles messages of one subject into one: the server and both ends pay the cost of one message for all of them.
 
-/** Marks a message that holds others; its value is their number. */
+/** Header that marks a bundle; its value is the number of messages in it. */
 export const BUNDLE_HEADER = "Flyte-Bundle";
 
 const LENGTH_BYTES = 4;
 
-/** The messages one after the other, each behind its length (32 bits, big-endian). */
+/** Concatenates the messages, each after its length (32 bits, big-endian). */
 export function encodeBundle(parts: readonly Uint8Array[]): { readonly data: Uint8Array; readonly headers: MsgHdrs } {
   const data = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0));
   let at = 0;
@@ -21,7 +21,7 @@ export function encodeBundle(parts: readonly Uint8Array[]): { readonly data: Uin
   return { data, headers: fields };
 }
 
-/** What `encodeBundle` was given; undefined when the lengths do not add up, or there are more than `most`. */
+/** Reverses `encodeBundle`; undefined when the lengths do not add up, or there are more than `most` messages. */
 export function decodeBundle(data: Uint8Array, most = Number.POSITIVE_INFINITY): readonly Uint8Array[] | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const parts: Uint8Array[] = [];

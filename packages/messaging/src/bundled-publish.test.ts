@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { decodeBundle } from "./bundle.js";
 import { BundledPublish } from "./bundled-publish.js";
 
-/** A server that stores what it is sent when it is told to; what has come is kept as the texts that travelled together. */
+/** A server that acknowledges when the test tells it to; messages of one bundle are recorded together as text. */
 function slowServer(most = 128) {
   const came: string[][] = [];
   const store: (() => void)[] = [];

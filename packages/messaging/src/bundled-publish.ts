@@ -2,7 +2,7 @@ import { encodeBundle } from "./bundle.js";
 import type { Fitting } from "./large-message.js";
 import type { Outgoing } from "./stored-publish.js";
 
-/** The sender no longer wanted the message to be sent. */
+/** The `while` of the sender returned false before the message was sent. */
 export class PublishGivenUp extends Error {
   override readonly name = "PublishGivenUp";
 
@@ -11,7 +11,7 @@ export class PublishGivenUp extends Error {
   }
 }
 
-/** One message to be published; with headers it travels alone. */
+/** A message to publish; one with headers is not bundled. */
 export interface Publication extends Fitting {
   readonly subject: string;
   readonly wanted?: (() => boolean) | undefined;
@@ -22,22 +22,23 @@ interface Waiting extends Publication {
   readonly reject: (error: Error) => void;
 }
 
-/** What travels as one. */
+/** A single message or a bundle, as handed to `send`. */
 export interface Travelling {
-  /** Those that are still wanted. */
+  /** Encodes the messages that are still wanted. */
   readonly encode: () => Outgoing;
-  /** Whether any is wanted; those that are not are given up. */
+  /** Rejects the messages that are no longer wanted; true when any is left. */
   readonly wanted: () => boolean;
 }
 
-/** Messages that travel as one, at most: a message that has to come again takes no more than these with it. */
+/** Maximum number of messages in a bundle: when one must be redelivered, all of its bundle are. */
 const MOST_PARTS = 32;
-/** Bytes that travel as one, at most, unless a single message has more. */
+/** Maximum size of a bundle, bytes; a single larger message travels alone. */
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Publishes messages, those together that were given on one subject in one go, while others are on their way in one turn of the event loop,
- * or while there was no room for more: the busier the bus, the larger what travels as one. Each subject keeps its order, and subjects take turns.
+ * Publishes messages in bundles per subject: those given in one call stack, those given in one turn of the event loop
+ * while others are in flight, or those given while `most` are in flight. The busier the bus, the larger the bundles.
+ * Each subject keeps its order; subjects are served round-robin.
  */
 export class BundledPublish {
   readonly #open = new Map<string, Waiting[]>();
@@ -45,7 +46,7 @@ export class BundledPublish {
   #draining = false;
   #onRoom: (() => void) | undefined;
 
-  /** `most` travel at once, each by `send`, which resolves when it is stored. */
+  /** At most `most` bundles are in flight, each sent by `send`, which resolves when it is stored. */
   constructor(
     private readonly most: number,
     private readonly send: (message: Travelling) => Promise<void>,
@@ -60,7 +61,7 @@ export class BundledPublish {
       else open.push(waiting);
       if (this.#draining) return;
       this.#draining = true;
-      // While nothing is on its way somebody may wait for this one alone, like the next node of a chain.
+      // With nothing in flight a caller may wait for this message alone, like the next node of a chain: send it in this turn.
       const soon = this.#travelling === 0 ? queueMicrotask : setImmediate;
       soon(() => void this.#drain());
     });
@@ -102,7 +103,7 @@ export class BundledPublish {
     }
   }
 
-  /** The oldest messages of the subject whose turn it is. */
+  /** Removes the oldest messages of the next subject, up to the limits of a bundle. */
   #take(): readonly Waiting[] {
     for (const [subject, waiting] of this.#open) {
       let bytes = waiting[0]?.data.length ?? 0;

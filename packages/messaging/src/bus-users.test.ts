@@ -9,8 +9,8 @@ import { createLogger } from "@flyte-ts/telemetry";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { connectBus } from "./index.js";
 
-// The users of deploy/bus/users.json at a real server: the bus of this package works with what each may do. What each may not do is in
-// conformance/src/attack/bus.test.ts.
+// Tests the users of deploy/bus/users.json at a real server: this package works with the rights of each.
+// conformance/src/attack/bus.test.ts tests what each is denied.
 const file = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy", "bus", "users.json");
 const permissions = JSON.parse(readFileSync(file, "utf8")) as Record<string, object>;
 const names = Object.keys(permissions);

@@ -236,7 +236,7 @@ test("a server that comes back without its streams gets them again, from who pub
     await vi.waitFor(() => expect([...seen]).toEqual(["kept"]), { timeout: 30_000 });
 
     await comeBackEmpty();
-    // Of messages that nobody is there for yet a stream of interest says too that it has stored them.
+    // A stream of interest acknowledges also the messages for which there is no consumer yet.
     await vi.waitFor(
       async () => {
         for (const kind of ["work", "news"]) await publisher?.publish(`${kind}.b`, bytes(kind));

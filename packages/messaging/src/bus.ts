@@ -21,9 +21,9 @@ export interface BusMessage {
   /** 1 for the first delivery. */
   readonly deliveries: number;
   ack(): void;
-  /** Asks for another delivery after the delay. */
+  /** Asks for redelivery after the delay. */
   nak(delayMs?: number): void;
-  /** Puts it aside for good, as a dead letter with the reason why nobody can take it, and acknowledges it then. */
+  /** Stores the message as a dead letter with the reason why no consumer can take it, then acknowledges it. */
   discard(reason: string): void;
 }
 
@@ -33,99 +33,102 @@ export interface SubscribeOptions {
   readonly durable: string;
   readonly subjects: readonly string[];
   /**
-   * Messages handed out and not yet acknowledged, over all sharers: the back-pressure. Those that travelled together are taken
-   * together, so that there may be some times as many for a moment.
+   * Maximum of unacknowledged messages over all sharers, for backpressure. Bundles are fetched whole, so there may
+   * briefly be some times as many.
    */
   readonly maxInFlight: number;
-  /** Most messages in one call of the handler. */
+  /** Maximum number of messages per call of the handler. */
   readonly batch: number;
-  /** After this time without an acknowledgement a message is delivered again. Default 30 s. */
+  /** Time without an acknowledgement after which a message is redelivered. Default 30 s. */
   readonly ackWaitMs?: number;
   /**
-   * After a batch messages come together, unless a whole batch is there before: for handlers whose work is much the same for one
-   * message and for a hundred. It lasts a multiple of what the batch took, at least and at most so many ms: the more there is to do, the
-   * more of what follows on each other is done as one. The first message after a pause is handed out at once. By default nothing is gathered.
+   * Gathers messages after a batch unless a full batch is waiting, for handlers that cost nearly the same for one
+   * message and for a hundred. The pause is a multiple of the duration of the batch, between `least` and `most` ms, so
+   * that more load makes larger batches. The first message after a pause is handed out at once. Default: no gathering.
    */
   readonly gatherMs?: { readonly least: number; readonly most: number };
 }
 
 export interface OwnSubscribeOptions extends SubscribeOptions {
-  /** After this time without its process the consumer goes, and with it what waits for it alone. */
+  /** Time without its process after which the server deletes the consumer and the messages that only it would get. */
   readonly ownForMs: number;
 }
 
 export interface PublishOptions {
-  /** Asked before each try: when it says no, the message is not sent any more. */
+  /** Called before each attempt to send; false gives the message up. */
   readonly while?: () => boolean;
 }
 
 export interface OwnSubscription extends Subscription {
-  /** From now on only messages on these subjects come; at least one. Messages in hand may still be of others. */
+  /** Replaces the subjects of the consumer (at least one). Messages already fetched may still be of others. */
   follow(subjects: readonly string[]): Promise<void>;
 }
 
 export interface Subscription {
-  /** Takes no further messages and waits for the running handler. */
+  /** Stops fetching and waits for the running handler. */
   close(): Promise<void>;
 }
 
 /**
- * Messages between services. Durable ones go through JetStream, which may lose what
- * it acknowledged when it crashes: a message is never the only holder of a fact.
+ * Carries messages between services. Durable ones go through JetStream, which may lose acknowledged messages in a
+ * crash: a message is never the only record of a fact.
  */
 export interface Bus {
-  /** Creates the stream or brings it to the specification; from then on it is made anew whenever the server has lost it. */
+  /** Creates the stream or updates it to the specification, and recreates it whenever the server has lost it. */
   ensureStream(spec: StreamSpec): Promise<void>;
   /**
-   * Resolves when the stream has stored the message; goes on trying while the
-   * server is away. Messages on one subject keep their order and may travel together.
+   * Resolves when the stream has stored the message; retries while the server is unreachable. Messages on one subject
+   * keep their order and may be bundled.
    *
-   * @throws BusClosed when the bus is closed first, PublishGivenUp when `while` said no, MessageTooLarge.
+   * @throws BusClosed when the bus is closed first, PublishGivenUp when `while` returned false, MessageTooLarge.
    */
   publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<void>;
-  /** Sends to whoever listens now; nobody is told when it is lost. */
+  /** Sends to the current listeners without acknowledgement; a loss is not reported. */
   publishVolatile(subject: string, data: Uint8Array): void;
-  /** Hands batches to the handler, one call at a time; a handler that rejects gets its unacknowledged messages again. */
+  /** Hands batches to the handler, one call at a time; when it rejects, the unacknowledged messages are redelivered. */
   subscribe(options: SubscribeOptions, onMessages: (messages: readonly BusMessage[]) => Promise<void> | void): Promise<Subscription>;
-  /** The consumer is this process's own: it begins with what is published from now on, may change its subjects, and goes when it is closed. */
+  /**
+   * Creates a consumer of this process alone: it starts with messages published from now on, may change its subjects,
+   * and is deleted by `close`.
+   */
   subscribeOwn(
     options: OwnSubscribeOptions,
     onMessages: (messages: readonly BusMessage[]) => Promise<void> | void,
   ): Promise<OwnSubscription>;
-  /** Removes a consumer that nobody will use again; what waits for it alone goes too. */
+  /** Deletes a consumer that is no longer used, with the messages that only it would get. */
   removeConsumer(stream: string, durable: string): Promise<void>;
   subscribeVolatile(subject: string, onMessage: (subject: string, data: Uint8Array) => void): Subscription;
-  /** Why the bus cannot be used now. */
+  /** Reason why the bus cannot be used now; undefined when it can. */
   problem(): string | undefined;
   close(): Promise<void>;
 }
 
 export interface BusOptions {
   readonly url: string;
-  /** Name of the connection, for the server's own monitoring. */
+  /** Connection name, shown in the server's monitoring. */
   readonly name: string;
   readonly logger: Logger;
   /** Counts dead letters. */
   readonly metrics?: Metrics | undefined;
   /**
-   * False for services whose user may not make streams: `ensureStream` then waits until another service has made it. Whoever may change a
-   * stream can have the server copy messages from and to any subject. Default true.
+   * False for services whose user may not create streams: `ensureStream` then waits until another service has created
+   * it. A user who may change a stream can have the server copy messages from and to any subject. Default true.
    */
   readonly makesStreams?: boolean;
 }
 
 /**
- * On their way to the server at once, be it one message or many together. All that there are would time out in
- * their own queue, be sent again, and never come to an end; a round trip takes 1 ms.
+ * Maximum number of unacknowledged publishes. Without a bound all would time out in their own queue, be sent again, and
+ * never finish; a round trip takes 1 ms.
  */
 const UNACKNOWLEDGED = 128;
 
-/** After so long without the server's word a message is sent again. */
+/** Time without an acknowledgement after which a message is sent again. */
 const STORED_MS = 5_000;
 
 type VolatileHandler = (subject: string, data: Uint8Array) => void;
 
-/** Connects, and stays connected: waits for the server at first and after every loss. */
+/** Connects and keeps the connection: waits for the server at the start and after every loss. */
 export async function connectBus({ url, name, logger, metrics, makesStreams = true }: BusOptions): Promise<Bus> {
   const address = serverAddress(url);
   const inbox = inboxPrefix(address.user);
@@ -151,7 +154,7 @@ export async function connectBus({ url, name, logger, metrics, makesStreams = tr
   return new NatsBus({ connection, manager, client: jetstream(connection), logger, streams, stored, deadLetters, held, health, probe });
 }
 
-/** Largest volatile message that is taken, bytes. */
+/** Largest volatile message that is accepted, bytes. */
 const MOST_VOLATILE_BYTES = 256 * 1024;
 
 class NatsBus implements Bus {
@@ -175,7 +178,7 @@ class NatsBus implements Bus {
   ensureStream(spec: StreamSpec): Promise<void> {
     const { probe, streams, deadLetters, held, logger } = this.parts;
     probe.start();
-    // Services that may not make streams rest on these.
+    // Services that may not create streams depend on these.
     for (const stream of [deadLetters, held])
       stream.ready().catch((error: unknown) => logger.warn({ error: String(error) }, "a stream cannot be made yet"));
     return streams.ensure(spec);
@@ -242,7 +245,7 @@ class NatsBus implements Bus {
     };
   }
 
-  /** What a callback throws closes the connection, and with it all that the process hears. */
+  /** An exception in a callback closes the connection with all its subscriptions. */
   #takeVolatile({ subject, data }: { readonly subject: string; readonly data: Uint8Array }, onMessage: VolatileHandler): void {
     const { logger } = this.parts;
     if (data.length > MOST_VOLATILE_BYTES) {
@@ -265,7 +268,7 @@ class NatsBus implements Bus {
     const { connection, probe } = this.parts;
     probe.stop();
     if (connection.isClosed()) return;
-    // A drain waits for the server; when that is away there is nothing to wait for.
+    // A drain waits for the server; when the server is unreachable there is nothing to wait for.
     await Promise.race([connection.drain().catch(() => undefined), sleep(2_000, undefined, { ref: false })]);
     if (!connection.isClosed()) await connection.close();
   }

@@ -4,7 +4,7 @@ import { TaskEventSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { expect, test } from "vitest";
 import { MessageRefused, withinLimits } from "./index.js";
 
-/** A list of so many empty literals, each two bytes. */
+/** A list of this many empty literals, each two bytes. */
 function manyLiterals(count: number): Uint8Array {
   const literals = Buffer.alloc(2 * count);
   for (let at = 0; at < literals.length; at += 2) literals[at] = 0x0a;
@@ -21,7 +21,7 @@ function field(number: number, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), bytes]);
 }
 
-/** A task event whose one output is a collection of that many empty literals. */
+/** A task event whose one output is a collection of this many empty literals. */
 function taskEvent(count: number): Uint8Array {
   const literal = field(2, manyLiterals(count));
   const outputs = TaskEventSchema.fields.find(({ name }) => name === "outputs")?.number ?? 0;

@@ -22,7 +22,7 @@ let metrics: Metrics;
 let notesBefore = 0;
 const buses: Bus[] = [];
 
-/** A process with a connection of its own. */
+/** A process: a bus with its own connection. */
 async function process(): Promise<Bus> {
   const bus = await connectBus({ url: server.url, name: "test", logger, metrics });
   buses.push(bus);
@@ -57,7 +57,7 @@ const options = (subject: string) => ({
   batch: 10,
 });
 
-/** Takes messages, and remembers what they were. */
+/** Acknowledges messages and records their text. */
 function collector() {
   const seen: string[] = [];
   const take = (messages: readonly BusMessage[]): void => {
@@ -83,7 +83,7 @@ async function deadLetters(): Promise<{ subject: string; kind: string; reason: s
 
 const lastNote = async () => (await manager.streams.info(HELD_STREAM.name).catch(() => undefined))?.state.last_seq ?? 0;
 
-/** Notes of suspected messages, in hand or settled, since the last test. */
+/** Number of notes of suspected messages since the last test, held or settled. */
 async function notesMade(): Promise<number> {
   return (await lastNote()) - notesBefore;
 }
@@ -126,7 +126,7 @@ function bundled(texts: readonly string[]): [Uint8Array, { headers: MsgHdrs }] {
   return [data, { headers: fields }];
 }
 
-/** A gzip member whose trailer names a size that is too small. */
+/** A gzip member whose trailer understates the size. */
 function lying(): Uint8Array {
   const data = gzipSync(Buffer.alloc(80_000_000));
   data.writeUInt32LE(100, data.length - 4);
@@ -153,7 +153,7 @@ describe("a message that ends the processes that take it", () => {
   const subject = "work.poison";
   const quick = { ...options(subject), ackWaitMs: 500 };
 
-  /** Takes messages until "poison" comes; then the process is gone, with all that it had in hand. */
+  /** Acknowledges messages until "poison" arrives; then the process dies with all messages that it holds. */
   async function victim(seen: string[]): Promise<boolean> {
     const connection = await connect({ servers: server.url });
     await connection.close();
@@ -178,7 +178,7 @@ describe("a message that ends the processes that take it", () => {
     });
     const ended = await Promise.race([death, quiet]);
     if (ended) {
-      // As when the process is killed: nothing is settled or taken back.
+      // As in a SIGKILL: nothing is settled or handed back.
       const at = buses.indexOf(bus);
       buses.splice(at, 1);
       await (bus as unknown as { readonly parts: { readonly connection: NatsConnection } }).parts.connection.close();
@@ -252,7 +252,7 @@ describe("a message that ends the processes that take it", () => {
     expect(await notesMade()).toBe(0);
   });
 
-  /** Publishes a message that a process hands back until it counts as suspected, and ends its subscription. */
+  /** Publishes a message that a process naks until it counts as suspected, and ends its subscription. */
   async function publishHandedBack(): Promise<void> {
     const one = await process();
     let naks = 0;
@@ -281,11 +281,11 @@ describe("a message that ends the processes that take it", () => {
     await vi.waitFor(() => expect(isTaken).toBe(true), PATIENCE);
     const { seen, take } = collector();
     await (await process()).subscribe(quick, take);
-    // Longer than the note of a holder that has ended is left alone.
+    // Longer than the time for which the note of a dead holder is respected.
     await vi.waitFor(async () => expect(await notesMade()).toBeGreaterThan(5), PATIENCE);
     expect((await manager.streams.info("WORK")).state.messages).toBe(1);
     expect(seen).toEqual([]);
-    // From here on it may be delivered once more: its note is settled before it is acknowledged.
+    // One more delivery is possible from here: the note is settled before the acknowledgement.
     settle();
     await vi.waitFor(async () => expect((await manager.streams.info("WORK")).state.messages).toBe(0), PATIENCE);
     await vi.waitFor(async () => expect(await deadLetters()).toEqual([]), PATIENCE);

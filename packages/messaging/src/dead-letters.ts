@@ -3,7 +3,7 @@ import { Counter, type Logger, type Metrics } from "@flyte-ts/telemetry";
 import type { Outgoing } from "./stored-publish.js";
 import type { Streams, StreamSpec } from "./streams.js";
 
-/** Messages that no consumer can take, for people to look at. */
+/** Messages that no consumer can take, kept for operators. */
 export const DEAD_LETTER_STREAM: StreamSpec = {
   name: "FLYTE_DEAD_LETTERS",
   subjects: ["flyte.dead.>"],
@@ -13,17 +13,17 @@ export const DEAD_LETTER_STREAM: StreamSpec = {
 };
 
 /**
- * Reason why a message is put aside.
+ * Reason for a dead letter.
  * - `refused`: its consumer cannot read it or will never record it.
- * - `limits`: it exceeds the limits of what is unpacked.
- * - `crashed`: processes that had it in hand ended, one after the other.
+ * - `limits`: it exceeds the limits of decompression or decoding.
+ * - `crashed`: processes that held it ended, one after the other.
  */
 export type DeadLetterKind = "refused" | "limits" | "crashed";
 
 export interface DeadLetter {
   /** Name of the consumer that could not take it. */
   readonly durable: string;
-  /** Place in its stream, and in the message that brought it along with others. */
+  /** Sequence in its stream, and index in its bundle. */
   readonly id: string;
   readonly subject: string;
   readonly data: Uint8Array;
@@ -44,7 +44,7 @@ interface DeadLetterParts {
   readonly metrics: Metrics | undefined;
 }
 
-/** Keeps copies of messages in the stream of dead letters, each on a subject of its own: `flyte.dead.<consumer>.<id>`. */
+/** Stores copies of messages in the dead-letter stream, each on its own subject: `flyte.dead.<consumer>.<id>`. */
 export class DeadLetters {
   readonly #count: Counter<"consumer" | "kind"> | undefined;
   #ready: Promise<void> | undefined;
@@ -63,7 +63,7 @@ export class DeadLetters {
         }));
   }
 
-  /** Makes the stream, so that services that may not make streams find it. Goes on trying while the server is away. */
+  /** Creates the stream, so that services that may not create streams find it. Retries while the server is unreachable. */
   ready(): Promise<void> {
     this.#ready ??= this.parts.streams.ensure(DEAD_LETTER_STREAM).catch((error: unknown) => {
       this.#ready = undefined;
@@ -72,7 +72,7 @@ export class DeadLetters {
     return this.#ready;
   }
 
-  /** Stores a copy for good. @throws what the server refuses or does not answer. */
+  /** Stores a copy. @throws the server's refusal or timeout. */
   async bury(letter: DeadLetter, kind: DeadLetterKind, reason: string): Promise<void> {
     await this.#store(letter, kind, reason);
     const { durable, subject, data, deliveries } = letter;

@@ -11,22 +11,25 @@ export type Delivered = Pick<JsMsg, "subject" | "data" | "ack" | "nak"> & {
   readonly info: { readonly deliveryCount: number };
 };
 
-/** A message as it came. */
+/** A message that is not decompressed yet. */
 export class Unopened {
   constructor(readonly message: Delivered) {}
 }
 
-/** Puts a part of a message aside; `index` is its place, undefined for the whole. Resolves when that is done. */
+/**
+ * Stores a part of a message as a dead letter; `index` is its place in the bundle, undefined for a single message.
+ * Resolves when it is stored.
+ */
 export type PutAside = (data: Uint8Array, index: number | undefined, reason: string) => Promise<void>;
 
-/** Pause before a message comes again that could not be put aside, ms. */
+/** Delay before redelivery of a message whose dead letter could not be stored, ms. */
 const AGAIN_MS = 5_000;
 
 /**
- * The messages that came as one. They are acknowledged as one when the last of them is settled; all come again when one is to:
- * whoever takes messages gets some twice anyway.
+ * Splits a delivery into its messages. It is acknowledged when the last of them is settled, and redelivered whole when
+ * one is refused: handlers receive messages more than once anyway.
  *
- * @throws Unfoldable when it is not unpacked: it is damaged, or exceeds a limit.
+ * @throws Unfoldable when it is damaged or exceeds a limit.
  */
 export function toBusMessages(message: Delivered, putAside: PutAside): readonly BusMessage[] {
   const { subject } = message;
@@ -65,7 +68,7 @@ function partsOf(message: Delivered): readonly Uint8Array[] | undefined {
   return parts;
 }
 
-/** Settles the whole when so many have been settled; `refusedFor` in ms when it is to come again. */
+/** Settles the delivery once `count` messages are settled; `refusedFor` is the delay of a redelivery, ms. */
 function settling(message: Delivered, count: number): (refusedFor?: number) => void {
   let open = count;
   let again: { delayMs: number } | undefined;

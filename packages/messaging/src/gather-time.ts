@@ -1,7 +1,7 @@
-/** A handler that gathers is at work for at most a quarter of the time, until it has to gather longer than it may. */
+/** Keeps a gathering handler busy for at most a quarter of the time, unless the pause would exceed its maximum. */
 const GATHER_TIMES = 3;
 
-/** Gives the time, ms, during which messages come together after a batch that took so long. */
+/** Returns how long to gather messages after a batch of this duration, ms. */
 export function gatherTime(tookMs: number, gatherMs: { readonly least: number; readonly most: number } | undefined): number {
   return gatherMs === undefined ? 0 : Math.min(Math.max(GATHER_TIMES * tookMs, gatherMs.least), gatherMs.most);
 }

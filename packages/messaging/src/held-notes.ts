@@ -3,9 +3,9 @@ import type { Outgoing } from "./stored-publish.js";
 import type { Streams, StreamSpec } from "./streams.js";
 
 /**
- * Notes of suspected messages that processes have in hand. A note is a subject without content, and is read from the list of subjects in the
- * stream's information. A user that could read stored content could have the server send it to any subject as the answer to a request, and
- * so speak for other services.
+ * Notes of suspected messages that processes hold. A note is a subject without content, read from the list of subjects
+ * in the stream's information: a user that could read stored content could have the server send it to any subject as
+ * the answer to a request, and so speak for other services.
  */
 export const HELD_STREAM: StreamSpec = {
   name: "FLYTE_HELD",
@@ -16,7 +16,7 @@ export const HELD_STREAM: StreamSpec = {
   maxMessagesPerSubject: 1,
 };
 
-/** Message of a consumer, by its place in the stream. */
+/** A message, by its consumer and its sequence in the stream. */
 export interface HeldMessage {
   /** Name of the consumer. */
   readonly durable: string;
@@ -29,13 +29,16 @@ interface HeldNotesParts {
   readonly publish: (message: Outgoing) => Promise<void>;
 }
 
-/** Notes which suspected messages are in hand: `flyte.held.<consumer>.<id>.held.<ms>`, then `flyte.held.<consumer>.<id>.settled.<ms>`. */
+/**
+ * Records which suspected messages a process holds: `flyte.held.<consumer>.<id>.held.<ms>`, then
+ * `flyte.held.<consumer>.<id>.settled.<ms>`.
+ */
 export class HeldNotes {
   #ready: Promise<void> | undefined;
 
   constructor(private readonly parts: HeldNotesParts) {}
 
-  /** Makes the stream, so that services that may not make streams find it. Goes on trying while the server is away. */
+  /** Creates the stream, so that services that may not create streams find it. Retries while the server is unreachable. */
   ready(): Promise<void> {
     this.#ready ??= this.parts.streams.ensure(HELD_STREAM).catch((error: unknown) => {
       this.#ready = undefined;
@@ -44,17 +47,17 @@ export class HeldNotes {
     return this.#ready;
   }
 
-  /** Notes that the message is in hand. @throws what the server refuses or does not answer. */
+  /** Records that a process holds the message. @throws the server's refusal or timeout. */
   hold(message: HeldMessage): Promise<void> {
     return this.#note(message, "held");
   }
 
-  /** Notes that the message is not in hand any more. */
+  /** Records that no process holds the message any more. */
   settle(message: HeldMessage): Promise<void> {
     return this.#note(message, "settled");
   }
 
-  /** Time at which the message was taken in hand, ms; undefined when it is not in hand. */
+  /** Time since which a process holds the message, ms since the epoch; undefined when none does. */
   async heldSince(message: HeldMessage): Promise<number | undefined> {
     await this.ready();
     const { state } = await this.parts.manager.streams.info(HELD_STREAM.name, { subjects_filter: `${subjectOf(message)}.>` });

@@ -16,7 +16,7 @@ test("gives each item once, in the order of its lane, whatever is put before", (
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
       const lanes = new Lanes<string>();
       const model = new Map<string, string[]>(["a", "b", "c"].map((name) => [name, []]));
-      /** What must be the same. */
+      /** Pairs that must be equal. */
       const taking: [string | undefined, string | undefined][] = [];
       steps.forEach(({ kind, lane }, at) => {
         const items = model.get(lane) ?? [];

@@ -1,10 +1,10 @@
 interface Lane<T> {
   items: T[];
-  /** Place of the first item that has not been taken. */
+  /** Index of the first item not taken. */
   next: number;
 }
 
-/** Items in lanes by name. Each lane keeps its order, and lanes take turns: a long one keeps no other waiting. */
+/** Queues by name, served round-robin: each keeps its order, and a long one does not delay the others. */
 export class Lanes<T> {
   readonly #lanes = new Map<string, Lane<T>>();
   #size = 0;
@@ -20,7 +20,7 @@ export class Lanes<T> {
     this.#size++;
   }
 
-  /** Puts items before all others of the lane. */
+  /** Puts items in front of the lane. */
   unshift(name: string, items: readonly T[]): void {
     if (items.length === 0) return;
     const lane = this.#lanes.get(name);
@@ -29,13 +29,13 @@ export class Lanes<T> {
     this.#size += items.length;
   }
 
-  /** The item that `take` gives. */
+  /** Returns the item that `take` would return. */
   peek(): T | undefined {
     for (const { items, next } of this.#lanes.values()) return items[next];
     return undefined;
   }
 
-  /** The first item of the lane whose turn it is. */
+  /** Removes the first item of the next lane. */
   take(): T | undefined {
     for (const [name, lane] of this.#lanes) {
       const item = lane.items[lane.next++];

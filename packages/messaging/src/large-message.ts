@@ -3,42 +3,47 @@ import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { inflatedBound } from "@flyte-ts/input-limits";
 import { MOST_UNFOLDED_BYTES } from "./limits.js";
 
-// What is larger than the server takes travels compressed: the text of a task's template shrinks to a fifth and less.
+// Messages larger than the server accepts are compressed: the text of a task's template shrinks to a fifth or less.
 
 const ENCODING_HEADER = "Flyte-Encoding";
 const GZIP = "gzip";
 
-/** Room in the server's limit for subject and headers, bytes. */
+/** Bytes reserved in the server's limit for subject and headers. */
 const HEADERS_BYTES = 4 * 1024;
 
-/** The message is larger than the server takes (`max_payload`), compressed too, or than a consumer unfolds. */
+/** The message, also compressed, exceeds the server's limit (`max_payload`), or a consumer's limit of decompression. */
 export class MessageTooLarge extends Error {
   override readonly name = "MessageTooLarge";
 }
 
-/** The message does not unfold within the limits. */
+/** The message is damaged or exceeds the limits of decompression. */
 export class Unfoldable extends Error {
   override readonly name = "Unfoldable";
 }
 
-/** Longest subject that is sent, bytes. A server closes the connection of who sends one beyond its `max_control_line` (4 KiB), which also holds the place of the answer. */
+/**
+ * Longest subject that is sent, bytes. A server closes the connection of a client that exceeds `max_control_line` (4
+ * KiB), which also holds the reply subject.
+ */
 const LONGEST_SUBJECT = 2_048;
 
-/** @throws MessageTooLarge for a subject that the server does not take. */
+/** @throws MessageTooLarge for a subject longer than the server accepts. */
 export function checkSubject(subject: string): void {
   const bytes = Buffer.byteLength(subject);
   if (bytes > LONGEST_SUBJECT)
     throw new MessageTooLarge(`a subject of ${bytes} bytes is longer than the message bus takes: ${subject.slice(0, 100)}…`);
 }
 
-/** What of a message goes to the server. */
+/** Data and headers as sent to the server. */
 export interface Fitting {
   readonly data: Uint8Array;
   readonly headers?: MsgHdrs | undefined;
 }
 
 /**
- * @param mostBytes what the server takes; undefined as long as it has not said so
+ * Compresses a message that is too large.
+ *
+ * @param mostBytes the server's limit; undefined until the server has announced it
  * @throws MessageTooLarge
  */
 export function fitting(data: Uint8Array, mostBytes = Number.POSITIVE_INFINITY): Fitting {
@@ -56,15 +61,15 @@ export function fitting(data: Uint8Array, mostBytes = Number.POSITIVE_INFINITY):
   return { data: compressed, headers: fields };
 }
 
-/** Whether a message has to be unfolded. */
+/** True for a compressed message. */
 export function isFolded({ headers: fields }: { readonly headers?: MsgHdrs | undefined }): boolean {
   return fields?.get(ENCODING_HEADER) === GZIP;
 }
 
 /**
- * Gives what `fitting` was given.
+ * Decompresses the result of `fitting`.
  *
- * @throws Unfoldable when it is damaged or would be larger than a consumer takes; of what is too large nothing is unfolded.
+ * @throws Unfoldable when it is damaged or too large for a consumer; then nothing is decompressed.
  */
 export function unfolded({ data, headers: fields }: { readonly data: Uint8Array; readonly headers?: MsgHdrs | undefined }): Uint8Array {
   if (!isFolded({ headers: fields })) return data;

@@ -17,23 +17,23 @@ import type { StoreProbe } from "./store-probe.js";
 import type { Streams } from "./streams.js";
 import { Suspects } from "./suspects.js";
 
-/** After so long in handlers that wait for nothing the event loop has its turn, ms. */
+/** Time in handlers that never wait after which the loop yields to the event loop, ms. */
 const LONGEST_TURN_MS = 4;
 
-/** Of what comes in, so many messages are taken to travel as one when it is bounded. */
+/** Assumed number of messages per bundle when the messages in flight are bounded. */
 const TOGETHER = 4;
 
-/** After so long a lost consumer is made again, at first and when that was refused, ms. */
+/** Delay before a lost consumer is recreated, at first and after a refusal, ms. */
 const AGAIN_MS = { first: 250, refused: 5_000 };
 
-/** The consumer is there with another configuration. */
+/** API error: the consumer exists with another configuration. */
 const CONSUMER_EXISTS = 10148;
 const STREAM_NOT_FOUND = 10059;
 
-/** There is no such consumer, or not even the stream. */
+/** API errors: the consumer or its stream does not exist. */
 export const ABSENT: ReadonlySet<number> = new Set([10014, STREAM_NOT_FOUND]);
 
-/** A connection, and the parts of a bus that rest on it. */
+/** A connection, and the parts of a bus that use it. */
 export interface NatsParts {
   readonly connection: NatsConnection;
   readonly manager: JetStreamManager;
@@ -52,12 +52,12 @@ const DEFAULT_ACK_WAIT_MS = 30_000;
 /** A durable pull consumer that outlives reconnects, restarts of the server and the loss of its consumer. */
 export class PullSubscription implements OwnSubscription {
   #subjects: readonly string[];
-  /** By subject, so that many messages on one keep none of another waiting. */
+  /** One lane per subject, so that many messages on one do not delay another. */
   readonly #queue = new Lanes<BusMessage | Unopened>();
   readonly #suspects: Suspects;
   #closed = false;
   #working: Promise<void> | undefined;
-  /** Until then messages come together, by `performance.now`. */
+  /** End of the gathering pause, by `performance.now`. */
   #gathersUntil = 0;
   #stopConsuming: (() => Promise<void | Error>) | undefined;
 
@@ -80,7 +80,7 @@ export class PullSubscription implements OwnSubscription {
       try {
         await manager.consumers.update(stream, durable, { filter_subjects: [...this.#subjects] });
       } catch (error) {
-        // It is being made again, with the subjects of now.
+        // The consumer is being recreated, with the current subjects.
         if (!(error instanceof JetStreamApiError) || !ABSENT.has(error.code)) throw error;
       }
     }, connection);
@@ -103,7 +103,7 @@ export class PullSubscription implements OwnSubscription {
       } catch (error) {
         if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) await streams.restore();
         if (!(error instanceof JetStreamApiError) || error.code !== CONSUMER_EXISTS) throw error;
-        // Made by another version of the program, or with another configuration of it.
+        // An older version or another configuration created it.
         await manager.consumers.update(stream, durable, changeable);
       }
     }, connection);
@@ -145,12 +145,12 @@ export class PullSubscription implements OwnSubscription {
     await this.#working;
     await this.#suspects.close();
     if (this.options.ownForMs === undefined) return;
-    // When the server is away the consumer goes by itself.
+    // When the server is unreachable, it deletes the consumer after `ownForMs`.
     await this.parts.manager.consumers.delete(this.options.stream, this.options.durable).catch(() => undefined);
   }
 
   async #work(): Promise<void> {
-    // Messages that arrived in the same turn of the event loop go together.
+    // Batches the messages that arrive in this turn of the event loop.
     await Promise.resolve();
     let turnBegan = performance.now();
     while (this.#queue.size > 0 && !this.#closed) {
@@ -176,7 +176,7 @@ export class PullSubscription implements OwnSubscription {
     this.#working = undefined;
   }
 
-  /** What is to be unfolded, or handled alone, waits as it came until its turn. */
+  /** Queues a delivery; one that is compressed, or must be handled alone, is opened only when it is next. */
   #take(message: Delivered): void {
     const { subject } = message;
     const suspected = this.#suspects.has(message);
@@ -205,7 +205,7 @@ export class PullSubscription implements OwnSubscription {
     return held === undefined ? [] : this.#open(held);
   }
 
-  /** Opens a message; one that cannot be opened is put aside. */
+  /** Opens a message; one that cannot be opened becomes a dead letter. */
   #open(message: Delivered): readonly BusMessage[] {
     const { subject, seq, headers, info } = message;
     const letter = { durable: this.options.durable, subject, deliveries: info.deliveryCount };

@@ -7,7 +7,7 @@ export class BusClosed extends Error {
   override readonly name = "BusClosed";
 }
 
-/** Repeats until it succeeds or the connection is closed: what fails here fails because the server is away or is starting. */
+/** Retries until success or until the connection is closed: failures here mean that the server is unreachable or starting. */
 export async function retry<T>(attempt: () => Promise<T>, connection: NatsConnection, wanted: () => boolean = () => true): Promise<T> {
   for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
     if (!wanted()) throw new PublishGivenUp();
@@ -22,7 +22,7 @@ export async function retry<T>(attempt: () => Promise<T>, connection: NatsConnec
   }
 }
 
-/** An answer of the server to a wrong request; 5xx and 404 pass while a server starts. */
+/** True for the answer to an invalid request; 5xx and 404 are transient while a server starts. */
 function isRefusal(error: JetStreamApiError): boolean {
   return error.status === 400;
 }

@@ -1,15 +1,15 @@
 import type { Bus } from "./bus.js";
 
-/** What becomes of names on their way to a bus that several parties share. */
+/** Maps names on a bus that several parties share. */
 export interface BusScope {
   subject(subject: string): string;
-  /** Of a durable consumer. */
+  /** Maps the name of a durable consumer. */
   durable(name: string): string;
 }
 
 /**
- * The bus as one of the parties has it: it names subjects and consumers as if it were alone. Streams are shared, and messages
- * that are handed out bear the subjects that they came on. Without a scope it is the bus itself.
+ * Wraps a bus for one party, which names subjects and consumers as if it were alone. Streams are shared, and messages
+ * keep the subjects on which they came. Without a scope this is the bus itself.
  */
 export function scopedBus(bus: Bus, scope: BusScope | undefined): Bus {
   if (scope === undefined) return bus;

@@ -1,4 +1,4 @@
-/** Where the servers are, in the form that the client takes. */
+/** Addresses and credentials, in the form that the client takes. */
 export interface ServerAddress {
   readonly servers: string[];
   readonly user?: string;
@@ -6,10 +6,10 @@ export interface ServerAddress {
 }
 
 /**
- * Takes an address apart: `nats://user:password@host:4222`; a cluster's servers
- * stand behind each other with commas, and the first user that is named is that of all.
+ * Parses `nats://user:password@host:4222`; servers of a cluster are separated by commas, and the first user named is
+ * that of all.
  *
- * @throws Error when it is no such address; the message does not show it, for it may hold a password
+ * @throws Error for an invalid address; the message omits it, since it may hold a password
  */
 export function serverAddress(url: string): ServerAddress {
   const parts = url.split(",").map((part) => {

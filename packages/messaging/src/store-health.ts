@@ -1,8 +1,8 @@
 import type { Logger } from "@flyte-ts/telemetry";
 
-/** Time after which a message that is not stored counts as a fault of the server, ms: what is away for a moment is no fault. */
+/** Time after which an unstored message counts as a fault of the server, ms; shorter outages are none. */
 const FAULT_AFTER_MS = 3_000;
-/** Time after which a failure no longer counts, ms: whoever wants something stored tries again much sooner. */
+/** Time after which a failure no longer counts, ms: publishers retry much sooner. */
 const FORGOTTEN_AFTER_MS = 30_000;
 
 interface Failing {
@@ -13,20 +13,21 @@ interface Failing {
 }
 
 /**
- * Remembers which messages the server does not store, by the kind of their subjects (its first two tokens, `flyte.task`): each stream may fail
- * by itself. A stream whose write has failed, as on a full disk, stores nothing more until the server is started again.
+ * Tracks which messages the server fails to store, by the first two tokens of their subjects (`flyte.task`): each
+ * stream may fail by itself. A stream whose write has failed, as on a full disk, stores nothing more until the server
+ * restarts.
  */
 export class StoreHealth {
   readonly #failing = new Map<string, Failing>();
 
   constructor(
     private readonly logger: Logger,
-    /** Milliseconds of any clock that does not go back. */
+    /** A monotonic clock, ms. */
     private readonly now: () => number = () => performance.now(),
   ) {}
 
   noteStored(subject: string): void {
-    // The usual case costs nothing.
+    // Skips the lookup in the usual case.
     if (this.#failing.size === 0) return;
     const kind = kindOf(subject);
     const failing = this.#failing.get(kind);
@@ -46,7 +47,7 @@ export class StoreHealth {
     this.logger.error({ subjects: kind, reason }, "the message bus does not store messages");
   }
 
-  /** Description of what is not stored; undefined when all is. */
+  /** Describes what the server fails to store; undefined when it stores all. */
   problem(): string | undefined {
     if (this.#failing.size === 0) return undefined;
     const now = this.now();

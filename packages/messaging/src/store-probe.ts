@@ -3,7 +3,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { NoStream, type Outgoing } from "./stored-publish.js";
 import type { Streams, StreamSpec } from "./streams.js";
 
-/** Small messages by which each service sees whether the server stores what it is given. */
+/** Small messages by which each service checks that the server stores messages. */
 const PROBE_STREAM: StreamSpec = {
   name: "FLYTE_PROBES",
   subjects: ["flyte.probe.>"],
@@ -23,8 +23,8 @@ interface ProbeParts {
 }
 
 /**
- * Stores a small message from time to time. A service that mostly listens would otherwise not notice that the server stores nothing any more. Failures are
- * noted by who publishes; this only sees to it that something is published.
+ * Stores a small message at intervals. A service that mostly consumes would otherwise not notice that the server stores
+ * nothing any more. The publisher records failures; this only triggers a publish.
  */
 export class StoreProbe {
   readonly subject: string;
@@ -37,7 +37,7 @@ export class StoreProbe {
     this.subject = `flyte.probe.${parts.name}`;
   }
 
-  /** Begins, if it has not. */
+  /** Starts once. */
   start(): void {
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => void this.#probe(), EVERY_MS);
@@ -48,7 +48,7 @@ export class StoreProbe {
     clearInterval(this.#timer);
   }
 
-  /** A user without the permission for this subject goes without the probe. */
+  /** A user without the permission for this subject runs without the probe. */
   refused(error: unknown): void {
     if (!(error instanceof PermissionViolationError) || this.#refused) return;
     if (error.subject !== this.subject && !error.subject.endsWith(`.${PROBE_STREAM.name}`)) return;

@@ -10,19 +10,19 @@ interface Waiting {
   readonly until: number;
 }
 
-/** A message as it travels. */
+/** A message as sent. */
 export interface Outgoing {
   readonly subject: string;
   readonly data: Uint8Array;
   readonly headers?: MsgHdrs | undefined;
 }
 
-/** The server did not say within the time that it stored the message. */
+/** The server did not acknowledge storing the message in time. */
 export class NotStored extends Error {
   override readonly name = "NotStored";
 }
 
-/** Nobody listens on the subject: its stream was not made yet, or the server has lost it. */
+/** The subject has no stream: it was not created yet, or the server has lost it. */
 export class NoStream extends Error {
   override readonly name = "NoStream";
 
@@ -41,9 +41,8 @@ export interface StoredPublishOptions {
 }
 
 /**
- * Messages for streams, with the server's word that they are stored. One subscription
- * takes all acknowledgements and one timer watches over them: the client's own requests
- * make a timer and two errors with stacks for each message, a third of a publisher's time.
+ * Publishes to streams and awaits their acknowledgements. One subscription and one timer serve all: the client's own
+ * requests create a timer and two errors with stacks for each message, a third of a publisher's time.
  */
 export class StoredPublish {
   readonly #waiting = new Map<string, Waiting>();
@@ -70,7 +69,7 @@ export class StoredPublish {
   /**
    * Resolves when a stream has stored the message.
    *
-   * @throws NotStored when nobody answered in time, NoStream, JetStreamApiError when it was refused.
+   * @throws NotStored without an answer in time, NoStream, JetStreamApiError when the server refused it.
    */
   publish({ subject, data, headers }: Outgoing): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -97,7 +96,7 @@ export class StoredPublish {
     waiting.reject(problem);
   }
 
-  /** In the order in which they were sent: the first that has time left ends it. */
+  /** Entries are in sending order: the first that has time left ends the check. */
   #look(): void {
     const now = performance.now();
     const closed = this.connection.isClosed();
@@ -113,7 +112,7 @@ export class StoredPublish {
   }
 }
 
-/** What keeps a message from being stored. An answer that cannot be read counts as none: what a callback throws closes the connection. */
+/** Error in the answer, if any. An unreadable answer counts as none: an exception in a callback closes the connection. */
 function answerOf(message: Msg): Error | undefined {
   try {
     return problemOf(message);
@@ -127,7 +126,7 @@ function problemOf(message: Msg): Error | undefined {
   const answer = message.json<{ stream?: string; seq?: number; error?: { code: number; err_code: number; description: string } } | null>();
   if (answer?.error) return new JetStreamApiError(answer.error);
   if (typeof answer?.stream !== "string") return new NotStored("no stream took the message");
-  // A stream whose store fails acknowledges with 0 what it has not stored; streams count from 1.
+  // A stream whose store fails acknowledges unstored messages with 0; streams count from 1.
   if (!(Number(answer.seq) > 0)) return new NotStored(`stream ${answer.stream} acknowledged the message without storing it`);
   return undefined;
 }

@@ -7,39 +7,39 @@ export interface StreamSpec {
   readonly name: string;
   readonly subjects: readonly string[];
   /**
-   * `workqueue`: a message goes away when its one consumer acknowledged it; `interest`: when every
-   * durable consumer that there was did; `limits`: it stays for `maxAgeMs`.
+   * `workqueue`: a message is deleted when its one consumer acknowledged it; `interest`: when every durable consumer of
+   * that time did; `limits`: after `maxAgeMs`.
    */
   readonly retention: "workqueue" | "interest" | "limits";
-  /** Longest life of a message, acknowledged or not. Default 0: no limit. */
+  /** Maximum age of a message, acknowledged or not. Default 0: no limit. */
   readonly maxAgeMs?: number;
-  /** Size above which the oldest messages go, bytes. Default: no limit. */
+  /** Size above which the oldest messages are deleted, bytes. Default: no limit. */
   readonly maxBytes?: number;
-  /** Messages that are kept of each subject. Default: no limit. */
+  /** Messages kept per subject. Default: no limit. */
   readonly maxMessagesPerSubject?: number;
 }
 
 const RETENTION = { workqueue: RetentionPolicy.Workqueue, interest: RetentionPolicy.Interest, limits: RetentionPolicy.Limits } as const;
 
-/** The stream is there with another configuration. */
+/** API error: the stream exists with another configuration. */
 const STREAM_NAME_IN_USE = 10058;
 
 interface StreamsParts {
   readonly connection: NatsConnection;
   readonly manager: JetStreamManager;
   readonly logger: Logger;
-  /** False for a user that may not make or change streams: it waits until another service has made them. */
+  /** False for a user that may not create or change streams: it waits until another service has. */
   readonly makes: boolean;
 }
 
-/** The streams that this process rests on. A server that comes back empty has them again as soon as somebody misses one. */
+/** The streams that this process needs. After a server lost its data, they are recreated once a publisher or consumer misses one. */
 export class Streams {
   readonly #ensured = new Map<string, StreamSpec>();
   #restoring: Promise<void> | undefined;
 
   constructor(private readonly parts: StreamsParts) {}
 
-  /** Creates the stream or brings it to the specification, or waits for it; goes on trying while the server is away. */
+  /** Creates or updates the stream, or waits for it; retries while the server is unreachable. */
   async ensure(spec: StreamSpec): Promise<void> {
     const { makes, manager, connection } = this.parts;
     if (!makes) {
@@ -50,7 +50,7 @@ export class Streams {
     this.#ensured.set(spec.name, spec);
   }
 
-  /** One is missing: makes all anew that are. What fails is told in the log, for whoever misses it tries again. */
+  /** Recreates all missing streams. Failures are logged: the caller that missed one tries again. */
   restore(): Promise<void> {
     this.#restoring ??= this.#restore().finally(() => {
       this.#restoring = undefined;

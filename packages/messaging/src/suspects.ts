@@ -6,13 +6,13 @@ import type { HeldNotes } from "./held-notes.js";
 import { MOST_PARTS_TAKEN } from "./limits.js";
 import type { Outgoing } from "./stored-publish.js";
 
-/** From this delivery on a message is suspected of ending the processes that take it. */
+/** Delivery count from which a message is suspected of crashing its consumers. */
 const SUSPECTED_FROM = 3;
-/** Age of a process up to which it suspects messages, ms: what ends processes comes back to one that has just started. */
+/** Process age up to which it suspects messages, ms: a crashing message reaches a process that has just started. */
 const SUSPECTS_FOR_MS = 600_000;
-/** Messages that this process took and that are remembered. */
+/** Maximum number of taken messages to remember. */
 const MOST_REMEMBERED = 100_000;
-/** Pause before a message comes again while the server does not answer, ms. */
+/** Delay before redelivery while the server does not answer, ms. */
 const AGAIN_MS = 5_000;
 
 const REASON = "each process that had the message in hand ended";
@@ -28,17 +28,17 @@ interface SuspectsParts {
 }
 
 /**
- * Bounds how often a message may end the processes that take it. A message that was delivered before, and that this process has not taken
- * yet, is handled alone, and noted as in hand until it is settled. The note is renewed until then: an outage of what the handler needs may
- * last long. A process that gets a message whose note has been neither settled nor renewed for twice the acknowledgement time puts it aside
- * as a dead letter.
+ * Bounds how often a message may crash its consumers. A message that was delivered before, and that this process has
+ * not taken yet, is handled alone, with a note that it is held until it is settled. The note is renewed meanwhile: an
+ * outage of the handler's dependencies may last long. A process that gets a message whose note was neither settled nor
+ * renewed for twice the acknowledgement time makes it a dead letter.
  */
 export class Suspects {
-  /** What this process took and outlived: that it comes again says that settling it took long. */
+  /** Messages that this process took and survived: their redelivery only means that settling took long. */
   readonly #taken = new Set<number>();
-  /** Messages in hand, with the timers that renew their notes. */
+  /** Held messages, with the timers that renew their notes. */
   readonly #inHand = new Map<number, NodeJS.Timeout>();
-  /** Suspects that wait for their turn. */
+  /** Queued suspects. */
   readonly #waiting = new Set<number>();
 
   constructor(private readonly parts: SuspectsParts) {}
@@ -48,7 +48,7 @@ export class Suspects {
     return !this.#taken.has(seq) && !this.#inHand.has(seq);
   }
 
-  /** Remembers that this process takes the message. */
+  /** Remembers that this process took the message. */
   take({ seq }: Delivered): void {
     if (performance.now() > SUSPECTS_FOR_MS) {
       this.#taken.clear();
@@ -58,14 +58,14 @@ export class Suspects {
     this.#taken.add(seq);
   }
 
-  /** Reports whether a suspect is to wait for its turn; one that waits already is delivered again in vain. */
+  /** True when a suspect is to be queued; false when it is queued already. */
   queues({ seq }: Delivered): boolean {
     if (this.#waiting.has(seq)) return false;
     this.#waiting.add(seq);
     return true;
   }
 
-  /** Gives a suspect out to be handled alone; undefined when it is put aside, or comes again later. */
+  /** Notes that a suspect is held, to handle it alone; undefined when it became a dead letter, or is redelivered later. */
   async hold(message: Delivered): Promise<Delivered | undefined> {
     const { held, ackWaitMs } = this.parts;
     const letter = this.#letterOf(message);
@@ -77,7 +77,7 @@ export class Suspects {
         this.#inHand.set(message.seq, this.#renewing(letter));
         return this.#released(message);
       }
-      // Its holder may be slow.
+      // The holder may just be slow.
       const leftMs = since + 2 * ackWaitMs - Date.now();
       if (leftMs > 0) message.nak(leftMs);
       else await this.#putAside(message, letter);
@@ -88,7 +88,7 @@ export class Suspects {
     return undefined;
   }
 
-  /** Nothing is in hand any more: this process ends in order. */
+  /** Settles all notes: this process ends in order. */
   async close(): Promise<void> {
     await Promise.all([...this.#inHand.keys()].map((seq) => this.#release(seq)));
   }
@@ -97,7 +97,7 @@ export class Suspects {
     const parts = message.headers?.has(BUNDLE_HEADER) === true ? (decodeBundle(message.data, MOST_PARTS_TAKEN) ?? []) : [];
     if (parts.length <= 1) await this.parts.deadLetters.bury(letter, "crashed", REASON);
     else {
-      // One of them is to blame: each goes its own way from here.
+      // One of the bundle is to blame: publish each alone.
       for (const data of parts) await this.parts.publish({ subject: message.subject, data });
       await this.parts.held.settle(letter);
       this.parts.logger.warn(

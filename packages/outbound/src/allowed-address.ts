@@ -1,19 +1,19 @@
 import { BlockList, isIP } from "node:net";
 import { isPublicAddress } from "./public-address.js";
 
-/** Whether connecting to an address is allowed. */
+/** True when connecting to the address is allowed. */
 export type AllowAddress = (address: string) => boolean;
 
 const SUBNET = /^([0-9a-fA-F:.]+)\/([0-9]{1,3})$/;
 
-/** Whether a text is a network as `10.1.0.0/16` or `fd00::/8`. */
+/** True for a network such as `10.1.0.0/16` or `fd00::/8`. */
 export function isSubnet(text: string): boolean {
   const [, network = "", bits = ""] = SUBNET.exec(text) ?? [];
   const family = isIP(network);
   return family !== 0 && Number(bits) <= (family === 6 ? 128 : 32);
 }
 
-/** Public addresses, and those of the networks named. */
+/** Allows public addresses, and those of the named networks. */
 export function allowPublicAnd(subnets: readonly string[]): AllowAddress {
   const also = new BlockList();
   for (const subnet of subnets) {

@@ -1,10 +1,10 @@
-/** What was to be sent has not been taken, and may be later. */
+/** The receiver did not accept the message; a retry may succeed. */
 export class SendLater extends Error {
   override readonly name = "SendLater";
 
   constructor(
     message: string,
-    /** How long the receiver asks to be left alone, milliseconds. */
+    /** Delay that the receiver asks for, ms. */
     readonly retryAfterMs?: number,
     options?: ErrorOptions,
   ) {
@@ -12,7 +12,7 @@ export class SendLater extends Error {
   }
 }
 
-/** What was to be sent will never be taken. */
+/** The receiver will never accept the message. */
 export class SendRefused extends Error {
   override readonly name = "SendRefused";
 }

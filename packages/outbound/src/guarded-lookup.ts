@@ -12,8 +12,8 @@ export type ResolveAll = (
 ) => void;
 
 /**
- * A resolver for sockets: they connect to the very addresses that were checked, so that a name which resolves to something else a
- * moment later is of no use. A name with any address that is not allowed is refused.
+ * A resolver for sockets: they connect to the very addresses that were checked, so that a name which resolves
+ * differently a moment later has no effect. A name with any forbidden address is refused.
  */
 export function guardedLookup(allow: AllowAddress, resolve: ResolveAll = systemLookup): LookupFunction {
   return (hostname, options, callback) => {

@@ -3,7 +3,7 @@ export { post, type Post, type PostOptions } from "./post.js";
 export { isMailAddress, type Mail, sendMail, type SmtpOptions } from "./mail.js";
 export { SendLater, SendRefused } from "./failure.js";
 
-// Addresses that may be connected to
+// Allowed addresses
 export { type AllowAddress, allowPublicAnd, isSubnet } from "./allowed-address.js";
 export { isPublicAddress } from "./public-address.js";
 export type { ResolveAll } from "./guarded-lookup.js";

@@ -4,18 +4,18 @@ import { SendLater, SendRefused } from "./failure.js";
 export interface SmtpOptions {
   readonly host: string;
   readonly port: number;
-  /** `implicit`: TLS from the first byte; `starttls`: it is asked for and needed; `opportunistic`: it is used where it is offered. */
+  /** `implicit`: TLS from the first byte; `starttls`: STARTTLS is required; `opportunistic`: STARTTLS where the server offers it. */
   readonly tls: "implicit" | "starttls" | "opportunistic" | "none";
   readonly verifyCertificate: boolean;
   readonly user?: string | undefined;
-  /** Asked for each mail, so that it may be exchanged. */
+  /** Called for each mail, so that the password can be rotated. */
   readonly password?: (() => Promise<string>) | undefined;
-  /** For each step of the conversation, milliseconds. */
+  /** Timeout of each SMTP command, ms. */
   readonly timeoutMs: number;
 }
 
 export interface Mail {
-  /** `id@host`, the same however often it is sent. */
+  /** `id@host`, the same for every attempt. */
   readonly messageId: string;
   readonly from: string;
   readonly to: string;
@@ -25,7 +25,7 @@ export interface Mail {
 
 const ADDRESS = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/;
 
-/** Whether a text is one mail address, and no list of them or header. */
+/** True for exactly one mail address, not a list or a header. */
 export function isMailAddress(text: string): boolean {
   return text.length <= 254 && ADDRESS.test(text);
 }
@@ -33,7 +33,7 @@ export function isMailAddress(text: string): boolean {
 /**
  * Hands a mail to the server.
  *
- * @throws SendRefused when it will never take it, as for a recipient that it does not know; SendLater otherwise.
+ * @throws SendRefused when the server will never accept it, as for an unknown recipient; SendLater otherwise.
  */
 export async function sendMail({ messageId, from, to, subject, html }: Mail, options: SmtpOptions): Promise<void> {
   if (!isMailAddress(to)) throw new SendRefused("the recipient is not a mail address");
@@ -49,7 +49,7 @@ export async function sendMail({ messageId, from, to, subject, html }: Mail, opt
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
     ...(user !== undefined && { auth: { user, pass: (await options.password?.()) ?? "" } }),
-    // Nothing in a mail is to be fetched from anywhere.
+    // A mail must not cause fetches of files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -64,7 +64,7 @@ export async function sendMail({ messageId, from, to, subject, html }: Mail, opt
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
-/** Only what the server says of this mail is final; a wrong password, say, is the operator's to mend. */
+/** Only the server's answer about this mail is permanent; the operator can mend a wrong password, for example. */
 function failureOf(cause: unknown, host: string): Error {
   const { code, responseCode, message } = cause as { code?: string; responseCode?: number; message?: string };
   const text = `mail server ${host}: ${message ?? String(cause)}`;

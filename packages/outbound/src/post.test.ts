@@ -47,18 +47,18 @@ test("redirects: not followed unless allowed, and then guarded anew at each step
   expect(receiver.posts).toHaveLength(1);
   expect(await posted(to(`${receiver.url}/x`), { ...local, redirects: 1 })).toBe("taken");
   expect(receiver.posts.at(-1)).toMatchObject({ path: "/x", body: "{}" });
-  // To an address that is not allowed, or another scheme.
+  // Redirects to a forbidden address, or another scheme.
   for (const target of ["http://10.0.0.1/", "http://[::1]/", "file:///etc/passwd", "gopher://x/"]) {
     expect(await posted(to(target), { ...local, redirects: 3 })).toBeInstanceOf(SendRefused);
   }
-  // In a circle, and one that would turn it into another request.
+  // Redirects in a circle, and one that would change the method.
   expect(await posted(`${receiver.url}/308/${receiver.url}/308/${receiver.url}/308/x`, { ...local, redirects: 1 })).toBeInstanceOf(
     SendLater,
   );
   expect(await posted(`${receiver.url}/302/${receiver.url}/x`, { ...local, redirects: 3 })).toBeInstanceOf(SendLater);
 });
 
-/** Of a name server that says what it is told to, in turn. */
+/** A resolver that gives these answers in turn. */
 function resolver(...answers: string[][]): ResolveAll {
   return (_hostname, _options, done) => {
     const addresses = answers.length > 1 ? (answers.shift() ?? []) : (answers[0] ?? []);
@@ -97,7 +97,7 @@ test("a name is judged by what it resolves to: all of it, at the moment of conne
     // The path of an address may be a secret.
     expect(String(error)).not.toContain("secret");
   }
-  // The resolver is asked once: what it would say later is of no consequence.
+  // The resolver is called once: later answers have no effect.
   expect(await posted(url, { ...local, resolve: resolver(["127.0.0.1"], ["10.0.0.1"]) })).toBe("taken");
   expect(receiver.posts).toHaveLength(1);
 });

@@ -7,11 +7,11 @@ import { guardedLookup, refusedAddress, type ResolveAll } from "./guarded-lookup
 
 export interface PostOptions {
   readonly allow: AllowAddress;
-  /** `http:` is plain text on the way. */
+  /** Allow `http:`, without encryption. */
   readonly allowHttp: boolean;
-  /** How many redirects are followed; 0 for none. Only 307 and 308 are: the others would turn the request into another one. */
+  /** Maximum number of redirects; 0 for none. Only 307 and 308 are followed: the others would change the request. */
   readonly redirects: number;
-  /** From the beginning to the answer's head, milliseconds. */
+  /** Timeout until the answer's headers, ms. */
   readonly timeoutMs: number;
   readonly resolve?: ResolveAll;
 }
@@ -22,16 +22,16 @@ export interface Post {
   readonly body: string;
 }
 
-// Agents of their own: the global ones may be told by the environment to use a proxy, which would then choose the address.
+// Separate agents: the environment may configure the global ones for a proxy, which would then choose the address.
 const agents = { "http:": new HttpAgent({ keepAlive: false }), "https:": new HttpsAgent({ keepAlive: false }) } as const;
-/** Of an answer that is not a success so much is shown. */
+/** Number of bytes shown of an error answer. */
 const SHOWN_BYTES = 200;
 
 /**
- * Posts to an address that a user has named. Ends when the receiver has taken it (2xx).
+ * Posts to an address that a user has named; resolves when the receiver has accepted it (2xx).
  *
- * @throws SendRefused where it must not or never will be taken: an address that is not allowed, 410 Gone.
- * @throws SendLater with the answer's status and its beginning, or why there was none.
+ * @throws SendRefused for a forbidden address and for 410 Gone.
+ * @throws SendLater with the answer's status and its beginning, or the reason why there was none.
  */
 export async function post({ url, headers, body }: Post, options: PostOptions): Promise<void> {
   let target = url;
@@ -56,7 +56,7 @@ interface Answer {
 
 /** @throws SendRefused */
 function checkUrl(text: string, { allow, allowHttp }: PostOptions): URL {
-  // The address itself may be a secret: it is never repeated.
+  // The address itself may be a secret: errors omit it.
   if (!URL.canParse(text)) throw new SendRefused("the address is not a URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && allowHttp)) {
@@ -64,7 +64,7 @@ function checkUrl(text: string, { allow, allowHttp }: PostOptions): URL {
   }
   if (url.username !== "" || url.password !== "") throw new SendRefused("the address holds a user or a password");
   const host = hostOf(url);
-  // Sockets ask no resolver for these.
+  // Sockets call no resolver for IP addresses.
   if (isIP(host) !== 0 && !allow(host)) throw refusedAddress(host, host);
   return url;
 }
@@ -106,7 +106,7 @@ async function send(url: URL, { headers, body }: Omit<Post, "url">, options: Pos
   });
 }
 
-/** What is beyond the beginning is not waited for. */
+/** Stops reading after the beginning. */
 async function readBeginning(response: IncomingMessage): Promise<string> {
   let text = "";
   try {
@@ -115,7 +115,7 @@ async function readBeginning(response: IncomingMessage): Promise<string> {
       if (text.length >= SHOWN_BYTES) break;
     }
   } catch {
-    // The status has been told all the same.
+    // The status is reported all the same.
   }
   return text.slice(0, SHOWN_BYTES).replaceAll(/\s+/g, " ").trim();
 }
@@ -127,13 +127,13 @@ function failureOf(url: URL, { status, location, retryAfter, beginning }: Answer
   return status === 410 ? new SendRefused(text) : new SendLater(text, retryAfterMs(retryAfter));
 }
 
-/** Of the two forms of `Retry-After` the one in seconds. */
+/** Reads a `Retry-After` in seconds; the form with a date is ignored. */
 function retryAfterMs(value: string | undefined): number | undefined {
   return value !== undefined && /^[0-9]{1,6}$/.test(value) ? Number(value) * 1000 : undefined;
 }
 
 function reasonOf(cause: unknown): string {
-  // Where several addresses were tried each has its own reason.
+  // Each attempted address has its own reason.
   if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join("; ");
   return cause instanceof Error ? cause.message : String(cause);
 }

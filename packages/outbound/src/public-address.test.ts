@@ -16,7 +16,7 @@ test.each([
 });
 
 test.each([
-  // This host, and nobody.
+  // This host, and the unspecified address.
   ["0.0.0.0"],
   ["127.0.0.1"],
   ["127.255.255.254"],
@@ -42,7 +42,7 @@ test.each([
   ["168.63.129.16"],
   ["192.0.0.192"],
   ["fd00:ec2::254"],
-  // IPv4 in the clothes of IPv6.
+  // IPv4 addresses embedded in IPv6.
   ["::ffff:127.0.0.1"],
   ["::ffff:a9fe:a9fe"],
   ["::ffff:8.8.8.8"],
@@ -51,7 +51,7 @@ test.each([
   ["64:ff9b:1::a00:1"],
   ["2002:7f00:1::1"],
   ["2001:0:4136:e378:8000:63bf:3fff:fdd2"],
-  // For documents, benchmarks, groups and later.
+  // Documentation, benchmarks, multicast and reserved.
   ["192.0.2.1"],
   ["198.51.100.1"],
   ["203.0.113.1"],

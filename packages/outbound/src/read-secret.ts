@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 
-/** Where a secret is: in a file that holds nothing else, or in a variable of the environment. */
+/** Source of a secret: a file that holds nothing else, or an environment variable. */
 export const secretSourceSchema = z
   .strictObject({ file: z.string().min(1).optional(), env: z.string().min(1).optional() })
   .refine(({ file, env }) => (file === undefined) !== (env === undefined), { message: "one of file and env must be given" });
 
 export type SecretSource = z.infer<typeof secretSourceSchema>;
 
-/** Reads a secret, anew each time, so that it may be exchanged. @throws Error that names the file or the variable. */
+/** Reads a secret, each time anew, so that it can be rotated. @throws Error that names the file or the variable. */
 export async function readSecret({ file, env }: SecretSource, environment: Readonly<Record<string, string | undefined>>): Promise<string> {
   const text = file !== undefined ? await readFile(file, "utf8") : (environment[env ?? ""] ?? "");
   const secret = text.trim();

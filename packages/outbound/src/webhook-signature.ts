@@ -1,17 +1,17 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-// Standard Webhooks (https://www.standardwebhooks.com): what is signed is `id.timestamp.body`, with HMAC-SHA256.
+// Standard Webhooks (https://www.standardwebhooks.com): signs `id.timestamp.body` with HMAC-SHA256.
 
 export const WEBHOOK_HEADERS = { id: "webhook-id", timestamp: "webhook-timestamp", signature: "webhook-signature" } as const;
 const PREFIX = "whsec_";
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** A webhook's secret: `whsec_` and its bytes in base64. */
+/** Formats a webhook's secret: `whsec_` and its bytes in base64. */
 export function secretText(bytes: Uint8Array): string {
   return PREFIX + Buffer.from(bytes).toString("base64");
 }
 
-/** The bytes of a secret; one without the prefix is taken as it is. */
+/** Decodes a secret; one without the prefix is used as text. */
 export function secretBytes(secret: string): Uint8Array {
   if (!secret.startsWith(PREFIX)) return Buffer.from(secret);
   const encoded = secret.slice(PREFIX.length);
@@ -20,7 +20,7 @@ export function secretBytes(secret: string): Uint8Array {
 }
 
 export interface SignedMessage {
-  /** Without a dot: dots part the fields of what is signed, and a dot in the id would let them be cut in another place. */
+  /** Without a dot: dots separate the signed fields, and a dot in the id would make the split ambiguous. */
   readonly id: string;
   /** Seconds since 1970. */
   readonly timestamp: number;
@@ -32,7 +32,7 @@ function signatureOf({ id, timestamp, body }: SignedMessage, secret: Uint8Array)
 }
 
 /**
- * The headers that sign a message with each of the secrets: while one takes the place of another, both are in use.
+ * Headers that sign a message with each of the secrets: during a rotation two are in use.
  *
  * @throws Error when the id holds a dot.
  */
@@ -45,7 +45,7 @@ export function signatureHeaders(message: SignedMessage, secrets: readonly Uint8
   };
 }
 
-/** Whether one of the signatures in the header is by one of the secrets. A message whose id holds a dot is not signed by any. */
+/** True when one of the signatures in the header is by one of the secrets. A message whose id holds a dot has no valid signature. */
 export function isSignedBy(message: SignedMessage, header: string, secrets: readonly Uint8Array[]): boolean {
   if (message.id.includes(".")) return false;
   const given = header

@@ -1,22 +1,22 @@
-// Arrays in the form that PostgreSQL has for them on the wire. node-postgres writes an array as text, for which it makes several strings of
-// each element and writes bytes as hexadecimal digits; a Buffer it sends as it is, in binary form. The statement must cast the parameter to
-// the array type ($1::text[]): the server takes no other one. An absent element is NULL.
+// Arrays in PostgreSQL's binary wire format. node-postgres writes arrays as text, with several strings per element and
+// bytes as hexadecimal digits; it sends a Buffer as it is, in binary. The statement must cast the parameter to the
+// array type ($1::text[]): the server accepts no other. An absent element is NULL.
 
 /** An element that may be absent. */
 type Maybe<T> = T | null | undefined;
 
-/** Numbers of the types in pg_type, which the array names. */
+/** OIDs in pg_type, which the array names. */
 const OID = { boolean: 16, bytea: 17, bigint: 20, integer: 23, text: 25 } as const;
-/** Number of dimensions, whether there are NULLs, type of the elements, size of the one dimension, its first index. */
+/** Number of dimensions, flag for NULLs, element type, size of the one dimension, its first index. */
 const HEADER_BYTES = 20;
-/** Before each element; of NULL nothing else. */
+/** Length before each element; NULL has nothing else. */
 const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
-/** Shorter texts of ASCII alone are written here: calling the runtime for them takes longer. */
+/** ASCII texts up to this length are written here: calling the runtime takes longer for them. */
 const SHORT = 16;
 const LAST_ASCII = 0x7f;
 
-/** A number that its column cannot hold, refused before it is sent, with the code that the server has for it. */
+/** A number out of its column's range, rejected before it is sent, with the server's code. */
 class OutOfRange extends RangeError {
   override readonly name = "OutOfRange";
   /** SQLSTATE. */
@@ -56,7 +56,7 @@ export function byteaArray(values: readonly Maybe<Uint8Array>[]): Buffer {
 /**
  * A `bigint[]`.
  *
- * @throws RangeError, with the `code` 22003, of what is no integer of 64 bits or, as a number, not exact.
+ * @throws RangeError with the `code` 22003 for a value that is no 64-bit integer, or an inexact number.
  */
 export function bigintArray(values: readonly Maybe<bigint | number>[]): Buffer {
   return fixedArray(BIGINT, values);
@@ -65,7 +65,7 @@ export function bigintArray(values: readonly Maybe<bigint | number>[]): Buffer {
 /**
  * An `integer[]`.
  *
- * @throws RangeError, with the `code` 22003, of what is no integer of 32 bits.
+ * @throws RangeError with the `code` 22003 for a value that is no 32-bit integer.
  */
 export function integerArray(values: readonly Maybe<number>[]): Buffer {
   return fixedArray(INTEGER, values);
@@ -76,7 +76,7 @@ export function booleanArray(values: readonly Maybe<boolean>[]): Buffer {
   return fixedArray(BOOLEAN, values);
 }
 
-/** A type whose values are all of one length. */
+/** A type with values of one length. */
 interface Fixed<T> {
   readonly oid: number;
   readonly bytes: number;
@@ -119,12 +119,12 @@ function fixedArray<T>({ oid, bytes, write }: Fixed<T>, values: readonly Maybe<T
   return array;
 }
 
-/** An array with its header, and room for the elements, which are so many bytes together. */
+/** Allocates an array with its header and `bytes` bytes for all elements. */
 function begin(oid: number, values: readonly unknown[], bytes: number): { readonly array: Buffer; readonly view: DataView } {
   const array = Buffer.allocUnsafe(HEADER_BYTES + values.length * LENGTH_BYTES + bytes);
   const view = new DataView(array.buffer, array.byteOffset, array.length);
   view.setInt32(0, 1);
-  // The server looks at the elements themselves and takes this for a hint.
+  // The server examines the elements itself and takes this flag as a hint.
   view.setInt32(4, 1);
   view.setInt32(8, oid);
   view.setInt32(12, values.length);
@@ -142,7 +142,7 @@ function textBytes(text: string): number {
   return text.length;
 }
 
-/** Gives the number of its bytes. */
+/** Returns the number of bytes written. */
 function writeText(array: Buffer, text: string, at: number): number {
   if (text.length > SHORT) return array.write(text, at);
   for (let index = 0; index < text.length; index++) {

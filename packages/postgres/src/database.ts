@@ -16,19 +16,22 @@ export interface Result<T> {
   readonly count: number;
 }
 
-/** Something that runs statements: the pool, or one transaction. */
+/** Runs statements: the pool, or one transaction. */
 export interface Queryable {
   query<T = Record<string, unknown>>(query: Query): Promise<Result<T>>;
 }
 
 export interface Database extends Queryable {
   /**
-   * Runs `work` in one transaction: committed when it resolves, rolled back when it
-   * rejects. When the connection is lost during COMMIT the outcome is unknown and
-   * the error says so (`CommitUnknown`); callers repeat with the same keys.
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. When the connection is
+   * lost during COMMIT the outcome is unknown and the error says so (`CommitUnknown`); callers repeat with the same
+   * keys.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
-  /** Calls `onNotify` for NOTIFY on the channel, over reconnects; also once after each (re)connect, since notifications may have been missed. */
+  /**
+   * Calls `onNotify` for NOTIFY on the channel, across reconnects; also once after each (re)connect, since
+   * notifications may have been missed.
+   */
   listen(channel: string, onNotify: (payload: string) => void): Promise<{ close(): Promise<void> }>;
   migrate(options: MigrateOptions): Promise<void>;
   close(): Promise<void>;
@@ -38,22 +41,22 @@ export interface PoolOptions {
   readonly url: string;
   readonly logger: Logger;
   readonly maxConnections?: number;
-  /** Longest time of one statement, ms. Default 30 s. */
+  /** Timeout of one statement, ms. Default 30 s. */
   readonly statementTimeoutMs?: number;
   readonly applicationName?: string;
 }
 
-/** A connection that nobody has used for so long goes, and with it what its server process has come to hold, some MiB after large work. */
+/** Idle time after which a connection is closed, ms: its server process may hold some MiB after a large load. */
 const IDLE_MS = 10_000;
-/** Those that are never idle for so long, for something asks twice a second, are replaced by new ones after this time. */
+/** Age at which a connection is replaced, s: frequent polls, twice a second, keep some from ever being idle that long. */
 const LIFETIME_S = 30;
 
-/** The commit was sent and its answer lost: the transaction may or may not be there. */
+/** The connection broke after COMMIT was sent: the transaction may or may not be committed. */
 export class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
 }
 
-// int8 as bigint: ids and nanosecond durations outgrow doubles.
+// Parses int8 as bigint: ids and nanosecond durations exceed doubles.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => BigInt(text));
 
 export function createPool(options: PoolOptions): Database {

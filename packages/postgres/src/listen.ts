@@ -8,7 +8,7 @@ interface ListenerOptions {
   readonly logger: Logger;
 }
 
-/** One connection that listens on a channel and comes back after it is lost. */
+/** A connection that listens on a channel and reconnects after a loss. */
 export class Listener {
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;

@@ -11,7 +11,7 @@ export interface MigrateOptions {
   readonly logger: Logger;
 }
 
-/** A folder of migrations that cannot be applied to this database. */
+/** The folder's migrations cannot be applied to this database. */
 export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
@@ -30,19 +30,17 @@ interface Applied {
   readonly contract_after: string | null;
 }
 
-/** Chosen once for this project: whoever migrates the same database waits on it. */
+/** Advisory lock of this project: concurrent migrations of one database wait for it. */
 const LOCK = 7_031_990_416;
 
 /**
- * Applies the migrations that the database does not have yet, in order, each in a
- * transaction of its own with the row that records it. Replicas that start together
- * wait for each other. A file that was changed after it was applied is refused, for
- * two databases with the same migrations must have the same schema. What newer builds
- * applied stays: their migrations only add, but for contract steps, which a build must
- * be new enough for.
+ * Applies the missing migrations in order, each in a transaction of its own with the row that records it. Replicas that
+ * start together wait for each other. A file changed after it was applied is refused: two databases with the same
+ * migrations must have the same schema. Migrations of newer builds stay: they only add, except for contract steps, for
+ * which a build must be new enough.
  *
- * @throws MigrationError when a file is misnamed, changed or older than the newest applied one, or when this build is too old
- * for the database.
+ * @throws MigrationError when a file is misnamed, changed or older than the newest applied one, or when this build is
+ * too old for the database.
  */
 export async function migrate(url: string, { directory, logger }: MigrateOptions): Promise<void> {
   const files = readMigrations(directory);
@@ -84,7 +82,7 @@ function readMigrations(directory: string): Migration[] {
   });
 }
 
-/** A build that does not know what a contract step counts on would use what is gone. */
+/** Refuses a build that is older than a contract step allows: it would use what the step removed. */
 function refuseTooOld(files: readonly Migration[], applied: readonly Applied[]): void {
   const newest = files.at(-1)?.name ?? "";
   const step = applied.find(({ contract_after: after }) => after !== null && newest.slice(0, 4) < after);

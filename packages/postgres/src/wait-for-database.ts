@@ -3,10 +3,10 @@ import type { Logger } from "@flyte-ts/telemetry";
 import type { Queryable } from "./database.js";
 import { isUnavailable } from "./errors.js";
 
-/** Between attempts; the first follow quickly, for services and database often start together. */
+/** Delays between attempts, ms; the first is short, since services and database often start together. */
 const RETRY_MS = { first: 50, most: 500 };
 
-/** Runs what needs the database, again while the database cannot be reached: services start in any order. */
+/** Runs the work, and retries while the database cannot be reached: services start in any order. */
 export async function whenDatabaseIsThere(work: () => Promise<void>, logger: Logger): Promise<void> {
   for (let pause = RETRY_MS.first; ; pause = Math.min(pause * 2, RETRY_MS.most)) {
     try {
@@ -19,7 +19,7 @@ export async function whenDatabaseIsThere(work: () => Promise<void>, logger: Log
   }
 }
 
-/** Why the database cannot be used now. */
+/** Reason why the database cannot be used now; undefined when it can. */
 export async function databaseProblem(db: Queryable): Promise<string | undefined> {
   try {
     await db.query({ text: "SELECT 1" });

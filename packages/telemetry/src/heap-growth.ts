@@ -3,32 +3,34 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 
 const MIB = 1024 * 1024;
 
-/** By so much of what a full collection leaves the heap may grow until the next, %, at least and at most. */
+/** Minimum and maximum growth of the heap between two full collections, % of the size after the first. */
 const LEAST_PERCENT = 60;
 const MOST_PERCENT = 120;
 /**
- * So much garbage a heap may hold in any case: that of a busy service which holds little would else be collected each second. The
- * heap is measured full, and of what is in it then a part is garbage already.
+ * Garbage that any heap may hold: otherwise a busy service with little live data would collect every second. The
+ * measured size includes some garbage already.
  */
 const ROOM_BYTES = 120 * MIB;
-/** The heap of a service that does nothing, which stays small. */
+/** Heap size of an idle service, which stays small. */
 const IDLE_BYTES = 32 * MIB;
 
-/** By how much of what it then holds a heap of this size may grow once it has been collected as a whole, %. */
+/** Allowed growth after a full collection of a heap of this size, %. */
 export function heapGrowthPercent(usedBytes: number): number {
   if (usedBytes < IDLE_BYTES) return LEAST_PERCENT;
   return Math.round(Math.min(MOST_PERCENT, Math.max(LEAST_PERCENT, (100 * ROOM_BYTES) / usedBytes)));
 }
 
 /**
- * Sets how far V8's heap may grow between two full collections by how large it is. By itself V8 lets a heap grow to a multiple,
- * which many services of one machine cannot afford; with a part that is small enough for large heaps small ones are collected all the time.
+ * Sets V8's allowed heap growth between two full collections according to the heap's size. By default V8 lets a heap
+ * grow to a multiple, which is too much for many services on one machine; a percentage small enough for large heaps
+ * would collect small ones all the time.
  *
- * V8 asks for the part at the end of a full collection. The heap is measured after each small one, that is before: by what it had
- * left the last time a heap that fills fast, like that of 100,000 nodes, would go far beyond its room.
+ * V8 reads the percentage at the end of a full collection. The heap is measured after each small collection, that is
+ * before: the size left by the previous full collection would let a fast-growing heap, like that of 100,000 nodes, far
+ * exceed its bound.
  *
- * @param set in place of V8's flag, for tests.
- * @returns ends it.
+ * @param set replaces V8's flag in tests.
+ * @returns a function that stops it.
  */
 export function setHeapGrowth(set: (percent: number) => void = setFlag): () => void {
   let last: number | undefined;

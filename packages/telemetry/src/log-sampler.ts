@@ -1,19 +1,19 @@
 export interface LogSamplerOptions {
-  /** Lines about one thing are this far apart at least, ms. */
+  /** Minimum interval between two lines of one key, ms. */
   readonly intervalMs: number;
   readonly now: () => number;
 }
 
-/** Things that are remembered at once. */
+/** Maximum number of remembered keys. */
 const REMEMBERED = 1_000;
 
-/** Keeps what happens very often from filling the log: of lines about one thing one in an interval is written. */
+/** Rate-limits log lines: at most one line per key and interval. */
 export class LogSampler {
   readonly #last = new Map<string, { at: number; left: number }>();
 
   constructor(private readonly options: LogSamplerOptions) {}
 
-  /** How many lines about this were left out since the last one; undefined when this one is left out too. */
+  /** Number of lines of this key suppressed since the last one; undefined when this one is suppressed too. */
   take(about: string): number | undefined {
     const now = this.options.now();
     const last = this.#last.get(about);

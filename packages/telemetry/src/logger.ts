@@ -3,24 +3,24 @@ import { pino, type Logger } from "pino";
 export type { Logger };
 
 export interface LoggerOptions {
-  /** Service that writes; a field of every line. */
+  /** Name of the service; a field of every line. */
   readonly service: string;
   readonly level?: "trace" | "debug" | "info" | "warn" | "error" | "silent";
-  /** Open file that lines go to; standard output when not given. */
+  /** Open file descriptor for the lines; default: standard output. */
   readonly fd?: number;
 }
 
-/** Characters of lines that wait for room. */
+/** Maximum of buffered characters while the output is blocked. */
 const MOST_WAITING = 256 * 1024;
 
-/** Fields that are never written, at the top or up to two levels below. */
+/** Redacted fields, at the top level and up to two levels below. */
 const SECRETS = ["authorization", "password", "secretAccessKey", "clientSecret", "token"];
 
 /**
- * A structured logger on standard output. Messages are constant text; what varies
- * goes into fields, named as LogFields has them: `log.info({ execution }, "execution ended")`. Writes are
- * synchronous, so nothing is lost when the process ends. A full disk, or a reader that has gone, costs lines and never the process:
- * lines wait in memory, up to a bound, and are written when there is room.
+ * Creates a structured logger. Messages are constant text; variable facts are fields, named as in LogFields:
+ * `log.info({ execution }, "execution ended")`. Writes are synchronous, so nothing is lost when the process ends. A
+ * full disk or a closed pipe costs lines and never the process: lines are buffered in memory, up to a bound, and
+ * written when the output accepts them.
  */
 export function createLogger({ service, level = "info", fd = 1 }: LoggerOptions): Logger {
   const destination = pino.destination({ fd, sync: true, maxLength: MOST_WAITING });

@@ -15,7 +15,7 @@ afterEach(() => {
 test("stacks name the source where there is a map, and the code where there is none", () => {
   for (const name of ["mapped.mjs", "plain.mjs"])
     writeFileSync(join(folder, name), "export const stack = () => {\nreturn new RangeError('no').stack;\n};\n");
-  // The second line is the tenth of the source, whatever the column.
+  // The second line maps to line 10 of the source, for every column.
   const map = { version: 3, sources: ["src/thrower.ts"], names: [], mappings: ";AASA" };
   writeFileSync(join(folder, "mapped.mjs.map"), JSON.stringify(map));
   mapStacks();

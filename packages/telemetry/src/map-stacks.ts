@@ -2,15 +2,16 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { CompactSourceMap, type SourceMapFile } from "./source-map.js";
 
-/** A place in code that was built: address, line, column. */
+/** A position in built code: address, line, column. */
 const PLACE = /(file:\/\/[^\s()]+):(\d+):(\d+)/;
 
-/** How long a map stays in memory, ms. */
+/** Time that a source map stays in memory, ms. */
 const KEPT_MS = 10_000;
 
 /**
- * From now on stacks of errors name places in the sources, where a map lies beside the code. Node's `--enable-source-maps` reads every map
- * when the code is loaded: 100 ms and 30 MiB in the largest service. This reads them for the first stack that somebody looks at.
+ * Makes stack traces name positions in the sources, where a source map lies beside the code. Node's
+ * `--enable-source-maps` reads every map when the code is loaded: 100 ms and 30 MiB in the largest service. This reads
+ * a map when a stack that needs it is first formatted.
  */
 export function mapStacks(): void {
   const maps = new Map<string, CompactSourceMap | undefined>();
@@ -22,7 +23,7 @@ export function mapStacks(): void {
     return map;
   };
   Error.prepareStackTrace = (error, sites) => {
-    // The type does not say that they have a text of their own.
+    // The type omits that call sites have their own toString.
     const frames = (sites as readonly { toString(): string }[]).map(
       (site) => `\n    at ${site.toString().replace(PLACE, (...found: string[]) => inSource(found, mapOf))}`,
     );
@@ -44,7 +45,7 @@ function readMap(url: string): CompactSourceMap | undefined {
   }
 }
 
-/** What an error says of itself may fail too. */
+/** An error's own toString may throw. */
 function headline(error: Error): string {
   try {
     return Error.prototype.toString.call(error);

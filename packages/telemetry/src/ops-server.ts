@@ -8,13 +8,13 @@ export interface OpsServerOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly host?: string;
-  /** Names by which it is asked; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
+  /** Host names that requests may use; see {@link import("@flyte-ts/http-policy").HttpPolicyOptions}. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** How long a client may take to send a request, ms; 15 s when not given. */
+  /** Timeout for receiving a request, ms. Default 15 s. */
   readonly requestMs?: number;
   readonly readiness: Pick<Readiness, "state">;
   readonly metrics: Registry;
-  /** Further paths: what they give is answered as JSON. */
+  /** Further paths, each with a function whose result is sent as JSON. */
   readonly details?: Readonly<Record<string, () => unknown>>;
 }
 
@@ -23,19 +23,19 @@ export interface OpsServer {
   close(): Promise<void>;
 }
 
-/** Longer than load balancers and HTTP clients keep what is idle: who ends a connection first takes no request down with it. */
+/** Exceeds the idle timeout of load balancers and HTTP clients, so that the client closes idle connections first and loses no request. */
 const KEEP_ALIVE_MS = 75_000;
-/** Requests have no body: one that takes longer comes from a client that holds connections open. */
+/** Requests have no body: a slower one comes from a client that holds connections open. */
 const REQUEST_MS = 15_000;
 const CONNECTION_CHECK_MS = 5_000;
 
-/** Serves `/healthz` (the process lives), `/readyz` (it can work; `?verbose`: what of it stands on what) and `/metrics` (Prometheus). */
+/** Serves `/healthz` (liveness), `/readyz` (readiness; `?verbose` lists the dependencies) and `/metrics` (Prometheus). */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const { port, host = "127.0.0.1", allowedHosts, requestMs = REQUEST_MS, readiness, metrics, details = {} } = options;
   const policy = createHttpPolicy({ listensOn: host, allowedHosts });
   const answer = async (target: string): Promise<{ status: number; type: string; body: string }> => {
     const type = "text/plain; charset=utf-8";
-    // Not as a URL: a target such as `//` is none, and anyone may send it.
+    // Not parsed as a URL: a target such as `//` is invalid, and any client may send it.
     const [path = "", query = ""] = target.split("?", 2);
     switch (path) {
       case "/healthz":

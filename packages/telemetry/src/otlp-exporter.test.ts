@@ -9,7 +9,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-/** A receiver of OTLP over HTTP that answers with the given statuses, then with 200. */
+/** An OTLP/HTTP receiver that answers with the given statuses, then with 200. */
 async function receiver(statuses: number[] = []) {
   const bodies: unknown[] = [];
   const server = createServer((request, response) => {

@@ -1,15 +1,15 @@
 import type { Span, SpanSink } from "./span.js";
 
 export interface OtlpOptions {
-  /** Base address of an OTLP/HTTP receiver, as `http://collector:4318`; spans go to `/v1/traces` below it. */
+  /** Base address of an OTLP/HTTP receiver, such as `http://collector:4318`; spans go to `/v1/traces` below it. */
   readonly endpoint: string;
   /** `service.name` of the spans. */
   readonly service: string;
   /** For instance an `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Longest time that a span waits to be sent, ms. Default 2,000. */
+  /** Maximum delay before a span is sent, ms. Default 2,000. */
   readonly intervalMs?: number;
-  /** Spans that may wait; more are left out. Default 10,000. */
+  /** Maximum number of queued spans; further ones are dropped. Default 10,000. */
   readonly maxWaiting?: number;
   readonly onDropped?: (spans: number) => void;
 }
@@ -17,15 +17,12 @@ export interface OtlpOptions {
 const BATCH = 512;
 const TIMEOUT_MS = 10_000;
 const TRIES = 3;
-/** Of the protocol: SPAN_KIND_INTERNAL, SPAN_KIND_SERVER. */
+/** OTLP constants: SPAN_KIND_INTERNAL, SPAN_KIND_SERVER. */
 const KINDS = { internal: 1, server: 2 } as const;
 const STATUS_OK = 1;
 const STATUS_ERROR = 2;
 
-/**
- * Sends spans as OTLP over HTTP in JSON, in batches and in the background. A receiver
- * that is away or slow costs spans, never anything else.
- */
+/** Sends spans as OTLP/HTTP JSON, in batches in the background. An unreachable or slow receiver costs spans, never anything else. */
 export class OtlpExporter implements SpanSink {
   #waiting: Span[] = [];
   #sending: Promise<void> = Promise.resolve();
@@ -74,7 +71,7 @@ export class OtlpExporter implements SpanSink {
         if (response.ok) return true;
         if (response.status < 500 && response.status !== 429) return false;
       } catch {
-        // Away: tried again, and then left out.
+        // Unreachable: retried, then dropped.
       }
     }
     return false;

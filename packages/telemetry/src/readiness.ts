@@ -1,36 +1,39 @@
-/** What a service stands on: why it cannot be used now; undefined when it can. */
+/** Checks one dependency; returns why it cannot be used now, or undefined when it can. */
 export type Check = () => string | undefined | Promise<string | undefined>;
 
 export interface ReadinessOptions {
-  /** By name; asked only while the service serves. */
+  /** By name; called only while the service is serving. */
   readonly checks?: Readonly<Record<string, Check>>;
-  /** Milliseconds of any clock that does not go back. */
+  /** A monotonic clock, ms. */
   readonly now: () => number;
-  /** A dependency counts as away after so long, ms: one that is gone for a moment takes nobody out of a balancer. 5 s when not given. */
+  /**
+   * Grace period before a failing dependency makes the service not ready, ms: a short outage removes no replica from a
+   * load balancer. Default 5 s.
+   */
   readonly graceMs?: number;
-  /** A check that takes longer has failed, ms; 2 s when not given. */
+  /** Timeout of a check, ms. Default 2 s. */
   readonly timeoutMs?: number;
 }
 
 export interface CheckState {
   readonly ok: boolean;
   readonly problem?: string;
-  /** For how long it has been so, ms. */
+  /** Duration of the current state, ms. */
   readonly sinceMs?: number;
 }
 
 export interface ReadinessState {
   readonly ready: boolean;
-  /** Why not. */
+  /** Reason of the failure. */
   readonly reason?: string;
   readonly checks: Readonly<Record<string, CheckState>>;
 }
 
-/** Whether a service can serve: not before it has begun, not when it is told to end, and not without what it stands on. */
+/** Readiness of a service: false before it has started, while it shuts down, and without a dependency. */
 export class Readiness {
   readonly #checks: Readonly<Record<string, Check>>;
   readonly #failing = new Map<string, number>();
-  /** Those that have once been well: what never was is no mere interruption. */
+  /** Checks that have passed at least once; only these get the grace period. */
   readonly #known = new Set<string>();
   #reason: string | undefined = "starting";
 
@@ -38,7 +41,7 @@ export class Readiness {
     this.#checks = options.checks ?? {};
   }
 
-  /** It does not serve yet: what it waits for. */
+  /** Marks the service as not ready; `what` names the step of the start. */
   starting(what: string): void {
     this.#reason = `starting: ${what}`;
   }
@@ -47,7 +50,7 @@ export class Readiness {
     this.#reason = undefined;
   }
 
-  /** From now on it is not ready, whatever else. */
+  /** Marks the service as not ready for good. */
   stopping(): void {
     this.#reason = "stopping";
   }
@@ -73,7 +76,7 @@ export class Readiness {
       checks[name] = { ok: false, problem, sinceMs };
       if (sinceMs >= graceMs || !this.#known.has(name)) reason ??= problem;
     }
-    // It may have been told to end meanwhile.
+    // The shutdown may have begun meanwhile.
     reason = this.#reason ?? reason;
     return { ready: reason === undefined, ...(reason !== undefined && { reason }), checks };
   }

@@ -4,17 +4,17 @@ import { runInNewContext } from "node:vm";
 import { setHeapGrowth } from "./heap-growth.js";
 
 export interface ReturnMemoryOptions {
-  /** How often to look, ms. Default 1 s. */
+  /** Interval of the checks, ms. Default 1 s. */
   readonly everyMs?: number;
-  /** Growth of the resident set since the last collection from which on one is worth its while, bytes. Default 16 MiB. */
+  /** Minimum growth of the resident set since the last collection that justifies another, bytes. Default 16 MiB. */
   readonly growthBytes?: number;
-  /** Looks in a row that must find the process idle. Default 5. */
+  /** Consecutive checks that must find the process idle. Default 5. */
   readonly calmLooks?: number;
-  /** Growth from which on one idle look is enough, bytes: others may need it for what comes next. Default 64 MiB. */
+  /** Growth from which on one idle check is enough, bytes: other processes may need the memory soon. Default 64 MiB. */
   readonly largeGrowthBytes?: number;
-  /** The process counts as idle when its event loop worked for less than this part of the time. Default 0.1. */
+  /** Event loop utilization below which the process counts as idle. Default 0.1. */
   readonly idleBelow?: number;
-  /** In place of the process's own, for tests. */
+  /** Replaces the process's own value in tests. */
   readonly residentBytes?: () => number;
   readonly collect?: () => void;
 }
@@ -22,21 +22,20 @@ export interface ReturnMemoryOptions {
 const MIB = 1024 * 1024;
 
 /**
- * Small buffers share memory of so many bytes instead of Node's 8 KiB: 16 pages with what malloc adds, which stand by themselves where
- * `MALLOC_MMAP_THRESHOLD_` is below it and go back to the machine when none of their buffers is left. Smaller ones stay in malloc's heap
- * and keep free memory between them: 15 to 20 MiB of each service after 100,000 tasks.
+ * Size of the pool of small buffers, bytes, instead of Node's 8 KiB: 16 pages with malloc's header, which are mapped
+ * separately where `MALLOC_MMAP_THRESHOLD_` is lower and return to the system when none of their buffers is left.
+ * Smaller pools stay in malloc's heap and keep free memory between them: 15 to 20 MiB per service after 100,000 tasks.
  */
 const SHARED_BYTES = 64 * 1024 - 64;
 
 /**
- * Gives memory back to the machine after large work. V8 collects when it allocates: a
- * process that has become idle keeps what its busiest minute took. So when the process
- * is idle and has grown, this collects all there is, which also hands the pages back.
- * What was held at that moment may be free a little later, and then nothing grows: so while
- * more is left than ever was after a collection, it collects again, after pauses that double. Small buffers are taken
- * from memory that can go back, and a working process lets its heap grow by what it holds.
+ * Returns memory to the system after a load. V8 collects when it allocates: a process that became idle keeps what its
+ * busiest minute took. When the process is idle and has grown, this runs a full collection, which also returns the
+ * pages. Objects held at that moment may be free a little later without new growth: while more is left than the lowest
+ * value after a collection, it collects again, with doubling delays. It also enlarges the pool of small buffers, and
+ * bounds the heap growth of a busy process.
  *
- * @returns ends it.
+ * @returns a function that stops it.
  */
 export function returnMemory({
   everyMs = 1_000,
@@ -50,9 +49,9 @@ export function returnMemory({
   const endGrowth = setHeapGrowth();
   Buffer.poolSize = SHARED_BYTES;
   let baseline = 0;
-  /** The least that a collection has left. */
+  /** Lowest resident set after a collection. */
   let least = Number.POSITIVE_INFINITY;
-  /** Looks since the last collection, and how many must pass before what it left is collected again. */
+  /** Checks since the last collection, and the number before the next repetition. */
   let looks = 0;
   let pause = calmLooks;
   let calm = 0;
@@ -85,7 +84,7 @@ export function returnMemory({
 
 type Collect = (options: { type: "major"; execution: "sync"; flavor: "last-resort" }) => void;
 
-/** Without a flag at the start of the process: contexts that are made later get the function. */
+/** Needs no flag at the start of the process: contexts created later get the function. */
 function lastResortCollection(): () => void {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as Collect;

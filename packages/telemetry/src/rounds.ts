@@ -1,18 +1,18 @@
 import type { Logger } from "./logger.js";
 import type { Running } from "./running.js";
 
-/** Work that is done again and again. */
+/** Periodic work in batches. */
 export interface Rounds {
   readonly everyMs: number;
-  /** Most that one call takes. */
+  /** Maximum number of items per call. */
   readonly batch: number;
-  /** Takes up to `batch` pieces of work; gives how many it found. */
+  /** Processes up to `batch` items; returns how many it found. */
   readonly work: (batch: number) => Promise<number>;
-  /** For the log, when a call fails. */
+  /** Log message when a call fails. */
   readonly trouble: string;
 }
 
-/** Does work in rounds until it is closed; a round goes on while calls find as much as they may take. */
+/** Runs the work every `everyMs` until it is closed; a round repeats while calls find a full batch. */
 export function startRounds({ everyMs, batch, work, trouble }: Rounds, logger: Logger): Running {
   let stopped = false;
   let stop: () => void = () => undefined;

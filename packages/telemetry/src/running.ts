@@ -1,10 +1,10 @@
-/** What a service does by itself, until it is closed. */
+/** A background activity of a service that runs until it is closed. */
 export interface Running {
-  /** Takes no more work and waits for what is under way. */
+  /** Accepts no more work and waits for work in progress. */
   close(): Promise<void>;
 }
 
-/** Several that begin and end together. */
+/** Combines several into one. */
 export function together(parts: readonly Running[]): Running {
   return { close: async () => void (await Promise.all(parts.map((part) => part.close()))) };
 }

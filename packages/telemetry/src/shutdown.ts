@@ -2,14 +2,11 @@ import type { Logger } from "pino";
 
 export interface ShutdownOptions {
   readonly logger: Logger;
-  /** Longest time for the work to end, ms; after it the process ends with status 1. */
+  /** Maximum duration of `stop`, ms; afterwards the process exits with status 1. */
   readonly deadlineMs?: number;
 }
 
-/**
- * Runs `stop` once on the first SIGTERM or SIGINT and then ends the process; a
- * second signal ends it at once.
- */
+/** Runs `stop` once on the first SIGTERM or SIGINT and then exits; a second signal exits at once. */
 export function onShutdown(stop: () => Promise<void>, { logger, deadlineMs = 20_000 }: ShutdownOptions): void {
   let stopping = false;
   const begin = (signal: NodeJS.Signals) => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { CompactSourceMap } from "./source-map.js";
 
 test("finds what Node's own reader of maps finds", () => {
-  // Two sources, lines without segments, steps back, numbers of several digits, and a segment that belongs to no source.
+  // Two sources, lines without segments, steps back, numbers of several digits, and a segment without a source.
   const file = { version: 3, sources: ["a.ts", "b.ts"], names: ["n"], mappings: "AAAA,IAAIA,gBCgCQ;;A,EDDJC,qBAAuB;AAAA;gBAyBd" };
   const compact = new CompactSourceMap(file);
   const own = new SourceMap(file as never);
@@ -12,7 +12,7 @@ test("finds what Node's own reader of maps finds", () => {
     for (let column = 1; column <= 40; column++) {
       const entry = own.findEntry(line - 1, column - 1);
       const place = compact.find(line, column);
-      // Node's goes on with the last segment of a line before.
+      // Node's result continues with the last segment of a previous line.
       if (!("originalSource" in entry) || entry.originalSource === undefined || entry.generatedLine !== line - 1) continue;
       found++;
       expect(place, `${line}:${column}`).toEqual({

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** One thing that took time, as OpenTelemetry has it. */
+/** A timed operation, as in OpenTelemetry. */
 export interface Span {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -8,20 +8,20 @@ export interface Span {
   readonly spanId: string;
   readonly parentSpanId?: string | undefined;
   readonly name: string;
-  /** ms since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly start: number;
   readonly end: number;
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
-  /** Why it failed; absent when it did not. */
+  /** Reason of the failure, if it failed. */
   readonly failure?: string | undefined;
   /** `server`: it answers a call. Default `internal`. */
   readonly kind?: "internal" | "server";
 }
 
-/** Where spans go. */
+/** Receives spans. */
 export interface SpanSink {
   record(span: Span): void;
-  /** Sends what is left. */
+  /** Sends the queued spans. */
   close(): Promise<void>;
 }
 
@@ -32,14 +32,14 @@ export interface ExecutionId {
 }
 
 /**
- * The one trace of an execution. It follows from the execution's name, as do the ids
- * of its spans, so that services tell of one trace without handing anything around.
+ * Trace id of an execution. It derives from the execution's name, as the span ids do, so that services share a trace
+ * without passing a context.
  */
 export function traceIdOf({ project, domain, name }: ExecutionId): string {
   return hash(`${project}/${domain}/${name}`, 32);
 }
 
-/** Span of a part of an execution: of the workflow itself, `node/{id}`, `attempt/{node}/{number}`. */
+/** Span id of a part of an execution: of the workflow itself, `node/{id}`, `attempt/{node}/{number}`. */
 export function spanIdOf(traceId: string, part: string): string {
   return hash(`${traceId} ${part}`, 16);
 }
@@ -54,6 +54,6 @@ export function randomTraceId(): string {
 
 function hash(text: string, digits: number): string {
   const hex = createHash("sha256").update(text).digest("hex").slice(0, digits);
-  // All zeros mean none.
+  // OpenTelemetry reserves all zeros for an invalid id.
   return /[^0]/.test(hex) ? hex : `1${hex.slice(1)}`;
 }

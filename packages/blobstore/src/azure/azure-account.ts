@@ -3,20 +3,20 @@ import { BlobError } from "../errors.js";
 export interface AzureConfig {
   /** Name of the storage account. Absent: the environment's. */
   readonly account?: string | undefined;
-  /** Key of the account. Absent: the environment's; where that has none either, the identity of the pod or the user (Microsoft Entra). */
+  /** Key of the account. Absent: the environment's, else the identity of the pod or the user (Microsoft Entra). */
   readonly accountKey?: string | undefined;
   /** Address of the account's blob service. Absent: the public cloud's, `https://ACCOUNT.blob.core.windows.net`. */
   readonly endpoint?: string | undefined;
   /** Address in signed URLs, for clients that reach the service by another one. */
   readonly publicEndpoint?: string | undefined;
-  /** Requests at once; more wait. The default is 64. */
+  /** Maximum number of concurrent requests; further ones are queued. Default 64. */
   readonly maxConnections?: number | undefined;
 }
 
-/** A storage account and how it is reached. */
+/** A storage account and its address. */
 export interface AzureAccount {
   readonly name: string;
-  /** Of its blob service, without a slash at the end. */
+  /** Address of its blob service, without a trailing slash. */
   readonly endpoint: string;
   readonly publicEndpoint: string;
   /** Absent: requests carry a token of the identity. */
@@ -26,9 +26,9 @@ export interface AzureAccount {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The account that is meant. The environment's variables are those of Azure's tools and of adlfs, by which flytekit reads and
- * writes: `AZURE_STORAGE_CONNECTION_STRING`, `AZURE_STORAGE_ACCOUNT_NAME` (or `AZURE_STORAGE_ACCOUNT`),
- * `AZURE_STORAGE_ACCOUNT_KEY` (or `AZURE_STORAGE_KEY`). What the configuration says comes first; a key of another account is not used.
+ * Selects the account: from the configuration, else from the variables of Azure's tools and of adlfs, which flytekit
+ * uses: `AZURE_STORAGE_CONNECTION_STRING`, `AZURE_STORAGE_ACCOUNT_NAME` (or `AZURE_STORAGE_ACCOUNT`),
+ * `AZURE_STORAGE_ACCOUNT_KEY` (or `AZURE_STORAGE_KEY`). A key of another account is not used.
  *
  * @throws BlobError when no account is named.
  */
@@ -45,7 +45,7 @@ export function azureAccount(config: AzureConfig, env: Environment, uri: string)
   return { name, endpoint, publicEndpoint: (config.publicEndpoint || endpoint).replace(/\/+$/, ""), ...(key && { key }) };
 }
 
-/** `Name=value;…`; values may have equals signs. */
+/** Parses `Name=value;…`; values may contain equals signs. */
 function parseConnection(text: string): Readonly<Record<string, string | undefined>> {
   const pairs = text.split(";").map((pair) => [pair.slice(0, pair.indexOf("=")).trim(), pair.slice(pair.indexOf("=") + 1).trim()]);
   return Object.fromEntries(pairs.filter(([name]) => name !== ""));

@@ -14,7 +14,7 @@ interface Loaded {
   readonly close: () => void;
 }
 
-/** Block blobs in a storage account of Azure. The SDK is loaded with the first call, for it takes long. */
+/** Block blobs in an Azure storage account. The SDK is loaded on the first call, since loading is slow. */
 export class AzureDriver implements BlobDriver {
   readonly #config: AzureConfig;
   #loading: Promise<Loaded> | undefined;
@@ -105,13 +105,14 @@ export class AzureDriver implements BlobDriver {
     address: BlobAddress,
     { expiresInSeconds, contentMd5, createOnly = false, metadata = {} }: SignPutOptions,
   ): Promise<SignedRequest> {
-    // A signature of Azure covers no headers, so no MD5. Without the right to write (w) it creates a blob and replaces none.
+    // An Azure signature covers no headers, hence no MD5. With create (c) but without write (w) permission the URL
+    // creates a blob and replaces none.
     const permissions = contentMd5 === undefined && !createOnly ? "cw" : "c";
     const kept = Object.entries(metadata).map(([name, value]) => [`x-ms-meta-${name}`, value]);
     return {
       url: await this.#sign(address, { permissions, expiresInSeconds }),
       headers: {
-        // The service takes no upload without it.
+        // Required by the service for uploads.
         "x-ms-blob-type": "BlockBlob",
         ...Object.fromEntries(kept),
         ...(contentMd5 !== undefined && { "Content-MD5": contentMd5 }),
@@ -145,7 +146,7 @@ export class AzureDriver implements BlobDriver {
 
   async #load(address: BlobAddress): Promise<Loaded> {
     const account = azureAccount(this.#config, process.env, address.uri);
-    // Keys and tokens go to no other account, whoever names it.
+    // Sends keys and tokens to no other account than the configured one.
     if (address.host !== undefined && address.host.split(".")[0] !== account.name)
       throw new BlobError(address.uri, `stands in another storage account than ${account.name}, which is configured`);
     this.#loading ??= connect(account, this.#config.maxConnections ?? 64);
@@ -171,7 +172,7 @@ async function connect(account: AzureAccount, maxSockets: number): Promise<Loade
   return { account, service, signer: new AzureSigner(sdk, service, account, Date.now), close: () => agent.destroy() };
 }
 
-/** Files are put in pieces of so many bytes; the service takes 50,000 of one blob. */
+/** Block size of file uploads, bytes; the service allows 50,000 blocks per blob. */
 const BLOCK_BYTES = 16 * 1024 * 1024;
 
 interface Properties {

@@ -1,6 +1,6 @@
 import { guard, isFileError, passingStatus } from "../guard.js";
 
-/** The service's name for what went wrong, as `BlobNotFound`; else the connection's. An answer to HEAD has it among its headers alone. */
+/** The service's error code, such as `BlobNotFound`; else the connection's. An answer to HEAD has it only among its headers. */
 export function codeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   const { code, details } = error as { code?: string; details?: { errorCode?: string } };
@@ -12,7 +12,7 @@ function statusOf(error: unknown): number | undefined {
   return typeof status === "number" ? status : undefined;
 }
 
-/** The answer, or undefined when there is no such blob. A container that is not there is an error. */
+/** Returns the answer, or undefined when the blob does not exist. A missing container is an error. */
 export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -22,7 +22,7 @@ export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Without a status there was no answer, but for files of this machine and for an identity that is not there or may not. */
+/** Errors without a status are transient (no answer), except those of local files and of missing or unauthorized identities. */
 function passes(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== undefined) return passingStatus(status);

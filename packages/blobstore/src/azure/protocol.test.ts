@@ -4,7 +4,7 @@ import { createBlobStore } from "../create.js";
 import { BlobError, BlobUnavailable } from "../errors.js";
 import { type ScriptedServer, scriptedServer } from "../scripted-server.fixture.js";
 
-// What the emulator does not do: have trouble, have folders, give keys to identities without TLS.
+// Tests what the emulator lacks: failures, folders, delegation keys for identities without TLS.
 const bytes = (text: string) => new TextEncoder().encode(text);
 const trouble = (status: number, code: string) => ({ status, headers: { "x-ms-error-code": code } });
 

@@ -1,9 +1,9 @@
 import type * as Sdk from "@azure/storage-blob";
 import type { AzureAccount } from "./azure-account.js";
 
-/** Clocks may differ by so much, ms. */
+/** Tolerated difference between clocks, ms. */
 const SKEW_MS = 5 * 60_000;
-/** A key for signing is used for so long, ms; the service allows a week. */
+/** Lifetime of a delegation key, ms; the service allows a week. */
 const KEY_MS = 24 * 3_600_000;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
@@ -14,7 +14,7 @@ export interface SignInput {
   readonly expiresInSeconds: number;
 }
 
-/** Signs addresses: with the account's key, or with one that the service gives to the identity and that is kept while it is good. */
+/** Signs addresses with the account key, or with a cached user delegation key. */
 export class AzureSigner {
   #delegated: { readonly key: Promise<Sdk.UserDelegationKey>; readonly until: number } | undefined;
 
@@ -25,7 +25,7 @@ export class AzureSigner {
     private readonly now: () => number,
   ) {}
 
-  /** The signature, as the query of a URL. */
+  /** Returns the signature as the query of a URL. */
   async sign({ container, key, permissions, expiresInSeconds }: SignInput): Promise<string> {
     const { BlobSASPermissions, generateBlobSASQueryParameters, SASProtocol, StorageSharedKeyCredential } = this.sdk;
     const expires = this.now() + Math.round(expiresInSeconds) * 1_000;

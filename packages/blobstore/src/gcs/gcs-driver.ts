@@ -7,7 +7,7 @@ import type { GcsConfig } from "./gcs-config.js";
 import { found, guarded, statusOf } from "./gcs-failure.js";
 import { readUpTo } from "./read-up-to.js";
 
-/** Blobs in Google Cloud Storage. The SDK is loaded with the first call, for it takes long. */
+/** Blobs in Google Cloud Storage. The SDK is loaded on the first call, since loading is slow. */
 export class GcsDriver implements BlobDriver {
   readonly #config: GcsConfig;
   #loading: Promise<Sdk.Storage> | undefined;
@@ -34,7 +34,7 @@ export class GcsDriver implements BlobDriver {
       try {
         await file.save(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
           resumable: false,
-          // The service compares what came with this sum; without it the client would, and delete what differs.
+          // The service compares the upload with this sum; otherwise the client would, and delete a blob that differs.
           validation: false,
           metadata: {
             md5Hash: createHash("md5").update(bytes).digest("base64"),
@@ -82,7 +82,7 @@ export class GcsDriver implements BlobDriver {
     do {
       const query = { prefix: key, autoPaginate: false, maxResults: 1_000, fields: FIELDS, ...(pageToken !== undefined && { pageToken }) };
       const [files, next] = await guarded(uri, () => storage.bucket(container).getFiles(query));
-      // With chosen fields the SDK hands out what came, and not the files of its type.
+      // With selected fields the SDK returns plain answers instead of its File objects.
       for (const file of files) {
         const known = file as unknown as Sdk.FileMetadata;
         yield { uri: `${root}${known.name}`, ...entryOf(known) };
@@ -153,10 +153,10 @@ function createStorage({ Storage, IdempotencyStrategy }: typeof Sdk, config: Gcs
   const storage = new Storage({
     ...(endpoint && { apiEndpoint: endpoint, useAuthWithCustomEndpoint: !anonymous }),
     timeout: 60_000,
-    // A blob that is written twice is the same blob.
+    // Writing a blob twice is idempotent.
     retryOptions: { idempotencyStrategy: IdempotencyStrategy.RetryAlways, totalTimeout: 60 },
   });
-  // The transport's option, which the SDK's types leave out.
+  // An option of the transport that the SDK's types omit.
   const pool: object = { pool: { maxSockets: maxConnections } };
   storage.interceptors.push({ request: (options) => Object.assign(options, pool) as typeof options & { uri: string } });
   return storage;

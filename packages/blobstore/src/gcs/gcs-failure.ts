@@ -1,6 +1,6 @@
 import { guard, isFileError, passingStatus } from "../guard.js";
 
-/** The HTTP status of an answer; those of the store, of tokens and of IAM are kept in different places. */
+/** HTTP status of an error; the store, the token service and IAM keep it in different places. */
 export function statusOf(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   const { code, status, response } = error as { code?: unknown; status?: unknown; response?: { status?: unknown } };
@@ -9,7 +9,7 @@ export function statusOf(error: unknown): number | undefined {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "");
 
-/** The answer, or undefined when there is no such blob. A bucket that is not there is an error, told from it by the text alone. */
+/** Returns the answer, or undefined when the blob does not exist. A missing bucket is an error, which only its text distinguishes. */
 export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -19,7 +19,7 @@ export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Without a status there was no answer, but for files of this machine and for credentials that are not there at all. */
+/** Errors without a status are transient (no answer), except those of local files and of missing credentials. */
 function passes(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== undefined) return passingStatus(status);

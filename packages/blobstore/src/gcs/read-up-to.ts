@@ -3,10 +3,10 @@ import { BlobTooLarge } from "../errors.js";
 import { statusOf } from "./gcs-failure.js";
 
 /**
- * Reads a blob of at most so many bytes. One byte more is asked for than may come, so that the answer tells what there is; a
- * stream that is broken off instead would take the SDK's other connections with it.
+ * Reads a blob of at most `maxBytes`. Requests one byte more, so that the answer shows whether the blob is larger;
+ * breaking off a stream would close the SDK's other connections.
  *
- * @throws BlobTooLarge, and what the SDK throws.
+ * @throws BlobTooLarge, and the SDK's errors.
  */
 export async function readUpTo(file: File, { uri, maxBytes }: { readonly uri: string; readonly maxBytes: number }): Promise<Uint8Array> {
   const stream = file.createReadStream({ start: 0, end: maxBytes, decompress: false });
@@ -18,7 +18,7 @@ export async function readUpTo(file: File, { uri, maxBytes }: { readonly uri: st
   try {
     for await (const part of stream as AsyncIterable<Uint8Array>) parts.push(part);
   } catch (error) {
-    // Of no bytes there is no first one.
+    // An empty blob has no first byte.
     if (statusOf(error) === 416) return new Uint8Array();
     throw error;
   }

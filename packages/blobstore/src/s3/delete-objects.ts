@@ -4,10 +4,10 @@ import type { BlobAddress } from "../address.js";
 import { BlobError, BlobUnavailable } from "../errors.js";
 import { guarded } from "./s3-failure.js";
 
-/** Keys that one request may name. */
+/** Maximum number of keys per request. */
 export const MAX_DELETES = 1_000;
 
-/** Whether a key can stand in the request, which is XML 1.0. */
+/** True when a key can be written in the request, which is XML 1.0. */
 export function fitsXml(key: string): boolean {
   return /^[ -\ufffd]*$/.test(key);
 }
@@ -34,7 +34,7 @@ export async function deleteObjects({ sdk, client }: Connection, addresses: read
 
 const PASSING = new Set(["InternalError", "SlowDown", "ServiceUnavailable", "OperationAborted", "RequestTimeout"]);
 
-/** Services that are older than the SDK's CRC checksums insist on this one. */
+/** Services older than the SDK's CRC checksums require this one. */
 function addMd5(command: Sdk.DeleteObjectsCommand): void {
   command.middlewareStack.add(
     (next) => (args) => {

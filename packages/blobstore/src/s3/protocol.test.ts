@@ -5,7 +5,7 @@ import { createBlobStore } from "../create.js";
 import { BlobUnavailable } from "../errors.js";
 import { type ScriptedServer, scriptedServer } from "../scripted-server.fixture.js";
 
-// What services other than those that run here answer.
+// Answers of services other than those that run here.
 let server: ScriptedServer;
 let blobs: BlobStore;
 beforeAll(async () => {

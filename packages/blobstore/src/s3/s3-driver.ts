@@ -12,16 +12,16 @@ import { found, guarded, isNotImplemented, statusOf } from "./s3-failure.js";
 import { uploadFile } from "./s3-upload.js";
 
 export interface S3Config {
-  /** Address of the service; absent means AWS itself. */
+  /** Address of the service; absent: AWS itself. */
   readonly endpoint?: string | undefined;
   /** Address in signed URLs, for clients that reach the service by another one. */
   readonly publicEndpoint?: string | undefined;
-  /** Absent: that of the environment (AWS_REGION), else us-east-1. */
+  /** Absent: AWS_REGION of the environment, else us-east-1. */
   readonly region?: string | undefined;
   /** Absent or empty: the environment's credentials (variables, profile, instance role). */
   readonly accessKeyId?: string | undefined;
   readonly secretAccessKey?: string | undefined;
-  /** Requests at once; more wait. The default is 64. */
+  /** Maximum number of concurrent requests; further ones are queued. Default 64. */
   readonly maxConnections?: number | undefined;
 }
 
@@ -30,11 +30,11 @@ interface Loaded {
   readonly client: Sdk.S3Client;
 }
 
-/** Blobs in S3 or what speaks its protocol. The SDK is loaded with the first call, for it takes long. */
+/** Blobs in S3 or a compatible service. The SDK is loaded on the first call, since loading is slow. */
 export class S3Driver implements BlobDriver {
   readonly #config: S3Config;
   #loading: Promise<Loaded> | undefined;
-  /** False: the service has said that it does not know how. */
+  /** False once the service has answered that it has no batch deletes. */
   #deletesMany = true;
   #signing: Promise<Sdk.S3Client> | undefined;
 
@@ -141,7 +141,7 @@ export class S3Driver implements BlobDriver {
           new sdk.ListObjectsV2Command({
             Bucket: container,
             Prefix: key,
-            // XML cannot hold what keys can.
+            // XML cannot represent all keys.
             EncodingType: "url",
             ...(token === undefined ? {} : { ContinuationToken: token }),
           }),
@@ -198,7 +198,7 @@ export class S3Driver implements BlobDriver {
     return guarded(uri, () =>
       getSignedUrl(client, command, {
         expiresIn: Math.round(expiresInSeconds),
-        // Metadata counts only as headers; by default the signer would move it into the query.
+        // The service stores metadata only from headers; by default the signer would move it into the query.
         unhoistableHeaders: new Set(signedHeaders.map((name) => name.toLowerCase())),
       }),
     );
@@ -229,7 +229,7 @@ function clientConfig(config: S3Config): Sdk.S3ClientConfig {
   const { accessKeyId = "", secretAccessKey = "", endpoint, maxConnections = 64 } = config;
   return {
     region: config.region || process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1",
-    // Checksums that nobody asked for would become part of signed URLs, and few clients send them.
+    // Without this the SDK adds checksums to signed URLs, and few clients send them.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -247,7 +247,7 @@ function unquoted(etag: string | undefined): string {
   return (etag ?? "").replaceAll('"', "");
 }
 
-/** A space is a plus there, as in forms. Services that do not know the encoding send keys as they are. */
+/** Decodes a key, in which a plus is a space, as in forms. Services that do not know the encoding send keys as they are. */
 function decoded(key: string, encoding: string | undefined): string {
   return encoding === "url" ? decodeURIComponent(key.replaceAll("+", "%20")) : key;
 }

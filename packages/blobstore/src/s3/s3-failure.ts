@@ -8,7 +8,7 @@ export function statusOf(error: unknown): number | undefined {
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
-/** The answer, or undefined when there is no such key. A bucket that is not there is an error. */
+/** Returns the answer, or undefined when the key does not exist. A missing bucket is an error. */
 export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -18,11 +18,11 @@ export async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Whether the service does not have such a request at all, as some that speak S3's protocol in part. */
+/** True when the service does not implement the request, as some that support S3's protocol in part. */
 export const isNotImplemented = (error: unknown): boolean =>
   [405, 501].includes(statusOf(error) ?? 0) || nameOf(error) === "NotImplemented";
 
-/** Without a status there was no answer: the connection failed or broke, unless it was a file of this machine that did. */
+/** Errors without a status are transient (the connection failed or broke), except those of local files. */
 export function passes(error: unknown): boolean {
   const status = statusOf(error);
   return (

@@ -6,14 +6,14 @@ interface Loaded {
   readonly client: Sdk.S3Client;
 }
 
-/** Smaller files are put at once. */
+/** Files below this size are put in one request. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** S3 takes so many parts of one object. */
+/** Maximum number of parts of an object in S3. */
 const MOST_PARTS = 10_000;
-/** Parts in memory, and under way, at once. */
+/** Number of parts in memory and in flight. */
 const PARTS_AT_ONCE = 2;
 
-/** Puts a file of any size as one object, in parts where it is large. What was begun and failed is taken back. */
+/** Uploads a file of any size as one object, in parts when it is large. A failed upload is aborted. */
 export async function uploadFile(
   { sdk, client }: Loaded,
   place: { readonly Bucket: string; readonly Key: string },
@@ -37,7 +37,7 @@ export async function uploadFile(
       });
       await client.send(new sdk.CompleteMultipartUploadCommand({ ...place, UploadId, MultipartUpload: { Parts } }));
     } catch (error) {
-      // Parts that belong to nothing cost their owner money for ever. That they cannot be removed now is not what failed.
+      // Abort the upload so that orphaned parts are not billed; ignore errors of the abort.
       await client.send(new sdk.AbortMultipartUploadCommand({ ...place, UploadId })).catch(() => undefined);
       throw error;
     }
@@ -57,7 +57,7 @@ async function uploadParts(
   let next = 0;
   let failed = false;
   const work = async () => {
-    // One for all parts of a worker: what waits to be collected would add up.
+    // One buffer for all parts of a worker: garbage would add up.
     const memory = new Uint8Array(partBytes);
     while (next < count && !failed) {
       const index = next++;
@@ -77,7 +77,7 @@ async function uploadParts(
   return parts;
 }
 
-/** Fills `bytes` from the place `start` of the file on. @throws Error when the file has become shorter meanwhile. */
+/** Fills `bytes` from the file at `start`. @throws Error when the file has become shorter meanwhile. */
 async function readPart(file: FileHandle, bytes: Uint8Array, start: number): Promise<void> {
   for (let done = 0; done < bytes.byteLength; ) {
     const { bytesRead } = await file.read(bytes, done, bytes.byteLength - done, start + done);

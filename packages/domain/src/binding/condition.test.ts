@@ -24,7 +24,7 @@ const int = (value: number): Operand => constant({ case: "integer", value: BigIn
 const evaluate = (expression: BooleanExpression, inputs: Record<string, Literal> = {}) =>
   evaluateCondition(expression, literalMap(Object.entries(inputs)));
 
-/** Which of EQ, NEQ, GT, GTE, LT, LTE hold. */
+/** Lists the operators among EQ, NEQ, GT, GTE, LT, LTE that hold. */
 function holding(left: Primitive, right: Primitive): string {
   const operators = [Op.EQ, Op.NEQ, Op.GT, Op.GTE, Op.LT, Op.LTE];
   return operators

@@ -10,7 +10,7 @@ import { MAX_NESTING } from "../type/nesting.js";
 import { compareText } from "../type/order.js";
 
 export interface ConditionError {
-  /** A fault of the user's specification: the node fails and is not retried. */
+  /** An error of the user's specification: the node fails and is not retried. */
   readonly code: "MalformedBranchUserError";
   readonly message: string;
 }
@@ -18,9 +18,9 @@ export interface ConditionError {
 export type ConditionResult = { readonly value: boolean } | { readonly error: ConditionError };
 
 /**
- * The truth of a branch's condition over the branch node's inputs. Only primitives of one kind compare; booleans compare for equality
- * only. Both sides of `and` and `or` are evaluated, so an error on either side shows. Datetimes and durations compare to the
- * nanosecond; texts by their code points.
+ * Evaluates a branch's condition over the branch node's inputs. Only primitives of one kind compare; booleans compare
+ * for equality only. Both sides of `and` and `or` are evaluated, so an error on either side shows. Datetimes and
+ * durations compare to the nanosecond; texts by their code points.
  */
 export function evaluateCondition(expression: BooleanExpression, inputs: LiteralMap | undefined): ConditionResult {
   try {

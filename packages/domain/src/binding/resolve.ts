@@ -6,7 +6,7 @@ import { collectionLiteral, literalMap, mapLiteral } from "../literal/build.js";
 import { MAX_NESTING } from "../type/nesting.js";
 import { parseVariableName } from "./variable-name.js";
 
-/** The node that stands for a workflow's inputs; a promise that names no node means this one. */
+/** The node that stands for a workflow's inputs; a promise without a node refers to it. */
 const START_NODE = "start-node";
 
 export type BindingErrorCode = "BadSpecificationError" | "OutputsNotFoundError" | AttributeErrorCode;
@@ -18,7 +18,7 @@ export interface BindingError {
 }
 
 /**
- * Exactly one of: the inputs; the nodes whose outputs are not there yet; offloaded literals that must be fetched before an
+ * Exactly one of: the inputs; the nodes whose outputs are missing; offloaded literals that must be fetched before an
  * attribute path can enter them; an error of the specification or of the data.
  */
 export type BoundInputs =
@@ -28,15 +28,15 @@ export type BoundInputs =
   | { readonly error: BindingError };
 
 export interface BindingSources {
-  /** The content of an offloaded literal, by its URI; undefined while it is not fetched. */
+  /** Returns the content of an offloaded literal, by its URI; undefined until it is fetched. */
   readonly offloaded?: (uri: string) => Literal | undefined;
-  /** The name of the output behind an alias of a node, if there is one. */
+  /** Returns the output name behind a node's alias, if there is one. */
   readonly unalias?: (nodeId: string, alias: string) => string | undefined;
 }
 
 /**
- * Binds a node's inputs to the outputs of the nodes that they name. Bound values are parts of the outputs, not copies: do not change
- * them. What is missing is told before what is wrong, since only then is all of the data known.
+ * Binds a node's inputs to the outputs of the nodes that they name. Bound values are parts of the outputs, not copies:
+ * do not change them. Missing data is reported before errors, since only then is all of the data known.
  */
 export function resolveBindings(
   bindings: readonly Binding[],

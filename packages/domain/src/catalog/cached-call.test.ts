@@ -17,7 +17,7 @@ function template(type: JsonValue, input: string, more: { readonly [key: string]
   });
 }
 
-// What Go Flyte 1.16 gave for the same tasks and inputs.
+// Recorded from Go Flyte 1.16 for the same tasks and inputs.
 describe("recorded keys", () => {
   test.each<[string, JsonValue, JsonValue, { version: string; tag: string }]>([
     [

@@ -5,17 +5,17 @@ import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import { hashInputs } from "./literal-hash.js";
 import { objectHash } from "./object-hash.js";
 
-/** Where the outputs of a call are found in the data catalog (Go Flyte 1.16's names). */
+/** Address of a call's outputs in the data catalog (Go Flyte 1.16's names). */
 export interface CachedCall {
   readonly dataset: { readonly project: string; readonly domain: string; readonly name: string; readonly version: string };
   readonly tag: string;
 }
 
 /**
- * The place of a task's call with these inputs. The template is the one in the
- * workflow resource: descriptions and type metadata are gone from its interface.
+ * Returns the catalog address of a task's call with these inputs. The template is the one in the workflow resource:
+ * descriptions and type metadata are gone from its interface.
  *
- * @returns undefined when the task has no cache version, which it must have.
+ * @returns undefined when the task has no cache version, which is required.
  */
 export function cachedCall(template: TaskTemplate, inputs: LiteralMap): CachedCall | undefined {
   const { id, metadata, interface: types } = template;
@@ -39,7 +39,7 @@ function signature(variables: VariableMap | undefined): string {
   return objectHash(json).toString("base64url").slice(0, SIGNATURE_LENGTH);
 }
 
-/** Cuts spaces only, as Go Flyte does; by position, since a pattern for spaces at the end is tried at each space within. */
+/** Cuts spaces only, as Go Flyte does; by position, since a pattern for spaces at the end would be tried at each space within. */
 function trimSpaces(text: string): string {
   let start = 0;
   let end = text.length;

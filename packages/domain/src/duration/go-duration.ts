@@ -14,7 +14,7 @@ const pattern = String.raw`(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)`;
 const whole = new RegExp(`^([+-]?)((?:${pattern})+)$`);
 const parts = new RegExp(pattern, "g");
 
-/** Nanoseconds of a duration written as Go does (`1h30m`, `-1.5s`, `300ms`, `0`); undefined when it is none or outgrows 64 bits. */
+/** Parses a duration as Go writes it (`1h30m`, `-1.5s`, `300ms`, `0`) into nanoseconds; undefined when it is invalid or exceeds 64 bits. */
 export function parseGoDuration(text: string): bigint | undefined {
   if (/^[+-]?0$/.test(text)) return 0n;
   const match = text.length > 200 ? null : whole.exec(text);
@@ -24,7 +24,7 @@ export function parseGoDuration(text: string): bigint | undefined {
   return wholeNanoseconds(match[1] === "-" ? -total : total);
 }
 
-/** A duration as Go writes it: `0s`, `1.5s`, `1h0m3s`, below one second `15ms`, `1.5µs`. */
+/** Formats a duration as Go does: `0s`, `1.5s`, `1h0m3s`, below one second `15ms`, `1.5µs`. */
 export function goDuration(nanoseconds: bigint): string {
   const sign = nanoseconds < 0n ? "-" : "";
   const nanos = nanoseconds < 0n ? -nanoseconds : nanoseconds;
@@ -47,7 +47,7 @@ function decimal(value: bigint, places: number): string {
   return fraction === "" ? String(value / scale) : `${value / scale}.${fraction}`;
 }
 
-/** Nanoseconds of so many seconds; undefined when they outgrow 64 bits. */
+/** Converts seconds to nanoseconds; undefined when they exceed 64 bits. */
 export function nanosecondsOf(seconds: number): bigint | undefined {
   return wholeNanoseconds(seconds * 1e9);
 }

@@ -2,27 +2,30 @@
 export interface GraphUse {
   /** Shown in errors. */
   readonly name: string;
-  /** Nodes of its own. */
+  /** Number of its own nodes. */
   readonly nodes: number;
-  /** Keys of the sub-workflows that its nodes run, one for each node that runs one. */
+  /** Keys of the sub-workflows that its nodes run, one per such node. */
   readonly subWorkflows: readonly string[];
 }
 
 export interface ExpansionLimits {
-  /** Node instances in all; 0 means no limit. */
+  /** Maximum of node instances in total; 0 means no limit. */
   readonly maxInstances: number;
-  /** Graphs that stand in one another, the outermost included; 0 means no limit. */
+  /** Maximum nesting of graphs, the outermost included; 0 means no limit. */
   readonly maxDepth: number;
 }
 
 export interface Expansion {
-  /** Nodes of the graph with those of all its sub-workflows, a sub-workflow counted as often as nodes run it. Above 2^53 it is about right, above 1e308 `Infinity`. */
+  /**
+   * Nodes of the graph and of all its sub-workflows, a sub-workflow counted once per node that runs it. Approximate
+   * above 2^53, `Infinity` above 1e308.
+   */
   readonly instances: number;
-  /** Graphs that stand in one another, the outermost included. */
+  /** Nesting of graphs, the outermost included. */
   readonly depth: number;
 }
 
-/** A graph that must not be expanded; the message names the rule and the count. */
+/** The graph exceeds a limit of expansion; the message names the rule and the count. */
 export class ExpansionError extends Error {
   override readonly name = "ExpansionError";
 }
@@ -36,14 +39,14 @@ interface Visit {
 }
 
 /**
- * Computes how many node instances a graph comes to when every sub-workflow in it is expanded. Each sub-workflow is looked at once,
- * whatever the number of nodes that run it, so the cost is that of reading the graphs. Sub-workflows that `find` does not know count nothing.
+ * Computes the number of node instances of a graph with every sub-workflow expanded. Each sub-workflow is visited once,
+ * so the cost is that of reading the graphs. Sub-workflows unknown to `find` count nothing.
  *
  * @throws ExpansionError when a sub-workflow contains itself.
  */
 export function expansionOf(root: GraphUse, find: (key: string) => GraphUse | undefined): Expansion {
   const known = new Map<string, Expansion>();
-  // With a stack of its own: sub-workflows may stand thousands deep in one another.
+  // Uses an explicit stack: sub-workflows may nest thousands of levels deep.
   const path = [begin(undefined, root)];
   const onPath = new Set<string>();
   for (;;) {

@@ -1,4 +1,4 @@
-/** What a flyte:// URL points at: inputs, outputs or the deck. */
+/** Target of a flyte:// URL: inputs, outputs or the deck. */
 export type FlyteUrlKind = "inputs" | "outputs" | "deck";
 
 /** Data of a node execution, or, with `attempt`, of one of its task executions. */
@@ -30,7 +30,7 @@ export function flyteUrl(url: FlyteUrl): string {
   return `flyte://v1/${url.project}/${url.domain}/${url.execution}/${url.node}${attempt}/${LETTERS[url.kind]}${variable}`;
 }
 
-/** Reads what flyteUrl writes; undefined for any other text, an attempt over 32 bits and a variable of a deck. */
+/** Parses the result of flyteUrl; undefined for any other text, an attempt over 32 bits and a variable of a deck. */
 export function parseFlyteUrl(text: string): FlyteUrl | undefined {
   const groups = URL_FORM.exec(text)?.groups;
   if (groups === undefined) return undefined;

@@ -9,10 +9,9 @@ import {
 const TEXT_FIELDS = ["project", "domain", "name", "version", "org"] as const;
 
 /**
- * The identifier as Go prints the message, which is the key of `tasks`, `subWorkflows`
- * and of references to them in the FlyteWorkflow resource: fields that are set, in
- * order, two spaces between them. (Go builds differ in printing one space or two;
- * published builds of Flyte print two, and parseIdentifierKey takes either.)
+ * Formats the identifier as Go prints the message, which is the key of `tasks`, `subWorkflows` and of references to
+ * them in the FlyteWorkflow resource: fields that are set, in order, two spaces between them. (Go builds differ in
+ * printing one space or two; published builds of Flyte print two, and parseIdentifierKey accepts either.)
  */
 export function identifierKey(id: Omit<Identifier, "$typeName">): string {
   const parts: string[] = [];
@@ -47,7 +46,7 @@ function escape(character: string): string {
 const FIELD = /\s*([a-z_]+):\s*(?:"((?:[^"\\]|\\.)*)"|([A-Z_]+|\d+))\s*/y;
 
 /**
- * Reads what identifierKey writes.
+ * Parses the result of identifierKey.
  * @throws SyntaxError that names the key, when it is no identifier in text form.
  */
 export function parseIdentifierKey(key: string): Identifier {
@@ -84,12 +83,12 @@ function unquote(text: string): string {
   });
 }
 
-/** `project/domain/name`: an execution as a key of maps and logs. */
+/** `project/domain/name`, the key of an execution in maps and logs. */
 export function executionKey(id: Pick<WorkflowExecutionIdentifier, "project" | "domain" | "name">): string {
   return `${id.project}/${id.domain}/${id.name}`;
 }
 
-/** `project:domain:name`: a workflow as `spec.id` of the FlyteWorkflow resource has it. */
+/** `project:domain:name`, a workflow in `spec.id` of the FlyteWorkflow resource. */
 export function workflowIdText(id: Pick<Identifier, "project" | "domain" | "name">): string {
   return `${id.project}:${id.domain}:${id.name}`;
 }

@@ -17,7 +17,7 @@ import { type MsgpackHead, MsgpackError, readHead, skipValue } from "./msgpack.j
 
 export type AttributeErrorCode = "PromiseAttributeResolveError" | "InvalidPrimitiveType";
 
-/** An attribute path leads nowhere in this literal. */
+/** An attribute path does not exist in this literal. */
 export class AttributeError extends Error {
   override readonly name = "AttributeError";
 
@@ -30,7 +30,7 @@ export class AttributeError extends Error {
   }
 }
 
-/** The literal must be fetched from here before its attributes can be seen. */
+/** The literal must be fetched from this URI before its attributes can be resolved. */
 export interface OffloadedAt {
   readonly uri: string;
 }
@@ -38,10 +38,10 @@ export interface OffloadedAt {
 type Path = readonly PromiseAttribute[];
 
 /**
- * The value at an attribute path (`o0.a["b"][0]`): through lists and maps, unions, and into msgpack values and structs. Inside of a
- * msgpack value a list becomes a collection of msgpack values, a primitive becomes a primitive, all else stays msgpack, with the very
- * bytes that the producer wrote. Inside of a struct, numbers are floats. Throws AttributeError. Offloaded literals on the way are
- * asked for; while one is not there, the answer is where it lies.
+ * Resolves an attribute path (`o0.a["b"][0]`): through lists and maps, unions, and into msgpack values and structs.
+ * Inside a msgpack value a list becomes a collection of msgpack values, a primitive becomes a primitive, all else stays
+ * msgpack, with the producer's bytes. Inside a struct, numbers are floats. Throws AttributeError. Offloaded literals on
+ * the way are requested; when one is not fetched, the result is its URI.
  */
 export function resolveAttributes(
   literal: Literal,
@@ -94,7 +94,7 @@ function inMsgpack({ value: bytes }: Binary, path: Path, from: number): Literal 
   }
 }
 
-/** Where the value under this attribute begins. */
+/** Offset of the value of this attribute. */
 function childOffset(bytes: Uint8Array, offset: number, path: Path, i: number): number {
   const head = readHead(bytes, offset);
   if (head.kind === "array") {
@@ -108,7 +108,7 @@ function childOffset(bytes: Uint8Array, offset: number, path: Path, i: number): 
   for (let pair = 0; pair < head.count; pair++) {
     const key = readHead(bytes, at);
     at = skipValue(bytes, at);
-    // Of doubled keys the last one counts, as in a decoded map.
+    // The last of duplicate keys counts, as in a decoded map.
     if (isKey(key, path[i] as PromiseAttribute)) found = at;
     at = skipValue(bytes, at);
   }

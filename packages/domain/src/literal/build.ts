@@ -12,7 +12,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
-/** The tag of a Binary scalar that holds a msgpack value: how flytekit sends dicts, data classes and models. */
+/** Tag of a Binary scalar with a msgpack value: flytekit's form of dicts, data classes and models. */
 export const MSGPACK_TAG = "msgpack";
 
 export function integerLiteral(value: bigint | number): Literal {
@@ -63,7 +63,7 @@ export function mapLiteral(literals: Iterable<readonly [string, Literal]>): Lite
   return create(LiteralSchema, { value: { case: "map", value: literalMap(literals) } });
 }
 
-/** Any name is safe as a key, `__proto__` too. */
+/** Builds a map; any name is safe as a key, also `__proto__`. */
 export function literalMap(literals: Iterable<readonly [string, Literal]>): LiteralMap {
   const map = create(LiteralMapSchema);
   map.literals = Object.fromEntries(literals);

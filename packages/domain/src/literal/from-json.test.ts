@@ -14,7 +14,7 @@ const table = create(LiteralTypeSchema, { type: { case: "structuredDatasetType",
 const { INTEGER, FLOAT, STRING, BOOLEAN, DATETIME, DURATION, STRUCT, NONE, BINARY } = SimpleType;
 const optional = union(simple(INTEGER), simple(NONE));
 
-/** What is in a literal, without the messages around it. */
+/** Content of a literal, without the messages around it. */
 function shown(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (key, each: unknown) => (key === "$typeName" ? undefined : typeof each === "bigint" ? `${each}n` : each)),

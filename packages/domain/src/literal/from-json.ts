@@ -15,7 +15,7 @@ import {
   unionLiteral,
 } from "./build.js";
 
-/** A JSON value is not of the type that is declared. The message names the place within the value. */
+/** A JSON value does not have the declared type. The message names the place within the value. */
 export class JsonLiteralError extends Error {
   override readonly name = "JsonLiteralError";
 }
@@ -23,9 +23,9 @@ export class JsonLiteralError extends Error {
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /**
- * A literal of the declared type out of a JSON value. Integers may be texts, as in the JSON of protobuf, for numbers of JSON carry 53
- * bits; datetimes are texts of RFC 3339, durations as `1.5s`, files and data sets texts with their address. Of a union the first
- * variant that the value is of.
+ * Converts a JSON value to a literal of the declared type. Integers may be texts, as in protobuf's JSON, since JSON
+ * numbers carry 53 bits; datetimes are RFC 3339 texts, durations such as `1.5s`, files and data sets texts with their
+ * address. For a union the first matching variant is used.
  *
  * @param at the value's place, for messages.
  * @throws JsonLiteralError
@@ -61,12 +61,12 @@ export function literalFromJson(value: JsonValue, type: LiteralType, at = ""): L
   }
 }
 
-/** A step of a JSON pointer (RFC 6901). */
+/** Formats a step of a JSON pointer (RFC 6901). */
 export function pointerStep(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The steps of a JSON pointer. @throws JsonLiteralError when it is none. */
+/** Splits a JSON pointer into steps. @throws JsonLiteralError when it is invalid. */
 export function pointerSteps(pointer: string): string[] {
   if (pointer === "") return [];
   if (!pointer.startsWith("/"))
@@ -80,7 +80,7 @@ export function pointerSteps(pointer: string): string[] {
     });
 }
 
-/** The value at a pointer. @throws JsonLiteralError naming the first step that leads nowhere. */
+/** Returns the value at a pointer. @throws JsonLiteralError naming the first step that does not exist. */
 export function atPointer(value: JsonValue, pointer: string): JsonValue {
   let found = value;
   for (const step of pointerSteps(pointer)) {

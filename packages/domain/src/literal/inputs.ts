@@ -14,14 +14,14 @@ export type InputErrorCode =
   /** Declared without a default, but not given. */
   | "MissingInput"
   | "WrongType"
-  /** The literal, or a part of it, says nothing of its type. */
+  /** The literal, or a part of it, lacks its type. */
   | "UnknownType"
   /** Given, but fixed by the launch plan. */
   | "FixedInput"
   /** Outside of the years 1 to 9999, or with impossible nanoseconds. */
   | "InvalidDatetime";
 
-/** One rejected input: which variable, which rule, and a text for the caller. */
+/** A rejected input: the variable, the rule, and a text for the caller. */
 export interface InputError {
   readonly code: InputErrorCode;
   readonly variable: string;
@@ -29,11 +29,11 @@ export interface InputError {
 }
 
 export interface InputCheck {
-  /** What the launch plan (or the task) declares, with defaults. */
+  /** Inputs declared by the launch plan (or the task), with defaults. */
   readonly expected: ParameterMap | undefined;
-  /** What the launch plan fixes: callers may not give these. */
+  /** Inputs fixed by the launch plan: callers may not give them. */
   readonly fixed: LiteralMap | undefined;
-  /** What the caller gave. */
+  /** Inputs given by the caller. */
   readonly given: LiteralMap | undefined;
 }
 
@@ -42,8 +42,8 @@ export type CheckedInputs =
   | { readonly ok: false; readonly errors: readonly InputError[] };
 
 /**
- * The full inputs of an execution (given, defaults and fixed), or every reason against them, in order of variable name. Enum inputs
- * are checked as strings only, as clients are used to.
+ * Returns the full inputs of an execution (given, defaults and fixed), or all errors, in order of variable name. Enum
+ * inputs are checked as strings only, as clients expect.
  */
 export function checkInputs({ expected, fixed, given }: InputCheck): CheckedInputs {
   const parameters = new Map(Object.entries(expected?.parameters ?? {}));
@@ -69,7 +69,7 @@ export function checkInputs({ expected, fixed, given }: InputCheck): CheckedInpu
   return { ok: false, errors: errors.sort((a, b) => compareText(a.variable, b.variable)) };
 }
 
-/** What is wrong with literals whose types are not declared here (fixed inputs, say): a name or a value missing, a bad datetime. */
+/** Checks literals whose types are not declared here, such as fixed inputs: missing names or values, invalid datetimes. */
 export function checkLiterals(literals: LiteralMap | undefined): readonly InputError[] {
   return Object.entries(literals?.literals ?? {}).flatMap(([name, literal]) => literalError(name, literal) ?? []);
 }

@@ -1,11 +1,12 @@
-/** A msgpack value's first bytes are wrong or missing. */
+/** A msgpack value is malformed or truncated. */
 export class MsgpackError extends Error {
   override readonly name = "MsgpackError";
 }
 
 /**
- * The head of one msgpack value, read without its content. Integers and floats are told apart, which decoders to plain JavaScript
- * numbers do not do. `next` is the offset of the first byte after the head, which for the scalar kinds is after the whole value.
+ * The head of one msgpack value, read without its content. It distinguishes integers from floats, which decoders to
+ * plain JavaScript numbers do not. `next` is the offset of the first byte after the head, which for the scalar kinds is
+ * after the whole value.
  */
 export type MsgpackHead =
   | { readonly kind: "nil"; readonly next: number }
@@ -18,7 +19,7 @@ export type MsgpackHead =
 
 const utf8 = new TextDecoder();
 
-/** Reads the head at an offset. Throws MsgpackError where the bytes end early or hold the one code that msgpack does not use. */
+/** Reads the head at an offset. Throws MsgpackError for truncated bytes and for the one code that msgpack does not use. */
 export function readHead(bytes: Uint8Array, offset: number): MsgpackHead {
   const view = new Cursor(bytes, offset);
   const code = view.uint(1);
@@ -80,7 +81,7 @@ export function readHead(bytes: Uint8Array, offset: number): MsgpackHead {
   }
 }
 
-/** The offset after the value that begins here, however deep it is. */
+/** Returns the offset after the value at this offset, however deep it is. */
 export function skipValue(bytes: Uint8Array, offset: number): number {
   let at = offset;
   for (let pending = 1; pending > 0; pending--) {
@@ -102,7 +103,7 @@ class Cursor {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Moves over so many bytes; returns where it stands then. */
+  /** Skips bytes; returns the new offset. */
   skip(size: number): number {
     if (this.at + size > this.bytes.length) {
       throw new MsgpackError(`the msgpack value ends at ${this.bytes.length}, inside of ${size} bytes at ${this.at}`);

@@ -8,9 +8,10 @@ import { typeToText } from "../type/text.js";
 import { MSGPACK_TAG } from "./build.js";
 
 /**
- * The type that a literal's own content shows; undefined when some part of it holds no value or lies deeper than MAX_NESTING. An
- * empty list or map has elements of type None, which says nothing beside others that are not empty; unlike elements make a union, its variants in order of their text. The result may be
- * shared or part of the literal: do not change it.
+ * Infers a literal's type from its content; undefined when some part of it holds no value or is nested deeper than
+ * MAX_NESTING. An empty list or map has elements of type None, which is ignored beside others that are not empty; mixed
+ * elements make a union, its variants in order of their text. The result may be shared or part of the literal: do not
+ * change it.
  */
 export function literalTypeOf(literal: Literal, depth = 0): LiteralType | undefined {
   if (depth > MAX_NESTING) return undefined;
@@ -33,7 +34,7 @@ export function literalTypeOf(literal: Literal, depth = 0): LiteralType | undefi
   }
 }
 
-/** The type of a scalar; undefined when it says too little of itself (no value, a blob without metadata). */
+/** Infers the type of a scalar; undefined without enough information (no value, a blob without metadata). */
 export function scalarTypeOf(scalar: Scalar): LiteralType | undefined {
   const value = scalar.value;
   switch (value.case) {
@@ -97,7 +98,7 @@ function elementTypeOf(literals: readonly Literal[], depth: number): LiteralType
     byMessage.add(type);
   }
   const byText = new Map([...byMessage].map((type) => [typeToText(type), type]));
-  // An empty list beside other lists says nothing of its elements.
+  // An empty list beside other lists does not determine its element type.
   const full = new Set([...byMessage].filter((type) => !isEmptyContainer(type)).map((type) => type.type.case));
   const telling = [...byText].filter(([, type]) => !isEmptyContainer(type) || !full.has(type.type.case));
   const variants = telling.sort(([a], [b]) => compareText(a, b)).map(([, type]) => type);

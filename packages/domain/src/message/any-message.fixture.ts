@@ -14,7 +14,7 @@ const SCALARS: Readonly<Partial<Record<ScalarType, fc.Arbitrary<unknown>>>> = {
   [ScalarType.FLOAT]: fc.double({ noNaN: true, min: -1e6, max: 1e6 }),
 };
 
-/** Any message of the kind, with so many messages inside each other. */
+/** Generates messages of the type, nested up to `depth`. */
 export function messages(schema: DescMessage, depth: number): fc.Arbitrary<Message> {
   if (depth === 0) return fc.constant(create(schema) as Message);
   const fields = Object.fromEntries(schema.fields.map((field) => [field.localName, fc.option(valuesOf(field, depth), { freq: 2 })]));

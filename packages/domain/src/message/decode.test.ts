@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { messages } from "./any-message.fixture.js";
 import { decodeMessage } from "./decode.js";
 
-/** What it gives, or the words with which it fails. */
+/** Result of decoding, or the text of its error. */
 function result(decode: () => unknown): unknown {
   try {
     return { message: decode() };

@@ -12,27 +12,28 @@ interface FieldReader {
 }
 
 interface Reader {
-  /** A message in which nothing is set. */
+  /** Creates a message in which nothing is set. */
   readonly empty: () => Fields;
-  /** By number of the field; what is not there is unknown. */
+  /** Readers by field number; a missing one means an unknown field. */
   readonly fields: readonly (FieldReader | undefined)[];
 }
 
 const readers = new WeakMap<DescMessage, Reader>();
 
 /**
- * What `fromBinary` of the protobuf library makes of the bytes, for messages of which there are very many. The library puts a
- * message together property by property, each of which moves the object to a new shape, and decodes tags into arrays.
+ * Decodes the same message as `fromBinary` of the protobuf library, faster, for messages of which there are very many.
+ * The library builds a message property by property, each of which gives the object a new shape, and decodes tags into
+ * arrays.
  *
- * Fields that hold messages and are not set are there, as undefined.
+ * Message fields that are not set are present, as undefined.
  *
- * @throws what `fromBinary` throws.
+ * @throws the errors of `fromBinary`.
  */
 export function decodeMessage<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
   try {
     return readMessage(readerOf(schema), new Input(bytes)) as MessageShape<Desc>;
   } catch {
-    // What is out of order here the library takes all the same, or has the words for.
+    // Input unsupported here is left to the library, which accepts it or has the error text.
     return fromBinary(schema, bytes);
   }
 }
@@ -53,13 +54,13 @@ function readerOf(schema: DescMessage): Reader {
   if (known !== undefined) return known;
   const fields: (FieldReader | undefined)[] = [];
   const reader: Reader = { empty: emptyOf(schema) as unknown as () => Fields, fields };
-  // Before its fields, which may be of the same kind.
+  // Registered before its fields, which may be of the same type.
   readers.set(schema, reader);
   for (const field of schema.fields) fields[field.number] = fieldReader(field);
   return reader;
 }
 
-/** Undefined for kinds of fields that no message has of which there are many. */
+/** Undefined for kinds of fields that frequent messages do not have. */
 function fieldReader(field: DescField): FieldReader | undefined {
   const { localName: name } = field;
   if (field.fieldKind === "map") return mapReader(field);
@@ -98,7 +99,7 @@ interface ValueReader {
   readonly read: ReadValue;
 }
 
-/** Reads one value, of a map's field the value of one entry, behind its tag. */
+/** Reads one value after its tag; for a map field, the value of one entry. */
 function valueReader(field: DescField): ValueReader | undefined {
   if (field.message !== undefined) return isPlainMessage(field) ? messageReader(field.message) : libraryReader(field);
   const scalar = field.scalar ?? ScalarType.INT32;
@@ -142,13 +143,13 @@ function mapReader(field: DescField & { readonly fieldKind: "map" }): FieldReade
   };
 }
 
-/** The library reads a message that has this field alone. */
+/** Delegates to the library, with a message that has only this field. */
 function libraryReader(field: DescField): ValueReader | undefined {
   if (field.fieldKind !== "message" || field.delimitedEncoding) return undefined;
   const { parent, localName: name, number, oneof } = field;
   const tag = ((number << 3) | WireType.LengthDelimited) >>> 0;
   const behindTag = (value: Uint8Array) => new BinaryWriter().uint32(tag).bytes(value).finish();
-  // Most of them hold nothing.
+  // Most of these fields are empty.
   const nothing = behindTag(new Uint8Array());
   return {
     wireType: WireType.LengthDelimited,

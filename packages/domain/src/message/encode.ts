@@ -14,7 +14,7 @@ import { isPlainMessage } from "./kinds.js";
 import { Scratch } from "./scratch.js";
 import { isZero, scalarWriters, type WriteValue, wireTypes } from "./scalar.js";
 
-/** Writes what is set of a message, or one field of it. */
+/** Encodes the set fields of a message, or one field of it. */
 type Write = (message: Fields) => void;
 type Fields = Message & Readonly<Record<string, unknown>>;
 
@@ -23,17 +23,17 @@ const scalars = scalarWriters(scratch);
 const writers = new WeakMap<DescMessage, Write>();
 
 /**
- * The same bytes as `toBinary` of the protobuf library, in a third of the time: for messages of which there are very many. The library
- * puts each together in memory of its own, which it replaces by twice as much until the message fits; all of that is to be collected.
+ * Encodes the same bytes as `toBinary` of the protobuf library in a third of the time, for messages of which there are
+ * very many. The library allocates memory per message and doubles it until the message fits, which makes garbage.
  *
- * @throws what `toBinary` throws.
+ * @throws the errors of `toBinary`.
  */
 export function encodeMessage<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): Uint8Array {
   try {
     writerOf(schema)(message as unknown as Fields);
     return scratch.take();
   } catch {
-    // What is out of order here the library takes all the same, or has the words for.
+    // Values unsupported here are left to the library, which accepts them or has the error text.
     scratch.clear();
     return toBinary(schema, message);
   }
@@ -52,13 +52,13 @@ function writerOf(schema: DescMessage): Write {
       scratch.raw(data);
     }
   };
-  // Before its fields, which may be of the same kind.
+  // Registered before its fields, which may be of the same type.
   writers.set(schema, writer);
   for (const field of schema.fields.toSorted((a, b) => a.number - b.number)) fields.push(fieldWriter(field) ?? libraryWriter(field));
   return writer;
 }
 
-/** Undefined for kinds of fields that no message has of which there are many. */
+/** Undefined for kinds of fields that frequent messages do not have. */
 function fieldWriter(field: DescField): Write | undefined {
   const { localName: name } = field;
   if (field.fieldKind === "map") return mapWriter(field);
@@ -90,7 +90,7 @@ function fieldWriter(field: DescField): Write | undefined {
   };
 }
 
-/** Writes one value, of a map's field the value of one entry, with its tag. */
+/** Writes one value with its tag; for a map field, the value of one entry. */
 function valueWriter(field: DescField, number: number): WriteValue | undefined {
   if (field.message !== undefined) return isPlainMessage(field) ? messageWriter(number, field.message) : undefined;
   const scalar = field.scalar ?? ScalarType.INT32;
@@ -136,7 +136,7 @@ function mapWriter(field: DescField & { readonly fieldKind: "map" }): Write | un
   };
 }
 
-/** The library writes a message that has this field alone. */
+/** Delegates to the library, with a message that has only this field. */
 function libraryWriter(field: DescField): Write {
   const { parent, localName: name, oneof } = field;
   const property = oneof?.localName ?? name;

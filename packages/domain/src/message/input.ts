@@ -1,18 +1,18 @@
-/** What is read is not in order, or of a kind that is unknown here. */
+/** The input is malformed, or of a kind that this decoder does not support. */
 export class Unfamiliar extends Error {
   override readonly name = "Unfamiliar";
 }
 
-/** Messages inside each other, at most; as many as the library takes. */
+/** Maximum nesting of messages, the same as the library's. */
 const DEEPEST = 100;
 const CONTINUES = 0x80;
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Bytes of a message, read one value after the other. What is not there, or does not fit, throws. */
+/** Reads the values of a message in sequence. Throws on truncated or unexpected bytes. */
 export class Input {
   readonly #bytes: Uint8Array;
-  /** The same, for what only a Buffer can. */
+  /** The same bytes as a Buffer, for its methods. */
   readonly #buffer: Buffer;
   #at = 0;
   #end: number;
@@ -24,7 +24,7 @@ export class Input {
     this.#end = bytes.byteLength;
   }
 
-  /** Of the message, or of the message in it that is read at the moment. */
+  /** True before the end of the message, or of the nested message being read. */
   get hasMore(): boolean {
     return this.#at < this.#end;
   }
@@ -44,7 +44,7 @@ export class Input {
     return (value | (last << 28)) >>> 0;
   }
 
-  /** An integer of 32 bits; negative ones stand there with 64. */
+  /** A 32-bit integer; negative ones are encoded in 64 bits. */
   int32(): number {
     const first = this.#bytes[this.#at] as number;
     if (this.hasMore && first < CONTINUES) {
@@ -54,10 +54,10 @@ export class Input {
     return Number(BigInt.asIntN(32, this.varint64()));
   }
 
-  /** An integer of 64 bits, without its sign. */
+  /** A 64-bit unsigned integer. */
   varint64(): bigint {
     let value = 0;
-    // So much is exact in a number.
+    // Numbers up to this size are exact.
     for (let factor = 1; factor < 2 ** 49; factor *= 0x80) {
       const byte = this.#byte();
       value += (byte & 0x7f) * factor;
@@ -77,7 +77,7 @@ export class Input {
     return this.#buffer.readDoubleLE(from);
   }
 
-  /** Text behind its length in bytes. */
+  /** Reads a length-prefixed text. */
   text(): string {
     const length = this.varint();
     const from = this.#pass(length);
@@ -87,14 +87,14 @@ export class Input {
     return this.#buffer.toString("latin1", from, this.#at);
   }
 
-  /** Bytes behind their length; they stay those of the message. */
+  /** Reads length-prefixed bytes, as a view of the message. */
   raw(): Uint8Array {
     const length = this.varint();
     const from = this.#pass(length);
     return this.#bytes.subarray(from, this.#at);
   }
 
-  /** Begins a message that stands behind its length; ends with `leave` of what is returned. */
+  /** Begins a length-prefixed message; pass the result to `leave` to end it. */
   enter(): number {
     if (++this.#depth >= DEEPEST) throw new Unfamiliar("too many messages inside each other");
     const length = this.varint();
@@ -115,7 +115,7 @@ export class Input {
     return this.#bytes[this.#at++] as number;
   }
 
-  /** Goes past so many bytes; returns where they begin. */
+  /** Skips bytes; returns their offset. */
   #pass(length: number): number {
     const from = this.#at;
     if (length > this.#end - from) throw new Unfamiliar("ends too early");

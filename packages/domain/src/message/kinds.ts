@@ -1,6 +1,6 @@
 import type { DescField } from "@bufbuild/protobuf";
 
-/** Some messages stand in the field as something else: wrapped scalars as themselves, a Struct as JSON. */
+/** False for messages that the library represents differently in a field: wrappers as scalars, Struct as JSON. */
 export function isPlainMessage(field: DescField): boolean {
   if ("delimitedEncoding" in field && field.delimitedEncoding) return false;
   const name = field.message?.typeName ?? "";

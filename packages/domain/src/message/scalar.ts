@@ -6,7 +6,7 @@ import type { Scratch } from "./scratch.js";
 export type WriteValue = (value: unknown) => void;
 export type ReadValue = (input: Input) => unknown;
 
-/** Of the scalars that have a writer or a reader. */
+/** Wire types of the scalars that have a writer or a reader. */
 export const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
   [ScalarType.STRING]: WireType.LengthDelimited,
   [ScalarType.BYTES]: WireType.LengthDelimited,
@@ -18,7 +18,7 @@ export const wireTypes: Readonly<Partial<Record<ScalarType, WireType>>> = {
   [ScalarType.DOUBLE]: WireType.Bit64,
 };
 
-/** Scalars that messages have of which there are many. They throw when a value is not of the kind that the library gives. */
+/** Writers of the scalars in frequent messages. They throw when a value is not of the library's type. */
 export function scalarWriters(scratch: Scratch): Readonly<Partial<Record<ScalarType, WriteValue>>> {
   return {
     [ScalarType.STRING]: (value) => {
@@ -54,7 +54,7 @@ export function scalarWriters(scratch: Scratch): Readonly<Partial<Record<ScalarT
   };
 }
 
-/** Scalars that messages have of which there are many; they throw when what stands there is out of the ordinary. */
+/** Readers of the scalars in frequent messages; they throw for unusual encodings. */
 export const scalarReaders: Readonly<Partial<Record<ScalarType, ReadValue>>> = {
   [ScalarType.STRING]: (input) => input.text(),
   [ScalarType.BYTES]: (input) => input.raw(),
@@ -66,7 +66,7 @@ export const scalarReaders: Readonly<Partial<Record<ScalarType, ReadValue>>> = {
   [ScalarType.DOUBLE]: (input) => input.double(),
 };
 
-/** Whether a field without presence is not written with this value. */
+/** True when a field without presence omits this value. */
 export function isZero(value: unknown): boolean {
   if (value instanceof Uint8Array) return value.length === 0;
   return value === "" || value === 0 || value === false || value === 0n;

@@ -1,16 +1,16 @@
 const INITIAL_BYTES = 64 * 1024;
-/** A message that was larger leaves no larger memory behind than this. */
+/** Maximum size kept after a larger message, bytes. */
 const KEPT_BYTES = 1024 * 1024;
-/** What a length takes for which one byte was kept free, at most. */
+/** Maximum size of a length, for which one byte is reserved. */
 const LENGTH_BYTES = 5;
 const VARINT_BYTES = 10;
 
-/** Memory in which one message after the other is put together; each is copied out of it. */
+/** Reusable memory in which messages are encoded one after the other; each is copied out of it. */
 export class Scratch {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #at = 0;
 
-  /** What was written since the last call. Small messages share their memory with others. */
+  /** Returns the bytes written since the last call. Small messages share their memory with others. */
   take(): Uint8Array {
     const taken = Buffer.allocUnsafe(this.#at);
     this.#bytes.copy(taken, 0, 0, this.#at);
@@ -18,7 +18,7 @@ export class Scratch {
     return taken;
   }
 
-  /** Forgets what was written. */
+  /** Discards the bytes written. */
   clear(): void {
     this.#at = 0;
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
@@ -30,7 +30,7 @@ export class Scratch {
     this.#varint(value);
   }
 
-  /** An integer of 64 bits, negative ones as their complement. */
+  /** A 64-bit integer; negative ones in two's complement. */
   varint64(value: bigint): void {
     this.#reserve(VARINT_BYTES);
     let rest = BigInt.asUintN(64, value);
@@ -38,14 +38,14 @@ export class Scratch {
     this.#varint(Number(rest));
   }
 
-  /** Bytes as they are. */
+  /** Bytes without a length. */
   raw(value: Uint8Array): void {
     this.#reserve(value.length);
     this.#bytes.set(value, this.#at);
     this.#at += value.length;
   }
 
-  /** Text behind its length in bytes. */
+  /** Length-prefixed text. */
   text(value: string): void {
     const { length } = value;
     if (length < 0x80) {
@@ -58,7 +58,7 @@ export class Scratch {
     this.#at += this.#bytes.write(value, this.#at, bytes);
   }
 
-  /** Begins what stands behind its length; ends with `end` of what is returned. */
+  /** Begins a length-prefixed part; pass the result to `end` to end it. */
   begin(): number {
     this.#reserve(1);
     return this.#at++;
@@ -84,7 +84,7 @@ export class Scratch {
     this.#bytes[this.#at++] = rest;
   }
 
-  /** Writes a short text that is ASCII; false, and nothing, when it is not. */
+  /** Writes a short ASCII text; returns false, and writes nothing, for other texts. */
   #ascii(value: string): boolean {
     const { length } = value;
     const from = this.#at + 1;

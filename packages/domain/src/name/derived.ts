@@ -21,7 +21,7 @@ export interface AttemptName {
   /** Name of the execution. */
   readonly execution: string;
   readonly nodeUniqueId: string;
-  /** From 0. */
+  /** Number of the attempt, from 0. */
   readonly attempt: number;
 }
 
@@ -34,14 +34,14 @@ export function taskUniqueId({ execution, nodeUniqueId, attempt }: AttemptName, 
   return fixedLengthUniqueId([execution, nodeUniqueId, String(attempt)], maxLength);
 }
 
-/** Name of what a task attempt creates in Kubernetes: its unique id as a DNS-1123 name, at most `maxLength` (50) characters. */
+/** Name of the Kubernetes object of a task attempt: its unique id as a DNS-1123 name, at most `maxLength` (50) characters. */
 export function taskGeneratedName(attempt: AttemptName, maxLength = 50): string {
   const name = dns1123Subdomain(taskUniqueId(attempt, maxLength));
   // Splitting camel case with dashes may lengthen the name.
   return fixedLengthUniqueId([name], maxLength);
 }
 
-/** Name of the execution that a launch-plan node starts: at most 20 characters, so that names of its pods stay whole. */
+/** Name of the execution started by a launch-plan node: at most 20 characters, so that names of its pods are not truncated. */
 export function childExecutionName({ execution, nodeUniqueId, attempt }: AttemptName): string {
   return fixedLengthUniqueId([execution, nodeUniqueId, String(attempt)], 20, "fnv64a");
 }

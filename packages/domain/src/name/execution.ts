@@ -2,14 +2,14 @@
 const CHARACTERS = "bcdfghjklmnpqrstvwxz2456789";
 const NODE_ID_MAX = 63;
 
-/** A new execution name: `a` and 19 random characters. `random` gives numbers in [0, 1). */
+/** Generates an execution name: `a` and 19 random characters. `random` returns numbers in [0, 1). */
 export function randomExecutionName(random: () => number): string {
   let name = "a";
   for (let i = 0; i < 19; i++) name += CHARACTERS.charAt(Math.floor(random() * CHARACTERS.length));
   return name;
 }
 
-/** Name of the workflow and launch plan that admin makes around a task which is executed by itself. */
+/** Name of the workflow and launch plan that admin creates for a task executed on its own. */
 export function singleTaskWorkflowName(taskName: string): string {
   return `.flytegen.${taskName}`;
 }

@@ -5,7 +5,7 @@ export function fnv32a(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    // Names are ASCII nearly always; the first other character sends the whole text the slow way.
+    // Names are nearly always ASCII; for others the whole text is encoded.
     if (code > 0x7f) return fnv32aBytes(encoder.encode(text));
     hash = Math.imul(hash ^ code, 0x01000193);
   }

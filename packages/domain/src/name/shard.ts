@@ -1,6 +1,6 @@
 import { fnv32a } from "./hash.js";
 
-/** Partitions of executions: `shard-key` label, message subjects, leases. */
+/** Number of partitions of executions: `shard-key` label, message subjects, leases. */
 export const SHARDS = 32;
 
 const CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789";

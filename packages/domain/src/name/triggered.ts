@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
 /**
- * Name of the execution that a trigger starts for a cause: always the same, so that who starts it again starts nothing.
+ * Name of the execution that a trigger starts for a cause; deterministic, so that a repeated start has no effect.
  *
- * @param trigger what tells it from all others, also from one of the same name that was removed.
+ * @param trigger unique id of the trigger, which distinguishes it also from a removed one of the same name.
  */
 export function triggeredExecutionName(trigger: string, cause: string): string {
   return `t${createHash("sha256")

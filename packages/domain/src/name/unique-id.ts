@@ -3,12 +3,12 @@ import { fnv32a, fnv64a } from "./hash.js";
 // Go Flyte's encoding of hashes in names: base32 over this alphabet, no padding (pluginmachinery/encoding).
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz123456";
 
-/** Which FNV-1a hash stands in for an id that is too long: 32 bit gives 8 characters, 64 bit gives 14. */
+/** FNV-1a hash that replaces an id that is too long: 32 bit gives 8 characters, 64 bit gives 14. */
 export type UniqueIdHash = "fnv32a" | "fnv64a";
 
 /**
- * `parts` joined with `-` (empty leading parts leave no dash), or, where that has more
- * than `maxLength` bytes, `f` and a hash of it. The same parts always give the same id.
+ * Joins `parts` with `-` (empty leading parts leave no dash); a result of more than `maxLength` bytes is replaced by
+ * `f` and a hash of it. Deterministic.
  * @throws RangeError when the hash itself does not fit into `maxLength`.
  */
 export function fixedLengthUniqueId(parts: readonly string[], maxLength: number, hash: UniqueIdHash = "fnv32a"): string {
@@ -21,7 +21,7 @@ export function fixedLengthUniqueId(parts: readonly string[], maxLength: number,
   return id;
 }
 
-/** Base32 of a big-endian number of `bits` bits: groups of five from the top, the last one filled with zeros. */
+/** Base32 of a big-endian number of `bits` bits: groups of five from the top, the last one padded with zeros. */
 function encodeBits(value: bigint, bits: number): string {
   const groups = Math.ceil(bits / 5);
   let rest = value << BigInt(groups * 5 - bits);

@@ -22,13 +22,13 @@ export interface NodePhaseRow {
   /** Number in the resource. */
   readonly phase: NodePhase;
   readonly name: keyof typeof NodePhase;
-  /** Phase that events tell of a node in this state. A node between two attempts is still RUNNING for readers. */
+  /** Phase in events about a node in this state. Between two attempts a node is still RUNNING for readers. */
   readonly event: Event;
-  /** The node leaves this phase no more. */
+  /** The phase is final. */
   readonly terminal: boolean;
 }
 
-/** The one table of node phases, in the order of their numbers. */
+/** The only table of node phases, in the order of their numbers. */
 export const nodePhases: readonly NodePhaseRow[] = [
   { phase: 0, name: "NotYetStarted", event: Event.UNDEFINED, terminal: false },
   { phase: 1, name: "Queued", event: Event.QUEUED, terminal: false },
@@ -54,17 +54,17 @@ const terminalEvents: ReadonlySet<Event> = new Set([
   Event.RECOVERED,
 ]);
 
-/** Whether a node in this phase (number in the resource) is done; false for a number that is not known. */
+/** True when a node in this phase (number in the resource) is done; false for an unknown number. */
 export function isTerminalNode(phase: number): boolean {
   return nodePhases[phase]?.terminal ?? false;
 }
 
-/** Whether an event with this phase is a node's last. */
+/** True when an event with this phase is a node's last. */
 export function isTerminalNodeEvent(phase: Event): boolean {
   return terminalEvents.has(phase);
 }
 
-/** Event phase of a resource phase; UNDEFINED for a number that is not known. */
+/** Event phase of a resource phase; UNDEFINED for an unknown number. */
 export function nodeEventPhase(phase: number): Event {
   return nodePhases[phase]?.event ?? Event.UNDEFINED;
 }

@@ -20,13 +20,13 @@ export interface TaskPhaseRow {
   /** Number in the resource. */
   readonly phase: TaskPhase;
   readonly name: keyof typeof TaskPhase;
-  /** Phase that events tell; UNDEFINED where nothing is reported. */
+  /** Phase in events; UNDEFINED for phases that are not reported. */
   readonly event: Event;
-  /** The attempt leaves this phase no more. */
+  /** The phase is final. */
   readonly terminal: boolean;
 }
 
-/** The one table of phases of a task attempt, in the order of their numbers. */
+/** The only table of phases of a task attempt, in the order of their numbers. */
 export const taskPhases: readonly TaskPhaseRow[] = [
   { phase: 0, name: "Undefined", event: Event.UNDEFINED, terminal: false },
   { phase: 1, name: "NotReady", event: Event.UNDEFINED, terminal: false },
@@ -43,12 +43,12 @@ export const taskPhases: readonly TaskPhaseRow[] = [
 
 const terminalEvents: ReadonlySet<Event> = new Set([Event.SUCCEEDED, Event.FAILED, Event.ABORTED]);
 
-/** Whether an event with this phase is an attempt's last. */
+/** True when an event with this phase is an attempt's last. */
 export function isTerminalTaskEvent(phase: Event): boolean {
   return terminalEvents.has(phase);
 }
 
-/** Event phase of a resource phase; UNDEFINED where nothing is reported. */
+/** Event phase of a resource phase; UNDEFINED for phases that are not reported. */
 export function taskEventPhase(phase: number): Event {
   return taskPhases[phase]?.event ?? Event.UNDEFINED;
 }

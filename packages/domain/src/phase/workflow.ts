@@ -17,13 +17,13 @@ export interface WorkflowPhaseRow {
   /** Number in the resource. */
   readonly phase: WorkflowPhase;
   readonly name: keyof typeof WorkflowPhase;
-  /** Phase that events tell; Ready has none, as nothing is reported before the workflow runs. */
+  /** Phase in events; Ready has none, as nothing is reported before the workflow runs. */
   readonly event: Event;
-  /** The workflow leaves this phase no more. */
+  /** The phase is final. */
   readonly terminal: boolean;
 }
 
-/** The one table of workflow phases, in the order of their numbers. */
+/** The only table of workflow phases, in the order of their numbers. */
 export const workflowPhases: readonly WorkflowPhaseRow[] = [
   { phase: 0, name: "Ready", event: Event.UNDEFINED, terminal: false },
   { phase: 1, name: "Running", event: Event.RUNNING, terminal: false },
@@ -37,17 +37,17 @@ export const workflowPhases: readonly WorkflowPhaseRow[] = [
 
 const terminalEvents: ReadonlySet<Event> = new Set([Event.SUCCEEDED, Event.FAILED, Event.ABORTED, Event.TIMED_OUT]);
 
-/** Whether a workflow in this phase (number in the resource) is done; false for a number that is not known. */
+/** True when a workflow in this phase (number in the resource) is done; false for an unknown number. */
 export function isTerminalWorkflow(phase: number): boolean {
   return workflowPhases[phase]?.terminal ?? false;
 }
 
-/** Whether an execution with this event phase is done. */
+/** True when an execution with this event phase is done. */
 export function isTerminalWorkflowEvent(phase: Event): boolean {
   return terminalEvents.has(phase);
 }
 
-/** Event phase of a resource phase; UNDEFINED for Ready and for a number that is not known. */
+/** Event phase of a resource phase; UNDEFINED for Ready and for an unknown number. */
 export function workflowEventPhase(phase: number): Event {
   return workflowPhases[phase]?.event ?? Event.UNDEFINED;
 }

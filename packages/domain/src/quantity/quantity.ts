@@ -17,7 +17,7 @@ const DECIMAL_SUFFIX: Readonly<Record<number, string>> = {
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const NANO = 1_000_000_000n;
 
-/** Longest text that is read: Kubernetes' own numbers end far below. */
+/** Maximum length of a text that is parsed: Kubernetes' own numbers are far shorter. */
 const MAX_LENGTH = 64;
 const MAX_EXPONENT = 64;
 
@@ -25,22 +25,22 @@ const MAX_EXPONENT = 64;
 export interface Quantity {
   /** Billionths, rounded away from zero. */
   readonly nanos: bigint;
-  /** How it was written, which Kubernetes keeps. */
+  /** Notation, which Kubernetes preserves. */
   readonly form: "decimal" | "binary" | "exponent";
 }
 
-/** A text that is no quantity. */
+/** The text is not a quantity. */
 export class QuantityError extends RangeError {
   override readonly name = "QuantityError";
 }
 
-/** Whether Kubernetes reads this as a quantity: a decimal number with a binary or decimal suffix, or with an exponent. */
+/** True when Kubernetes parses this as a quantity: a decimal number with a binary or decimal suffix, or with an exponent. */
 export function isQuantity(text: string): boolean {
   const match = QUANTITY.exec(text);
   return match !== null && `${match[2] ?? ""}${match[3] ?? ""}` !== "";
 }
 
-/** Reads a quantity; undefined when the text is none, or is one beyond all measure. */
+/** Parses a quantity; undefined for an invalid text or a number beyond the supported range. */
 export function parseQuantity(text: string): Quantity | undefined {
   const match = text.length > MAX_LENGTH ? null : QUANTITY.exec(text);
   const [, sign = "", whole = "", fraction = "", suffix = "", exponentText] = match ?? [];
@@ -56,19 +56,18 @@ export function parseQuantity(text: string): Quantity | undefined {
 }
 
 /**
- * A quantity as Kubernetes writes it: no fraction, the largest suffix that needs none,
- * rounded up to nano units.
+ * Formats a quantity as Kubernetes does: no fraction, the largest suffix that needs none, rounded up to nano units.
  * @throws QuantityError
  */
 export function canonicalQuantity(text: string): string {
   const { nanos, form } = parse(text);
   if (nanos === 0n) return "0";
-  // Below 1024 and with a fraction a binary suffix would have to round, so Kubernetes goes over to decimal.
+  // A binary suffix would have to round values below 1024 and fractions, so Kubernetes switches to decimal.
   if (form === "binary" && nanos % NANO === 0n && (nanos >= 1024n * NANO || nanos <= -1024n * NANO)) return binaryText(nanos);
   return decimalText(nanos, form === "exponent");
 }
 
-/** Whether a quantity is zero. @throws QuantityError */
+/** True for a quantity of zero. @throws QuantityError */
 export function isZeroQuantity(text: string): boolean {
   return parse(text).nanos === 0n;
 }
@@ -79,7 +78,7 @@ function parse(text: string): Quantity {
   return quantity;
 }
 
-/** Quotient rounded away from zero, as Kubernetes rounds. */
+/** Quotient rounded away from zero, as in Kubernetes. */
 export function divideUp(value: bigint, by: bigint): bigint {
   const quotient = value / by;
   if (quotient * by === value) return quotient;

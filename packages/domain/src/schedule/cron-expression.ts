@@ -2,10 +2,10 @@ import { parseGoDuration } from "../duration/go-duration.js";
 import { type CronField, fieldRules, parseField } from "./cron-field.js";
 import { isTimeZone } from "./time-zone.js";
 
-/** The times that five fields admit. */
+/** Times that match five fields. */
 export interface CronFields {
   readonly kind: "fields";
-  /** Zone that the expression itself names, as `Europe/Berlin`; undefined: that of whoever evaluates it. */
+  /** Time zone in the expression, such as `Europe/Berlin`; undefined: the evaluator's. */
   readonly zone: string | undefined;
   readonly minute: CronField;
   readonly hour: CronField;
@@ -35,10 +35,10 @@ const descriptors: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a schedule as Flyte's scheduler does (the standard form of robfig/cron v3): five
- * fields (minute, hour, day of month, month, day of week; lists, ranges, steps, names), `@hourly`
- * and its like, or `@every 1h30m`; in front of either `CRON_TZ=Europe/Berlin` or `TZ=…`. A day must
- * satisfy both day fields when `*` or `?` (without a step above 1) stands in one of them, otherwise either.
+ * Parses a schedule as Flyte's scheduler does (the standard form of robfig/cron v3): five fields (minute, hour, day of
+ * month, month, day of week; lists, ranges, steps, names), `@hourly` and similar, or `@every 1h30m`; each optionally
+ * after `CRON_TZ=Europe/Berlin` or `TZ=…`. A day must match both day fields when one of them contains `*` or `?`
+ * (without a step above 1), otherwise either.
  */
 export function parseCron(text: string): CronParse {
   if (text === "") return refused("the expression is empty");

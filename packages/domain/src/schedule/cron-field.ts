@@ -1,8 +1,8 @@
-/** Which values one of the five fields admits. */
+/** Values that one of the five fields matches. */
 export interface CronField {
-  /** Index: value; 1 where it is admitted. */
+  /** Indexed by value; 1 where it matches. */
   readonly admits: Uint8Array;
-  /** Whether `*` or `?` without a step stands in it: this decides how the two day fields go together. */
+  /** True when it contains `*` or `?` without a step: this decides how the two day fields combine. */
   readonly isStar: boolean;
 }
 
@@ -10,7 +10,7 @@ interface FieldRule {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Texts for values, the first one for 0. */
+  /** Names of values, the first one for 0. */
   readonly names?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export const fieldRules = {
   dayOfWeek: { name: "day of week", min: 0, max: 6, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] },
 } as const satisfies Record<string, FieldRule>;
 
-/** Reads a field: parts between commas, of which each admits a range. A text is the problem with it. */
+/** Parses a field: comma-separated ranges. Returns a text that describes the problem when it is invalid. */
 export function parseField(text: string, rule: FieldRule): CronField | string {
   const admits = new Uint8Array(rule.max + 1);
   let isStar = false;
@@ -48,7 +48,7 @@ interface Range {
   readonly isStar: boolean;
 }
 
-/** `*`, `?`, `5`, `1-5`, `1-5/2`, `5/10` (from 5 to the end), names for months and days. What follows `*-` is not looked at. */
+/** Parses `*`, `?`, `5`, `1-5`, `1-5/2`, `5/10` (from 5 to the end), names for months and days. Anything after `*-` is ignored. */
 function parseRange(part: string, rule: FieldRule): Range | string {
   const [range = "", stepText, ...tooMany] = part.split("/");
   if (tooMany.length > 0) return "too many slashes";

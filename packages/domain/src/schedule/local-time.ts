@@ -2,7 +2,7 @@ import type { TimeZone } from "./time-zone.js";
 
 const DAY = 86_400;
 
-/** A time as a calendar and a clock in some zone show it. Months and days count from 1, Sunday is 0. */
+/** Date and time in some zone. Months and days count from 1, Sunday is 0. */
 export interface LocalTime {
   readonly year: number;
   readonly month: number;
@@ -13,7 +13,7 @@ export interface LocalTime {
   readonly second: number;
 }
 
-/** What the zone's clocks show at this second of the epoch. */
+/** Converts a second of the epoch to the zone's local time. */
 export function localTime(second: number, zone: TimeZone): LocalTime {
   const local = second + zone.offsetAt(second);
   const days = Math.floor(local / DAY);
@@ -40,8 +40,8 @@ export function localTime(second: number, zone: TimeZone): LocalTime {
 }
 
 /**
- * The second of the epoch at which the zone's clocks show a time; months and days may be beyond their ends.
- * A time that clocks skip or show twice gives one of the two readings, the same one that Go's `time.Date` gives.
+ * Converts a local time to a second of the epoch; months and days may be out of range. A time that clocks skip or show
+ * twice gives one of the two readings, the same as Go's `time.Date`.
  */
 export function secondOf(
   { year, month, day, hour = 0, minute = 0 }: { year: number; month: number; day: number; hour?: number; minute?: number },

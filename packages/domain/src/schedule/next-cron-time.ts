@@ -2,22 +2,22 @@ import type { CronFields } from "./cron-expression.js";
 import { type LocalTime, localTime, secondOf } from "./local-time.js";
 import type { TimeZone } from "./time-zone.js";
 
-/** A schedule that admits no time in so many years admits none. */
+/** Number of years to search before giving up. */
 const YEARS = 5;
 
 /**
- * The first second after `after` (seconds of the epoch, whole) that the fields admit by the zone's clocks; undefined
- * when there is none within five years.
+ * Returns the first second after `after` (whole seconds of the epoch) that matches the fields in the zone's local time;
+ * undefined when there is none within five years.
  *
- * The walk is that of robfig/cron v3, field by field from the month down, since what happens where clocks change
- * follows from it: what clocks skip is left out, what they show twice comes twice.
+ * The search is that of robfig/cron v3, field by field from the month down, because its behavior at clock changes
+ * follows from it: skipped times are left out, repeated times come twice.
  */
 export function nextCronTime(fields: CronFields, after: number, zone: TimeZone): number | undefined {
   const { minute: minutes, hour: hours, month: months } = fields;
   let second = after + 1;
   let time = localTime(second, zone);
   const lastYear = time.year + YEARS;
-  // Whether the smaller fields have been set to their beginnings.
+  // True once the smaller fields have been reset to their minimum.
   let moved = false;
   const goTo = (next: number) => {
     second = next;
@@ -36,7 +36,7 @@ export function nextCronTime(fields: CronFields, after: number, zone: TimeZone):
       if (!moved) goTo(secondOf({ year: time.year, month: time.month, day: time.day }, zone));
       moved = true;
       goTo(secondOf({ ...time, day: time.day + 1 }, zone));
-      // Midnight may be skipped: 23 of the day before, or 1.
+      // Midnight may be skipped: the hour is then 23 of the day before, or 1.
       if (time.hour !== 0) goTo(second + (time.hour > 12 ? 24 - time.hour : -time.hour) * 3600);
       if (time.day === 1) continue wrap;
     }

@@ -12,7 +12,7 @@ function recurrence(text: string, from = "2026-01-01T00:00:00Z"): Recurrence {
   return cronRecurrence(parsed.expression, { zones, zone: "UTC", from: Date.parse(from) });
 }
 
-/** The first `count` times after `after`, without seconds. */
+/** Lists the first `count` times after `after`, without seconds. */
 function times(text: string, after: string, count: number): string[] {
   const schedule = recurrence(text, after);
   const found: string[] = [];
@@ -29,12 +29,12 @@ describe("days", () => {
   test.each([
     ["0 0 1,15 * *", ["2026-11-15T00:00", "2026-12-01T00:00"]],
     ["0 0 * * mon", ["2026-11-02T00:00", "2026-11-09T00:00"]],
-    // Neither is a star: either day will do.
+    // Neither is a star: either day matches.
     ["0 0 3 * mon", ["2026-11-02T00:00", "2026-11-03T00:00", "2026-11-09T00:00"]],
-    // A star with a step is none.
+    // A star with a step does not count as a star.
     ["0 0 */15 * mon", ["2026-11-02T00:00", "2026-11-09T00:00", "2026-11-16T00:00"]],
     ["0 0 */2 * mon", ["2026-11-02T00:00", "2026-11-03T00:00", "2026-11-05T00:00"]],
-    // With a step of 1 it is one, and so is `?`, also within a list: both must hold.
+    // A star with a step of 1 counts, and so does `?`, also within a list: both must match.
     ["0 0 */1 * mon", ["2026-11-02T00:00", "2026-11-09T00:00"]],
     ["0 0 3,? * mon", ["2026-11-02T00:00", "2026-11-09T00:00"]],
     ["0 0 9 * mon,*", ["2026-11-09T00:00", "2026-12-09T00:00"]],
@@ -44,7 +44,7 @@ describe("days", () => {
 
   test("a day that never comes", () => {
     expect(times("0 0 30 2 *", "2026-11-01T00:00:00Z", 1)).toEqual([]);
-    // 2100 is no leap year, so eight years pass: more than are looked at.
+    // 2100 is no leap year, so eight years pass: more than the search covers.
     expect(times("0 0 29 2 *", "2097-01-01T00:00:00Z", 1)).toEqual([]);
   });
 });
@@ -87,13 +87,13 @@ describe("where clocks change", () => {
     ]);
   });
   test("half hours, and a day that is left out", () => {
-    // Lord Howe goes by half an hour at 2026-04-04T15:00Z; Apia had no 30 December 2011.
+    // Lord Howe changes by half an hour at 2026-04-04T15:00Z; Apia had no 30 December 2011.
     expect(times("TZ=Australia/Lord_Howe 45 1 5 4 *", "2026-04-01T00:00:00Z", 2)).toEqual(["2026-04-04T14:45", "2026-04-04T15:15"]);
     expect(times("TZ=Pacific/Apia 0 12 * * *", "2011-12-29T00:00:00Z", 2)).toEqual(["2011-12-29T22:00", "2011-12-30T22:00"]);
   });
 });
 
-/** Every minute of four days around a change of clocks, as the zone shows it. */
+/** Lists every minute of four days around a clock change, in the zone's local time. */
 function minutes(zone: string, from: string): { readonly at: number; readonly fields: readonly number[] }[] {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: zone,

@@ -5,13 +5,13 @@ import type { TimeZones } from "./time-zone.js";
 /** The latest time that a Date can hold, ms. */
 const END_OF_TIME = 8_640_000_000_000_000;
 
-/** Times at which something is due, ms since the epoch, each a whole second. */
+/** Due times, ms since the epoch, each a whole second. */
 export interface Recurrence {
-  /** The first one after a time; undefined when there is none (within five years, for cron fields). */
+  /** Returns the first due time after a time; undefined when there is none (within five years, for cron fields). */
   next(after: number): number | undefined;
 }
 
-/** Every so many milliseconds (whole seconds) from `from` on, whose fraction of a second is dropped; not at `from` itself. */
+/** Recurs every `intervalMs` (whole seconds) after `from`, whose fraction of a second is dropped; not at `from` itself. */
 export function interval(intervalMs: number, from: number): Recurrence {
   const anchor = Math.floor(from / 1000) * 1000;
   return {
@@ -22,7 +22,7 @@ export function interval(intervalMs: number, from: number): Recurrence {
   };
 }
 
-/** When an expression is due; `from` is what `@every` counts from, `zone` holds where the expression names none. */
+/** Recurs as an expression says; `@every` counts from `from`, `zone` applies when the expression names none. */
 export function cronRecurrence(
   expression: CronExpression,
   { zones, zone, from }: { zones: TimeZones; zone: string; from: number },
@@ -38,8 +38,8 @@ export function cronRecurrence(
 }
 
 /**
- * The last time after `after` and not after `until`; undefined when there is none. It looks back from `until`, further
- * and further, so that years of missed minutes cost no more than an hour of them.
+ * Returns the last due time after `after` and not after `until`; undefined when there is none. Searches back from
+ * `until` in growing steps, so that years of missed minutes cost no more than an hour of them.
  */
 export function latest(recurrence: Recurrence, after: number, until: number): number | undefined {
   let last: number | undefined;

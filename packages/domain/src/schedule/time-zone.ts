@@ -1,18 +1,18 @@
-/** The longest stretch of time whose changes are looked up at once, seconds. */
+/** Longest period whose changes are looked up at once, seconds. */
 const CHUNK = 128 * 86_400;
-/** No zone changes its offset twice within so many seconds. */
+/** No zone changes its offset twice within this time, seconds. */
 const SAMPLE = 86_400;
 
 interface Chunk {
-  /** Second of the epoch from which the offset of the same index holds. */
+  /** Second of the epoch from which the offset of the same index applies. */
   readonly starts: readonly number[];
   readonly offsets: readonly number[];
 }
 
-/** Whether the platform's zone table has this name; empty is UTC. */
+/** True when the platform's zone table has this name; empty is UTC. */
 export function isTimeZone(name: string): boolean {
   if (name === "") return true;
-  // The platform also takes plain offsets; Flyte does not.
+  // The platform also accepts plain offsets; Flyte does not.
   if (/^[+-]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
@@ -23,8 +23,8 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * Offsets of a zone from UTC. The platform's table is asked once for each stretch of about four months,
- * which then stays in memory: it takes microseconds an answer, and a schedule asks millions of times.
+ * Caches a zone's offsets from UTC. The platform's table is queried once per period of about four months: a query takes
+ * microseconds, and a schedule needs millions.
  */
 export class TimeZone {
   readonly #format: Intl.DateTimeFormat;
@@ -41,7 +41,7 @@ export class TimeZone {
     this.#to = Number.POSITIVE_INFINITY;
   }
 
-  /** What is added to UTC at this second of the epoch to get local time, seconds. */
+  /** Offset from UTC at this second of the epoch, seconds. */
   offsetAt(second: number): number {
     if (second >= this.#from && second < this.#to) return this.#offset;
     const index = Math.floor(second / CHUNK);
@@ -87,7 +87,7 @@ export class TimeZone {
   }
 }
 
-/** Zones by name, each with what it has looked up. */
+/** Caches zones by name. */
 export class TimeZones {
   readonly #known = new Map<string, TimeZone>();
 

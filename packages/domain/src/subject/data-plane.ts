@@ -1,22 +1,26 @@
 import { executionEventFilter, taskEventFilter, taskTypeToken } from "./subject.js";
 
-/** How the messages of one data plane are kept apart from those of the others on the same bus. */
+/** Separates the messages of one data plane from those of the others on the same bus. */
 export interface DataPlaneScope {
-  /** The subject on which this data plane sends and hears what everyone else names by `subject`. */
+  /** Maps a common subject to the one that this data plane publishes and subscribes to. */
   subject(subject: string): string;
-  /** The name of this data plane's own consumer of a kind. */
+  /** Maps the name of a consumer to this data plane's own. */
   durable(name: string): string;
 }
 
-/** What goes back and forth within a data plane, or from it to admin. What admin tells names an execution, and is for all to hear. */
+/**
+ * Kinds of messages within a data plane, or from it to admin. Admin's messages name an execution, and every data plane
+ * may receive them.
+ */
 const WITHIN: ReadonlySet<string> = new Set(["task", "event", "plugin"]);
 const AT = "at";
 
 /**
- * The scope of a data plane by the name that admin's configuration gives it: requests of its propeller reach its plugin services
- * alone, and their events its propeller alone. Undefined for the empty name: that data plane uses subjects as they are.
+ * Creates the scope of a data plane by its name in admin's configuration: requests of its propeller reach only its
+ * plugin services, and their events only its propeller. Undefined for the empty name: that data plane uses subjects
+ * unchanged.
  *
- *     flyte.task.python-task.7    becomes    flyte.task.at.east.python-task.7
+ * flyte.task.python-task.7 becomes flyte.task.at.east.python-task.7
  */
 export function dataPlaneScope(cluster: string): DataPlaneScope | undefined {
   if (cluster === "") return undefined;
@@ -26,12 +30,12 @@ export function dataPlaneScope(cluster: string): DataPlaneScope | undefined {
       const [root, kind = "", ...rest] = subject.split(".");
       return WITHIN.has(kind) ? [root, kind, AT, token, ...rest].join(".") : subject;
     },
-    // A token holds no `=`, and neither does a name that is not scoped.
+    // A token contains no `=`, and neither does an unscoped name.
     durable: (name) => `${name}=${token}`,
   };
 }
 
-/** All events of all data planes, for whoever records them. */
+/** Filters for all events of all data planes, for their recorders. */
 export const allEventFilters: readonly string[] = [
   executionEventFilter,
   taskEventFilter,
@@ -39,14 +43,14 @@ export const allEventFilters: readonly string[] = [
   `flyte.event.${AT}.*.task.*`,
 ];
 
-/** What the subject of an event says of it. */
+/** Origin of an event, parsed from its subject. */
 export interface EventOrigin {
   readonly kind: "task" | "execution";
   /** The data plane; undefined for the one without a name. */
   readonly cluster: string | undefined;
 }
 
-/** Undefined for a subject that is none of events. */
+/** Undefined for a subject that is not one of events. */
 export function eventOrigin(subject: string): EventOrigin | undefined {
   const [root, event, ...rest] = subject.split(".");
   if (root !== "flyte" || event !== "event") return undefined;

@@ -1,8 +1,8 @@
-/** What a stream of the message bus must be. */
+/** Required configuration of a stream on the message bus. */
 export interface StreamDefinition {
   readonly name: string;
   readonly subjects: readonly string[];
-  /** `workqueue`: gone when its one consumer took it. `interest`: gone when every consumer took it. */
+  /** `workqueue`: deleted when its one consumer acknowledged it. `interest`: deleted when every consumer did. */
   readonly retention: "workqueue" | "interest";
 }
 
@@ -12,12 +12,12 @@ export const TASK_STREAM: StreamDefinition = { name: "FLYTE_TASKS", subjects: ["
 /** Events of plugin services and propeller, for propeller and admin. */
 export const EVENT_STREAM: StreamDefinition = { name: "FLYTE_EVENTS", subjects: ["flyte.event.>"], retention: "interest" };
 
-/** Subject on which a plugin service tells that it is there; volatile. */
+/** Subject of the heartbeats of plugin services; volatile. */
 export const pluginHelloSubject = "flyte.plugin.hello";
 
 const PLAIN_TOKEN = /^[A-Za-z0-9_-]+$/;
 
-/** A task type as one token of a subject: any text maps to its own token of letters, digits, `_`, `-` and `%XX`. */
+/** Encodes a task type as one token of a subject: any text maps to its own token of letters, digits, `_`, `-` and `%XX`. */
 export function taskTypeToken(taskType: string): string {
   if (taskType === "") return "%";
   if (PLAIN_TOKEN.test(taskType)) return taskType;
@@ -29,41 +29,41 @@ export function taskTypeToken(taskType: string): string {
   return token;
 }
 
-/** Where requests for a task type go, per shard of the execution. */
+/** Subject of requests for a task type, per shard of the execution. */
 export function taskRequestSubject(taskType: string, shard: number): string {
   return `flyte.task.${taskTypeToken(taskType)}.${shard}`;
 }
 
-/** All requests for a task type. */
+/** Filter for all requests for a task type. */
 export function taskRequestFilter(taskType: string): string {
   return `flyte.task.${taskTypeToken(taskType)}.*`;
 }
 
-/** Where task events of a shard's executions go. */
+/** Subject of task events of a shard's executions. */
 export function taskEventSubject(shard: number): string {
   return `flyte.event.task.${shard}`;
 }
 
-/** All task events. */
+/** Filter for all task events. */
 export const taskEventFilter = "flyte.event.task.*";
 
-/** Where workflow and node events of a shard's executions go. */
+/** Subject of workflow and node events of a shard's executions. */
 export function executionEventSubject(shard: number): string {
   return `flyte.event.execution.${shard}`;
 }
 
-/** All workflow and node events. */
+/** Filter for all workflow and node events. */
 export const executionEventFilter = "flyte.event.execution.*";
 
-/** Where admin tells that an execution's end is recorded; volatile. */
+/** Subject on which admin announces that an execution's end is recorded; volatile. */
 export function executionRecordedSubject(shard: number): string {
   return `flyte.recorded.${shard}`;
 }
 
-/** Every shard's subject of executionRecordedSubject. */
+/** Filter for the subjects of executionRecordedSubject of every shard. */
 export const executionRecordedFilter = "flyte.recorded.*";
 
-/** Where admin tells that something which a node waits for has happened; volatile. */
+/** Subject on which admin announces an event that a node waits for; volatile. */
 export function wakeSubject(shard: number): string {
   return `flyte.wake.${shard}`;
 }

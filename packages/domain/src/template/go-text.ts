@@ -1,6 +1,6 @@
 /**
- * A number as Go's `%v` prints it: the shortest digits that read back the same, in
- * exponent form below 1e-04 and from 1e+06 on. `bits` is the width of the number.
+ * Formats a number as Go's `%v`: the shortest digits that read back the same, in exponent form below 1e-04 and from
+ * 1e+06 on. `bits` is the width of the number.
  */
 export function floatText(value: number, bits: 32 | 64 = 64): string {
   if (Number.isNaN(value)) return "NaN";
@@ -31,13 +31,13 @@ function plain(digits: string, exponent: number): string {
   return fraction === "" ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
 }
 
-/** A point in time as RFC 3339 in UTC, with as many decimals as it needs. */
+/** Formats a time as RFC 3339 in UTC, with as many decimals as needed. */
 export function timestampText(seconds: bigint, nanos: number): string {
   const date = new Date(Number(seconds) * 1000).toISOString().slice(0, -5);
   return `${date}${fractionText(nanos)}Z`;
 }
 
-/** A span of time in seconds: `1.5s`. */
+/** Formats a duration in seconds: `1.5s`. */
 export function durationText(seconds: bigint, nanos: number): string {
   const sign = seconds < 0n || nanos < 0 ? "-" : "";
   const whole = seconds < 0n ? -seconds : seconds;

@@ -3,10 +3,9 @@ import { durationText, floatText, timestampText } from "./go-text.js";
 import { msgpackText } from "./msgpack-text.js";
 
 /**
- * A literal as command-line text. Lists have their items between brackets, commas
- * between them; blobs and schemas are their URI; structured values print as Go
- * prints them.
- * @throws TypeError for literals that have no text form (maps, unions, datasets, none, errors, generic structs).
+ * Formats a literal as command-line text. Lists are in brackets, separated by commas; blobs and schemas are their URI;
+ * structured values print as in Go.
+ * @throws TypeError for literals without a text form (maps, unions, datasets, none, errors, generic structs).
  */
 export function literalText(literal: Literal): string {
   switch (literal.value.case) {

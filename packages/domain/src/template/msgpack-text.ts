@@ -1,9 +1,9 @@
 import { floatText, timestampText } from "./go-text.js";
 
 /**
- * A MessagePack value as Go's `%v` prints it, which is what templates put in for
- * inputs of structured types: `map[a:1 b:[x y]]`, keys sorted.
- * @throws RangeError when the bytes end early, nest too deep or go on after the value.
+ * Formats a MessagePack value as Go's `%v`, the form of structured inputs in templates: `map[a:1 b:[x y]]`, keys
+ * sorted.
+ * @throws RangeError when the bytes are truncated, nest too deep or continue after the value.
  */
 export function msgpackText(bytes: Uint8Array): string {
   const reader = new Reader(bytes);
@@ -147,7 +147,7 @@ function compareKeys(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A time in UTC as Go prints one: date, time, zone offset, zone name. */
+/** Formats a time in UTC as Go does: date, time, zone offset, zone name. */
 function goTime(seconds: bigint, nanos: number): string {
   return timestampText(seconds, nanos).replace("T", " ").replace("Z", " +0000 UTC");
 }

@@ -2,7 +2,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { literalText } from "./literal-text.js";
 import { afterText, keptLiteral } from "./variable-reference.js";
 
-/** What templates in a task's command and arguments stand for (flyte-contract §6.2). */
+/** Values of the templates in a task's command and arguments (flyte-contract §6.2). */
 export interface TemplateContext {
   /** `{{.input}}`: address of inputs.pb. */
   readonly inputPath: string;
@@ -11,38 +11,37 @@ export interface TemplateContext {
   readonly outputPrefix: string;
   readonly rawOutputPrefix: string;
   readonly checkpointPrefix: string;
-  /** Checkpoint of the attempt before; empty renders as `""`, which flytekit takes for none. */
+  /** Checkpoint of the previous attempt; empty renders as `""`, which flytekit treats as none. */
   readonly previousCheckpointPrefix: string;
   /** Unique id of the attempt; `{{.perRetryUniqueKey}}` is made from it. */
   readonly uniqueId: string;
   readonly namespace: string;
-  /** Address of task.pb; only needed when usesTaskTemplatePath says so. */
+  /** Address of task.pb; required only when usesTaskTemplatePath returns true. */
   readonly taskTemplatePath?: string | undefined;
-  /** For `{{.inputs.name}}`. Without inputs these templates stay as they are. */
+  /** Values for `{{.inputs.name}}`. Without inputs these templates are left unchanged. */
   readonly inputs?: LiteralMap | undefined;
 }
 
-/** A template that cannot be rendered: the author of the task is to mend it. */
+/** A template cannot be rendered; the author of the task must correct it. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
 
 const TEMPLATE = /\{\{\s*[.$](?:inputs\.([^}\s]+)|(\w+))\s*\}\}/iy;
-/** An input's name as far as it reaches, whether or not the template is closed after it. */
+/** An input's name up to its end, whether or not the template is closed after it. */
 const INPUT_NAME = /\{\{\s*[.$]inputs\.[^}\s]+/iy;
 const TASK_TEMPLATE_PATH = /\{\{\s*[.$]taskTemplatePath\s*\}\}/i;
 const NAMESPACE = /\{\{\s*[.$]namespace\s*\}\}/gi;
 
-/** Whether rendering needs the address of task.pb, so that it must be written first. */
+/** True when rendering needs the address of task.pb, which must then be written first. */
 export function usesTaskTemplatePath(args: readonly string[]): boolean {
   return args.some((arg) => TASK_TEMPLATE_PATH.test(arg));
 }
 
 /**
- * Replaces the templates in each argument; names are matched in any case, and a
- * template that is not known stays as it is. What is put in is not rendered again,
- * but for the namespace in paths, and kubelets expand no `$(NAME)` in it; those of the
- * task's author stay.
+ * Replaces the templates in each argument; names are matched in any case, and unknown templates are left unchanged.
+ * Replacements are not rendered again, except for the namespace in paths, and kubelets expand no `$(NAME)` in them;
+ * those of the task's author are kept.
  * @throws TemplateError when an input is named that does not exist or has no text form.
  */
 export function renderTemplate(args: readonly string[], context: TemplateContext): string[] {
@@ -65,8 +64,8 @@ interface FoundTemplate {
 }
 
 /**
- * Replaces each match of {@link TEMPLATE}, in time that grows with the length of the text. A global search would read the name of an
- * input that is never closed again from each `{{` in it.
+ * Replaces each match of {@link TEMPLATE} in linear time. A global search would read the name of an input that is never
+ * closed again from each `{{` in it.
  */
 function replaceTemplates(text: string, replacement: (found: FoundTemplate) => string): string {
   let result = "";
@@ -74,7 +73,7 @@ function replaceTemplates(text: string, replacement: (found: FoundTemplate) => s
   let openUntil = 0;
   for (let at = text.indexOf("{{"); at >= 0; at = text.indexOf("{{", at)) {
     TEMPLATE.lastIndex = at;
-    // Within the name of an input that is not closed nothing else is, unless a blank follows the braces.
+    // The name of an unclosed input contains no other template, unless a blank follows the braces.
     const match = at < openUntil && !/\s/.test(text.charAt(at + 2)) ? null : TEMPLATE.exec(text);
     if (match !== null) {
       const [whole, input, name] = match;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { renderTemplate, type TemplateContext } from "./render.js";
 import { keptLiteral } from "./variable-reference.js";
 
-/** What a kubelet makes of a text: `$$` is a dollar, `$(NAME)` the variable's value. */
+/** Expands a text as a kubelet does: `$$` is a dollar, `$(NAME)` the variable's value. */
 const expanded = (text: string): string =>
   text.replace(/\$(\$|\(([^()]*)\))/g, (whole, mark: string, name?: string) => (mark === "$" ? "$" : name === "SECRET" ? "leaked" : whole));
 

@@ -1,19 +1,22 @@
 /**
- * A text that kubelets take literally in a container's command, arguments and variables: they expand `$(NAME)` to the variable's
- * value and `$$` to `$`. Source: Kubernetes API, `Container.args`.
+ * Escapes a text so that kubelets keep it literally in a container's command, arguments and variables: they expand
+ * `$(NAME)` to the variable's value and `$$` to `$`. Source: Kubernetes API, `Container.args`.
  */
 export function keptLiteral(text: string): string {
-  // A single dollar before anything else stands for itself. The one at the end may meet a bracket that follows.
+  // A single dollar before anything else stands for itself. The one at the end may precede a bracket that follows.
   return text.includes("$") ? text.replace(/\${2,}|\$(?=\(|$)/g, (dollars) => dollars + dollars) : text;
 }
 
-/** `value`, as it must stand after `text`: a dollar that ends the text and a bracket or dollar that begins the value are no reference. */
+/**
+ * Escapes `value` to be appended to `text`: a dollar that ends the text and a bracket or dollar that begins the value
+ * must not form a reference.
+ */
 export function afterText(text: string, value: string): string {
   if (!text.endsWith("$") || !/^[($]|^$/.test(value)) return value;
   return dollarsAtEnd(text) % 2 === 1 ? `$${value}` : value;
 }
 
-/** Counts backwards: a pattern for dollars at the end is tried at each dollar within. */
+/** Counts backwards: a pattern for dollars at the end would be tried at each dollar within. */
 function dollarsAtEnd(text: string): number {
   let start = text.length;
   while (text[start - 1] === "$") start--;

@@ -32,7 +32,7 @@ const dataset = (format: string, ...columns: [string, LiteralType][]) =>
 const struct = (metadata?: JsonObject) => make({ type: { case: "simple", value: SimpleType.STRUCT }, metadata });
 const tagged = (tag: string, { type }: LiteralType) => make({ type, structure: { tag } });
 
-/** The numbers of the cases that are not answered as they should be. */
+/** Numbers of the cases with a wrong answer. */
 function wrong(cases: readonly (readonly [upstream: LiteralType, downstream: LiteralType, fits: boolean])[]): number[] {
   return cases.flatMap(([upstream, downstream, fits], i) => (castable(upstream, downstream) === fits ? [] : [i]));
 }

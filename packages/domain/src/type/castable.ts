@@ -4,10 +4,7 @@ import { MAX_NESTING } from "./nesting.js";
 import { isNoneType } from "./simple.js";
 import { datasetAccepts, tableAccepts } from "./table.js";
 
-/**
- * What one question costs at most, in comparisons of two types. Unions of unions multiply, and a type that asks for more than this
- * is no type that anybody wrote.
- */
+/** Maximum number of comparisons of two types per question. Unions of unions multiply; no real type needs more. */
 const MAX_COMPARISONS = 2_000_000;
 
 /** State of one question: the comparisons left and the answers found, so that nested unions are compared once per pair. */
@@ -21,9 +18,9 @@ export function newCasting(): Casting {
 }
 
 /**
- * Whether a value of type `upstream` may be given where `downstream` is expected. Nothing is promoted (no int to float); an enum and
- * a string may stand for each other; a union upstream must fit with each of its variants, a plain type must fit exactly one variant
- * of a union downstream. Types nested deeper than MAX_NESTING fit nothing.
+ * True when a value of type `upstream` may be given where `downstream` is expected. Nothing is promoted (no int to
+ * float); an enum and a string are interchangeable; every variant of an upstream union must fit, a plain type must fit
+ * exactly one variant of a downstream union. Types nested deeper than MAX_NESTING fit nothing.
  */
 export function castable(upstream: LiteralType, downstream: LiteralType): boolean {
   return castsTo(upstream, downstream, newCasting());
@@ -73,7 +70,7 @@ function accepts(downstream: LiteralType, upstream: LiteralType, casting: Castin
 function unionAccepts(union: UnionType, upstream: LiteralType, casting: Casting, depth: number): boolean {
   if (upstream.type.case === "unionType") {
     const fits = (u: LiteralType, d: LiteralType | undefined): boolean => d !== undefined && castsTo(u, d, casting, depth + 1);
-    // Unions are mostly given to themselves, so the variant in the same place is the first to try.
+    // Unions are usually given to themselves, so the variant at the same index is tried first.
     return upstream.type.value.variants.every((u, i) => fits(u, union.variants[i]) || union.variants.some((d) => fits(u, d)));
   }
   let found = 0;
@@ -83,7 +80,7 @@ function unionAccepts(union: UnionType, upstream: LiteralType, casting: Casting,
   return found === 1;
 }
 
-/** Types without a structure that the rules above look into: they are alike or not, whatever their metadata says. */
+/** Compares types without structure: they are alike or not, whatever their metadata. */
 function plainAccepts(downstream: LiteralType, upstream: LiteralType): boolean {
   const expected = downstream.type;
   const given = upstream.type;
@@ -101,7 +98,7 @@ function plainAccepts(downstream: LiteralType, upstream: LiteralType): boolean {
   return given.case === undefined && expected.case === undefined;
 }
 
-/** The metadata of a STRUCT is its JSON schema; older clients sent none, and then nothing can be said against it. */
+/** The metadata of a STRUCT is its JSON schema; older clients sent none, and then it fits any. */
 function structsFit(upstream: LiteralType, downstream: LiteralType): boolean {
   if (upstream.metadata === undefined || downstream.metadata === undefined) return true;
   return sameJson(upstream.metadata, downstream.metadata) || schemaCovers(upstream.metadata, downstream.metadata);

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { MAX_NESTING } from "./nesting.js";
 
-/** Whether two JSON values are the same but for the order of their keys. */
+/** True when two JSON values are equal, regardless of the order of their keys. */
 export function sameJson(a: JsonValue, b: JsonValue, depth = 0): boolean {
   if (a === b) return true;
   if (depth > MAX_NESTING) return false;
@@ -15,10 +15,11 @@ export function sameJson(a: JsonValue, b: JsonValue, depth = 0): boolean {
 }
 
 /**
- * Whether what satisfies the upstream schema can be read by the downstream one: a child class given for its parent, a data class with
- * more fields for one with fewer. Types must agree, every downstream property and requirement must be there upstream, and limits
- * that downstream sets must be set at least as tightly upstream. What no client writes (`not`, `patternProperties`, `dependencies`,
- * `if`) and `additionalProperties` are not looked at. A reference that leads nowhere fits nothing; a schema may refer to itself.
+ * True when values of the upstream schema are readable with the downstream one: a child class given for its parent, a
+ * data class with more fields for one with fewer. Types must agree, every downstream property and requirement must
+ * exist upstream, and limits set downstream must be at least as tight upstream. Keywords that no client writes (`not`,
+ * `patternProperties`, `dependencies`, `if`) and `additionalProperties` are ignored. A dangling reference fits nothing;
+ * a schema may refer to itself.
  */
 export function schemaCovers(upstream: JsonObject, downstream: JsonObject): boolean {
   return covers({ upstream, downstream, comparisons: MAX_COMPARISONS, verdicts: new Map(), trail: [] }, upstream, downstream, 0);
@@ -33,7 +34,7 @@ interface Roots {
   comparisons: number;
   /** A pair under comparison counts as covered, so that schemas may refer to themselves. */
   readonly verdicts: Map<JsonObject, Map<JsonObject, boolean>>;
-  /** Pairs found covered, oldest first: those found under an assumption that fails are forgotten with it. */
+  /** Pairs found covered, oldest first: those found under an assumption that fails are dropped with it. */
   readonly trail: (readonly [JsonObject, JsonObject])[];
 }
 
@@ -155,7 +156,7 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Follows `$ref` within one document (`#/$defs/Name`, `#/definitions/Name`); undefined when it leads nowhere or in circles. */
+/** Follows `$ref` within one document (`#/$defs/Name`, `#/definitions/Name`); undefined when it is dangling or circular. */
 function dereference(root: JsonObject, schema: JsonValue | undefined): JsonValue | undefined {
   let found = schema;
   for (let hops = 0; hops < MAX_NESTING; hops++) {

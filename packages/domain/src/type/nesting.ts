@@ -1,10 +1,10 @@
 /**
- * How deep types, literals, bindings and conditions may hold one another. Protobuf's own limit in most languages is 100 messages,
- * so nothing that a client can send reaches this; it keeps recursive code far from the end of the stack.
+ * Maximum nesting of types, literals, bindings and conditions. Protobuf's own limit in most languages is 100 messages,
+ * so no client can reach this; it keeps recursive code far from a stack overflow.
  */
 export const MAX_NESTING = 200;
 
-/** Whether plain objects and arrays hold one another more than `limit` levels deep; walks without recursion. */
+/** True when plain objects and arrays are nested more than `limit` levels deep; does not recurse. */
 export function nestsDeeperThan(value: unknown, limit: number): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 0; level.length > 0; depth++) {

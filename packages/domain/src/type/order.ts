@@ -9,7 +9,7 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above all single units, so they rank last. */
+/** Surrogates represent code points above all single units, so they rank last. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

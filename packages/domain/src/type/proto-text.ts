@@ -3,12 +3,13 @@ import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { MAX_NESTING } from "./nesting.js";
 import { compareText } from "./order.js";
 
-/** Longest text given out; what comes after is replaced by an ellipsis. */
+/** Maximum length of the text; the rest is replaced by an ellipsis. */
 const MAX_LENGTH = 4000;
 
 /**
- * A message as protobuf text on one line, in the layout that Flyte's messages and errors use: `name:"x"`, `field:{…}`, fields in the
- * order of their declaration, map entries in the order of their keys. `<nil>` for an absent message. Long text is cut.
+ * Formats a message as protobuf text on one line, in the layout of Flyte's messages and errors: `name:"x"`,
+ * `field:{…}`, fields in the order of their declaration, map entries in the order of their keys. `<nil>` for an absent
+ * message. Long text is cut.
  */
 export function protoText<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc> | undefined): string {
   if (message === undefined) return "<nil>";

@@ -17,7 +17,7 @@ const simpleOfColumn: ReadonlyMap<ColumnType, SimpleType> = new Map([
   [ColumnType.DURATION, SimpleType.DURATION],
 ]);
 
-/** Whether a schema may be made of this: of a schema, or of a data set in parquet or of no format, with at least its columns. */
+/** True when a schema accepts this type: a schema, or a data set in parquet or of no format, with at least its columns. */
 export function tableAccepts(expected: SchemaType, given: Given): boolean {
   switch (given.case) {
     case "schema":
@@ -29,7 +29,7 @@ export function tableAccepts(expected: SchemaType, given: Given): boolean {
   }
 }
 
-/** Whether a data set may be made of this: of a schema or a data set whose format agrees, with at least its columns. */
+/** True when a data set accepts this type: a schema or a data set whose format agrees, with at least its columns. */
 export function datasetAccepts(
   expected: StructuredDatasetType,
   given: Given,
@@ -50,7 +50,7 @@ export function datasetAccepts(
   }
 }
 
-/** No columns on either side says nothing; else each expected column must be there, of a type that fits. */
+/** Either side without columns fits; else each expected column must exist, with a type that fits. */
 function columnsFit<U extends { readonly name: string }, D extends { readonly name: string }>(
   given: readonly U[],
   expected: readonly D[],
@@ -68,7 +68,7 @@ function matches(column: ColumnType, type: LiteralType | undefined): boolean {
   return type?.type.case === "simple" && type.type.value === simpleOfColumn.get(column);
 }
 
-/** Flyte schemas are written as parquet and nothing else. */
+/** Flyte schemas are always parquet. */
 function isParquet(format: string): boolean {
   return format === "" || format.toLowerCase() === "parquet";
 }

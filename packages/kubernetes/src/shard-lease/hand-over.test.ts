@@ -2,15 +2,15 @@ import { seededRandom } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { ShardBook, type ShardStep } from "./shard-book.js";
 
-// The rules of hand-over in a world that fails: late watches, late and lost answers, processes that stop and wake, crashes.
-// SHARD_SEEDS says how many worlds.
+// Simulates hand-over under faults: late watches, late and lost answers, processes that stop and resume, crashes.
+// SHARD_SEEDS is the number of runs.
 const SEEDS = Number(process.env.SHARD_SEEDS ?? 200);
 const LEASE = 10_000;
 const SHARDS = 8;
 const FAIR_FROM = 120_000;
 const END = 240_000;
 
-/** Deliberate mistakes, to be found. */
+/** Planted bugs, which the invariants must detect. */
 type Bug = "ignoresItsLease" | "takesWithoutEnding";
 
 interface Stored {
@@ -23,7 +23,7 @@ interface Change {
   readonly stored: Stored | undefined;
 }
 
-/** Leases with the API server's rule about versions, and a watch that is in order and late. */
+/** Leases with the API server's rule of versions, and an ordered but late watch. */
 class World {
   now = 0;
   readonly leases = new Map<string, Stored>();
@@ -59,7 +59,7 @@ class World {
 
   run(): void {
     for (; this.now < END; this.now += 20) {
-      // In no certain order, as what was on its way arrives.
+      // In any order, as messages in flight arrive.
       for (const due of this.#later.filter(({ at }) => at <= this.now)) {
         this.#later.splice(this.#later.indexOf(due), 1);
         due.run();
@@ -110,7 +110,7 @@ class Process {
     return book;
   }
 
-  /** Whether it would do something for the shard at this moment. */
+  /** True when it would act for the shard now. */
   acts(shard: number): boolean {
     if (!this.up || this.world.now < this.#stoppedUntil) return false;
     if (this.bug === "ignoresItsLease") return this.#view.get(`shard-${shard}`)?.holder === this.#member;
@@ -147,7 +147,7 @@ class Process {
     else book.memberSeen(name, String(stored.version), this.world.now);
   }
 
-  /** Requests take their time to arrive, and so do answers, of which some are lost. */
+  /** Delays requests and answers, and loses some answers. */
   #send(write: () => number | undefined, answered: (version: number | undefined) => void): void {
     const { world } = this;
     const slow = () => (world.fair ? 5 : world.random() * (world.chance(0.05) ? 6_000 : 100));
@@ -157,7 +157,7 @@ class Process {
       if (world.chance(0.05)) return;
       const answer = (): void => {
         if (!this.up || incarnation !== this.#incarnation) return;
-        // Who is stopped reads the answer when it wakes.
+        // A stopped process reads the answer when it resumes.
         if (world.now < this.#stoppedUntil) world.after(this.#stoppedUntil - world.now, answer);
         else answered(version);
       };

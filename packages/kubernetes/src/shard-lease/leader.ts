@@ -1,18 +1,18 @@
 import { ShardLeases, type ShardLeasesOptions } from "./shard-leases.js";
 
 export interface LeaderOptions extends Omit<ShardLeasesOptions, "shards" | "onGained" | "onLost"> {
-  /** Another process may lead from now on: what this one does as the leader must end at once. Not called by `stop`. */
+  /** Another process may lead from now on: end the leader's work at once. Not called by `stop`. */
   readonly onLost: () => void;
 }
 
 export interface Leader {
-  /** Resolves when this process leads. */
+  /** Resolves when this process becomes the leader. */
   readonly elected: Promise<void>;
-  /** Gives the lead up, if it has it, so that another process need not wait for the lease time. */
+  /** Gives up leadership, so that another process need not wait for the lease time. */
   stop(): Promise<void>;
 }
 
-/** Of the processes of a group one leads; the rules are those of shards, of which there is one. */
+/** Elects one leader of a group of processes, with the rules of shards for a single shard. */
 export function runForLeader({ onLost, ...options }: LeaderOptions): Leader {
   let stopping = false;
   let elect: () => void = () => undefined;

@@ -10,12 +10,12 @@ export { LEASES };
 /** Label of all Leases of one group of processes. */
 export const GROUP_LABEL = "flyte.org/lease-group";
 
-/** Label of a membership: the place of its process, which no other has at the same time. */
+/** Label of a membership: the slot of its process, which no other process has at the same time. */
 export const SLOT_LABEL = "flyte.org/lease-slot";
 
 export interface LeaseNames {
   readonly namespace: string;
-  /** Name of the group, first part of the names. */
+  /** Name of the group, the first part of Lease names. */
   readonly group: string;
 }
 
@@ -53,7 +53,7 @@ export function memberLeaseName(group: string, member: string): string {
   return `${group}-member-${member}`;
 }
 
-/** What a Lease of the group says. */
+/** Reads a Lease of the group. */
 export function readLease(
   group: string,
   { metadata }: KubeObject,
@@ -64,7 +64,7 @@ export function readLease(
   return metadata.name.startsWith(prefix) ? { kind: "member", member: metadata.name.slice(prefix.length) } : undefined;
 }
 
-/** RFC 3339 with microseconds, as Leases write times. */
+/** RFC 3339 with microseconds, the format of times in Leases. */
 function microTime(time: Date): string {
   return time.toISOString().replace("Z", "000Z");
 }

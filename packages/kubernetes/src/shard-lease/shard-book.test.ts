@@ -61,7 +61,7 @@ test("who was cut off stops by itself before others may take over, and judges no
   a.renewed("2", 60_000);
   expect(a.holds(3, 60_001)).toBe(true);
   expect(kinds(a.steps(63_900)).filter((kind) => kind === "expire")).toEqual([]);
-  // But not longer than that: it may have died meanwhile.
+  // But no longer: it may have died meanwhile.
   a.renewed("3", 63_300);
   expect(kinds(a.steps(64_100)).filter((kind) => kind === "expire")).toEqual(["expire"]);
 });

@@ -1,24 +1,24 @@
-/** A step by which a process changes the Leases; `version` makes the write conditional. */
+/** A write to the Leases; `version` makes it conditional. */
 export type ShardStep =
   | { readonly kind: "join" }
-  /** Ends the membership of a process that has not renewed it for its lease time: from then on its shards are free. */
+  /** Ends the membership of a process that has not renewed it within the lease time, which frees its shards. */
   | { readonly kind: "expire"; readonly member: string; readonly version: string }
   | { readonly kind: "take"; readonly shard: number; readonly version: string | undefined }
-  /** To be done once nothing of the shard is under way any more. */
+  /** To be written once no work on the shard is in progress. */
   | { readonly kind: "giveUp"; readonly shard: number; readonly version: string };
 
 export interface ShardBookOptions {
-  /** Of this membership; never used twice. */
+  /** Name of this process's membership; never reused. */
   readonly member: string;
   /** Number of shards. */
   readonly shards: number;
-  /** Who does not renew its membership for so long loses it, ms. */
+  /** Time after which a membership that is not renewed ends, ms. */
   readonly leaseMs: number;
 }
 
 interface Member {
   readonly version: string;
-  /** When this process first saw this version, ms of its own clock. */
+  /** Time at which this process first saw this version, ms of its own clock. */
   readonly seenAt: number;
 }
 
@@ -31,27 +31,23 @@ interface Holder {
 const OWN_PATIENCE = 0.7;
 
 /**
- * Part of the lease time that the others get, at least, to be heard again after this process was cut off. Those
- * that live renew within it; ending them would be safe and only needless. More would hold up the taking over from
- * one that died just then.
+ * Minimum part of the lease time for which others are spared after this process was cut off. Live ones renew within it;
+ * ending them would be safe but needless. A longer grace would delay taking over from one that died just then.
  */
 const GRACE = 0.4;
 
 /**
- * What one process knows of the Leases that share out the shards, and what follows
- * from it. Pure: the simulation runs the same rules as the shell. All times are those
- * of this process's own clock, never compared with another's.
- *
- * Each process holds a membership Lease, which alone is renewed; the Lease of a shard
- * names the membership that holds it and is written only when the shard changes hands.
- * A shard whose member is gone is free. Whoever takes over from a process that fell
- * silent first ends its membership, on the condition that it is unchanged: either
- * that write wins or the renewal, so that no two processes hold a shard.
+ * Tracks the Leases that distribute the shards, and derives the next steps of one process. Pure: the simulation runs
+ * the same rules as the shell. All times are those of this process's own clock, never compared with another's.
+ * Each process renews a membership Lease; the Lease of a shard names the membership that holds it and is written only
+ * when the shard changes hands. A shard whose member is gone is free. To take over from a silent process, another first
+ * ends its membership, on the condition that it is unchanged: either that write wins or the renewal, so that no two
+ * processes hold a shard.
  */
 export class ShardBook {
   readonly #members = new Map<string, Member>();
   readonly #holders = new Map<number, Holder>();
-  /** Until when this process may rely on its membership. */
+  /** Time until which this process may rely on its membership. */
   #deadline = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: ShardBookOptions) {}
@@ -69,7 +65,7 @@ export class ShardBook {
     this.#holders.set(shard, holder);
   }
 
-  /** This process's write that gives the shard up took place. What the watch has shown already is no older, and stays. */
+  /** Records that this process's release of the shard was written. A newer version from the watch stays. */
   gaveUp(shard: number, version: string): void {
     if (this.#holders.get(shard)?.member === this.options.member) this.#holders.set(shard, { member: "", version });
   }
@@ -78,25 +74,25 @@ export class ShardBook {
     this.#holders.delete(shard);
   }
 
-  /** The membership was made or renewed by a request that was sent at `sentAt`. */
+  /** Records that a request sent at `sentAt` created or renewed the membership. */
   renewed(version: string, sentAt: number): void {
-    // While it was cut off itself, the silence of others says little about them.
+    // While this process was cut off, it could not see the renewals of others.
     if (this.#deadline <= sentAt) this.#excuse(sentAt);
     this.#deadline = sentAt + this.options.leaseMs * OWN_PATIENCE;
     this.memberSeen(this.options.member, version, sentAt);
   }
 
-  /** The membership is over. */
+  /** Records that the membership has ended. */
   ended(): void {
     this.#deadline = Number.NEGATIVE_INFINITY;
   }
 
-  /** Whether this process may still rely on its membership. */
+  /** True while this process may rely on its membership. */
   valid(now: number): boolean {
     return now < this.#deadline;
   }
 
-  /** Whether this process may do anything for the shard now. */
+  /** True while this process may act for the shard. */
   holds(shard: number, now: number): boolean {
     return this.valid(now) && this.#holders.get(shard)?.member === this.options.member;
   }
@@ -107,8 +103,8 @@ export class ShardBook {
   }
 
   /**
-   * Processes that take part, as far as this one knows. Those that hold more come first and get what cannot be
-   * divided: who comes anew takes nothing from a leader, nor one shard more than its part from anybody.
+   * Known live members. Those that hold more come first and get the remainder of the division: a new member takes
+   * nothing from a leader, and never more than its share.
    */
   #live(now: number): string[] {
     const held = new Map<string, number>();
@@ -119,7 +115,7 @@ export class ShardBook {
       .sort((a, b) => count(b) - count(a) || (a < b ? -1 : 1));
   }
 
-  /** What to do now so that, in the end, every shard is held and no process has more than its part. */
+  /** Steps towards a state in which every shard is held and no process has more than its share. */
   steps(now: number): ShardStep[] {
     const { member: me } = this.options;
     if (!this.valid(now) || !this.#members.has(me)) return this.#members.has(me) ? [] : [{ kind: "join" }];
@@ -130,7 +126,7 @@ export class ShardBook {
     const part = Math.floor(this.options.shards / live.length) + (rank < this.options.shards % live.length ? 1 : 0);
     const mine = this.held(now);
     for (const shard of mine.slice(part)) steps.push({ kind: "giveUp", shard, version: this.#holders.get(shard)?.version ?? "" });
-    // Each begins elsewhere, so that two that take at once seldom want the same.
+    // Members start at different shards, so that two of them seldom want the same.
     const start = Math.floor((rank * this.options.shards) / live.length);
     const shards = this.#shards();
     const free = [...shards.slice(start), ...shards.slice(0, start)].filter((shard) => this.#free(shard));

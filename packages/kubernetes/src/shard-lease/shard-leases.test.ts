@@ -22,7 +22,7 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
     await server.stop();
   });
 
-  /** What a process leaves that was killed a moment ago, with time left for minutes. */
+  /** Leaves the Leases of a process that was just killed, with minutes left to run. */
   async function killed(group: string, { member, slot }: { member: string; slot: string }): Promise<void> {
     const names = { namespace: "leases", group };
     await client.create(LEASES, memberLease(names, { member, slot, leaseMs: 600_000, time: new Date() }));
@@ -92,7 +92,7 @@ describe.skipIf(unavailable)("shard leases on a real kube-apiserver", () => {
   it("waits for others, whose end nobody knows", async () => {
     await killed("other", { member: "a-1", slot: "a" });
     const leases = start("other");
-    // It takes part: so it has seen the other, and leaves it its shards.
+    // Its membership exists: it has seen the other process, and leaves its shards to it.
     const joined = () => client.get(LEASES, { namespace: "leases", name: "other-member-b-2" });
     await expect.poll(joined, { timeout: 30_000 }).toBeDefined();
     await new Promise((resolve) => setTimeout(resolve, 1_000));

@@ -17,34 +17,34 @@ import {
 import { ShardBook, type ShardStep } from "./shard-book.js";
 
 export interface ShardLeasesOptions {
-  /** Should have connections of its own and give up on a request well within the lease time. */
+  /** Needs its own connections and a request timeout well below the lease time. */
   readonly client: Pick<KubeClient, "list" | "watch" | "create" | "replace" | "mergePatch" | "delete">;
   readonly namespace: string;
-  /** Processes of one group share out one set of shards; Leases are named `<group>-shard-<k>` and `<group>-member-<member>`. */
+  /** Processes of one group share the shards; Leases are named `<group>-shard-<k>` and `<group>-member-<member>`. */
   readonly group: string;
   readonly shards: number;
-  /** A name for this process; must differ between replicas and restarts; letters, digits and `-`. */
+  /** Name of this process, unique among replicas and restarts; letters, digits and `-`. */
   readonly identity: string;
   /**
-   * A place that at most one process has at any time, as the name of a StatefulSet's pod is: a process that
-   * starts there knows that the one before it is dead, and does not wait for its lease time.
+   * A stable identity that at most one process has at a time, such as the name of a StatefulSet's pod: a process that
+   * starts with it knows that its predecessor is dead, and does not wait for the lease time.
    */
   readonly slot?: string | undefined;
   readonly leaseMs: number;
   readonly logger: Logger;
-  /** Milliseconds that go on while the process is stopped. */
+  /** Milliseconds of a clock that also runs while the process is suspended. */
   readonly clock: () => number;
   readonly random: () => number;
   /** The process holds the shard from now on. */
   readonly onGained: (shard: number) => void;
-  /** The shard is no longer to be worked on: at once, when it is lost. Resolves when nothing of it is under way. */
+  /** Stop work on the shard, at once when it is lost. Resolves when no work on it is in progress. */
   readonly onLost: (shard: number) => Promise<void>;
 }
 
-/** Longest wait, ms, before a write that got no answer is tried again, however long the lease time is. */
+/** Longest delay before an unanswered write is retried, ms, whatever the lease time. */
 const RETRY_MS = 1_000;
 
-/** Shares out shards evenly among the processes of a group; see ShardBook for the rules. */
+/** Distributes shards evenly among the processes of a group; see ShardBook for the rules. */
 export class ShardLeases {
   readonly #abort = new AbortController();
   readonly #open = new Set<number>();
@@ -52,11 +52,11 @@ export class ShardLeases {
   #book: ShardBook;
   #member: string;
   #incarnation = 1;
-  /** Whether the membership Lease was made. */
+  /** True once the membership Lease exists. */
   #joined = false;
   #informer: Informer<Lease> | undefined;
   #running: Promise<unknown> = Promise.resolve();
-  /** Whether something has come in since the Leases were last looked at. */
+  /** True when something has arrived since the Leases were last evaluated. */
   #changed = false;
   #wake: () => void = () => {
     this.#changed = true;
@@ -67,7 +67,7 @@ export class ShardLeases {
     this.#book = this.#newBook();
   }
 
-  /** Whether this process may do anything for the shard at this moment. When its time is over, the shards are lost before this returns. */
+  /** True while this process may act for the shard. When the membership has expired, `onLost` is called before this returns. */
   holds(shard: number): boolean {
     if (this.#open.size > 0 && !this.#book.valid(this.options.clock())) this.#loseAll();
     return this.#open.has(shard) && this.#book.holds(shard, this.options.clock());
@@ -84,7 +84,7 @@ export class ShardLeases {
       ref: LEASES,
       namespace,
       labelSelector: `${GROUP_LABEL}=${group}`,
-      // This process's own renewals come through it.
+      // Also delivers this process's own renewals.
       silenceMs: leaseMs,
       logger,
       onEvent: ({ type, object }) => this.#seen(type === "deleted", object),
@@ -92,7 +92,7 @@ export class ShardLeases {
     this.#running = Promise.all([this.#renewing(), this.#sharing(), this.#endPredecessors()]);
   }
 
-  /** Lets go of all shards, so that another process need not wait: resolves when that is done. */
+  /** Releases all shards, so that other processes need not wait; resolves when they are released. */
   async stop(): Promise<void> {
     this.#abort.abort();
     this.#wake();
@@ -126,7 +126,7 @@ export class ShardLeases {
     this.#wake();
   }
 
-  /** Renews the membership, three times in a lease time. */
+  /** Renews the membership, three times per lease time. */
   async #renewing(): Promise<void> {
     const { leaseMs, random, logger, clock } = this.options;
     const { signal } = this.#abort;
@@ -139,7 +139,7 @@ export class ShardLeases {
         logger.warn({ error: String(error) }, "membership could not be renewed");
       }
       const period = (this.#book.valid(clock()) ? leaseMs / 3 : this.#retryMs) * (0.9 + random() / 5);
-      // Counted from the beginning of the last one: a slow server must not cost the membership.
+      // Measured from the start of the last renewal: a slow server must not cost the membership.
       await sleep(Math.max(period - (clock() - begun), period / 10), undefined, { signal }).catch(() => undefined);
     }
   }
@@ -162,23 +162,23 @@ export class ShardLeases {
         this.#book = this.#newBook();
         return this.#renew();
       }
-      // An earlier try took place, although its answer was lost: the next one extends.
+      // An earlier attempt succeeded but its answer was lost: the next one extends.
       if (isAlreadyExists(error)) this.#joined = true;
       throw error;
     }
   }
 
-  /** A patch, for it fails when the Lease is gone: a PUT would make a Lease again that another process has ended. */
+  /** Patches, which fails when the Lease is gone: a PUT would recreate a Lease that another process has ended. */
   #extend({ metadata: { namespace, name }, spec }: Lease): Promise<Lease> {
     return this.options.client.mergePatch<Lease>(LEASES, { namespace, name, body: { spec } });
   }
 
-  /** Until it is done, they count as alive. */
+  /** Until then the predecessors count as alive. */
   async #endPredecessors(): Promise<void> {
     const { client, namespace, slot, logger } = this.options;
     const { signal } = this.#abort;
     await this.#informer?.synced;
-    // This process itself takes part only after this moment.
+    // This process joins only afterwards.
     const memberships = this.#informer?.list().filter(({ metadata }) => slot !== undefined && metadata.labels?.[SLOT_LABEL] === slot);
     for (const { metadata } of memberships ?? []) {
       while (!signal.aborted) {
@@ -193,7 +193,7 @@ export class ShardLeases {
     }
   }
 
-  /** Looks at the Leases when they change, and now and then. */
+  /** Evaluates the Leases on changes and periodically. */
   async #sharing(): Promise<void> {
     const { leaseMs, logger } = this.options;
     const { signal } = this.#abort;
@@ -210,16 +210,16 @@ export class ShardLeases {
         this.#wake = () => {
           this.#changed = true;
           clearTimeout(timer);
-          // What comes in a bunch is looked at together.
+          // Groups changes that arrive together.
           setTimeout(resolve, 5);
         };
-        // What came while steps were taken.
+        // Handles changes that arrived meanwhile.
         if (this.#changed) this.#wake();
       });
     }
   }
 
-  /** Tells of shards that are held and were not, or the other way round. */
+  /** Reports shards that were gained or lost. */
   #compare(): void {
     const now = this.options.clock();
     for (const shard of this.#open) if (!this.#book.holds(shard, now)) void this.#lose(shard);
@@ -239,7 +239,7 @@ export class ShardLeases {
     return this.options.onLost(shard);
   }
 
-  /** @returns why it failed, unless somebody else was faster. */
+  /** @returns the reason of a failure; undefined also when another process was faster. */
   async #take(step: ShardStep): Promise<string | undefined> {
     try {
       await this.#do(step);
@@ -254,7 +254,7 @@ export class ShardLeases {
     const names: LeaseNames = this.options;
     switch (step.kind) {
       case "join":
-        // The renewing does it.
+        // The renewal loop does it.
         return;
       case "expire":
         logger.warn({ member: step.member }, "a process has fallen silent, its shards are free");
@@ -271,7 +271,7 @@ export class ShardLeases {
         return;
       }
       case "giveUp":
-        // Others wait for it no longer than for the runs of this shard to be written.
+        // Not awaited: each shard is released as soon as its own runs are written.
         if (!this.#givingUp.has(step.shard)) void this.#giveUp(step);
         return;
     }

@@ -1,0 +1,70 @@
+// Checks comments: a verb or a noun opens them, and they name the actor.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { parseSync } from "oxc-parser";
+import { root } from "./prepare.mjs";
+
+/** Folders whose comments pass. Add each further folder when it does; a folder given as argument is checked instead of these. */
+const CLEAN = [
+  "packages/auth",
+  "packages/blobstore",
+  "packages/config",
+  "packages/domain",
+  "packages/heap",
+  "packages/http-policy",
+  "packages/input-limits",
+  "packages/kubernetes",
+  "packages/messaging",
+  "packages/outbound",
+  "packages/postgres",
+  "packages/telemetry",
+];
+
+const SKIPPED = new Set(["gen", "node_modules", "dist", "bundle"]);
+const OPENING = /^(?:@(?:param\s+\S+|returns?|throws)\s+)?["'`(]*(What|Who|Whose|Whoever|Of|Whether|So|That)\b/i;
+const UNNAMED = /\b(nobody|somebody|likes|whoever)\b/i;
+
+const named = process.argv.slice(2);
+const problems = [];
+for (const folder of named.length > 0 ? named : CLEAN) for (const file of sources(resolve(root, folder))) check(file);
+for (const problem of problems) console.error(problem);
+process.exit(problems.length > 0 ? 1 : 0);
+
+function* sources(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && !SKIPPED.has(entry.name)) yield* sources(path);
+    else if (entry.isFile() && /\.(ts|mjs)$/.test(entry.name)) yield path;
+  }
+}
+
+function check(file) {
+  const text = readFileSync(file, "utf8");
+  for (const { start, body } of commentsOf(file, text)) {
+    const where = `${relative(root, file)}:${text.slice(0, start).split("\n").length}: a comment`;
+    for (const part of body.split(/(?=@(?:param|returns?|throws)\s)/)) {
+      const opening = OPENING.exec(part)?.[1];
+      if (opening !== undefined) problems.push(`${where} opens with "${opening}"; open it with a verb or a noun`);
+    }
+    const unnamed = UNNAMED.exec(body)?.[1];
+    if (unnamed !== undefined) problems.push(`${where} says "${unnamed}"; name the actor`);
+  }
+}
+
+/** Comments of a file without their marks; consecutive lines of `//` are one comment. */
+function commentsOf(file, text) {
+  const found = [];
+  let lineEnd;
+  for (const { type, value, start, end } of parseSync(file, text).comments) {
+    const lines = type === "Block" ? value.split("\n").map((line) => line.replace(/^\s*\*/, "")) : [value];
+    const body = lines
+      .map((line) => line.trim())
+      .join("\n")
+      .trim();
+    const continues = type === "Line" && lineEnd !== undefined && text.slice(lineEnd, start).trim() === "";
+    if (continues && !text.slice(lineEnd, start).includes("\n\n")) found.at(-1).body += `\n${body}`;
+    else found.push({ start, body });
+    lineEnd = type === "Line" ? end : undefined;
+  }
+  return found;
+}
