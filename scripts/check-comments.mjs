@@ -8,6 +8,7 @@ import { root } from "./prepare.mjs";
 const CLEAN = [
   "packages/auth",
   "packages/blobstore",
+  "packages/client",
   "packages/config",
   "packages/domain",
   "packages/heap",
@@ -17,7 +18,9 @@ const CLEAN = [
   "packages/messaging",
   "packages/outbound",
   "packages/postgres",
+  "packages/task-plugin",
   "packages/telemetry",
+  "packages/workflow-crd",
 ];
 
 const SKIPPED = new Set(["gen", "node_modules", "dist", "bundle"]);
