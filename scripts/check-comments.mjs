@@ -20,8 +20,10 @@ const CLEAN = [
   "packages/messaging",
   "packages/outbound",
   "packages/postgres",
+  "packages/rpc",
   "packages/task-plugin",
   "packages/telemetry",
+  "packages/testing",
   "packages/workflow-crd",
 ];
 
@@ -51,7 +53,7 @@ function check(file) {
       const opening = OPENING.exec(part)?.[1];
       if (opening !== undefined) problems.push(`${where} opens with "${opening}"; open it with a verb or a noun`);
     }
-    const unnamed = UNNAMED.exec(body)?.[1];
+    const unnamed = UNNAMED.exec(body.replace(/`[^`]*`/g, ""))?.[1];
     if (unnamed !== undefined) problems.push(`${where} says "${unnamed}"; name the actor`);
   }
 }
