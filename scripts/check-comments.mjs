@@ -8,6 +8,7 @@ import { root } from "./prepare.mjs";
 const CLEAN = [
   "packages/auth",
   "packages/blobstore",
+  "packages/cli",
   "packages/client",
   "packages/compiler",
   "packages/config",
@@ -17,6 +18,7 @@ const CLEAN = [
   "packages/http-policy",
   "packages/input-limits",
   "packages/kubernetes",
+  "packages/local-servers",
   "packages/messaging",
   "packages/outbound",
   "packages/postgres",

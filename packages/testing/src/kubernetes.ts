@@ -55,8 +55,8 @@ export interface KubernetesFixtureOptions {
  * Returns why a real Kubernetes API cannot run here (no Go, no network), in one line that is also printed; undefined
  * when its programs are available. The first call on a machine builds them, which takes minutes.
  *
- * const unavailable = await kubernetesUnavailable();
- * describe.skipIf(unavailable)("on a real Kubernetes API", …)
+ *     const unavailable = await kubernetesUnavailable();
+ *     describe.skipIf(unavailable)("on a real Kubernetes API", …)
  */
 export async function kubernetesUnavailable(): Promise<string | undefined> {
   try {
