@@ -1,4 +1,4 @@
-/** A rate limiter per second; permits unused for a second accumulate. */
+/** A rate limiter; the permits of one second may be saved up. */
 export class RateLimit {
   readonly #intervalMs: number;
   readonly #burstMs: number;
