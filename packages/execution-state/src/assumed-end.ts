@@ -24,8 +24,8 @@ export interface OpenNode {
 }
 
 /**
- * Derives the end of a node whose execution has ended: the phase in the resource; else success if its parent succeeded,
- * since a parent succeeds after its nodes; else aborted.
+ * Derives the end of a node whose execution has ended: the phase in the resource, if terminal; else success if its parent,
+ * or at the top the execution, succeeded, since that happens after the success of its nodes; else aborted.
  */
 export function settleNode({ execution, parent, ofEarlierAttempt, told }: OpenNode): Settlement<Node> {
   const within =

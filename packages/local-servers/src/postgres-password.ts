@@ -9,7 +9,7 @@ const WHOLE = /^[\w-]{16,}$/;
 /** Password of the database's user. */
 export interface Password {
   readonly text: string;
-  /** False until the database has the password; then call `confirm`. */
+  /** False until the database has the password; then call `confirmPassword`. */
   readonly known: boolean;
 }
 
