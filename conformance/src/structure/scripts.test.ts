@@ -32,7 +32,7 @@ test.each([
 ])("the check of comments finds %j", (comment, problem) => {
   const folder = mkdtempSync(join(tmpdir(), "flyte-ts-comments-"));
   const planted = (text: string) => writeFileSync(join(folder, "planted.ts"), `${text}\nexport const x = "// What is text";\n`);
-  planted("// Answers what is asked,\n// that is, all.");
+  planted("// Answers what is asked,\n// that is, all, as user `nobody`.");
   const before = run("check-comments.mjs", folder);
   planted(comment);
   const { status, output } = run("check-comments.mjs", folder);

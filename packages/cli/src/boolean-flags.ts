@@ -1,4 +1,4 @@
-/** Flags that are true or false may stand alone, `--exit`, or be denied, `--no-example`. */
+/** Allows boolean flags without a value, `--exit`, or negated, `--no-example`. */
 export function booleanFlags(argv: readonly string[], names: readonly string[]): string[] {
   return argv.flatMap((word, index) => {
     const [, no, name = ""] = /^--(no-)?([a-zA-Z]+)$/.exec(word) ?? [];

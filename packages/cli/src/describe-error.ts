@@ -1,9 +1,9 @@
 import { getSystemErrorName } from "node:util";
 
-/** Errors that our own code throws for a person to read. */
+/** Errors of this project with a message for users. */
 const FOR_PEOPLE = /^(Config|Stack|ServerStart|PythonEnvironment|Rpc|Backup|Usage)Error$/;
 
-/** Remedies by the code of an error that the operating system answered. */
+/** Remedies by error code of the operating system. */
 const REMEDIES: Readonly<Record<string, string>> = {
   EACCES: "give this user access to it, or name another",
   EPERM: "give this user access to it, or name another",
@@ -23,7 +23,7 @@ interface SystemError {
   readonly message: string;
 }
 
-/** Text of an error for the person who ran the command: one line where that person can mend it, the stack where the program is at fault. */
+/** Formats an error for the user of a command: one line when the user can mend it, the stack when the program is at fault. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (FOR_PEOPLE.test(error.name)) return error.message;
@@ -33,7 +33,7 @@ export function describeError(error: unknown): string {
   return remedy === undefined ? system.message : `${system.message}: ${remedy}`;
 }
 
-/** The operating system's answer, of which Node makes several in one when a name has several addresses. */
+/** Finds the error of the operating system; Node combines several when a name has several addresses. */
 function systemErrorOf(error: Error): SystemError | undefined {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { code, errno, message } = inner as NodeJS.ErrnoException;
@@ -41,7 +41,7 @@ function systemErrorOf(error: Error): SystemError | undefined {
   return { code, message };
 }
 
-/** Undefined for a number that is none of the operating system's. */
+/** Undefined for a number that is not an error of the operating system. */
 function getSystemErrorNameOf(errno: number): string | undefined {
   try {
     return getSystemErrorName(errno);

@@ -49,11 +49,11 @@ const USAGE = `usage: flyte-ts start [--data DIR] [--port N] [--blobPort N] [--c
 `;
 
 async function main(argv: readonly string[]): Promise<number> {
-  // Backups, secrets and logs are for the user who runs the command.
+  // Only the user who runs the command may read backups, secrets and logs.
   process.umask(0o077);
   enableCompileCache(join(cacheFolder(), "node"));
   const [command, ...rest] = argv;
-  // Each loads what it needs, and nothing for the others: clients and messages take 50 MiB and half a second.
+  // Each command loads only its own modules: clients and messages take 50 MiB and half a second.
   if (command === "start" && !rest.includes("--help")) return (await import("./stack/command.js")).startCommand(rest);
   if (command === "import" && !rest.includes("--help")) return (await import("./import/command.js")).importCommand(rest);
   if (command === "doctor" && !rest.includes("--help")) {

@@ -1,4 +1,4 @@
-/** Words of a command that cannot be understood. */
+/** The arguments of a command are invalid. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -14,11 +14,11 @@ export interface FlyteClient {
   readonly authMetadata: ServiceClient<typeof AuthMetadataService>;
   /** Resolves when connected; rejects with UNAVAILABLE after `deadlineMs`. */
   ready(deadlineMs: number): Promise<void>;
-  /** Breaks off running calls. */
+  /** Aborts running calls. */
   close(): void;
 }
 
-/** A client of a Flyte control plane. It connects on the first call, and again after a loss. */
+/** Creates a client of a Flyte control plane. It connects on the first call, and reconnects after a loss. */
 export function createFlyteClient(options: ChannelOptions): FlyteClient {
   const channel = openChannel(options);
   return {

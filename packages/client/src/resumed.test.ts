@@ -2,7 +2,7 @@ import { Code, RpcError } from "@flyte-ts/rpc";
 import { expect, test } from "vitest";
 import { resumed } from "./resumed.js";
 
-/** Streams of the numbers up to 5, each of which breaks off after two. */
+/** Streams the numbers up to 5; each stream breaks after two. */
 function breaking(code: Exclude<Code, 0>) {
   const cursors: string[] = [];
   async function* open(cursor: string) {

@@ -3,7 +3,7 @@ import { Code, RpcError } from "@flyte-ts/rpc";
 
 /** A message of a stream that can be resumed. */
 export interface Resumable {
-  /** Where the stream goes on behind this message. */
+  /** Position after this message, to resume from. */
   readonly cursor: string;
   /** This is the last message. */
   readonly ended: boolean;
@@ -11,17 +11,17 @@ export interface Resumable {
 
 export interface ResumeOptions {
   readonly signal?: AbortSignal;
-  /** Failures in a row after which it is given up; 10 when not given, about half a minute. */
+  /** Consecutive failures before giving up; default 10, about half a minute. */
   readonly attempts?: number;
 }
 
-/** What another try, or another replica, may put right. */
+/** Transient codes, for which a retry or another replica may succeed. */
 const PASSING: readonly Code[] = [Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.CANCELLED, Code.UNKNOWN];
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * A stream that goes on where it broke off, until it has ended: `open` begins it behind a cursor, an empty one at first.
+ * Yields a stream until its end and resumes it after failures: `open` starts it after a cursor, at first an empty one.
  *
  * @throws RpcError when it cannot be resumed.
  */
@@ -38,7 +38,7 @@ export async function* resumed<Message extends Resumable>(
         yield message;
         if (message.ended) return;
       }
-      // It had nothing to add to what was known.
+      // The stream ended without further messages.
       return;
     } catch (error) {
       const passing = error instanceof RpcError && PASSING.includes(error.code);

@@ -2,8 +2,8 @@ import type { CompileError } from "./error/compile-error.js";
 import { invalidValue } from "./error/errors.js";
 
 /**
- * How many plain objects, deep, a template may hold in one another. A list type takes two of them and a nested branch five, and
- * clients cannot send more than 100 messages deep; the limit lets the rest of the compiler recurse without care.
+ * Maximum nesting of plain objects in a template. A list type takes two levels and a nested branch five, and clients
+ * cannot send more than 100 nested messages; the limit lets the rest of the compiler recurse safely.
  */
 export const MAX_OBJECT_NESTING = 1000;
 

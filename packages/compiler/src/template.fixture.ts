@@ -1,4 +1,4 @@
-/** Short ways to write the templates that the tests compile. */
+/** Builders of the templates that the tests compile. */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { BooleanExpressionSchema } from "@flyte-ts/idl/flyteidl/core/condition_pb";
 import { type CompiledTask, CompiledTaskSchema, type CompiledWorkflow } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
@@ -64,7 +64,7 @@ export function task(name: string, inputs: Types, outputs: Types): CompiledTask 
   });
 }
 
-/** `defaults` names the inputs that have one. */
+/** `defaults` lists the inputs with a default. */
 export function launchPlan(name: string, inputs: Types, options: { defaults?: string[]; outputs?: Types } = {}): LaunchPlanInterface {
   const parameter = (input: string, type: LiteralType): MessageInitShape<typeof ParameterSchema> => ({
     var: { type },
@@ -106,7 +106,7 @@ export const equalsOne = (variable: string): Condition => ({
   },
 });
 
-/** A branch over the variable `c`, one case for each node, with an error for when none holds. */
+/** A branch over the variable `c`, one case per node, with an error when none matches. */
 export function branches(arms: readonly (Node | undefined)[], condition: Condition | undefined = equalsOne("c")): Node["target"] {
   const [first, ...other] = arms.map((thenNode): MessageInitShape<typeof IfBlockSchema> => ({ condition, thenNode }));
   return { case: "branchNode", value: { ifElse: { case: first, other, default: { case: "error", value: { message: "none" } } } } };
@@ -130,7 +130,7 @@ export function workflow(name: string, { inputs = {}, outputs = {}, bound = {}, 
   });
 }
 
-/** Tasks that most tests can do with: `t` takes the integer `a` and gives the integer `o`; `z` takes and gives nothing. */
+/** Default tasks of the tests: `t` takes the integer `a` and returns the integer `o`; `z` has no inputs and outputs. */
 export const tasks: readonly CompiledTask[] = [
   task("t", { a: int }, { o: int }),
   task("z", {}, {}),
@@ -140,7 +140,7 @@ export const tasks: readonly CompiledTask[] = [
 
 export type Compiled = Omit<WorkflowSource, "template" | "subWorkflows" | "tasks" | "launchPlans"> & Partial<WorkflowSource>;
 
-/** The errors as `Code node`, in their order; empty when the workflow compiles. */
+/** Lists the errors as `Code node`, in their order; empty when the workflow compiles. */
 export function errorsOf(template: WorkflowTemplate, source: Compiled = {}): string[] {
   const result = compileWorkflow({ subWorkflows: [], tasks, launchPlans: [], ...source, template });
   return result.ok ? [] : result.errors.map(({ code, nodeId }) => `${code} ${nodeId}`);

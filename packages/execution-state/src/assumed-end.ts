@@ -5,27 +5,27 @@ import {
   WorkflowExecution_Phase as Workflow,
 } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
-/** How something ended for which nobody reported an end. */
+/** End that admin assumes for an object without a reported one. */
 export interface Settlement<Phase> {
   readonly phase: Phase;
-  /** For people. */
+  /** Explanation for people. */
   readonly reason: string;
 }
 
 export interface OpenNode {
-  /** How its execution ended. */
+  /** Final phase of its execution. */
   readonly execution: Workflow;
-  /** Phase of the node that it runs in, when it runs in one. */
+  /** Phase of its parent node, if it has one. */
   readonly parent: Node | undefined;
-  /** The node that it runs in was tried again later. */
+  /** The parent node was retried later. */
   readonly ofEarlierAttempt: boolean;
-  /** Phase that the execution's resource tells for it (domain's `NodePhase`), when it tells one. */
+  /** Its phase in the execution's resource (domain's `NodePhase`), if present. */
   readonly told: number | undefined;
 }
 
 /**
- * The end of a node whose execution has ended: as the resource tells it; else it shared the
- * success of what it ran in, for nothing succeeds before its nodes do; else it was cut off.
+ * Derives the end of a node whose execution has ended: the phase in the resource, if terminal; else success if its parent,
+ * or at the top the execution, succeeded, since that happens after the success of its nodes; else aborted.
  */
 export function settleNode({ execution, parent, ofEarlierAttempt, told }: OpenNode): Settlement<Node> {
   const within =
@@ -38,13 +38,13 @@ export function settleNode({ execution, parent, ofEarlierAttempt, told }: OpenNo
 }
 
 export interface OpenTask {
-  /** How its node ended. */
+  /** Final phase of its node. */
   readonly node: Node;
-  /** No attempt came after it. */
+  /** No later attempt exists. */
   readonly isLast: boolean;
 }
 
-/** The end of a task attempt whose node has ended. */
+/** Derives the end of a task attempt whose node has ended. */
 export function settleTask({ node, isLast }: OpenTask): Settlement<Task> {
   if (!isLast) return { phase: Task.FAILED, reason: "no end of this attempt was reported before the next attempt" };
   const reason = `no end of this attempt was reported before the end of its node (${Node[node] ?? node})`;

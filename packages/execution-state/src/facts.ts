@@ -1,6 +1,6 @@
 import type { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
-/** How something failed. */
+/** Error of a failure. */
 export interface ErrorFact {
   /** core.ExecutionError, encoded. */
   readonly bytes: Uint8Array;
@@ -9,38 +9,38 @@ export interface ErrorFact {
   readonly code: string;
 }
 
-/** What one workflow event tells. Times are nanoseconds since the epoch; values are encoded core.LiteralMaps. */
+/** Facts from one workflow event. Times are nanoseconds since the epoch; values are encoded core.LiteralMaps. */
 export interface WorkflowFact {
   readonly phase: WorkflowExecution_Phase;
   readonly occurredAt: bigint;
-  /** With an end: when the execution started, for where no event told of that. */
+  /** With an end: start of the execution, in case no event reported it. */
   readonly startedAt?: bigint | undefined;
   readonly outputUri?: string | undefined;
   readonly outputs?: Uint8Array | undefined;
   readonly error?: ErrorFact | undefined;
 }
 
-/** What is in an execution's way; an empty reason: nothing any more. */
+/** A blocker of an execution; an empty reason clears it. */
 export interface NoticeFact {
   readonly reason: string;
   readonly occurredAt: bigint;
 }
 
-/** What the events of nodes and of task attempts have in common. */
+/** Facts common to events of nodes and of task attempts. */
 export interface ProgressFact {
   readonly occurredAt: bigint;
   readonly reportedAt: bigint;
-  /** With an end: when it started, for where no event told of that. */
+  /** With an end: the start, in case no event reported it. */
   readonly startedAt?: bigint | undefined;
   readonly inputUri: string;
   readonly inputs?: Uint8Array | undefined;
   readonly outputUri?: string | undefined;
   readonly outputs?: Uint8Array | undefined;
-  /** No event: admin itself ends what nobody reported the end of, and says why. */
+  /** Set when admin itself assumes an end that was not reported: the reason. */
   readonly settled?: string | undefined;
 }
 
-/** What one node event tells. */
+/** Facts from one node event. */
 export interface NodeFact extends ProgressFact {
   readonly phase: NodeExecution_Phase;
   readonly error?: ErrorFact | undefined;
@@ -49,7 +49,7 @@ export interface NodeFact extends ProgressFact {
   readonly dynamicJobSpecUri: string;
   /** core.CompiledWorkflowClosure, encoded. */
   readonly dynamicWorkflow?: Uint8Array | undefined;
-  /** Where that stands, when it is too large for the row. */
+  /** URI of the compiled workflow, when it is too large for the row. */
   readonly dynamicWorkflowUri: string;
   readonly parentNodeId?: string | undefined;
   readonly parentTaskKey?: string | undefined;
@@ -61,17 +61,17 @@ export interface NodeFact extends ProgressFact {
   readonly isArray: boolean;
 }
 
-/** The task or the execution that a node stands for. */
+/** The task or the execution that a node runs. */
 export interface NodeTargetFact {
-  /** admin.NodeExecutionClosure with target_metadata alone, encoded. */
+  /** admin.NodeExecutionClosure with only target_metadata, encoded. */
   readonly bytes: Uint8Array;
-  /** A child execution; it never changes once it is told. */
+  /** A child execution, which never changes once it is reported. */
   readonly isExecution: boolean;
-  /** Name of core.CatalogCacheStatus, where the node was cached. */
+  /** Name of core.CatalogCacheStatus, if the node was cached. */
   readonly cacheStatus?: string | undefined;
 }
 
-/** What one event of a task attempt tells for the row; the rest is read from the event when it is wanted. */
+/** Facts from one event of a task attempt that the row stores; the rest is read from the event when needed. */
 export interface TaskFact extends ProgressFact {
   readonly phase: TaskExecution_Phase;
   readonly phaseVersion: number;

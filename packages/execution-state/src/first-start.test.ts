@@ -75,7 +75,7 @@ test("an end that was recorded without its result takes it from the event that c
   expect(late).toMatchObject({ result: { kind: "outputs", values: outputs }, endedAt: 8_500n });
   const other = foldWorkflow(late, { phase: Workflow.SUCCEEDED, occurredAt: 9_500n, outputUri: "s3://b/other" }, 4n);
   expect(other).toBe(late);
-  // An end of another phase changes nothing: the first stands.
+  // An end of another phase changes nothing: the first one is kept.
   const error = { bytes: Uint8Array.of(2), kind: "USER", code: "C" };
   expect(foldWorkflow(open, { phase: Workflow.FAILED, occurredAt: 9_500n, error }, 4n)).toBe(open);
 });

@@ -15,13 +15,13 @@ import { acceptedWorkflow, foldWorkflow } from "./workflow-state.js";
 const START = 1_700_000_000_000_000_000n;
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
-/** The events as they may arrive: each at least once, some more often, in any order. */
+/** Possible arrivals of the events: each at least once, some repeated, in any order. */
 const arrivals = <T>(sent: readonly T[]): fc.Arbitrary<T[]> =>
   fc
     .array(fc.nat({ max: Math.max(sent.length - 1, 0) }), { maxLength: 2 * sent.length })
     .chain((repeats) => fc.shuffledSubarray([...sent, ...repeats.map((i) => sent[i] as T)], { minLength: sent.length + repeats.length }));
 
-/** Steps that end at most once, at the last; times go on. */
+/** Steps with at most one end, at the last; times increase. */
 function legal<Phase extends number>(phases: readonly Phase[], isTerminal: (phase: Phase) => boolean): fc.Arbitrary<Phase[]> {
   const open = phases.filter((phase) => !isTerminal(phase));
   const ends = phases.filter(isTerminal);
@@ -162,7 +162,7 @@ test("an end that is assumed, at whatever time, gives way to the reported one, a
       }
       state = assume(state as NodeState);
       const reported = events.reduce(fold, undefined) as NodeState;
-      // Where no end was reported, nothing but the end is assumed.
+      // Without a reported end, only the end is assumed.
       expect(state).toEqual(isTerminalNodeEvent(reported.phase) ? reported : assume(reported));
       expect(isTerminalNodeEvent(state.phase)).toBe(true);
     }),
@@ -190,7 +190,7 @@ function nodeFact(phase: Node, index: number): NodeFact {
   };
 }
 
-/** As admin does when nobody reports an end. */
+/** As admin does without a reported end. */
 function assume(state: NodeState): NodeState {
   const { error: _, outputs: __, target: ___, ...kept } = state;
   const fact: NodeFact = {

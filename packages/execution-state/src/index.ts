@@ -1,4 +1,4 @@
-// What events of an execution amount to: facts as events tell them, states as rows hold them, the folds between, and what a resource tells.
+// State of an execution derived from its events: facts of events, states of rows, the folds between, and facts of resources.
 export { type Settlement, settleNode, settleTask } from "./assumed-end.js";
 export { errorFact } from "./error-fact.js";
 export type { ErrorFact, NodeFact, NoticeFact, TaskFact, WorkflowFact } from "./facts.js";

@@ -6,9 +6,8 @@ import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
 import { completeOutputs, foldProgress, isFirstStart, noProgress, type Progress, replacesEnd } from "./progress.js";
 
 /**
- * What events have told of a node so far. Of what is large (inputs, outputs, error, target,
- * dynamicWorkflow) a state that was read from the database holds nothing, and undefined
- * means there: as before.
+ * State of a node, folded from its events. States read from the database omit large values (inputs, outputs, error,
+ * target, dynamicWorkflow); undefined then means unchanged.
  */
 export interface NodeState extends Progress {
   readonly phase: NodeExecution_Phase;
@@ -30,10 +29,7 @@ export interface NodeState extends Progress {
   readonly isArray: boolean;
 }
 
-/**
- * Adds one event; the same promise as foldWorkflow gives. An end that admin assumed gives
- * way to the one that is reported.
- */
+/** Folds one event; with the same guarantees as foldWorkflow. A reported end replaces one that admin assumed. */
 export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bigint): NodeState {
   const before = state ?? emptyNode(fact);
   const ends = isTerminalNodeEvent(fact.phase);
@@ -41,14 +37,14 @@ export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bi
   if (state !== undefined && ends && ended && !replacesEnd(before, fact)) return completeNode(before, fact);
   const moves = ends || (!ended && order > before.phaseOrder);
   const starts = fact.phase === NodeExecution_Phase.RUNNING && isFirstStart(before, order);
-  // A child execution never changes once it is told.
+  // A child execution never changes once it is reported.
   const targetOrder = fact.target?.isExecution === true ? TERMINAL_ORDER : order;
   const retargets = fact.target !== undefined && targetOrder > before.targetOrder;
   return ifChanged(before, {
     phase: moves ? fact.phase : before.phase,
     ...foldProgress(before, fact, { order, moves, starts, ends }),
     error: ends ? fact.error : before.error,
-    // Propeller tells of the deck with the first start and, for good, with the end.
+    // Propeller reports the deck with the first start and, finally, with the end.
     deckUri: ends || (starts && !ended) ? fact.deckUri : before.deckUri,
     target: retargets ? fact.target : before.target,
     targetOrder: retargets ? targetOrder : before.targetOrder,
@@ -67,7 +63,7 @@ export function foldNode(state: NodeState | undefined, fact: NodeFact, order: bi
   });
 }
 
-/** Adds to a recorded end what it lacks and a later event of the same end tells. */
+/** Adds to a recorded end the facts that only a later event of the same end has. */
 function completeNode(before: NodeState, fact: NodeFact): NodeState {
   if (fact.phase !== before.phase) return before;
   const isChild = fact.target?.isExecution === true && before.targetOrder < TERMINAL_ORDER;

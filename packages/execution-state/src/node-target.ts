@@ -11,13 +11,13 @@ import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { NodeTargetFact } from "./facts.js";
 
-/** The execution that a node has started. */
+/** Target of a node that started an execution. */
 export function executionTarget(executionId: WorkflowExecutionIdentifier | undefined): NodeTargetFact {
   const value = create(WorkflowNodeMetadataSchema, executionId ? { executionId } : {});
   return { bytes: closureOf({ case: "workflowNodeMetadata", value }), isExecution: true };
 }
 
-/** The task that a node ran. A cache status without a catalog key says nothing: only cached nodes have a key. */
+/** Target of a node that ran a task. A cache status without a catalog key is ignored: only cached nodes have a key. */
 export function taskTarget({
   checkpointUri,
   catalogKey,

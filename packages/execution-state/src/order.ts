@@ -1,18 +1,18 @@
 import type { NodeExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { TaskExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
-/** Before every event. */
+/** Precedes every event. */
 export const NO_ORDER = -1n;
 
-/** After every event but a terminal one: what a user's abort leaves is replaced only by the end itself. */
+/** Follows every event but a terminal one: only the end itself replaces the state after a user's abort. */
 export const ABORT_ORDER = 2n ** 62n - 1n;
 
-/** After everything: facts of the terminal event. */
+/** Follows everything: facts of the terminal event. */
 export const TERMINAL_ORDER = 2n ** 62n;
 
 /**
- * Place of an event in its execution. Propeller counts its events up; where a sender
- * does not count (0), time decides, and of two events at one time the later phase.
+ * Order of an event in its execution. Propeller numbers its events; for a sender without numbers (0) time decides, and
+ * at equal times the later phase.
  */
 export function executionEventOrder(sequence: bigint, occurredAt: bigint, phase: NodeExecution_Phase | WorkflowExecution_Phase): bigint {
   if (sequence > 0n) return sequence;
@@ -31,7 +31,7 @@ const taskPhaseOrder: readonly TaskExecution_Phase[] = [
   TaskExecution_Phase.ABORTED,
 ];
 
-/** Place of an event in its attempt: phases go forward, and within a phase its version counts up. */
+/** Order of an event in its attempt: by phase, and within a phase by version. */
 export function taskEventOrder(phase: TaskExecution_Phase, version: number): bigint {
   return (BigInt(taskPhaseOrder.indexOf(phase) + 1) << 32n) | BigInt(version);
 }

@@ -1,10 +1,10 @@
 import type { ProgressFact } from "./facts.js";
 import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
 
-/** What events have told so far of something that runs: what nodes and task attempts have in common. */
+/** State common to nodes and task attempts, folded from their events. */
 export interface Progress {
   readonly phaseOrder: bigint;
-  /** When the earliest event occurred. */
+  /** Time of the earliest event. */
   readonly firstAt: bigint;
   readonly firstOrder: bigint;
   readonly startedAt: bigint | undefined;
@@ -17,30 +17,30 @@ export interface Progress {
   readonly outputs: Uint8Array | undefined;
   /** Outputs by value are recorded. */
   readonly hasOutputs: boolean;
-  /** Why admin ended it itself; undefined when it did not. */
+  /** Reason why admin assumed its end; undefined when it did not. */
   readonly settled: string | undefined;
 }
 
-/** What an event does to a state. */
+/** Effect of an event on a state. */
 export interface Step {
   readonly order: bigint;
-  /** Its phase becomes the state's. */
+  /** The state takes the event's phase. */
   readonly moves: boolean;
   readonly starts: boolean;
   readonly ends: boolean;
 }
 
-/** Whether an end takes the place of the one that the row has: a reported one that of an assumed one. */
+/** True when an end replaces the recorded one: a reported end replaces an assumed one. */
 export function replacesEnd(before: Progress, fact: ProgressFact): boolean {
   return before.settled !== undefined && fact.settled === undefined;
 }
 
-/** The order that puts an event behind all that the row holds. */
+/** Returns an order after everything in the row. */
 export function nextOrder(state: Progress | undefined): bigint {
   return state === undefined ? 0n : state.phaseOrder + 1n;
 }
 
-/** Reports whether a start of this order is the earliest that was told: the first start stands, and propeller repeats it after a restart. */
+/** True when a start of this order is the earliest reported: the first start is kept, and propeller repeats it after a restart. */
 export function isFirstStart({ startedOrder }: Pick<Progress, "startedOrder">, order: bigint): boolean {
   return startedOrder === NO_ORDER || order < startedOrder;
 }
@@ -64,8 +64,8 @@ export function foldProgress(before: Progress, fact: ProgressFact, { order, move
 }
 
 /**
- * The earliest start that was told by an event; else what an end says of it. A status counts whole seconds, so that an event that comes
- * late may tell of a start within the second: the start that was shown does not move on.
+ * Returns the earliest start reported by an event; else the one stated by an end. A status has whole seconds, so a late
+ * event may report a start within the second: a start already shown is not moved later.
  */
 function startOf(
   { startedAt, startedOrder }: Progress,
@@ -81,7 +81,7 @@ export function earliest(assumed: bigint | undefined, told: bigint): bigint {
   return assumed !== undefined && assumed < told ? assumed : told;
 }
 
-/** Before the first event. */
+/** State before the first event. */
 export function noProgress(fact: ProgressFact): Progress {
   return {
     phaseOrder: NO_ORDER,
@@ -100,7 +100,7 @@ export function noProgress(fact: ProgressFact): Progress {
   };
 }
 
-/** What of the outputs a recorded end lacks and a later event of the same end tells. */
+/** Returns the outputs that a recorded end lacks and a later event of the same end has. */
 export function completeOutputs(
   { outputUri, hasOutputs }: Progress,
   fact: ProgressFact,

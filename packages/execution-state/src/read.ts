@@ -15,20 +15,20 @@ import type { NodeFact, NodeTargetFact, NoticeFact, TaskFact, WorkflowFact } fro
 import { executionTarget, taskTarget } from "./node-target.js";
 import { isSet, isTime, nanosOf } from "./time.js";
 
-/** An event that cannot be recorded whenever it is tried again. */
+/** The event can never be recorded; permanent. */
 export class BadEvent extends Error {
   override readonly name = "BadEvent";
 }
 
-/** Values that came beside an event. */
+/** Values sent beside an event. */
 export interface ValuesBeside {
   readonly inputs?: LiteralMap | undefined;
   readonly outputs?: LiteralMap | undefined;
-  /** Where the compiled workflow of a dynamic node stands. */
+  /** URI of the compiled workflow of a dynamic node. */
   readonly dynamicWorkflowUri?: string | undefined;
 }
 
-/** Addresses that stand for values which an event brought with it and which the database keeps. */
+/** URIs of values that came within an event and that the database stores. */
 export interface OffloadNames {
   inputs(...parts: readonly string[]): string;
   outputs(...parts: readonly string[]): string;

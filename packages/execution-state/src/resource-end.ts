@@ -7,10 +7,10 @@ import type { ErrorFact, WorkflowFact } from "./facts.js";
 import { storable } from "./time.js";
 
 /**
- * The end of an execution as its resource tells it.
+ * The end of an execution derived from its resource.
  * - `complete`: the status holds all of it.
- * - `inBlob`: it is complete if a blob stands at the address of its outputs; an address alone proves nothing.
- * - `incomplete`: the status does not hold the outputs and names no address.
+ * - `inBlob`: it is complete if a blob exists at the URI of its outputs; a URI alone proves nothing.
+ * - `incomplete`: the status does not hold the outputs and has no URI.
  */
 export type ResourceEnd =
   | { readonly kind: "complete"; readonly fact: WorkflowFact }
@@ -21,11 +21,11 @@ export type ResourceEnd =
 const END_NODE = "end-node";
 
 /**
- * Derives the end of an execution from a status that is terminal: phase, outputs or error, times. Outputs that no blob holds stand
- * in the status of the end node until admin has recorded the end.
+ * Derives the end of an execution from a terminal status: phase, outputs or error, times. Outputs without a blob are in
+ * the status of the end node until admin has recorded the end.
  *
- * @param nodes the statuses of the top-level nodes, from slices where they stand there.
- * @param now nanoseconds since the epoch; the end where the status does not say when it was.
+ * @param nodes the statuses of the top-level nodes, from slices if there are any.
+ * @param now nanoseconds since the epoch; the end where the status has none.
  */
 export function endOfResource(
   status: Pick<WorkflowStatus, "phase" | "startedAt" | "stoppedAt" | "outputRef" | "error">,
@@ -47,13 +47,13 @@ export function endOfResource(
 
 const UNKNOWN: ExecutionErrorJson = { code: "UnknownError", message: "Unknown error", kind: "UNKNOWN" };
 
-/** An error as a status holds it, as a fact. */
+/** Converts an error in a status to a fact. */
 export function statusError({ code, message, kind = "", errorUri = "" }: ExecutionErrorJson): ErrorFact {
   const known = (ExecutionError_ErrorKind as unknown as Record<string, ExecutionError_ErrorKind | undefined>)[kind];
   return errorFact(create(ExecutionErrorSchema, { code, message, errorUri, kind: known ?? ExecutionError_ErrorKind.UNKNOWN }));
 }
 
-/** A time of a status, nanoseconds since the epoch; undefined for an absent or malformed one. */
+/** Parses a time in a status, nanoseconds since the epoch; undefined for an absent or malformed one. */
 export function statusTime(text: string | undefined): bigint | undefined {
   const ms = Date.parse(text ?? "");
   return Number.isNaN(ms) ? undefined : storable(BigInt(ms) * 1_000_000n);

@@ -10,17 +10,17 @@ import { decodeBase64, statusError, statusTime } from "./resource-end.js";
 
 type Statuses = Readonly<Record<string, NodeStatus>>;
 
-/** A node as the status of its execution's resource shows it. */
+/** A node in the status of its execution's resource. */
 export interface ResourceNode {
-  /** Id that the node has in events. */
+  /** Its id in events. */
   readonly uniqueId: string;
-  /** Id in its graph. */
+  /** Its id in its graph. */
   readonly specNodeId: string;
   /** The node in whose graph, or as whose arm, it runs; undefined at the top. */
   readonly parent: ResourceParent | undefined;
-  /** It is an item of an array of tasks or the like: the array's task execution tells of it. */
+  /** True for an item of an array of tasks or similar: the array's task execution reports it. */
   readonly isItem: boolean;
-  /** Where its present attempt keeps what it reads and writes; undefined where the status does not say. */
+  /** Folder of its current attempt's inputs and outputs; undefined where the status has none. */
   readonly attemptDir: string | undefined;
   readonly status: NodeStatus;
 }
@@ -34,12 +34,12 @@ interface Within {
   /** The nodes are the items of an array. */
   readonly array: boolean;
   readonly parent: ResourceParent | undefined;
-  /** Of the parent's attempt, or of the execution. */
+  /** Folder of the parent's attempt, or of the execution. */
   readonly dir: string | undefined;
   readonly items: boolean;
 }
 
-/** All nodes of a status, by their ids in events. */
+/** Lists all nodes of a status, by their ids in events. */
 export function resourceNodes(nodes: Statuses, { dataDir }: Pick<WorkflowStatus, "dataDir">): ReadonlyMap<string, ResourceNode> {
   const found = new Map<string, ResourceNode>();
   walk(nodes, { array: false, parent: undefined, dir: dataDir, items: false }, found);
@@ -53,21 +53,24 @@ function walk(nodes: Statuses, within: Within, found: Map<string, ResourceNode>)
     const attemptDir = dirOf(nodeId, status, above);
     found.set(uniqueId, { uniqueId, specNodeId: nodeId, parent: above.parent, isItem: within.items, attemptDir, status });
     if (status.subNodeStatus === undefined) continue;
-    // An array that has ended keeps the nodes below it only where events tell of them.
+    // A terminal array keeps its nested nodes only where events report them.
     const items = within.items || (status.arrayNodeStatus !== undefined && !isTerminalNode(status.phase));
     const parent = { uniqueId, attempt: status.attempts ?? 0 };
     walk(status.subNodeStatus, { array: status.arrayNodeStatus !== undefined, parent, dir: attemptDir, items }, found);
   }
 }
 
-/** `<execution>/<node>/data/<attempt>` at the top, `<attempt above>/<node>/<attempt>` below another node; items of arrays stand by their numbers. */
+/**
+ * `<execution>/<node>/data/<attempt>` at the top, `<attempt above>/<node>/<attempt>` below another node; items of
+ * arrays use their numbers.
+ */
 function dirOf(nodeId: string, { attempts = 0 }: NodeStatus, { array, parent, dir }: Within): string | undefined {
   if (dir === undefined) return undefined;
   if (array) return `${dir}/${nodeId.slice(1)}/${attempts}`;
   return parent === undefined ? `${dir}/${nodeId}/data/${attempts}` : `${dir}/${nodeId}/${attempts}`;
 }
 
-/** Arms of a branch stand beside it and name it; a branch in an arm leads on to the next. */
+/** Arms of a branch are siblings of it that name it; a branch in an arm leads to the next. */
 function armOf(nodes: Statuses, status: NodeStatus, within: Within): Within {
   const branches: [string, NodeStatus][] = [];
   for (let at = status; at.parentNode !== undefined && branches.length < 100; ) {
@@ -83,8 +86,8 @@ function armOf(nodes: Statuses, status: NodeStatus, within: Within): Within {
 }
 
 /**
- * Reports whether events are sure to tell of the end that the status shows. They do not for items of arrays, nor for arms of branches
- * that were not taken, which a status does not tell from other skipped nodes.
+ * True when events are sure to report the end in the status. They do not for items of arrays, nor for arms of branches
+ * that were not taken, which a status does not distinguish from other skipped nodes.
  */
 export function isToldEnd({ isItem, status }: ResourceNode): boolean {
   const phase = nodeEventPhase(status.phase ?? 0);
@@ -92,18 +95,18 @@ export function isToldEnd({ isItem, status }: ResourceNode): boolean {
 }
 
 export interface EndOfNodeOptions {
-  /** For people: why the end is taken from the resource. */
+  /** Explanation for people why the end is taken from the resource. */
   readonly settled: string;
-  /** Nanoseconds since the epoch; the end where the status does not say when it was. */
+  /** Nanoseconds since the epoch; the end where the status has none. */
   readonly now: bigint;
-  /** Of the execution, and of those that its nodes start. */
+  /** Project of the execution, and of those that its nodes start. */
   readonly project: string;
   readonly domain: string;
 }
 
 /**
- * The end of a node as the status shows it: phase, error, times, cache status, deck, the execution that it started, and outputs where
- * they stand in the status or where the status names their address. It is assumed: an event of the end that comes late takes its place.
+ * Derives the end of a node from the status: phase, error, times, cache status, deck, the execution that it started,
+ * and outputs where the status holds them or their URI. The end is assumed: a late event of the end replaces it.
  */
 export function endOfNode(node: ResourceNode, { settled, now, project, domain }: EndOfNodeOptions): NodeFact {
   const { status, specNodeId, parent, attemptDir } = node;
@@ -115,7 +118,7 @@ export function endOfNode(node: ResourceNode, { settled, now, project, domain }:
     reportedAt: occurredAt,
     startedAt: statusTime(status.startedAt),
     settled,
-    // The status of a node that succeeded or timed out holds the error of an earlier attempt, as Go Flyte's does.
+    // The status of a node that succeeded or timed out keeps the error of an earlier attempt, as in Go Flyte.
     error: status.error && phase === NodeExecution_Phase.FAILED ? statusError(status.error) : undefined,
     outputUri: status.outputUri,
     outputs: status.outputs === undefined ? undefined : decodeBase64(status.outputs),

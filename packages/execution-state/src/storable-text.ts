@@ -1,2 +1,2 @@
-/** A text as PostgreSQL takes it: without NUL characters and halves of surrogate pairs. */
+/** Converts a text to one that PostgreSQL stores: without NUL characters and lone surrogates. */
 export const storableText = (text: string): string => text.toWellFormed().replaceAll("\0", "");

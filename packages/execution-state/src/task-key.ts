@@ -1,6 +1,6 @@
 import type { TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 
-/** A task attempt as text, unique within its execution. */
+/** Text key of a task attempt, unique within its execution. */
 export function taskKey(id: TaskExecutionIdentifier): string {
   const task = id.taskId;
   return JSON.stringify([

@@ -4,18 +4,18 @@ import type { TaskFact } from "./facts.js";
 import { ifChanged } from "./if-changed.js";
 import { completeOutputs, foldProgress, isFirstStart, noProgress, type Progress, replacesEnd } from "./progress.js";
 
-/** What events have told of a task attempt so far, as far as the row holds it; it started when it ran first. */
+/** State of a task attempt, folded from its events, as stored in the row; it starts when it first runs. */
 export interface TaskState extends Progress {
   readonly phase: TaskExecution_Phase;
   readonly phaseVersion: number;
 }
 
-/** Whether the event belongs to the attempt's history: all but a second end does. An end that admin assumed gives way. */
+/** True when the event belongs to the attempt's history: all but a second end do. A reported end replaces one that admin assumed. */
 export function belongsToTask(state: TaskState | undefined, fact: TaskFact): boolean {
   return state === undefined || !isTerminalTaskEvent(state.phase) || !isTerminalTaskEvent(fact.phase) || replacesEnd(state, fact);
 }
 
-/** Adds one event; the same promise as foldWorkflow gives. */
+/** Folds one event; with the same guarantees as foldWorkflow. */
 export function foldTask(state: TaskState | undefined, fact: TaskFact, order: bigint): TaskState {
   if (state !== undefined && !belongsToTask(state, fact))
     return fact.phase === state.phase ? ifChanged(state, { ...state, ...completeOutputs(state, fact) }) : state;

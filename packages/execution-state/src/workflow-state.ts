@@ -6,12 +6,15 @@ import { NO_ORDER, TERMINAL_ORDER } from "./order.js";
 import { earliest } from "./progress.js";
 import { notBefore } from "./time.js";
 
-/** What events have told of an execution so far. */
+/** State of an execution, folded from its events. */
 export interface WorkflowState {
   readonly phase: WorkflowExecution_Phase;
-  /** When admin accepted the execution, nanoseconds since the epoch; it starts no earlier, as far as clocks differ. */
+  /**
+   * Time at which admin accepted the execution, nanoseconds since the epoch; the lower bound of its start, up to the
+   * difference of clocks.
+   */
   readonly acceptedAt: bigint;
-  /** The latest order of any event; the phase's own, unless that was kept in spite of a later event. */
+  /** The highest order of any event; that of the phase's event, unless the phase was kept in spite of a later event. */
   readonly phaseOrder: bigint;
   readonly startedAt: bigint | undefined;
   readonly startedOrder: bigint;
@@ -40,22 +43,22 @@ export function acceptedWorkflow(acceptedAt: bigint): WorkflowState {
   };
 }
 
-/** The order that puts an event behind all that the row holds. */
+/** Returns an order after everything in the row. */
 export function nextWorkflowOrder(state: WorkflowState): bigint {
   return state.phaseOrder + 1n;
 }
 
-/** From the start to the end, nanoseconds; zero while it is not known, and where clocks disagree. */
+/** Duration from start to end, nanoseconds; zero while it is unknown, and where clocks disagree. */
 export function elapsed(state: { readonly startedAt: bigint | undefined; readonly endedAt: bigint | undefined }): bigint {
   if (state.startedAt === undefined || state.endedAt === undefined || state.endedAt < state.startedAt) return 0n;
   return state.endedAt - state.startedAt;
 }
 
 /**
- * Adds one event. The same events give the same state in any order and however often each
- * comes, as long as there is one terminal event among them: the first that comes stands, and a later one of the same phase
- * adds the result that the first did not have. The earliest start stands; propeller tells it again after each restart. An event
- * that says nothing new gives the same object back, so that nothing is written: services that are asked how it stands repeat themselves.
+ * Folds one event. The same events give the same state in any order and with any repetitions, provided that one
+ * terminal event is among them: the first to arrive is kept, and a later one of the same phase adds a result that the
+ * first did not have. The earliest start is kept; propeller repeats it after each restart. An event without news
+ * returns the same object, so that nothing is written: services repeat their state when asked for it.
  */
 export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bigint): WorkflowState {
   const ends = isTerminalWorkflowEvent(fact.phase);
@@ -77,7 +80,10 @@ export function foldWorkflow(state: WorkflowState, fact: WorkflowFact, order: bi
   });
 }
 
-/** The earliest start that was told by an event; else what an end says of it, and a start that was shown does not move on (progress.ts). */
+/**
+ * Returns the earliest start reported by an event; else the one stated by an end. A start already shown is not moved
+ * later (progress.ts).
+ */
 function startOf(state: WorkflowState, fact: WorkflowFact, order: bigint): Pick<WorkflowState, "startedAt" | "startedOrder"> {
   const { startedAt, startedOrder, acceptedAt } = state;
   if (fact.phase === WorkflowExecution_Phase.RUNNING && (startedOrder === NO_ORDER || order < startedOrder))
@@ -98,7 +104,7 @@ function completeWorkflow(state: WorkflowState, fact: WorkflowFact): WorkflowSta
   return { ...state, endedAt: fact.occurredAt, updatedAt: fact.occurredAt, result, resultOrder: TERMINAL_ORDER };
 }
 
-/** Reports whether the result (outputs or error) came with a terminal event, rather than from an event before the end, or not at all. */
+/** True when the result (outputs or error) came with a terminal event, not with an earlier event, or not at all. */
 export function hasEndResult({ resultOrder }: Pick<WorkflowState, "resultOrder">): boolean {
   return resultOrder >= TERMINAL_ORDER;
 }

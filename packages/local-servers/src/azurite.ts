@@ -18,9 +18,9 @@ export interface AzuriteOptions {
   readonly account: string;
   /** Base64. */
   readonly accountKey: string;
-  /** Made when they are not there. */
+  /** Created if missing. */
   readonly containers: readonly string[];
-  /** Files of a certificate and its key, PEM: it speaks TLS, and takes tokens of an identity, too. */
+  /** Certificate and key files, PEM: enables TLS, and tokens of an identity, too. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function startAzurite(options: AzuriteOptions): Promise<LocalServer
   return server;
 }
 
-/** One request of the service's protocol, signed with the account's key. */
+/** Sends one signed request of the service's protocol. */
 async function createContainer(url: string, { account, accountKey }: AzuriteOptions): Promise<void> {
   const headers = { "x-ms-date": new Date().toUTCString(), "x-ms-version": "2021-12-02" };
   const named = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`);

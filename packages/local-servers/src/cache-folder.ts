@@ -2,12 +2,12 @@ import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** Where programs that are slow to get are kept: `FLYTE_TS_CACHE`, default ~/.cache/flyte-ts. */
+/** Cache of programs that are slow to download or build: `FLYTE_TS_CACHE`, default ~/.cache/flyte-ts. */
 export function cacheFolder(): string {
   return process.env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");
 }
 
-/** The first program of that name on the PATH. */
+/** Finds the first program of that name on the PATH. */
 export function onPath(name: string): string | undefined {
   return (process.env.PATH ?? "")
     .split(delimiter)

@@ -4,7 +4,7 @@ import { findGoProgram, type GoProgram } from "./go-program.js";
 import type { Guard } from "./guard.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
 
-/** Of the same line as the client in kube-apiserver. */
+/** Same release line as the client in kube-apiserver. */
 const ETCD: GoProgram = {
   name: "etcd",
   version: "3.6.4",
@@ -17,11 +17,11 @@ export interface EtcdOptions {
   readonly dataDir: string;
   /** Default: any free port. */
   readonly port?: number;
-  /** False gives up durability for speed: only for data that may be lost. Default true. */
+  /** False trades durability for speed: only for data that may be lost. Default true. */
   readonly durable?: boolean;
-  /** Told when the program has to be built first. */
+  /** Called before the program is built. */
   readonly onBuild?: (what: string) => void;
-  /** Ends the server when this process has died. Default: it stays. */
+  /** Ends the server when this process dies. Default: it keeps running. */
   readonly guard?: Guard | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function startEtcd({ dataDir, port, durable = true, onBuild, guard 
     `--listen-client-urls=${url}`,
     `--advertise-client-urls=${url}`,
     `--listen-peer-urls=${peers}`,
-    // A single member finds itself by this name alone; the peer port may differ from start to start.
+    // A single member finds itself by this name alone; the peer port may change between starts.
     `--initial-advertise-peer-urls=${peers}`,
     `--initial-cluster=default=${peers}`,
     "--quota-backend-bytes=8589934592",
@@ -63,10 +63,7 @@ export async function startEtcd({ dataDir, port, durable = true, onBuild, guard 
   });
 }
 
-/**
- * Drops all revisions up to the present one, so that a watch from an older one is
- * answered with 410. Resolves to that revision.
- */
+/** Compacts all revisions up to the current one, so that a watch from an older one gets 410. Resolves to that revision. */
 export async function compactEtcd(url: string): Promise<number> {
   const call = async (path: string, body: object) => {
     const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body), signal: AbortSignal.timeout(30_000) });

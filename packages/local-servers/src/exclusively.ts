@@ -4,9 +4,9 @@ import { releaseLock, takeLock } from "./process-lock.js";
 const LOCK_POLL_MS = 500;
 
 /**
- * Runs the work in one process at a time, and once at a time in this one. A lock whose process is gone is taken over.
+ * Runs the work in one process at a time, and once at a time in this one. A lock of a dead process is taken over.
  *
- * @param signal aborted: the wait for the lock ends
+ * @param signal aborts the wait for the lock
  * @throws the signal's reason
  */
 export async function exclusively(lock: string, work: () => Promise<void>, signal?: AbortSignal): Promise<void> {

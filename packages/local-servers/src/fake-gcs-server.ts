@@ -15,7 +15,7 @@ const FAKE_GCS_SERVER: GoProgram = {
 
 export interface FakeGcsServerOptions {
   readonly dataDir: string;
-  /** Made when they are not there. */
+  /** Created if missing. */
   readonly buckets: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function findFakeGcsServer(options?: FindOptions): Promise<string> {
   return findGoProgram(FAKE_GCS_SERVER, options);
 }
 
-/** Starts an emulator of Google Cloud Storage on the loopback address. It takes every credential and every signature. */
+/** Starts an emulator of Google Cloud Storage on the loopback address. It accepts every credential and every signature. */
 export async function startFakeGcsServer({ dataDir, buckets }: FakeGcsServerOptions): Promise<LocalServer> {
   const command = await findFakeGcsServer();
   for (const bucket of buckets) mkdirSync(join(dataDir, bucket), { recursive: true });

@@ -1,7 +1,7 @@
-/** How a program that is slow to get is looked for. */
+/** Options for finding a program that is slow to download or build. */
 export interface FindOptions {
-  /** Told when it has to be got first. */
+  /** Called before the program is downloaded or built. */
   readonly onBuild?: ((what: string) => void) | undefined;
-  /** False: it is used only where it is there already. Default true. */
+  /** False: use it only if it exists already. Default true. */
   readonly get?: boolean;
 }

@@ -8,7 +8,7 @@ const FLYTECTL: GoProgram = {
   variable: "FLYTE_TS_FLYTECTL",
 };
 
-/** Path of stock flytectl, for tests: the one that `FLYTE_TS_FLYTECTL` names, of the cache or the PATH, or built from its Go module, once. */
+/** Finds stock flytectl for tests: `FLYTE_TS_FLYTECTL`, the cache, the PATH, or built once from its Go module. */
 export function findFlytectl(onBuild?: (what: string) => void): Promise<string> {
   return findGoProgram(FLYTECTL, { onBuild });
 }

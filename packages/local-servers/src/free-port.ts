@@ -4,13 +4,13 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Below the ports that machines give to outgoing connections, and to services of Kubernetes: nobody gets them by chance. */
+/** Lowest port of a range below the ephemeral and NodePort ranges, to avoid collisions. */
 const FIRST = 15_000;
 const LAST = 29_999;
-/** For so long a port that was given out is not given out again: by then its server listens, ms. */
+/** Time for which a returned port is not returned again, ms: its server listens by then. */
 const RESERVED_MS = 120_000;
 
-/** A TCP port of the loopback address that nobody listens on now, and that no other process of this user was just given. */
+/** Finds a TCP port of the loopback address without a listener that no other process of this user was just given. */
 export async function freePort(): Promise<number> {
   const folder = join(tmpdir(), `flyte-ts-ports-${process.getuid?.() ?? 0}`);
   mkdirSync(folder, { recursive: true });
@@ -32,7 +32,7 @@ function reserve(file: string): boolean {
   }
 }
 
-/** Whether somebody listens on the port of the loopback address. */
+/** True when a process listens on the port of the loopback address. */
 export function portInUse(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

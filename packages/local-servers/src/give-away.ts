@@ -1,7 +1,7 @@
 import { chownSync } from "node:fs";
 import { nobody } from "./unprivileged.js";
 
-/** PostgreSQL does not run as root: a file or folder that root has made for it goes to the user that it runs as. */
+/** Changes the owner of a file or folder that root created to the user that PostgreSQL runs as, since it refuses to run as root. */
 export function giveAway(path: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = nobody();

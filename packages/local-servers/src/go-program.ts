@@ -7,10 +7,10 @@ import { complete, madeOnce } from "./made-once.js";
 import { ServerStartError } from "./server-process.js";
 
 export interface GoProgram {
-  /** Name of the program, and of the file in the cache together with the version. */
+  /** Name of the program; with the version also of the file in the cache. */
   readonly name: string;
   readonly version: string;
-  /** Folder below `go/` whose go.mod pins the module and whose go.sum has the sums of all that it needs. */
+  /** Folder below `go/` whose go.mod pins the module and whose go.sum has the sums of all dependencies. */
   readonly module: string;
   readonly package: string;
   readonly linkerFlags?: string;
@@ -19,11 +19,10 @@ export interface GoProgram {
 }
 
 /**
- * Path of the program: the one that its variable names, the cache, or the PATH;
- * else it is built from its Go module into the cache, once, whoever asks at the
- * same time.
+ * Finds the program: its variable, the cache, or the PATH; else builds it from its Go module into the cache, where
+ * concurrent callers share one build.
  *
- * @throws ServerStartError when it must not be built, there is no Go or the build fails.
+ * @throws ServerStartError when building is not allowed, Go is missing or the build fails.
  */
 export async function findGoProgram(program: GoProgram, { onBuild, get = true }: FindOptions = {}): Promise<string> {
   const named = process.env[program.variable];

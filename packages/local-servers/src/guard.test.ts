@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const OBEDIENT = "exec sleep 600";
 const DEAF = 'trap "" TERM; while :; do sleep 0.1; done';
 
-// A process with a child for each script that is given, and one that has ended.
+// A process with a child for each given script, and one that has ended.
 const PARENT = `
 import { spawn } from "node:child_process";
 import { startGuard } from ${JSON.stringify(new URL("guard.ts", import.meta.url).pathname)};
@@ -46,7 +46,7 @@ interface State {
   readonly parent: number;
 }
 
-/** Undefined for one that is dead, be it that nobody has taken note of it. */
+/** Undefined for a dead process, also for a zombie. */
 function stateOf(pid: number): State | undefined {
   try {
     const [state, parent] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
@@ -56,7 +56,7 @@ function stateOf(pid: number): State | undefined {
   }
 }
 
-/** Live processes that the process has started. */
+/** Live children of the process. */
 function children(parent: number): readonly number[] {
   return readdirSync("/proc")
     .map(Number)
@@ -87,7 +87,7 @@ test("a guard that is killed is followed by another, which knows as much", async
   process.kill(guard, "SIGKILL");
   await areGone([guard]);
   expect(pids.every((pid) => isAlive(pid))).toBe(true);
-  // The next one is there when its parent has taken note of the end; from its first moment it knows what its arguments say.
+  // Its parent starts the next one after noticing the end; the arguments hold its initial state.
   await expect.poll(() => children(parent.pid as number).filter(isGuard), { timeout: 30_000 }).toHaveLength(1);
   parent.kill("SIGKILL");
   await areGone(pids);

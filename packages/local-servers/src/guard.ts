@@ -3,23 +3,24 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 
 /**
- * Ends processes when the one that started them is gone, however it went: those that have a session
- * of their own get no signal of the terminal, and nobody tells a child that its parent was killed.
+ * Ends child processes when the parent dies, even of SIGKILL: children with a session of their own get no signal of the
+ * terminal, and the kernel does not tell a child that its parent was killed.
  */
 export interface Guard {
-  /** Process of the guard itself. */
+  /** Process id of the guard itself. */
   readonly pid: number | undefined;
-  /** Ends the process with this one, if it has not ended before; it is asked to by `signal`, and killed in the end. */
+  /** Ends the process together with this one, unless it has ended before; first by `signal`, finally by SIGKILL. */
   watch(child: ChildProcess, signal?: NodeJS.Signals): void;
 }
 
-/** Stands in the guard's command line. */
+/** Part of the guard's command line. */
 const GUARD_NAME = "flyte-ts-guard";
 
 /**
- * Holds the processes that it is started with (`PID:SIGNAL`) and those that are told to it (`+ PID SIGNAL`,
- * `- PID`) until the pipe is closed, which the kernel does for whoever dies. Then each is asked twice (who is stopping already ends at once
- * when asked again) and killed after eight seconds. It is a shell, for it is to cost nothing and to outlive everything.
+ * Tracks the processes in its arguments (`PID:SIGNAL`) and those added later (`+ PID SIGNAL`, `- PID`) until the pipe
+ * is closed, which the kernel does when the parent dies. Then it signals each twice (a process that is already stopping
+ * ends at once on the second signal) and kills it after eight seconds. A shell script, to use little memory and to
+ * outlive the parent.
  */
 const SCRIPT = `
 trap "" HUP INT QUIT TERM
@@ -59,10 +60,10 @@ while :; do
 done
 `;
 
-/** A guard that somebody killed is replaced after this time, ms. */
+/** Delay before a killed guard is replaced, ms. */
 const AGAIN_MS = 100;
 
-/** Whether the process is a guard, of whomever. */
+/** True for a guard of any process. */
 export function isGuard(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(GUARD_NAME);
@@ -71,13 +72,13 @@ export function isGuard(pid: number): boolean {
   }
 }
 
-/** Starts a guard of this process, which lives as long as it, and until all that was watched is gone. */
+/** Starts the guard of this process, which runs as long as this process and until all watched processes have ended. */
 export function startGuard(): Guard {
   const watched = new Map<number, string>();
   let guard = spawnGuard();
 
   function spawnGuard(): ChildProcess {
-    // What is watched already stands in its arguments: this process may be killed before it can tell.
+    // Passed as arguments, since this process may be killed before it can send them.
     const entries = [...watched].map(([pid, signal]) => `${pid}:${signal}`);
     const child = spawn("/bin/sh", ["-c", SCRIPT, GUARD_NAME, ...entries], {
       cwd: "/",

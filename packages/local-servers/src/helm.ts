@@ -10,7 +10,7 @@ const HELM: GoProgram = {
   variable: "FLYTE_TS_HELM",
 };
 
-/** Path of Helm, for tests: the one that `FLYTE_TS_HELM` names, of the cache or the PATH, or built from its Go module, once. */
+/** Finds Helm for tests: `FLYTE_TS_HELM`, the cache, the PATH, or built once from its Go module. */
 export function findHelm(onBuild?: (what: string) => void): Promise<string> {
   return findGoProgram(HELM, { onBuild });
 }

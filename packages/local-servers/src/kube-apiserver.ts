@@ -8,29 +8,29 @@ import { findKubernetesProgram } from "./kubernetes-program.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
 
 export interface KubeApiserverOptions {
-  /** Keeps certificates, keys and the kubeconfig. */
+  /** Folder of certificates, keys and the kubeconfig. */
   readonly dataDir: string;
   readonly etcdUrl: string;
   /** Default: any free port. */
   readonly port?: number;
-  /** Who may do what; an administrator may do everything with both. Default AlwaysAllow. */
+  /** Authorization mode; an administrator may do everything in both. Default AlwaysAllow. */
   readonly authorization?: "AlwaysAllow" | "RBAC";
-  /** Whether pods get the account of their namespace, and its token; controllers must make both. Default false. */
+  /** True: pods get the service account of their namespace, and its token; controllers must create both. Default false. */
   readonly podAccounts?: boolean;
-  /** Further flags of kube-apiserver; they come last. Of a flag that takes one value the last wins; lists add up. */
+  /** Further flags of kube-apiserver, placed last. The last of a single-valued flag wins; lists add up. */
   readonly args?: readonly string[];
-  /** Told when the program has to be built first. */
+  /** Called before the program is built. */
   readonly onBuild?: (what: string) => void;
-  /** Ends the server when this process has died. Default: it stays. */
+  /** Ends the server when this process dies. Default: it keeps running. */
   readonly guard?: Guard | undefined;
 }
 
 export interface KubeApiserver extends LocalServer {
-  /** File that names the server, its certificate and an administrator's token. */
+  /** Kubeconfig with an administrator's token. */
   readonly kubeconfig: string;
   /** Token of an administrator. */
   readonly token: string;
-  /** The server's certificate, PEM. */
+  /** CA certificate of the server, PEM. */
   readonly ca: string;
 }
 
@@ -38,10 +38,7 @@ export function findKubeApiserver(onBuild?: (what: string) => void): Promise<str
   return findKubernetesProgram("kube-apiserver", onBuild);
 }
 
-/**
- * Starts kube-apiserver on the loopback address and an etcd. There is one user, an
- * administrator with a token.
- */
+/** Starts kube-apiserver on the loopback address and an etcd. Its only user is an administrator with a token. */
 export async function startKubeApiserver(options: KubeApiserverOptions): Promise<KubeApiserver> {
   const command = await findKubeApiserver(options.onBuild);
   const port = options.port ?? (await freePort());
@@ -67,7 +64,7 @@ export async function startKubeApiserver(options: KubeApiserverOptions): Promise
     `--service-account-key-file=${file("service-accounts.key")}`,
     `--service-account-signing-key-file=${file("service-accounts.key")}`,
     ...(options.podAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
-    // The address of no machine leads to the loopback address, and nothing here looks for the service of that name.
+    // The loopback address is no valid endpoint, and nothing here uses the service of that name.
     "--endpoint-reconciler-type=none",
     "--max-requests-inflight=2000",
     "--max-mutating-requests-inflight=1000",
@@ -121,6 +118,6 @@ function writeKubeconfig(path: string, { url, token, ca }: { url: string; token:
     contexts: [{ name: "local", context: { cluster: "local", user: "admin" } }],
     "current-context": "local",
   };
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(path, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
 }

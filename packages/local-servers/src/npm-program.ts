@@ -8,20 +8,23 @@ import { complete, madeOnce } from "./made-once.js";
 import { ServerStartError } from "./server-process.js";
 
 export interface NpmProgram {
-  /** Name of the program, of its folder below `npm/` whose lock file pins all that it needs, and of that in the cache together with the version. */
+  /**
+   * Name of the program, of its folder below `npm/` whose lock file pins all dependencies, and, with the version, of
+   * its folder in the cache.
+   */
   readonly name: string;
   readonly version: string;
-  /** Module that starts it, below node_modules. */
+  /** Its main module, below node_modules. */
   readonly module: string;
   /** Environment variable that names such a module to use instead. */
   readonly variable: string;
 }
 
 /**
- * Path of the program's module: the one that its variable names, or of the cache; else it is installed into the cache, once, whoever
- * asks at the same time.
+ * Finds the program's module: its variable, or the cache; else installs it into the cache, where concurrent callers
+ * share one installation.
  *
- * @throws ServerStartError when it is not there and must not or cannot be installed.
+ * @throws ServerStartError when it is missing and cannot or must not be installed.
  */
 export async function findNpmProgram(program: NpmProgram, { onBuild, get = true }: FindOptions = {}): Promise<string> {
   const { name, version, variable } = program;

@@ -6,13 +6,13 @@ import { ServerStartError } from "./server-process.js";
 
 /** Programs of one release of PostgreSQL. */
 export interface PostgresBinaries {
-  /** Names the release; data folders of one release are alike. */
+  /** Identifies the release; data folders of one release are compatible. */
   readonly version: string;
   readonly initdb: string;
   readonly postgres: string;
 }
 
-/** The oldest release that the services work with. */
+/** The oldest release that the services support. */
 const OLDEST_MAJOR = 15;
 
 /** Properties of the machine, which tests replace. */
@@ -22,8 +22,8 @@ interface Machine {
 }
 
 /**
- * PostgreSQL's server programs for this platform: of the npm package that is installed with this one, or else of the folder that
- * `FLYTE_TS_PG_BIN` names.
+ * Finds PostgreSQL's server programs for this platform: in the npm package installed with this one, or else in the
+ * folder `FLYTE_TS_PG_BIN`.
  *
  * @throws ServerStartError when there are none, with what to install.
  */
@@ -68,7 +68,7 @@ function fromFolder(folder: string): PostgresBinaries {
   return { version: version[0], initdb, postgres };
 }
 
-/** The package lists its library links in a file; npm may have been told not to run the script that makes them. */
+/** Creates the library links that the package lists in a file; npm may have been configured not to run the script for it. */
 function hydrateSymlinks(root: string): void {
   const list = join(root, "native", "pg-symlinks.json");
   if (!existsSync(list)) return;

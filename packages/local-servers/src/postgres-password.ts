@@ -3,27 +3,27 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rm
 import { join } from "node:path";
 import { giveAway } from "./give-away.js";
 
-/** Letters of a password, which needs no quotes in SQL, in a URL and in a shell. */
+/** Characters of a password that needs no quotes in SQL, in a URL and in a shell. */
 const WHOLE = /^[\w-]{16,}$/;
 
 /** Password of the database's user. */
 export interface Password {
   readonly text: string;
-  /** False: the database does not know it yet; `confirm` is called when it does. */
+  /** False until the database has the password; then call `confirmPassword`. */
   readonly known: boolean;
 }
 
 const fileOf = (folder: string) => join(folder, "password");
 const proposedFileOf = (folder: string) => join(folder, "password.new");
 
-/** A password of letters, digits, `-` and `_`. */
+/** Generates a password of letters, digits, `-` and `_`. */
 export function randomPassword(): string {
   return randomBytes(24).toString("base64url");
 }
 
 /**
- * The folder's password, in a file that the server's user can read. A power cut may leave that file without its content, or take it away:
- * then a new one is proposed, durably, and stays the same until the database knows it.
+ * Reads the folder's password from a file that the server's user can read. A power failure may empty or remove that
+ * file: then a new password is proposed, durably, and stays the same until the database has it.
  */
 export function passwordOf(folder: string): Password {
   const known = read(fileOf(folder));
@@ -44,12 +44,12 @@ export function passwordOf(folder: string): Password {
   return { text: proposed, known: false };
 }
 
-/** The database knows the proposed password. */
+/** Records that the database has the proposed password. */
 export function confirmPassword(folder: string): void {
   renameSync(proposedFileOf(folder), fileOf(folder));
 }
 
-/** Undefined: there is none, or it is not whole. */
+/** Undefined when the file is missing or incomplete. */
 function read(file: string): string | undefined {
   try {
     const text = readFileSync(file, "utf8").trim();

@@ -12,30 +12,29 @@ import { type LocalServer, ServerStartError, startServerProcess } from "./server
 import { unprivileged } from "./unprivileged.js";
 
 export interface PostgresOptions {
-  /** Folder of the cluster; created and initialised when it is not there. */
+  /** Folder of the cluster; created and initialised if missing. */
   readonly dataDir: string;
   /** Default: any free port. */
   readonly port?: number;
-  /** False gives up durability for speed: only for data that may be lost. Default true. */
+  /** False trades durability for speed: only for data that may be lost. Default true. */
   readonly durable?: boolean;
-  /** Ends the server when this process has died. Default: it stays. */
+  /** Ends the server when this process dies. Default: it keeps running. */
   readonly guard?: Guard | undefined;
-  /** Aborted: the start ends, and the server with it. */
+  /** Aborts the start and ends the server. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Time for recovery after a crash, ms. */
 const RECOVERY_MS = 60_000;
 
-/** Address of the server of a folder and port, whether it runs or not: programs may be told where it will be. */
+/** Address of the server of a folder and port, whether it runs or not: programs may need it before the start. */
 export function postgresUrl({ dataDir, port }: Required<Pick<PostgresOptions, "dataDir" | "port">>): string {
   return `postgres://flyte:${passwordOf(resolve(dataDir)).text}@127.0.0.1:${port}/postgres`;
 }
 
 /**
- * Starts PostgreSQL on a data folder, with a database and a user named `flyte`;
- * the password is random, kept beside the data, and a new one is set when that is lost. A server left over from a caller
- * that was killed is stopped first.
+ * Starts PostgreSQL on a data folder, with a database and a user named `flyte`; the password is random, kept beside the
+ * data, and replaced when it is lost. A server left over from a killed caller is stopped first.
  */
 export async function startPostgres({ dataDir, port, durable = true, guard, signal }: PostgresOptions): Promise<LocalServer> {
   const binaries = await findPostgresBinaries();
@@ -54,9 +53,9 @@ export async function startPostgres({ dataDir, port, durable = true, guard, sign
     port: chosen,
     unix_socket_directories: "",
     max_connections: 200,
-    // Of a machine that runs everything else too: what does not fit stands in its page cache.
+    // Small, for a machine that runs everything else too: the page cache holds the rest.
     shared_buffers: "32MB",
-    // No disk that turns: to read a row by its index costs hardly more than to read the next one.
+    // For a disk without seek time: reading a row by its index costs hardly more than reading the next one.
     random_page_cost: 1.1,
     // Queries here are short: compiling them costs more than running them.
     jit: "off",
@@ -86,15 +85,15 @@ export async function startPostgres({ dataDir, port, durable = true, guard, sign
 }
 
 /**
- * Ends the server that has the folder open; `postmaster.pid` names it. PostgreSQL itself refuses to start when any process of this user has
- * that id, so a note of one that has ended must not name an id that lives.
+ * Stops the server that has the folder open, by `postmaster.pid`. PostgreSQL itself refuses to start when any process
+ * of this user has that id, so the file of a dead one must not name a live id.
  */
 async function stopLeftover(data: string): Promise<void> {
   const file = join(data, "postmaster.pid");
   if (!existsSync(file)) return;
   const lines = readFileSync(file, "utf8").split("\n");
   const pid = Number(lines[0]);
-  // A power cut leaves files without their content.
+  // A power failure leaves files without their content.
   if (!Number.isInteger(pid) || pid <= 0) return rmSync(file, { force: true });
   const identity = identityOf(pid);
   if (!isPostgresOn(pid, data)) return forget(file, lines);
@@ -102,10 +101,13 @@ async function stopLeftover(data: string): Promise<void> {
   for (let waited = 0; waited < 10_000 && identityOf(pid) === identity; waited += 50) await sleep(50);
 }
 
-/** Greater than the id of any process (PID_MAX_LIMIT of Linux is 4,194,304; macOS ends at 99,999). */
+/** Exceeds every process id (PID_MAX_LIMIT of Linux is 4,194,304; macOS ends at 99,999). */
 const NO_PROCESS = 2_147_483_647;
 
-/** Takes the process out of the note and keeps the rest: by its seventh line PostgreSQL sees whether the memory of the old server is in use. */
+/**
+ * Removes the process id from the file and keeps the rest: its seventh line tells PostgreSQL whether the shared memory
+ * of the old server is in use.
+ */
 function forget(file: string, lines: readonly string[]): void {
   const staged = `${file}.new`;
   rmSync(staged, { force: true });
@@ -119,7 +121,7 @@ interface Recovering {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The port is open before recovery has ended, and until then the server refuses; line 8 of postmaster.pid says when it accepts. */
+/** The port opens before recovery ends, and until then the server refuses; line 8 of postmaster.pid says when it accepts. */
 async function untilAccepting(data: string, { server, signal }: Recovering): Promise<void> {
   const file = join(data, "postmaster.pid");
   for (let waited = 0; waited < RECOVERY_MS && signal?.aborted !== true; waited += 10) {
@@ -134,7 +136,7 @@ async function untilAccepting(data: string, { server, signal }: Recovering): Pro
   );
 }
 
-/** Whether the process is a postmaster of this very folder: the id may have been given to another process since. */
+/** True for a postmaster of this very folder: the id may have been reused since. */
 function isPostgresOn(pid: number, data: string): boolean {
   const command = commandOf(pid);
   if (command === undefined) return false;

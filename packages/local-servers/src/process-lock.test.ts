@@ -22,7 +22,7 @@ test("a lock is held by its process until that gives it back", () => {
 });
 
 test("a lock whose process id has been given to another process is taken over", () => {
-  // The parent of this process lives, and was started at another time.
+  // The parent of this process is alive, but started at another time.
   writeFileSync(lock, `${process.ppid}\n0:0\n`);
   expect(takeLock(lock)).toBeUndefined();
   expect(readFileSync(lock, "utf8")).toBe(`${process.pid}\n${identityOf(process.pid)}\n`);
@@ -44,7 +44,7 @@ test.each(["", "\0\0\0\0", "\n"])("a lock without a process in it (%j) is taken 
 });
 
 test("a process that has ended has no identity, though its parent has not taken note of that", async () => {
-  // The shell becomes a program that never asks for the end of its child.
+  // The shell becomes a program that never reaps its child.
   const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 600"], { stdio: ["ignore", "pipe", "inherit"] });
   try {
     const pid = await new Promise<number>((resolve) => parent.stdout.once("data", (data: Buffer) => resolve(Number(data))));

@@ -2,20 +2,20 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { randomUUID } from "node:crypto";
 import { identityOf } from "./process-identity.js";
 
-/** A live process that holds a lock, or why it must be taken for one. */
+/** The process that holds a lock, or is assumed to. */
 export interface LockHolder {
-  /** Undefined: the file has just been made and says nothing yet. */
+  /** Undefined: the file has just been created and is still empty. */
   readonly pid: number | undefined;
 }
 
-/** How long a lock file without a process in it may be one that is being written, ms; a power cut leaves such files too. */
+/** Time for which an empty lock file may be one being written, ms; a power failure leaves such files too. */
 const UNWRITTEN_MS = 5_000;
 
 /**
- * Takes a lock file for this process: it holds its id and identity, and appears with its content or not at all. A lock whose process has
- * ended, or whose process id has been given to another process since, is taken over.
+ * Acquires a lock file for this process: it holds the process id and identity, and appears complete or not at all. A
+ * lock whose process has ended, or whose process id has been reused, is taken over.
  *
- * @returns undefined when the lock is taken, else its holder
+ * @returns undefined when the lock is acquired, else its holder
  */
 export function takeLock(lock: string): LockHolder | undefined {
   const mine = `${lock}.${process.pid}.${randomUUID()}`;
@@ -33,10 +33,10 @@ export function takeLock(lock: string): LockHolder | undefined {
   }
 }
 
-/** File systems without hard links answer with one of these. */
+/** Errors of file systems without hard links. */
 const NO_LINKS: readonly (string | undefined)[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
 
-/** Makes the lock, unless there is one. */
+/** Creates the lock unless it exists. */
 function appears(lock: string, { mine, content }: { mine: string; content: string }): boolean {
   try {
     linkSync(mine, lock);
@@ -55,7 +55,7 @@ function appears(lock: string, { mine, content }: { mine: string; content: strin
   }
 }
 
-/** Gives back a lock that this process has taken; another's stays. */
+/** Releases this process's lock, never another's. */
 export function releaseLock(lock: string): void {
   const [pid] = linesOf(contentOf(lock));
   if (Number(pid) === process.pid) rmSync(lock, { force: true });
@@ -63,7 +63,7 @@ export function releaseLock(lock: string): void {
 
 interface Found {
   readonly holder: LockHolder | undefined;
-  /** Undefined: there is no lock any more. */
+  /** Undefined: the lock no longer exists. */
   readonly content: string | undefined;
 }
 

@@ -8,10 +8,11 @@ import { ServerStartError } from "./server-process.js";
 const MODULE = "github.com/prometheus-operator/prometheus-operator";
 
 /**
- * Folder with the resource definitions of the Prometheus operator, one file each, as `monitoring.coreos.com_servicemonitors.yaml`:
- * out of its Go module, which is fetched at the first time (4 MB) and kept with Go's other modules.
+ * Finds the folder with the resource definitions of the Prometheus operator, one file each, such as
+ * `monitoring.coreos.com_servicemonitors.yaml`: from its Go module, fetched once (4 MB) and kept with Go's other
+ * modules.
  *
- * @throws ServerStartError when there is no Go or the module cannot be had.
+ * @throws ServerStartError when Go is missing or the module cannot be fetched.
  */
 export async function findPrometheusOperatorDefinitions(): Promise<string> {
   if (onPath("go") === undefined)

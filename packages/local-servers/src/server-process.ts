@@ -3,16 +3,16 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Guard } from "./guard.js";
 
-/** A server of this machine that the caller started and has to stop. */
+/** A local server that the caller started and must stop. */
 export interface LocalServer {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Resolves with a description when the process ends, asked for or not. */
+  /** Resolves with a description when the process ends for any reason. */
   readonly ended: Promise<string>;
   /** Asks the process to end, waits, and kills it after a few seconds. */
   stop(): Promise<void>;
-  /** Ends the process at once, as a crash would. */
+  /** Kills the process, as in a crash. */
   kill(): Promise<void>;
 }
 
@@ -28,25 +28,25 @@ export interface ProcessSpec {
   readonly url: string;
   readonly port: number;
   readonly stopSignal: NodeJS.Signals;
-  /** Asked once the port accepts connections, until it says true; an error means not yet. */
+  /** Called once the port accepts connections, until it returns true; an error means not yet. */
   readonly ready?: () => Promise<boolean>;
-  /** How long the start may take, ms. Default 30 s. */
+  /** Timeout of the start, ms. Default 30 s. */
   readonly patienceMs?: number;
-  /** Aborted: the start ends, and the process with it. */
+  /** Aborts the start and ends the process. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends it with the caller. */
+  /** Ends the process with the caller. */
   readonly guard?: Guard | undefined;
 }
 
-/** Time that a server has to end when it is asked to, ms; then it is killed. */
+/** Time for an orderly end, ms; then the server is killed. */
 const STOP_MS = 8_000;
 
 /**
- * Starts a process and waits until its port accepts connections and it says that it is ready. It gets a session
- * of its own, so that Ctrl-C at the terminal reaches the caller alone, who stops
- * its servers in order.
+ * Starts a process and waits until its port accepts connections and it reports ready. It gets its own session, so that
+ * Ctrl-C at the terminal reaches only the caller, which stops its servers in order.
  *
- * @throws ServerStartError with the last output when it ends first, does not become ready in time, or the signal is aborted.
+ * @throws ServerStartError with the last output when it ends first, does not become ready in time, or the signal is
+ * aborted.
  */
 export async function startServerProcess(spec: ProcessSpec): Promise<LocalServer> {
   const child = spawn(spec.command, spec.args, { detached: true, stdio: ["ignore", "pipe", "pipe"], ...spec.options });

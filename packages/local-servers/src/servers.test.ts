@@ -6,7 +6,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { portInUse, ServerStartError, startNats, startPostgres } from "./index.js";
 import { unprivileged } from "./unprivileged.js";
 
-// mkdtemp makes the folder 0700: as root this also shows that a closed parent folder is no obstacle.
+// mkdtemp creates the folder with mode 0700: as root this also tests a closed parent folder.
 const folder = mkdtempSync(join(tmpdir(), "local-servers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -16,7 +16,7 @@ test("PostgreSQL starts, keeps its folder and survives a crash", async () => {
   expect(first.url).toMatch(/^postgres:\/\/flyte:.+@127\.0\.0\.1:\d+\/postgres$/);
   await first.kill();
   const second = await startPostgres({ dataDir });
-  // The password is the one of the first start: the cluster was kept.
+  // The password of the first start: the cluster was kept.
   expect(new URL(second.url).password).toBe(new URL(first.url).password);
   await second.stop();
   expect(await portInUse(second.port)).toBe(false);
@@ -30,7 +30,7 @@ test("a database's folder is made anew where making one was cut short, and the c
     await first.stop();
     const kept = readdirSync(cache);
     expect(kept).toEqual([expect.stringMatching(/^postgresql-data-[\d.]+.*-[0-9a-f]{8}$/)]);
-    // What is left of both when they are killed before they are complete.
+    // Remains of both when they are killed before they are complete.
     const copy = join(cache, kept[0] ?? "");
     renameSync(copy, `${copy}.new`);
     rmSync(join(`${copy}.new`, "PG_VERSION"));
@@ -60,7 +60,7 @@ test.each([
 ])("PostgreSQL starts on a folder whose postmaster.pid %s, as after a power cut", async (_, left) => {
   const dataDir = join(folder, "power-cut");
   const first = await startPostgres({ dataDir });
-  // Of the user that PostgreSQL runs as: it does not mind those of others.
+  // A process of the user that PostgreSQL runs as, since it ignores those of others.
   const { command, args, ...ids } = unprivileged("sleep", ["600"], []);
   const other = spawn(command, args, ids);
   const note = join(dataDir, "data", "postmaster.pid");

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** How to run a command that refuses to run as root. */
+/** Program, arguments and ids for a command that refuses to run as root. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
@@ -11,10 +11,9 @@ export interface Launch {
 }
 
 /**
- * Rewrites a command so that root runs it as `nobody`. Folders on the way to
- * `paths` may be closed to others (a home folder with mode 0700 is): then the
- * process keeps the one capability to pass through them, by way of setpriv.
- * For every other user the command stays as it is.
+ * Rewrites a command so that root runs it as `nobody`. Folders on the way to `paths` may be closed to other users (as a
+ * home folder with mode 0700 is): then the process keeps the one capability to traverse them, by setpriv. For every
+ * other user the command is unchanged.
  */
 export function unprivileged(command: string, args: readonly string[], paths: readonly string[]): Launch {
   if (process.getuid?.() !== 0) return { command, args };
@@ -31,7 +30,7 @@ interface Ids {
 
 let known: Ids | undefined;
 
-/** User and group ids of `nobody`; asked for once: a start of a database needs them four times. */
+/** User and group ids of `nobody`, cached: a start of a database needs them four times. */
 export function nobody(): Ids {
   if (known !== undefined) return known;
   const told = execFileSync("id", ["nobody"], { encoding: "utf8" });

@@ -18,9 +18,9 @@ export interface VersitygwOptions {
   readonly port?: number;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Made when they are not there. */
+  /** Created if missing. */
   readonly buckets: readonly string[];
-  /** Told when the program has to be built first. */
+  /** Called before the program is built. */
   readonly onBuild?: (what: string) => void;
 }
 

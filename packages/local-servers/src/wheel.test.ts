@@ -16,13 +16,13 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Writes a program that this shell script makes up. */
+/** Writes a program with this shell script. */
 function program(path: string, script: string): void {
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
   chmodSync(path, 0o755);
 }
 
-/** Downloads a wheel: the folder follows --dest, and the words are kept. */
+/** Downloads a wheel to the folder after --dest, and records the arguments. */
 const downloads = () =>
   `echo "$@" > "${folder}/words"; while [ "$1" != --dest ]; do shift; done; touch "$2/some-1.0-py3-none-any.whl"; cp "$2/requirements.txt" "${folder}" 2>/dev/null; exit 0`;
 

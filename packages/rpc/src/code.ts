@@ -29,7 +29,7 @@ export function codeName(code: Code): CodeName {
   return names.get(code) ?? "UNKNOWN";
 }
 
-/** A number from the wire as a code; anything outside the table is UNKNOWN. */
+/** Converts a number from the wire; unknown ones become UNKNOWN. */
 export function codeOf(value: number): Code {
   return names.has(value) ? (value as Code) : Code.UNKNOWN;
 }

@@ -2,7 +2,7 @@ import { fromBinary, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { Code } from "./code.js";
 import { RpcError } from "./rpc-error.js";
 
-/** A request from its bytes. What does not decode (cut off, invalid UTF-8, nested too deep) is the caller's fault. */
+/** Decodes a request. A malformed one (truncated, invalid UTF-8, nested too deep) is the caller's error. */
 export function decodeRequest(
   schema: DescMessage,
   bytes: Uint8Array,

@@ -12,20 +12,20 @@ export interface DispatchOptions {
   readonly guard?: CallGuard | undefined;
 }
 
-/** Runs the function behind a method, within the interceptors. It rejects with nothing but RpcErrors. */
+/** Runs a method's function within the interceptors. Rejects with RpcErrors only. */
 export interface Dispatch {
-  /** For methods that answer with one message; `request` is a message, or an iterable where the client streams. */
+  /** For methods with one answer; `request` is a message, or an iterable where the client streams. */
   one(request: unknown, context: CallContext): Promise<Message | Encoded>;
-  /** For methods that answer with a stream. */
+  /** For methods with a stream of answers. */
   many(request: unknown, context: CallContext, emit: Emit): Promise<void>;
   /**
-   * Rejects with an error that was found before the request was decoded, as the interceptors leave it: they count and log it. The
-   * guard is not asked.
+   * Rejects with an error found before the request was decoded, passed through the interceptors, which count and log
+   * it. The guard is not called.
    */
   refuse(error: RpcError, context: CallContext): Promise<never>;
 }
 
-/** Hands one message of a stream over; resolves when the next may come. The signal is that of the call as the interceptors left it. */
+/** Sends one message of a stream; resolves when the next may be sent. The signal is the call's, after the interceptors. */
 export type Emit = (message: Message | Encoded, signal: AbortSignal) => Promise<void>;
 
 export function createDispatch(served: ServedService, method: DescMethod, { logger, interceptors, guard }: DispatchOptions): Dispatch {
@@ -84,9 +84,9 @@ function implementationOf(served: ServedService, method: DescMethod): AnyMethod 
   };
 }
 
-/** Logs a failure that its handler did not declare, with its stack: the caller sees a constant text only. */
+/** Logs an undeclared failure of a handler with its stack: the caller sees a constant text only. */
 function report(thrown: unknown, { logger, context }: { logger: Logger; context: CallContext }): RpcError {
-  // Whatever a handler throws when its caller is gone follows from that, and nobody gets the answer.
+  // Errors after the caller has gone are a consequence of that, and no answer is sent.
   if (!(thrown instanceof RpcError) && context.signal.aborted) return new RpcError(Code.CANCELLED, "the caller is gone", { cause: thrown });
   const error = toRpcError(thrown);
   if (isUnexpected(error)) {

@@ -1,10 +1,10 @@
 import { Code } from "./code.js";
 import { RpcError } from "./rpc-error.js";
 
-/** How long a client may take nothing of a stream, while there is something for it, before it is dropped. */
+/** Time for which a client may leave a stream unread before it is dropped. */
 export const DEFAULT_STALL_MS = 30_000;
 
-/** What is written to: a gRPC call or an HTTP response. */
+/** Target of a stream: a gRPC call or an HTTP response. */
 export interface Writer {
   once(event: "drain" | "close", listener: () => void): unknown;
   off(event: "drain" | "close", listener: () => void): unknown;
@@ -16,9 +16,9 @@ export interface DrainOptions {
 }
 
 /**
- * Resolves when a writer that is full takes more, or is closed.
+ * Resolves when a full writer drains or is closed.
  *
- * @throws RpcError RESOURCE_EXHAUSTED when it took nothing for `stallMs`; the signal's reason when it is aborted.
+ * @throws RpcError RESOURCE_EXHAUSTED when it read nothing for `stallMs`; the signal's reason when it is aborted.
  */
 export function drained(writer: Writer, { signal, stallMs }: DrainOptions): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
 import { fromBinary, type DescMessage, type Message } from "@bufbuild/protobuf";
 
 /**
- * An answer as its bytes, for handlers that have most of it encoded: gRPC sends them as they are. They are not
- * looked at, so they must be a message of the schema.
+ * An encoded answer, for handlers that have most of it encoded: gRPC sends the bytes unchecked, so they must be a
+ * message of the schema.
  */
 export class Encoded<Desc extends DescMessage = DescMessage> {
   constructor(
@@ -11,7 +11,7 @@ export class Encoded<Desc extends DescMessage = DescMessage> {
   ) {}
 }
 
-/** What a handler answered, as a message. */
+/** Returns a handler's answer as a message. */
 export function decoded(answer: Message | Encoded): Message {
   return answer instanceof Encoded ? fromBinary(answer.schema, answer.bytes) : answer;
 }

@@ -13,16 +13,16 @@ import type { CallContext } from "./service.js";
 import type { Waiting } from "./waiting.js";
 
 /**
- * Parts of grpc-js's server call that decide when a request is read and decompressed. They are not in its published types, so
- * its version is pinned and {@link requireInternals} checks them: grpc-js would read, decompress and queue a request of any caller
- * up to the largest message that any method takes.
+ * Parts of grpc-js's server call that decide when a request is read and decompressed. They are not in its published
+ * types, so its version is pinned and {@link requireInternals} checks them: grpc-js would read, decompress and queue a
+ * request of any caller up to the largest message of any method.
  */
 export interface BaseCall {
   readonly stream: ServerHttp2Stream;
   readonly metadata: Metadata;
   readonly decoder: {
     maxReadMessageLength: number;
-    /** First byte of the frame that is read: 1 for a compressed message. */
+    /** First byte of the frame being read: 1 for a compressed message. */
     readonly readCompressFlag: Buffer;
     readonly readMessageSize: number;
     readonly readMessageRemaining: number;
@@ -37,7 +37,7 @@ export interface BaseCall {
   getHost(): string;
 }
 
-/** Method of a server, as its interceptor knows it. */
+/** A server's method in its interceptor. */
 export interface GrpcMethod {
   readonly method: DescMethod;
   readonly dispatch: Dispatch;
@@ -47,29 +47,29 @@ export interface GrpcIntakeOptions {
   readonly limits: RequestLimits;
   readonly budget: Budget;
   readonly guard: CallGuard | undefined;
-  /** Asked before the guard, about the authority of a call and what a browser says of the page that makes it. */
+  /** Checked before the guard: the call's authority, and the browser headers about the calling page. */
   readonly httpPolicy: HttpPolicy;
-  /** Calls that are admitted and whose request is not complete. */
+  /** Admitted calls whose request is incomplete. */
   readonly waiting: Waiting<BaseCall>;
   readonly contextOf: (method: DescMethod, call: BaseCall) => CallContext;
   readonly statusOf: (error: RpcError, context: CallContext) => StatusObject;
 }
 
-/** Requests of gRPC calls on their way in, by the metadata of their call. */
+/** Incoming requests of gRPC calls, by the metadata of their call. */
 export interface GrpcIntake {
   readonly interceptor: ServerInterceptor;
-  /** The intake of a call, once its handler runs. */
+  /** Returns the intake of a call, once its handler runs. */
   of(metadata: Metadata): Intake | undefined;
-  /** Notes that the request of a call is complete, or that the next message of its stream is awaited. */
+  /** Records that the request of a call is complete, or that the next message of its stream is awaited. */
   complete(metadata: Metadata): void;
   awaits(metadata: Metadata): void;
-  /** Refuses a call whose request is not complete. */
+  /** Refuses a call whose request is incomplete. */
   refuse(call: BaseCall, error: RpcError): void;
 }
 
 const FRAME_HEAD_BYTES = 5;
 
-/** Puts authentication, limits and the budget before grpc-js reads a request. */
+/** Adds authentication, limits and the budget before grpc-js reads a request. */
 export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, options: GrpcIntakeOptions): GrpcIntake {
   const { limits, budget, guard, httpPolicy, waiting } = options;
   const calls = new WeakMap<Metadata, { readonly call: BaseCall; readonly intake: Intake }>();
@@ -79,19 +79,19 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
     waiting.delete(call);
     const found = known.get(call);
     if (found === undefined) return;
-    // What still arrives is neither kept nor answered.
+    // Discards further data.
     call.handleDataFrame = () => undefined;
     call.handleEndEvent = () => undefined;
     const context = options.contextOf(found.method, call);
     const end = (final: RpcError): void => {
       call.sendStatus(options.statusOf(final, context));
-      // The rest of the request is not wanted (RFC 9113, 8.1).
+      // The rest of the request is not needed (RFC 9113, 8.1).
       call.stream.close(constants.NGHTTP2_NO_ERROR);
     };
     found.dispatch.refuse(error, context).catch((told: unknown) => end(toRpcError(told)));
   };
 
-  /** Waits for a request; false where the call itself is refused, since too many wait. */
+  /** Registers an incomplete request; false when the call itself is refused, since too many are waiting. */
   const wait = (call: BaseCall): boolean => {
     const refused = waiting.add(call, call.stream.session ?? call, performance.now());
     if (refused !== undefined) refuse(refused, new RpcError(Code.RESOURCE_EXHAUSTED, "too many calls wait for their request; try again"));
@@ -101,7 +101,7 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
   const admit = (call: BaseCall, { method }: GrpcMethod, admitted: Admitted | undefined): boolean => {
     const intake = new Intake(limits(method), budget, admitted);
     const most = intake.limits.bytes;
-    // Without a limit of its own: `boundReading` says why it refuses.
+    // No limit of grpc-js: `boundReading` refuses with a reason.
     call.decoder.maxReadMessageLength = -1;
     call.maxReceiveMessageSize = most;
     calls.set(call.metadata, { call, intake });
@@ -114,7 +114,7 @@ export function createGrpcIntake(methods: ReadonlyMap<string, GrpcMethod>, optio
   };
 
   const interceptor: ServerInterceptor = (descriptor, next) => {
-    // Nothing is put around the call: what its interface demands beyond is private to the class that would.
+    // The call is passed on unwrapped: the rest of its interface is private to the class of a wrapper.
     const passed = next as ServerInterceptingCall;
     const call = requireInternals(passed as unknown as BaseCall);
     const found = methods.get(descriptor.path);
@@ -165,7 +165,7 @@ function policyRefusal(policy: HttpPolicy, call: BaseCall): RpcError | undefined
 
 interface Reading {
   readonly intake: Intake;
-  /** Whether the call has many requests, each of which is bounded on its own. */
+  /** True for a stream of requests, each of which is bounded on its own. */
   readonly streams: boolean;
   readonly refuse: GrpcIntake["refuse"];
 }
@@ -197,7 +197,7 @@ async function inflate(bytes: Buffer, compression: Compression, intake: Intake):
   try {
     return await intake.inflate(bytes, compression);
   } catch (thrown) {
-    // grpc-js sends what is thrown as the status of the call.
+    // grpc-js sends the thrown error as the status of the call.
     const { code, message } = toRpcError(thrown);
     throw Object.assign(new Error(message), { code, details: message });
   }
@@ -206,7 +206,7 @@ async function inflate(bytes: Buffer, compression: Compression, intake: Intake):
 const NUMBERS = ["maxReadMessageLength", "readMessageSize", "readMessageRemaining"] as const;
 const FUNCTIONS = ["start", "handleDataFrame", "handleEndEvent", "decompressMessage", "sendStatus", "getPeer", "getHost"] as const;
 
-/** @throws Error where grpc-js is not the one that this was written for: a request would be read without limits. */
+/** @throws Error for another version of grpc-js than this was written for: it would read requests without limits. */
 function requireInternals(call: BaseCall): BaseCall {
   const complete =
     NUMBERS.every((name) => typeof call.decoder?.[name] === "number") &&

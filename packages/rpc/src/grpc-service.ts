@@ -10,14 +10,13 @@ import { requestIdOf } from "./request-id.js";
 import { type RpcError, toRpcError } from "./rpc-error.js";
 import type { CallContext, ServedService } from "./service.js";
 
-// Messages cross grpc-js as bytes. It would answer INTERNAL when its decode
-// hook throws, and a request that does not decode is INVALID_ARGUMENT.
+// Messages cross grpc-js as bytes. It would answer INTERNAL when its decode hook throws, but a malformed request is INVALID_ARGUMENT.
 const identity = (bytes: Buffer): Buffer => bytes;
 
 export interface GrpcServiceOptions extends DispatchOptions {
-  /** How long a client may take nothing of a stream. */
+  /** Time for which a client may leave a stream unread. */
   readonly stallMs: number;
-  /** Holds the requests of calls; each method of the service joins `methods` under its path. */
+  /** Tracks the requests of calls; each method of the service is added to `methods` under its path. */
   readonly intake: GrpcIntake;
   readonly methods: Map<string, GrpcMethod>;
 }
@@ -62,7 +61,7 @@ interface Handled {
   /** Decodes one message of a call. */
   readonly decode: (bytes: Uint8Array, metadata: Metadata) => Message;
   readonly dispatch: Dispatch;
-  /** Notes that the next message of a stream is awaited. */
+  /** Records that the next message of a stream is awaited. */
   readonly awaits: (metadata: Metadata) => void;
   readonly stallMs: number;
 }
@@ -71,7 +70,7 @@ type HandleCall = UntypedServiceImplementation[string];
 type Call = ServerDuplexStream<Buffer, Buffer> & { readonly request: Buffer };
 type Callback = (error: ReturnType<typeof errorStatus> | null, response?: Buffer) => void;
 
-/** The four shapes of grpc-js handlers: with a callback where one message answers, else a stream to end or destroy. */
+/** The four kinds of grpc-js handlers: with a callback for one answer, else a stream to end or destroy. */
 function handlerOf({ method, decode, dispatch, awaits, stallMs }: Handled): (call: Call, callback: Callback) => void {
   const encode = (message: Message | Encoded): Buffer => {
     const bytes = message instanceof Encoded ? message.bytes : toBinary(method.output, message);
@@ -105,7 +104,7 @@ function handlerOf({ method, decode, dispatch, awaits, stallMs }: Handled): (cal
       dispatch.many(await request(call, context), context, (message, signal) => write(call, encode(message), { signal, stallMs }));
     answer().then(
       () => call.end(),
-      // grpc-js ends the call with the status of this event, after the messages still on their way; `destroy` would drop them and it.
+      // grpc-js ends the call with the status of this event, after the messages still in flight; `destroy` would drop both.
       (thrown: unknown) => call.emit("error", failure(thrown, context)),
     );
   };
@@ -113,7 +112,7 @@ function handlerOf({ method, decode, dispatch, awaits, stallMs }: Handled): (cal
 
 const REQUEST_ID = "x-request-id";
 
-/** Who gave the call an id gets it back; to others it is told when the call fails, and somebody has to look for why. */
+/** Returns the request id to callers that sent one; other callers get it only with a failure, to find it in the logs. */
 function returnId(call: Call, context: CallContext): void {
   if (context.metadata.get(REQUEST_ID) === undefined) return;
   const metadata = new Metadata();
@@ -125,7 +124,7 @@ function failure(thrown: unknown, context: CallContext): ReturnType<typeof error
   return statusOf(toRpcError(thrown), context);
 }
 
-/** The end of a failed call; it carries the id under which the server logs the failure. */
+/** Status of a failed call, with the id under which the server logs the failure. */
 export function statusOf(error: RpcError, context: CallContext): ReturnType<typeof errorStatus> {
   const status = errorStatus(error);
   status.metadata.set(REQUEST_ID, context.requestId);
@@ -140,15 +139,15 @@ async function* decodeEach({ decode, awaits }: Pick<Handled, "decode" | "awaits"
   }
 }
 
-/** Hands one message over and waits while the client is slower than the server. */
+/** Sends one message and waits while the client is slower than the server. */
 function write(call: Call, bytes: Buffer, options: DrainOptions): Promise<void> {
   options.signal.throwIfAborted();
   return call.write(bytes) ? Promise.resolve() : drained(call, options);
 }
 
 /**
- * Made for every call, so what few handlers ask for is made when they ask. An
- * object with getters of its own, so that an interceptor can spread it.
+ * Created for every call, so rarely used properties are computed lazily. An object with getters of its own, so that an
+ * interceptor can spread it.
  */
 function grpcContext(method: DescMethod, call: Pick<Call, "metadata" | "getPeer" | "cancelled" | "once">): CallContext {
   const metadata = readableMetadata(call.metadata);
@@ -187,7 +186,7 @@ export function contextBeforeHandler(method: DescMethod, call: BaseCall): CallCo
 
 const readable = new WeakMap<Metadata, CallContext["metadata"]>();
 
-/** One object for each call, so that who reads it before the request and after it can tell that they are the same. */
+/** One object per call, so that code that reads it before and after the request can recognize the call. */
 function readableMetadata(metadata: Metadata): CallContext["metadata"] {
   let known = readable.get(metadata);
   if (known === undefined) {

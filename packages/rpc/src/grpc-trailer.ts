@@ -6,11 +6,10 @@ import { cutText, MAX_MESSAGE_BYTES, type RpcError } from "./rpc-error.js";
 const DETAILS_TRAILER = "grpc-status-details-bin";
 
 /**
- * An error as the end of a gRPC call. Text and details together stay within
- * {@link MAX_MESSAGE_BYTES} as they are written on the wire (the text is
- * percent-encoded, the details are base64), since a client drops a call whose
- * trailers pass its limit and its user would see no reason at all. Text and
- * details carry the same message: Python's grpc-status insists on it.
+ * Converts an error to the status of a gRPC call. Text and details together stay within {@link MAX_MESSAGE_BYTES} in
+ * wire form (the text is percent-encoded, the details are base64), since a client drops a call whose trailers pass its
+ * limit and its user would see no reason at all. Text and details carry the same message, as Python's grpc-status
+ * requires.
  */
 export function errorStatus(error: RpcError): StatusObject {
   const metadata = new Metadata();
@@ -25,7 +24,7 @@ export function errorStatus(error: RpcError): StatusObject {
   return { code: error.code, details: status.message, metadata };
 }
 
-/** The details of a failed call, if it brought any. */
+/** Details of a failed call, if present. */
 export function statusDetails(metadata: Metadata): Uint8Array | undefined {
   const value = metadata.get(DETAILS_TRAILER)[0];
   return value instanceof Uint8Array ? value : undefined;
@@ -35,7 +34,7 @@ function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-/** The longest beginning of a text whose size is within the limit. */
+/** Longest prefix of a text whose size is within the limit. */
 function fit(text: string, size: (text: string) => number): string {
   if (size(text) <= MAX_MESSAGE_BYTES) return text;
   let low = 0;

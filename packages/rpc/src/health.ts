@@ -5,13 +5,13 @@ import { implement, type ServedService } from "./service.js";
 
 export interface HealthSwitch {
   readonly served: ServedService;
-  /** Calls that wait for a change. */
+  /** Number of watching calls. */
   readonly watchers: number;
-  /** Tells every watcher that the server takes no more calls. */
+  /** Reports to every watcher that the server accepts no more calls. */
   stopServing(): void;
 }
 
-/** The standard health service; the empty name is the server as a whole. */
+/** The standard health service; the empty name represents the whole server. */
 export function createHealth(names: readonly string[]): HealthSwitch {
   const known = new Set(["", ...names]);
   const watchers = new Set<() => void>();
@@ -35,7 +35,7 @@ export function createHealth(names: readonly string[]): HealthSwitch {
       }
       let told: ServingStatus | undefined;
       while (!signal.aborted && told !== ServingStatus.NOT_SERVING) {
-        // It may change while it is told.
+        // The status may change while it is sent.
         if (told === status) {
           await changed(signal);
           continue;

@@ -63,7 +63,7 @@ async function start(options: Partial<RpcServerOptions> = {}) {
   return { port, session, handled, call, hold, url: `http://127.0.0.1:${port}` };
 }
 
-/** Sub-workflows (field 2 of the closure's template is a node) without content: two bytes for each message to be built. */
+/** Empty sub-workflows (field 2 of the closure's template is a node): two bytes per message to build. */
 function bomb(elements: number): Buffer {
   const nodes = Buffer.alloc(elements * 2, Buffer.from([0x22, 0x00]));
   const wrap = (field: number, bytes: Buffer): Buffer => {
@@ -198,7 +198,7 @@ describe("limits of a request", () => {
       code: Code.RESOURCE_EXHAUSTED,
       message: expect.stringMatching(/larger than 16777216 bytes when decompressed/),
     });
-    // Not even read, where it is larger as it is sent.
+    // Not even read when the compressed form is larger.
     expect(await call(CREATE, frame(filler, true), { "grpc-encoding": "gzip" })).toMatchObject({
       code: Code.RESOURCE_EXHAUSTED,
       message: "request body is larger than 16777216 bytes",
@@ -311,7 +311,7 @@ describe("clients that do not go on", () => {
     const hoarder = openSession(port);
     closing.push(() => hoarder.destroy());
     const ends = Array.from({ length: 5 }, () => streamEnd(openStream(hoarder, LIST)));
-    // Streams that still wait end with their connection.
+    // Waiting streams end with their connection.
     for (const end of ends) end.catch(() => undefined);
     const refused = { code: Code.RESOURCE_EXHAUSTED, message: expect.stringMatching(/too many calls wait/) };
     expect(await Promise.all(ends.slice(0, 2))).toMatchObject([refused, refused]);

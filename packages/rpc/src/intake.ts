@@ -19,9 +19,9 @@ import { Code } from "./code.js";
 import { JSON_BODY, MAX_UNPACKED_BYTES, SMALL_REQUEST } from "./request-limits.js";
 import { RpcError } from "./rpc-error.js";
 
-/** Memory that a request takes while it is handled, for each of its bytes: received, put together, decoded and written again. */
+/** Memory used for each byte of a request: received, joined, decoded and encoded again. */
 const MEMORY_PER_BYTE = 4;
-/** Memory that a decoded field takes besides its bytes, on average. */
+/** Average memory of a decoded field besides its bytes. */
 const MEMORY_PER_ELEMENT = 128;
 /** Requests up to this size cannot hold enough elements to matter, so they are decoded without a scan. */
 const UNSCANNED_BYTES = 4 * 1024;
@@ -30,20 +30,20 @@ const JSON_LEVELS_PER_MESSAGE = 2;
 
 let processBudget: Budget | undefined;
 
-/** Memory that the requests of all servers in this process may take together: half of what the process may use. */
+/** Memory for the requests of all servers in this process together: half of the process's. */
 export function sharedBudget(): Budget {
   processBudget ??= new Budget(memoryShare(0.5));
   return processBudget;
 }
 
-/** A request that is larger than its method takes; REST answers it with 413. */
+/** The request is larger than its method accepts; REST answers 413. */
 export class RequestTooLarge extends RpcError {
   constructor(message: string) {
     super(Code.RESOURCE_EXHAUSTED, message);
   }
 }
 
-/** Admits the bytes of one request: bounds them by limits, and holds what they take of the budget until `release`. */
+/** Admits the bytes of one request: bounds them by limits, and reserves their part of the budget until `release`. */
 export class Intake {
   readonly limits: Limits;
   readonly #lacking: RpcError | undefined;
@@ -57,29 +57,30 @@ export class Intake {
     this.#reservation = new Reservation(budget);
   }
 
-  /** Bytes that a compressed request has at most, as it is sent and unpacked. */
+  /** Maximum size of a compressed request, both compressed and decompressed. */
   get unpackedBytes(): number {
     return Math.min(this.limits.bytes, MAX_UNPACKED_BYTES);
   }
 
   /**
-   * Notes that so many bytes of the request are held.
+   * Records the number of bytes received.
    *
-   * @throws RpcError RESOURCE_EXHAUSTED when they pass the limit, or all requests together the budget.
+   * @throws RpcError RESOURCE_EXHAUSTED when they exceed the limit, or all requests together the budget.
    */
   received(bytes: number, limit = this.limits.bytes): void {
     this.announced(bytes, limit);
     this.#reserve(bytes);
   }
 
-  /** Checks the size that a client says its request has. */
+  /** Checks the size announced by the client. */
   announced(bytes: number, limit = this.limits.bytes): void {
     if (bytes <= limit) return;
     throw this.#lacking ?? new RequestTooLarge(`request body is larger than ${Math.min(limit, this.limits.bytes)} bytes`);
   }
 
   /**
-   * Checks an encoded message before it is decoded. `partly`: its method decodes a part of it, so elements take no memory.
+   * Checks an encoded message before it is decoded. `partly`: its method decodes only a part of it, so elements need no
+   * memory.
    *
    * @throws RpcError RESOURCE_EXHAUSTED or INVALID_ARGUMENT
    */
@@ -88,7 +89,7 @@ export class Intake {
     this.#check(schema, bytes.length, measureMessage(schema, bytes, this.limits), partly);
   }
 
-  /** Checks JSON before it is parsed, as `message` does; returns how deep it is nested. */
+  /** Checks JSON before it is parsed, as `message` does; returns its nesting depth. */
   json(schema: DescMessage, text: Uint8Array): number {
     const limits = {
       bytes: Number.POSITIVE_INFINITY,
@@ -100,7 +101,7 @@ export class Intake {
     return measured.depth;
   }
 
-  /** Checks a request that was decoded from JSON, by the message that it stands for. */
+  /** Checks a request decoded from JSON by its protobuf encoding. */
   decoded(schema: DescMessage, bytes: Uint8Array): void {
     const { bytes: most } = this.limits;
     if (bytes.length > most) throw this.#lacking ?? new RequestTooLarge(`request of ${bytes.length} bytes is larger than ${most}`);
@@ -108,7 +109,7 @@ export class Intake {
   }
 
   /**
-   * Decompresses one message, of at most MAX_UNPACKED_BYTES; what it will take is reserved before.
+   * Decompresses one message of at most MAX_UNPACKED_BYTES, after reserving its memory.
    *
    * @throws RpcError RESOURCE_EXHAUSTED or INVALID_ARGUMENT
    */
@@ -124,7 +125,7 @@ export class Intake {
     }
   }
 
-  /** Gives back what the request took of the budget. */
+  /** Releases the request's part of the budget. */
   release(): void {
     this.#reservation.release();
   }

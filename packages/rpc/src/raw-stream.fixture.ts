@@ -1,12 +1,12 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
 
-/** How a gRPC stream ended, and how many bytes its client could still send. */
+/** End of a gRPC stream, and the number of bytes that its client could still send. */
 export interface StreamEnd {
   readonly code: number;
   readonly message: string;
 }
 
-/** HTTP/2 connection that sends what no gRPC library would. */
+/** An HTTP/2 connection for frames that no gRPC library would send. */
 export function openSession(port: number): ClientHttp2Session {
   // Node counts the unsent rest of a refused request as memory of the session (MB), and drops the answer beyond this bound.
   const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 200 });
@@ -14,7 +14,7 @@ export function openSession(port: number): ClientHttp2Session {
   return session;
 }
 
-/** Opens a stream to a method and sends nothing but its headers. */
+/** Opens a stream to a method and sends only its headers. */
 export function openStream(session: ClientHttp2Session, path: string, headers: Record<string, string> = {}): ClientHttp2Stream {
   const stream = session.request(
     { ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers", ...headers },
@@ -38,7 +38,7 @@ export function streamEnd(stream: ClientHttp2Stream): Promise<StreamEnd> {
   });
 }
 
-/** One message with its length before it, as gRPC frames it. */
+/** Frames one message for gRPC, after its length. */
 export function frame(message: Uint8Array, compressed = false): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt8(compressed ? 1 : 0, 0);

@@ -19,7 +19,7 @@ import { implement, type ServedService } from "./service.js";
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 type Question = ServerReflectionRequest["messageRequest"];
 
-/** Server reflection, v1 and v1alpha, over the descriptors of the services and of all that they import. */
+/** Server reflection, v1 and v1alpha, over the descriptors of the services and of all their imports. */
 export function createReflection(services: readonly DescService[]): ServedService[] {
   const all = [...services, ServerReflection, ServerReflectionAlpha];
   const index = indexFiles(all.map((service) => service.file));
@@ -37,7 +37,7 @@ export function createReflection(services: readonly DescService[]): ServedServic
       },
     }),
     implement(ServerReflectionAlpha, {
-      // The two versions are the same on the wire and differ in nothing but their names.
+      // The two versions are the same on the wire and differ only in their names.
       async *serverReflectionInfo(requests) {
         for await (const request of requests) {
           const given = fromBinary(ServerReflectionRequestSchema, toBinary(AlphaRequestSchema, request));
@@ -80,7 +80,7 @@ function notFound(): Answer {
   return { case: "errorResponse", value: { errorCode: Code.NOT_FOUND, errorMessage: "proto: not found" } };
 }
 
-/** The file and, after it, everything it imports: a client needs no second question. */
+/** Returns the file and, after it, all its imports: a client needs no second request. */
 function filesFrom(file: DescFile | undefined): Answer {
   if (!file) return notFound();
   const closure = new Set([file]);

@@ -3,7 +3,7 @@ import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { StatusSchema, type Status } from "@flyte-ts/idl/google/rpc/status_pb";
 import { Code, codeName, codeOf } from "./code.js";
 
-/** A typed fact about a failure. */
+/** A typed detail of a failure. */
 export interface ErrorDetail<Desc extends DescMessage = DescMessage> {
   readonly schema: Desc;
   readonly message: MessageShape<Desc>;
@@ -11,7 +11,7 @@ export interface ErrorDetail<Desc extends DescMessage = DescMessage> {
 
 export interface RpcErrorOptions {
   readonly details?: readonly ErrorDetail[];
-  /** What led to the failure; it is logged and never sent. */
+  /** Cause of the failure; it is logged and never sent. */
   readonly cause?: unknown;
 }
 
@@ -19,9 +19,8 @@ export interface RpcErrorOptions {
 export const MAX_MESSAGE_BYTES = 32_000;
 
 /**
- * How a call fails: a code from a closed list, a text for people, typed details.
- * A handler throws it; a client gets it. Anything else that a handler throws
- * reaches the client as INTERNAL with a constant text.
+ * Failure of a call: a code from a closed list, a text for people, typed details. Handlers throw it and clients receive
+ * it. Any other error of a handler reaches the client as INTERNAL with a constant text.
  */
 export class RpcError extends Error {
   override readonly name = "RpcError";
@@ -36,14 +35,14 @@ export class RpcError extends Error {
     this.#received = options.received;
   }
 
-  /** The details of one type: those given, and those that came over the wire. */
+  /** Returns the details of one type, whether given or received. */
   findDetails<Desc extends DescMessage>(schema: Desc): MessageShape<Desc>[] {
     const given = this.details.filter((detail) => detail.schema.typeName === schema.typeName);
     const received = (this.#received?.details ?? []).map((any) => anyUnpack(any, schema));
     return [...given.map((detail) => detail.message as MessageShape<Desc>), ...received.filter((message) => message !== undefined)];
   }
 
-  /** This error as google.rpc.Status, its text cut to {@link MAX_MESSAGE_BYTES}. */
+  /** Converts to google.rpc.Status, with the text cut to {@link MAX_MESSAGE_BYTES}. */
   toStatus(): Status {
     return create(StatusSchema, {
       code: this.code,
@@ -57,20 +56,20 @@ export class RpcError extends Error {
   }
 }
 
-/** What a server does not say more about; the cause is in its log. */
+/** Text of undeclared failures; the cause is in the server's log. */
 export const INTERNAL_MESSAGE = "internal error";
 
-/** Any thrown value as an RpcError; what is not one becomes INTERNAL and keeps the value as its cause. */
+/** Converts any thrown value; one that is not an RpcError becomes INTERNAL and keeps the value as its cause. */
 export function toRpcError(thrown: unknown): RpcError {
   return thrown instanceof RpcError ? thrown : new RpcError(Code.INTERNAL, INTERNAL_MESSAGE, { cause: thrown });
 }
 
-/** Whether this is a failure that its handler did not declare, and whose stack belongs in the log. */
+/** True for an undeclared failure of a handler, whose stack belongs in the log. */
 export function isUnexpected(error: RpcError): boolean {
   return error.code === Code.INTERNAL || error.code === Code.UNKNOWN;
 }
 
-/** An RpcError from what a call ended with; `statusDetails` is the trailer grpc-status-details-bin. */
+/** Creates an RpcError from the end of a call; `statusDetails` is the trailer grpc-status-details-bin. */
 export function receivedError(
   code: number,
   message: string,
@@ -81,12 +80,12 @@ export function receivedError(
   try {
     received = statusDetails && fromBinary(StatusSchema, statusDetails);
   } catch {
-    received = undefined; // The details are an addition: a broken one does not hide the error itself.
+    received = undefined; // Broken details do not hide the error itself.
   }
   return new RpcError(known === Code.OK ? Code.UNKNOWN : known, message, { cause, ...(received && { received }) });
 }
 
-/** Cuts a text to so many bytes of UTF-8, never within a character; lone surrogates become U+FFFD. */
+/** Cuts a text to this many bytes of UTF-8, never within a character; lone surrogates become U+FFFD. */
 export function cutText(text: string, maxBytes: number): string {
   const whole = text.toWellFormed();
   if (whole.length * 3 <= maxBytes) return whole;

@@ -55,7 +55,7 @@ async function failure(promise: Promise<unknown>): Promise<RpcError> {
   return error as RpcError;
 }
 
-/** Sends bytes as they are, unlike a typed client. */
+/** Sends bytes unchanged, unlike a typed client. */
 function rawCall({
   port,
   path,
@@ -115,7 +115,7 @@ describe("unary calls", () => {
       services: [
         implement(AdminService, { getVersion: () => new Encoded(GetVersionResponseSchema, toBinary(GetVersionResponseSchema, version)) }),
       ],
-      // What handlers answer passes through interceptors as it is.
+      // Interceptors pass encoded answers on unchanged.
       interceptors: [(call, next) => next(call.context)],
     });
     expect(await createClient({ channel, service: AdminService }).getVersion({})).toEqual(version);
@@ -350,7 +350,7 @@ test("interceptors run around each call, outermost first, and may refuse it", as
   expect((await client.getTask({})).shortDescription).toBe("changed false false");
   expect((await failure(client.getTask({ id: { name: "secret" } }))).code).toBe(Code.PERMISSION_DENIED);
   expect(order).toEqual(["a in", "GetTask", "a out", "a in", "GetTask", "a out"]);
-  // REST goes the same way, and so does reflection.
+  // REST and reflection behave the same.
   const response = await fetch(`http://127.0.0.1:${port}/api/v1/tasks/p/d/secret/v`);
   expect(response.status).toBe(403);
 });

@@ -28,67 +28,64 @@ export interface RpcServerOptions {
   readonly services: readonly ServedService[];
   /** Plain HTTP handlers beside the REST routes of the services. */
   readonly httpRoutes?: readonly HttpRoute[];
-  /**
-   * Asked before a plain HTTP handler runs that is not `open`; it rejects with an RpcError. The interceptors do not see those
-   * requests.
-   */
+  /** Called before a plain HTTP handler that is not `open`; rejects with an RpcError. Interceptors do not see those requests. */
   readonly admitHttp?: (head: HttpRequestHead) => Promise<void>;
-  /** Authenticates and authorizes callers, before their requests are read and again when they are decoded; absent: anyone may call. */
+  /** Authenticates and authorizes callers, before their requests are read and again when they are decoded; absent: no access control. */
   readonly guard?: CallGuard | undefined;
-  /** Run around every call, the first one outermost. */
+  /** Wrap every call, the first one outermost. */
   readonly interceptors?: readonly Interceptor[];
-  /** Names that the health service reports as serving, besides the empty one; `flyteadmin` when not given. */
+  /** Names that the health service reports as serving, besides the empty one; default `flyteadmin`. */
   readonly healthNames?: readonly string[];
-  /** Limits of the request of each method; 4 MiB and a million elements when not given. A larger one answers RESOURCE_EXHAUSTED. */
+  /** Limits of the request of each method; default 4 MiB and a million elements. A larger one answers RESOURCE_EXHAUSTED. */
   readonly limits?: RequestLimits;
-  /** Memory for requests in flight; shared by all servers of the process when not given. */
+  /** Memory for requests in flight; default: shared by all servers of the process. */
   readonly budget?: Budget;
-  /** How long a client may take to send its request, or the next one of a stream, ms; 30 s when not given. REST bodies have five minutes. */
+  /** Timeout for receiving a request, or the next one of a stream, ms; default 30 s. REST bodies have five minutes. */
   readonly requestMs?: number;
-  /** How long a client may take for the handshake of TLS, and to send the head of an HTTP/1.1 request, ms; 15 s when not given. */
+  /** Timeout of the TLS handshake, and of the head of an HTTP/1.1 request, ms; default 15 s. */
   readonly headersMs?: number;
-  /** Most calls that may wait for their request at once, 2,048 when not given; above it the connection with the most loses its oldest. */
+  /** Maximum of calls with incomplete requests, default 2,048; beyond it the oldest one of the connection with the most is refused. */
   readonly maxWaiting?: number;
-  /** Most connections; 10,000 when not given. */
+  /** Maximum of connections; default 10,000. */
   readonly maxConnections?: number;
-  /** Decides which requests are served, by host and origin; the rules of a loopback listener when not given. */
+  /** Accepts requests by host and origin; default: the rules of a loopback listener. */
   readonly httpPolicy?: HttpPolicy;
   /** Request headers that pages of allowed origins may send besides Content-Type. */
   readonly corsHeaders?: readonly string[];
   /** Certificate of the port; absent: plaintext. */
   readonly tls?: TlsFiles | undefined;
-  /** How long a client may take nothing of a stream that has something for it, before it is dropped; 30 s when not given. */
+  /** Time for which a client may leave a stream unread before it is dropped; default 30 s. */
   readonly streamStallMs?: number;
 }
 
 export interface RpcServer {
-  /** Everything that is served, also health and reflection. */
+  /** All services served, also health and reflection. */
   readonly services: readonly DescService[];
-  /** Starts to accept; port 0 takes any free one. Rejects when the port is taken. */
+  /** Starts to listen; port 0 takes any free one. Rejects when the port is in use. */
   listen(at: { readonly host: string; readonly port: number }): Promise<AddressInfo>;
-  /** Where it listens; throws before `listen`. */
+  /** Address of the listener; throws before `listen`. */
   readonly address: AddressInfo;
   /**
-   * Says that it is not ready, answers on for `delayMs` (0 when not given), then accepts no more, lets running calls end, and
-   * breaks off what is left after `deadlineMs` (10 s when not given).
+   * Reports not ready, serves for another `delayMs` (default 0), then accepts no more, lets running calls end, and
+   * aborts the rest after `deadlineMs` (default 10 s).
    */
   drain(options?: { readonly delayMs?: number; readonly deadlineMs?: number }): Promise<void>;
 }
 
 const MAX_METADATA_BYTES = 32 * 1024;
-/** Longer than load balancers and HTTP clients keep what is idle: who ends a connection first takes no request down with it. */
+/** Exceeds the idle timeout of load balancers and HTTP clients, so that the client closes idle connections first and loses no request. */
 const HTTP_KEEP_ALIVE_MS = 75_000;
-/** Clients that vanish without a word are found out: their streams would go on for ever. */
+/** Detects clients that vanished silently, whose streams would otherwise never end. */
 const KEEPALIVE_MS = 60_000;
 const KEEPALIVE_ANSWER_MS = 20_000;
-/** Calls that one HTTP/2 connection may have open; clients queue what is above. */
+/** Maximum of concurrent calls per HTTP/2 connection; clients queue further ones. */
 const MAX_STREAMS = 1_000;
-/** An HTTP/2 connection without a call for so long is asked to go; clients connect again when they need it. */
+/** Idle time after which an HTTP/2 connection is asked to close; clients reconnect when needed. */
 const IDLE_CONNECTION_MS = 600_000;
 const REQUEST_MS = 30_000;
 const MAX_WAITING = 2_048;
 const MAX_CONNECTIONS = 10_000;
-/** Head of an HTTP/1.1 request, from its first byte or the end of the request before it. */
+/** Time for the head of an HTTP/1.1 request, from its first byte or the end of the previous request. */
 const HEADERS_MS = 15_000;
 const BODY_MS = 300_000;
 const CONNECTION_CHECK_MS = 5_000;
@@ -161,12 +158,12 @@ export function createRpcServer(options: RpcServerOptions): RpcServer {
       connectionsCheckingInterval: Math.min(headersMs, CONNECTION_CHECK_MS),
     },
     (request, response) => {
-      // A kept connection would hold up the drain until its client lets go.
+      // A kept-alive connection would block the drain until its client closes it.
       response.once("finish", () => draining && request.socket.end());
       gateway(request, response);
     },
   );
-  // It never listens itself; this starts its watch over slow and idle connections.
+  // It never listens itself; this starts its checks of slow and idle connections.
   http.emit("listening");
 
   const sockets = new Set<Socket>();

@@ -5,10 +5,10 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 export type Protocol = "http1" | "http2";
 
-/** A connection that says nothing for so long is closed. */
+/** Time after which a silent connection is closed. */
 const FIRST_BYTES_TIMEOUT_MS = 30_000;
 
-/** Looks at the first bytes of a connection, puts them back, and tells its protocol. Never called for an empty one. */
+/** Detects the protocol by the first bytes of a connection, which it puts back. Not called for an empty one. */
 export function sniff(socket: Socket, decided: (protocol: Protocol) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;

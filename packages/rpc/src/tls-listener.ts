@@ -3,13 +3,13 @@ import type { Socket } from "node:net";
 import { createServer, type Server } from "node:tls";
 import type { Logger } from "@flyte-ts/telemetry";
 
-/** Where a server's certificate stands. */
+/** Files of a server's certificate. */
 export interface TlsFiles {
-  /** PEM: the certificate, and those between it and its root. */
+  /** PEM: the certificate and its intermediate certificates. */
   readonly certFile: string;
   /** PEM. */
   readonly keyFile: string;
-  /** How often it is looked whether the files have changed, milliseconds. */
+  /** Interval of the checks for changed files, ms. */
   readonly reloadMs: number;
 }
 
@@ -17,15 +17,15 @@ export interface TlsListenerOptions {
   readonly files: TlsFiles;
   readonly logger: Logger;
   readonly onConnection: (socket: Socket) => void;
-  /** How long a client may take for the handshake, ms. */
+  /** Timeout of the handshake, ms. */
   readonly handshakeMs: number;
 }
 
 /**
- * Accepts TLS connections for HTTP/2 and HTTP/1.1. A certificate that was renewed counts for connections from then on; one that
- * cannot be read, or does not fit its key, is not taken, and the one before stays.
+ * Accepts TLS connections for HTTP/2 and HTTP/1.1. A renewed certificate applies to new connections; one that is
+ * unreadable or does not match its key is ignored, and the previous one stays.
  *
- * @throws Error when there is none to begin with.
+ * @throws Error without a valid certificate at the start.
  */
 export async function createTlsListener({ files, logger, onConnection, handshakeMs }: TlsListenerOptions): Promise<Server> {
   let current = await read(files);
@@ -33,7 +33,7 @@ export async function createTlsListener({ files, logger, onConnection, handshake
   const server = createServer({ ...current, ...settings }, onConnection);
   server.on("tlsClientError", (error, socket) => {
     logger.debug({ err: error }, "TLS handshake failed");
-    // Node.js leaves the connection open after a handshake that took too long.
+    // Node.js leaves the connection open after a handshake timeout.
     socket.destroy();
   });
   const look = async (): Promise<void> => {
@@ -54,8 +54,8 @@ export async function createTlsListener({ files, logger, onConnection, handshake
 }
 
 /**
- * HTTP/2 carries gRPC alone here, so a client that speaks HTTP/1.1 too, as browsers do, gets that. gRPC clients offer `h2` and not
- * `http/1.1`. Undefined ends the handshake (RFC 7301, 3.2).
+ * HTTP/2 carries only gRPC here, so clients that also speak HTTP/1.1, as browsers do, get that. gRPC clients offer `h2`
+ * and not `http/1.1`. Undefined ends the handshake (RFC 7301, 3.2).
  */
 function chooseProtocol({ protocols }: { readonly protocols: readonly string[] }): string | undefined {
   return ["http/1.1", "h2"].find((protocol) => protocols.includes(protocol));

@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), "flyte-ts-tls-"));
 const [certFile, keyFile] = [join(folder, "tls.crt"), join(folder, "tls.key")];
 const logger = createLogger({ service: "test", level: "silent" });
 
-/** A certificate of its own making, as operators make them. */
+/** A self-signed certificate, as operators make them. */
 function makeCertificate(name: string): void {
   const subject = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
   const made = ["-keyout", `${keyFile}.new`, "-out", `${certFile}.new`];
@@ -113,7 +113,7 @@ test("a client that does not go on with the handshake loses its connection", asy
   const { port: at } = await short.listen({ host: "127.0.0.1", port: 0 });
   const silent = connectTcp(at, "127.0.0.1");
   await once(silent.on("error", () => undefined).resume(), "close");
-  // Nothing was said in plaintext.
+  // Nothing was sent in plaintext.
   expect(silent.bytesRead).toBe(0);
   await short.drain({ deadlineMs: 100 });
 });

@@ -3,7 +3,7 @@ interface Waiter {
   readonly source: object;
 }
 
-/** Calls whose request has not arrived yet, oldest first; bounded in number and in time. */
+/** Calls with incomplete requests, oldest first; bounded in number and in time. */
 export class Waiting<Call extends object> {
   readonly #waiters = new Map<Call, Waiter>();
   readonly #counts = new Map<object, number>();
@@ -18,14 +18,14 @@ export class Waiting<Call extends object> {
   }
 
   /**
-   * Notes that a call waits from now on. Where too many wait, the connection with the most of them loses its oldest one, so that a
-   * client that holds many requests open keeps no other client out.
+   * Adds a call. When too many wait, the connection with the most of them loses its oldest one, so that a client with
+   * many open requests does not exclude others.
    *
-   * @param source the connection that the call came over
-   * @returns the call that must be refused, which may be the new one itself; undefined where there is room.
+   * @param source the connection of the call
+   * @returns the call to refuse, which may be the new one itself; undefined when there is room.
    */
   add(call: Call, source: object, now: number): Call | undefined {
-    // Set anew, so that the order stays that of time.
+    // Reinserted, to keep the order of time.
     this.delete(call);
     this.#waiters.set(call, { since: now, source });
     this.#counts.set(source, (this.#counts.get(source) ?? 0) + 1);
@@ -44,7 +44,7 @@ export class Waiting<Call extends object> {
     else this.#counts.delete(waiter.source);
   }
 
-  /** Takes out the calls that have waited since before a time. */
+  /** Removes the calls that have waited since before a time. */
   takeBefore(time: number): Call[] {
     const overdue: Call[] = [];
     for (const [call, { since }] of this.#waiters) {

@@ -1,7 +1,7 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { LogFields } from "@flyte-ts/telemetry";
 
-/** The attempt that a log line is about. */
+/** Log fields of an attempt. */
 export function attemptFields({ id, workflowKey, generatedName }: TaskRequest): LogFields {
   return {
     workflow: workflowKey,

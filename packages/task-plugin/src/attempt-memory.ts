@@ -2,55 +2,55 @@ import type { BusMessage } from "./plugin-bus.js";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { TaskStatus } from "./status.js";
 
-/** A request to carry out. */
+/** A request to handle. */
 export interface Delivery {
   readonly request: TaskRequest;
-  /** What brought it; undefined once it is acknowledged and only this process holds the request. */
+  /** Its message; undefined once it is acknowledged and only this process holds the request. */
   readonly message: BusMessage | undefined;
-  /** How often it was tried before. */
+  /** Number of earlier tries. */
   readonly tries: number;
 }
 
-/** The newest thing that was told about an attempt. */
+/** The newest published event of an attempt. */
 export interface Told {
   readonly phase: TaskStatus["phase"];
   readonly phaseVersion: number;
   readonly fingerprint: string;
   readonly subject: string;
-  /** The event, for repeating it word for word. */
+  /** The encoded event, for exact repetition. */
   readonly data: Uint8Array;
 }
 
-/** What this process knows of one attempt. */
+/** State of one attempt in this process. */
 export interface AttemptMemory {
   readonly key: string;
-  /** desiredOrder of the furthest request seen; 0 before any. */
+  /** Highest desiredOrder of the requests seen; 0 before any. */
   desired: number;
   told: Told | undefined;
-  /** That it ran, as first told: propeller may have missed it. */
+  /** The first event with phase RUNNING: propeller may have missed it. */
   ran: Told | undefined;
-  /** A request is being carried out. */
+  /** True while a request is handled. */
   busy: boolean;
-  /** The newest request that came meanwhile. */
+  /** The newest request that arrived meanwhile. */
   waiting: Delivery | undefined;
-  /** Calls off the next try of a postponed request. */
+  /** Cancels the next try of a postponed request. */
   callOffRetry: (() => void) | undefined;
 }
 
 export interface MemoryOptions {
-  /** Ended attempts that are remembered; beyond it the longest ended are forgotten. */
+  /** Maximum of remembered ended attempts; beyond it the oldest are dropped. */
   readonly endedLimit: number;
-  /** Bytes of an ended attempt's last event worth keeping for a repeat. */
+  /** Maximum size of an ended attempt's last event to keep for a repeat, bytes. */
   readonly keepEventBytes: number;
 }
 
 /**
- * Memory of attempts: all that are under way, and as many ended ones as fit. Forgetting
- * an ended one is safe for plugins that can tell a repeated request's end again.
+ * Remembers all live attempts and a bounded number of ended ones. Dropping an ended one is safe for plugins that can
+ * report its end again.
  */
 export class AttemptMemories {
   readonly #live = new Map<string, AttemptMemory>();
-  // In the order in which they ended.
+  // In order of their end.
   readonly #ended = new Map<string, AttemptMemory>();
 
   constructor(private readonly options: MemoryOptions) {}
@@ -83,7 +83,7 @@ export class AttemptMemories {
     return this.#live.values();
   }
 
-  /** The attempt is over: it becomes one that may be forgotten. */
+  /** Marks an attempt as ended, which may be dropped. */
   end(memory: AttemptMemory): void {
     if ((memory.told?.data.length ?? 0) > this.options.keepEventBytes) memory.told = undefined;
     if ((memory.ran?.data.length ?? 0) > this.options.keepEventBytes) memory.ran = undefined;

@@ -28,27 +28,27 @@ export interface AttemptsParts {
   readonly metrics?: PluginMetrics | undefined;
 }
 
-// A larger last event of an ended attempt is made again rather than kept.
+// Larger last events of ended attempts are rebuilt rather than kept.
 const KEEP_EVENT_BYTES = 4 * 1024;
 
 /**
- * Carries requests to the plugin and its answers to the bus. The rules:
+ * Passes requests to the plugin and publishes its answers. The rules:
  *
- * - One verb at a time per attempt; of requests that come meanwhile only the newest is kept.
+ * - One verb at a time per attempt; of requests that arrive meanwhile only the newest is kept.
  * - The desired state only moves RUN → ABORT → FINALIZE; an overtaken request starts nothing.
  * - An attempt's phase never goes back, and within a phase the version only grows.
- * - A repeated request is answered with the current state, word for word where it is kept; before an end,
- *   with that it ran, when the request shows that propeller does not know.
+ * - A repeated request is answered with the current state, by the same event where it is kept; before an end, with
+ * RUNNING, when the request shows that propeller missed it.
  * - A message is acknowledged when the attempt is under the plugin's control and the answer is stored.
  *
- * What memory cannot know after a restart (an ABORT that an earlier process carried out,
- * followed by a second delivery of a RUN that it did not acknowledge) shows as an event of
- * an attempt that propeller holds for ended; propeller answers such an event with ABORT.
+ * One case is unknown after a restart: an earlier process carried out an ABORT, and a RUN that it did not acknowledge
+ * is redelivered. It shows as an event of an attempt that propeller considers ended; propeller answers such an event
+ * with ABORT.
  */
 export class Attempts implements PluginHost {
   readonly #memories: AttemptMemories;
   readonly #running = new Set<Promise<void>>();
-  /** Requests that were taken and are not carried out, with the time, ms, at which the first of their attempt was taken; the oldest first. */
+  /** Accepted requests that are not yet handled, with the time, ms, at which the first of their attempt was accepted; oldest first. */
   readonly #open = new Map<AttemptMemory, number>();
 
   constructor(private readonly parts: AttemptsParts) {
@@ -59,28 +59,28 @@ export class Attempts implements PluginHost {
     return this.#memories.liveCount;
   }
 
-  /** Requests that are being carried out at this moment. */
+  /** Number of requests being handled now. */
   get inHand(): number {
     return this.#running.size;
   }
 
-  /** How long, ms, the request has waited that was taken first of those that are not carried out; 0 when there is none. */
+  /** Age, ms, of the oldest accepted request that is not yet handled; 0 without one. */
   get oldestOpenMs(): number {
     const [oldest] = this.#open.values();
     return oldest === undefined ? 0 : Math.max(0, this.parts.clock.now().getTime() - oldest);
   }
 
-  /** Takes a request; it is carried out on its own. */
+  /** Accepts a request and handles it asynchronously. */
   accept(request: TaskRequest, message: BusMessage): void {
     this.#begin({ request, message, tries: message.deliveries - 1 });
   }
 
-  /** Takes a request to stop all attempts of a workflow. It is acknowledged when none is left that may run. */
+  /** Accepts a request to stop all attempts of a workflow. It is acknowledged when none is left that may run. */
   acceptAbortAll(request: TaskRequest, message: BusMessage): void {
     this.#track(this.#abortAll(request, message));
   }
 
-  /** Takes back postponed requests and resolves when no other is being carried out. */
+  /** Hands back postponed requests and resolves when no other is being handled. */
   async stop(): Promise<void> {
     for (const memory of this.#memories.live) memory.callOffRetry?.();
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
@@ -118,7 +118,7 @@ export class Attempts implements PluginHost {
     message.nak(redeliveryDelay(message.deliveries - 1, random));
   }
 
-  /** One whose task is not known can be stopped, and no event can name it. */
+  /** An attempt without a known task is aborted without an event, which could not name it. */
   async #abortOne(attempt: TaskRequest, { abortReason, requestedAt }: TaskRequest): Promise<void> {
     const request: TaskRequest = { ...attempt, desired: DesiredState.ABORT, abortReason, requestedAt, deleteResources: true };
     if (request.id?.taskId === undefined) await this.parts.plugin.abort(request);
@@ -130,7 +130,7 @@ export class Attempts implements PluginHost {
     const memory = this.#memories.findOrAdd(attemptKey(request));
     const order = desiredOrder(request.desired);
     if (order < memory.desired) {
-      // Overtaken by a later one: it may not start anything.
+      // Overtaken by a later one: it must not start anything.
       await this.#repeat(memory).catch(() => undefined);
       message?.ack();
       return;
@@ -164,7 +164,7 @@ export class Attempts implements PluginHost {
       delivery.message?.ack();
     } catch (error) {
       await this.#postpone(memory, delivery, error).catch((failed: unknown) => {
-        // The bus is closed: the message is delivered again to the next process.
+        // The bus is closed: the message is redelivered to the next process.
         this.parts.logger.warn({ ...attemptFields(delivery.request), error: String(failed) }, "request left for a later delivery");
       });
     }
@@ -181,7 +181,7 @@ export class Attempts implements PluginHost {
       if (request.desired === DesiredState.RUN && !knowsItRan(request) && memory.ran !== undefined) await this.#send(memory.ran);
       return this.#repeat(memory);
     }
-    // Propeller knows the end: what asks for it to run is an old request.
+    // Propeller knows the end: a RUN is then an old request.
     if (request.desired === DesiredState.RUN && isTerminalTaskEvent(request.knownPhase)) return;
     const status = await this.#ask(request);
     const news = this.#note(memory, request, status);
@@ -201,10 +201,9 @@ export class Attempts implements PluginHost {
   }
 
   /**
-   * The request is tried again later. RUN and ABORT are kept here and their messages
-   * acknowledged, so that many attempts that wait for a full quota do not use up the
-   * consumer's room for others; a crash loses them, and propeller sends them again.
-   * FINALIZE has no answer that could be missed, so its message stays on the bus.
+   * Retries the request later. RUN and ABORT are kept here and their messages acknowledged, so that many attempts
+   * waiting for a quota do not exhaust the consumer's limit; a crash loses them, and propeller resends them. FINALIZE
+   * has no answer whose absence would show, so its message stays on the bus.
    */
   async #postpone(memory: AttemptMemory, { request, message, tries }: Delivery, error: unknown): Promise<void> {
     const { logger, metrics, random, clock } = this.parts;
@@ -214,7 +213,7 @@ export class Attempts implements PluginHost {
     else logger.info({ ...attemptFields(request), reason: notYet.message }, "request postponed");
     const delay = notYet?.retryAfterMs ?? redeliveryDelay(tries, random);
     if (request.desired === DesiredState.FINALIZE) {
-      // It is not this process's any more.
+      // This process hands it back.
       this.#open.delete(memory);
       message?.nak(delay);
       return;
@@ -232,7 +231,7 @@ export class Attempts implements PluginHost {
     message?.ack();
   }
 
-  /** Takes the status up as the newest, when it is one; else undefined. */
+  /** Records the status if it is newer than the last one; else returns undefined. */
   #note(memory: AttemptMemory, request: TaskRequest, status: TaskStatus): Told | undefined {
     const { plugin, clock, producerId } = this.parts;
     const fingerprint = statusFingerprint(status);
@@ -284,7 +283,7 @@ function progressOf(phase: string | undefined): ProgressPhase | undefined {
 function isNews(told: Told | undefined, request: TaskRequest, next: { status: TaskStatus; fingerprint: string }): boolean {
   const order = phaseOrder(next.status.phase);
   if (told === undefined) {
-    // Memory is lost or was never there; propeller's knowledge is the floor.
+    // Memory may be lost; propeller's knowledge is the minimum.
     const known = progressOf(TaskExecution_Phase[request.knownPhase]);
     return known === undefined || order >= phaseOrder(known);
   }
@@ -292,7 +291,7 @@ function isNews(told: Told | undefined, request: TaskRequest, next: { status: Ta
   return step > 0 || (step === 0 && !isEnded(next.status) && told.fingerprint !== next.fingerprint);
 }
 
-/** Greater than every version of this phase that was told, also by an earlier process as far as propeller knows of it. */
+/** Exceeds every published version of this phase, also of an earlier process as far as propeller knows it. */
 function nextVersion(told: Told | undefined, request: TaskRequest, status: TaskStatus): number {
   if (told?.phase === status.phase) return told.phaseVersion + 1;
   return request.knownPhase === TaskExecution_Phase[status.phase] ? request.knownPhaseVersion + 1 : 0;

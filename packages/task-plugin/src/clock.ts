@@ -1,14 +1,14 @@
-/** Time, passed in so that tests and simulations own it. */
+/** A clock, passed in so that tests and simulations control it. */
 export interface Clock {
   now(): Date;
-  /** Runs `action` once after `delayMs`; the returned function calls it off. */
+  /** Runs `action` once after `delayMs`; the returned function cancels it. */
   after(delayMs: number, action: () => void): () => void;
 }
 
-// setTimeout fires at once for delays that do not fit into 31 bits.
+// setTimeout fires at once for delays beyond 31 bits.
 const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** The machine's clock. Its timers do not keep the process alive. */
+/** The system clock. Its timers do not keep the process alive. */
 export function systemClock(): Clock {
   return {
     now: () => new Date(),

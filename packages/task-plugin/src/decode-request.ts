@@ -4,13 +4,13 @@ import { DesiredState, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl
 
 export type DecodedRequest =
   | { readonly kind: "request"; readonly request: TaskRequest }
-  /** Stops all attempts of a workflow; `workflow_key` and `owner.uid` are there. */
+  /** Stop all attempts of a workflow; `workflow_key` and `owner.uid` are set. */
   | { readonly kind: "abortAll"; readonly request: TaskRequest }
-  /** Something answerable: the ids are readable. */
+  /** An invalid request that can be answered: its ids are readable. */
   | { readonly kind: "bad"; readonly request: TaskRequest; readonly problem: string }
   | { readonly kind: "poison"; readonly problem: string };
 
-/** Reads a request and checks what every plugin relies on. */
+/** Decodes a request and checks the fields on which every plugin relies. */
 export function decodeRequest(data: Uint8Array, taskTypes: readonly string[]): DecodedRequest {
   let request: TaskRequest;
   try {
@@ -32,7 +32,7 @@ export function decodeRequest(data: Uint8Array, taskTypes: readonly string[]): D
 }
 
 function problemOf(request: TaskRequest, taskTypes: readonly string[]): string | undefined {
-  // What stops or removes an attempt needs no template.
+  // Requests to stop or remove an attempt need no template.
   if (request.desired !== DesiredState.RUN) return undefined;
   if (request.template === undefined) return "template: is required";
   if (!taskTypes.includes(request.template.type))

@@ -1,9 +1,8 @@
 import { DesiredState } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
 /**
- * An attempt's desired state only ever moves RUN → ABORT → FINALIZE. So of two requests
- * the one further on is the newer, however they arrive: a RUN that comes after an ABORT
- * was overtaken and never starts anything.
+ * Orders the desired states of an attempt, which only move RUN → ABORT → FINALIZE. The request further on is the newer
+ * one, in whatever order they arrive: a RUN after an ABORT was overtaken and never starts anything.
  */
 export function desiredOrder(desired: DesiredState): number {
   switch (desired) {
@@ -13,7 +12,7 @@ export function desiredOrder(desired: DesiredState): number {
       return 2;
     case DesiredState.FINALIZE:
       return 3;
-    // Names no attempt.
+    // Refers to no single attempt.
     case DesiredState.ABORT_ALL:
     case DesiredState.UNSPECIFIED:
       return 0;

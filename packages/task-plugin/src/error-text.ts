@@ -1,8 +1,8 @@
-// Go Flyte's event recorder: at most 100 KiB, the middle left out.
+// The limit of Go Flyte's event recorder: 100 KiB, the middle left out.
 const MAX_BYTES = 100 * 1024;
 const GAP = "\n... (cut) ...\n";
 
-/** `text`, or its head and tail when it is longer than 100 KiB. */
+/** Returns `text`, or its head and tail when it is longer than 100 KiB. */
 export function boundErrorText(text: string, maxBytes: number = MAX_BYTES): string {
   if (text.length * 3 <= maxBytes) return text;
   const bytes = Buffer.from(text);

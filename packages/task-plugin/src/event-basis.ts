@@ -5,7 +5,7 @@ import { type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugi
 const emptyRequest = emptyOf(TaskRequestSchema);
 const emptyTemplate = emptyOf(TaskTemplateSchema);
 
-/** The part of a request that its events are made of: what a plugin has to keep to tell of an attempt later. */
+/** The part of a request that events are built from, which a plugin has to keep to report an attempt later. */
 export function eventBasis(request: TaskRequest): TaskRequest {
   const { id, generatedName, workflowKey, nodePath, namespace, inputUri, outputPrefix, interruptible, shard, pluginState, partOfArray } =
     request;

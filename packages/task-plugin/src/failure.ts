@@ -1,4 +1,4 @@
-/** Whose budget a retry spends; UNKNOWN counts as the user's (contract §5.7, OutputsNotFound). */
+/** The retry budget to use; UNKNOWN counts as the user's (contract §5.7, OutputsNotFound). */
 export type FailureKind = "USER" | "SYSTEM" | "UNKNOWN";
 
 export interface FailureDetails {
@@ -6,15 +6,15 @@ export interface FailureDetails {
   readonly code: string;
   readonly message: string;
   readonly kind: FailureKind;
-  /** What the attempt left behind must go before a retry (an image that cannot be pulled, for example). */
+  /** Remove the attempt's objects before a retry (for an image that cannot be pulled, for example). */
   readonly cleanup?: boolean;
-  /** When it happened, by the clock of the worker that reported it. */
+  /** Time of the failure, by the clock of the worker that reported it. */
   readonly timestamp?: Date;
-  /** Which worker of a distributed task reported it. */
+  /** Worker of a distributed task that reported it. */
   readonly worker?: string;
 }
 
-/** An attempt ended badly. The subclass says whether another attempt makes sense. */
+/** An attempt failed. The subclass says whether to retry. */
 export abstract class AttemptFailure extends Error {
   abstract readonly recoverable: boolean;
   readonly details: FailureDetails;
@@ -25,7 +25,7 @@ export abstract class AttemptFailure extends Error {
   }
 }
 
-/** Another attempt would end in the same way: none is made, whatever is left of the budget. */
+/** Another attempt would fail in the same way: no retry, whatever is left of the budget. */
 export class PermanentFailure extends AttemptFailure {
   override readonly name = "PermanentFailure";
   readonly recoverable = false;
@@ -35,7 +35,7 @@ export class PermanentFailure extends AttemptFailure {
   }
 }
 
-/** Another attempt may succeed, if the budget of its kind has room. */
+/** Another attempt may succeed, if the budget of its kind allows it. */
 export class RetryableFailure extends AttemptFailure {
   override readonly name = "RetryableFailure";
   readonly recoverable = true;

@@ -3,7 +3,7 @@ import { TaskLogSchema } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { ExternalResourceInfoSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { TaskStatus } from "./status.js";
 
-/** Equal for two statuses of one phase that tell the user the same thing; times do not count. */
+/** Equal for two statuses of one phase that show the user the same; times do not count. */
 export function statusFingerprint(status: TaskStatus): string {
   const parts = [
     status.reason ?? "",

@@ -1,25 +1,25 @@
-/** What a plugin service tells every ten seconds on `pluginHelloSubject`. */
+/** Heartbeat of a plugin service, sent every ten seconds on `pluginHelloSubject`. */
 export interface PluginHello {
   readonly name: string;
   readonly taskTypes: readonly string[];
-  /** False: attempts leave nothing, FINALIZE need not be sent. */
+  /** False: attempts leave nothing behind, so FINALIZE need not be sent. */
   readonly finalizes: boolean;
-  /** Names the process; empty when it does not say. */
+  /** Identifies the process; empty when unknown. */
   readonly instance: string;
-  /** How long it has served, ms. What it was asked before that, another process may have taken and lost. */
+  /** Uptime, ms. Requests sent earlier may have been taken and lost by a previous process. */
   readonly servedMs: number;
 }
 
 export const HELLO_INTERVAL_MS = 10_000;
 
-/** A plugin service serves a handful; of one that names more nothing is kept. */
+/** A plugin service serves a few; a heartbeat with more than this is ignored. */
 const MOST_TASK_TYPES = 1_000;
 
 export function encodeHello(hello: PluginHello): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(hello));
 }
 
-/** The announcement, or undefined for bytes that are none. */
+/** Decodes a heartbeat; undefined for invalid bytes. */
 export function decodeHello(data: Uint8Array): PluginHello | undefined {
   try {
     const { name, taskTypes, finalizes, instance, servedMs } = JSON.parse(new TextDecoder().decode(data)) as Partial<PluginHello>;

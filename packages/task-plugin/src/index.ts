@@ -23,6 +23,6 @@ export { runPlugin, type RunningPlugin, type RunPluginOptions } from "./run-plug
 export { systemClock, type Clock } from "./clock.js";
 export type { PluginBus } from "./plugin-bus.js";
 
-// For those who talk to plugin services
+// For clients of plugin services
 export { decodeHello, encodeHello, HELLO_INTERVAL_MS, type PluginHello } from "./hello.js";
 export { mintTaskEvent, type MintOptions } from "./mint-event.js";

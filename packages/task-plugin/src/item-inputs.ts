@@ -2,13 +2,13 @@ import { collectionLiteral, literalMap } from "@flyte-ts/domain";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
-/** What is to stand in the file at `inputUri`: the request's inputs, in lists of one where an array's program wants lists. */
+/** Contents of the file at `inputUri`: the request's inputs, in lists of one where an array's program expects lists. */
 export function inputsForFile({ arrayItem }: Pick<TaskRequest, "arrayItem">, inputs: LiteralMap): LiteralMap {
   if (arrayItem?.lists !== true) return inputs;
   return change(inputs, arrayItem.boundInputs, (literal) => collectionLiteral([literal]));
 }
 
-/** The request's own inputs, out of what stands in the file at `inputUri`. */
+/** Extracts the request's own inputs from the file at `inputUri`. */
 export function inputsFromFile({ arrayItem }: Pick<TaskRequest, "arrayItem">, file: LiteralMap): LiteralMap {
   if (arrayItem?.lists !== true) return file;
   return change(file, arrayItem.boundInputs, (literal) =>

@@ -6,13 +6,13 @@ export interface PluginMetrics {
   readonly postponed: Counter;
 }
 
-/** What a plugin service has to do at a moment. */
+/** Current load of a plugin service. */
 export interface PluginLevels {
-  /** Attempts under way. */
+  /** Number of live attempts. */
   readonly liveCount: number;
-  /** Requests that are being carried out. */
+  /** Number of requests being handled. */
   readonly inHand: number;
-  /** Age, ms, of the oldest request that is not carried out. */
+  /** Age, ms, of the oldest request that is not handled yet. */
   readonly oldestOpenMs: number;
 }
 

@@ -12,7 +12,7 @@ import { boundErrorText } from "./error-text.js";
 import type { AttemptFailure } from "./failure.js";
 import type { TaskStatus } from "./status.js";
 
-/** The version of task events in which map tasks report their elements one by one; what Flyte 1.16 sends. */
+/** Event version in which map tasks report their elements individually; Flyte 1.16 sends it. */
 const EVENT_VERSION = 1;
 
 export interface MintOptions {
@@ -23,7 +23,10 @@ export interface MintOptions {
   readonly now: Date;
 }
 
-/** The event that tells propeller and admin how an attempt stands; the fields are those of a Go propeller's events. Written out field by field, as there are very many. */
+/**
+ * Builds the event that reports an attempt's status to propeller and admin; the fields are those of a Go propeller's
+ * events. Written out field by field for speed, as there are very many.
+ */
 export function mintTaskEvent(request: TaskRequest, status: TaskStatus, options: MintOptions): TaskEvent {
   const { phaseVersion, pluginIdentifier, producerId, now } = options;
   const occurredAt = timestampFromDate(status.occurredAt ?? now);
@@ -39,7 +42,7 @@ export function mintTaskEvent(request: TaskRequest, status: TaskStatus, options:
     logs: [...(status.logs ?? [])],
     occurredAt,
     reportedAt,
-    // A request to stop may name the attempt and no more.
+    // A request to stop may identify the attempt and nothing else.
     inputValue: request.inputUri === "" ? { case: undefined } : { case: "inputUri", value: request.inputUri },
     outputResult: outputResult(request, status),
     customInfo: status.customInfo,

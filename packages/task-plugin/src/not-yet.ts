@@ -1,16 +1,16 @@
 import type { Progress } from "./status.js";
 
 export interface NotYetOptions {
-  /** What the user sees meanwhile. */
+  /** Status shown to the user meanwhile. */
   readonly status?: Progress;
-  /** Wait before the next try, ms; by default a growing, jittered delay. */
+  /** Delay before the next try, ms; default: a growing delay with jitter. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
 /**
- * The request cannot be carried out now, and the attempt has not failed: the quota is
- * used up, Kubernetes does not answer. The request is delivered again later.
+ * The request cannot be handled now, but the attempt has not failed: the quota is exhausted, Kubernetes does not
+ * answer. The request is retried later.
  */
 export class NotYet extends Error {
   override readonly name = "NotYet";

@@ -1,13 +1,12 @@
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import type { Aborted, EndedStatus, TaskStatus } from "./status.js";
 
-/** What a plugin may ask of the machinery that runs it. */
+/** Services of the runtime for a plugin. */
 export interface PluginHost {
   /**
-   * Tells a change of an attempt that came about without a request: a pod ended, a
-   * timer fired. Nothing is sent when it is not news, and when the attempt is being
-   * aborted (then only `abort` answers). `request` may be a remembered or pared-down
-   * one: only what events are made of is read. Resolves when the event is stored.
+   * Publishes a change of an attempt that no request caused: a pod ended, a timer fired. Sends nothing when the status
+   * is not new, or when the attempt is being aborted (then only `abort` answers). `request` may be a stored or reduced
+   * one: only the fields of events are read. Resolves when the event is stored.
    */
   report(request: TaskRequest, status: TaskStatus): Promise<void>;
 }
@@ -16,39 +15,38 @@ export interface PluginHost {
 export type OwningWorkflow = Pick<TaskRequest, "workflowKey" | "owner">;
 
 /**
- * A plugin brings attempts of tasks to their end. All three verbs are called at most
- * once at a time for one attempt, may be repeated, and may meet an attempt that an
- * earlier process began.
+ * Runs attempts of tasks to their end. The three verbs are called one at a time per attempt, may be repeated, and may
+ * meet an attempt that an earlier process started.
  *
- * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown NotYet, or
- * any other error, has the request delivered again later.
+ * A thrown PermanentFailure or RetryableFailure ends the attempt; a thrown NotYet, or any other error, retries the
+ * request later.
  */
 export interface Plugin {
   /** `plugin_identifier` of events and metrics. */
   readonly name: string;
   readonly taskTypes: readonly string[];
-  /** Whether ended attempts leave something: without it propeller need not send FINALIZE. Default true. */
+  /** False when ended attempts leave nothing behind, so that propeller need not send FINALIZE. Default true. */
   readonly finalizes?: boolean;
-  /** `plugin_identifier` where one service stands for several plugins. Default: `name`. */
+  /** `plugin_identifier` where one service represents several plugins. Default: `name`. */
   readonly identifierOf?: (taskType: string) => string;
   /** Called once, before any request. */
   start?(host: PluginHost): Promise<void> | void;
   /** Called once, after the last request. */
   stop?(): Promise<void> | void;
   /**
-   * Brings the attempt under control, if it is not yet, and says how it stands. Must
-   * start it at most once: names and other outside effects derive from the request.
+   * Starts the attempt unless it has started, and returns its status. Must start it at most once: names and other
+   * external effects derive from the request.
    */
   reconcile(request: TaskRequest): Promise<TaskStatus> | TaskStatus;
   /** Stops the attempt. Resolves when nothing of it runs: ABORTED, or the end that it reached before. */
   abort(request: TaskRequest): Promise<Aborted | EndedStatus> | Aborted | EndedStatus;
   /**
-   * Lists the attempts that a resource owns and that may still run, as requests that hold what `abort` and events need. One whose task is
-   * not known has no `id.taskId`; it is aborted and not told of. Called for a resource that cannot be read any more. Leave it out only
-   * when attempts leave nothing that runs.
+   * Lists the attempts owned by a resource that may still run, as requests with the fields that `abort` and events
+   * need. One without a known task has no `id.taskId`; it is aborted without an event. Called for a resource that can
+   * no longer be parsed. Omit it only when attempts leave nothing running.
    */
   attemptsOf?(workflow: OwningWorkflow): Promise<readonly TaskRequest[]> | readonly TaskRequest[];
-  /** The end has been taken up: removes what the attempt left, as `delete_resources` says. */
+  /** Called when the end has been recorded: removes the attempt's objects, as `delete_resources` says. */
   finalize?(request: TaskRequest): Promise<void> | void;
 }
 

@@ -17,27 +17,27 @@ export interface RunPluginOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly metrics?: Metrics | undefined;
-  /** Requests per task type that are taken and not yet acknowledged, over all replicas. Default 256. */
+  /** Maximum of unacknowledged requests per task type, over all replicas. Default 256. */
   readonly maxInFlight?: number;
-  /** `producer_id` of events. Default `propeller`, as Go Flyte's single cluster has it. */
+  /** `producer_id` of events. Default `propeller`, as in Go Flyte's single cluster. */
   readonly producerId?: string;
-  /** Ended attempts whose end is remembered. Default 10,000. */
+  /** Maximum of remembered ended attempts. Default 10,000. */
   readonly endedLimit?: number;
-  /** Names this process among its replicas and those before it. Default: at random. */
+  /** Identifies this process among its replicas and predecessors. Default: random. */
   readonly instance?: string;
-  /** Spreads retries; [0, 1). */
+  /** Source of jitter for retries; [0, 1). */
   readonly random?: () => number;
 }
 
 export interface RunningPlugin {
-  /** Takes no further requests, waits for those in hand, then stops the plugin. */
+  /** Stops accepting requests, waits for those being handled, then stops the plugin. */
   stop(): Promise<void>;
 }
 
-/** Requests that are taken in one go: between these the event loop has its turn. */
+/** Number of requests handled between yields to the event loop. */
 const BATCH = 64;
 
-// Longer than a pod takes to stop and its neighbours' calls take to time out.
+// Exceeds the time that a pod takes to stop and that neighbouring calls take to time out.
 const ACK_WAIT_MS = 60_000;
 
 /** Starts the plugin and serves its task types until stopped. */
@@ -47,7 +47,7 @@ export async function runPlugin(options: RunPluginOptions): Promise<RunningPlugi
   const metrics = options.metrics === undefined ? undefined : pluginMetrics(options.metrics, () => attempts);
   const attempts: Attempts = new Attempts({ plugin, bus, logger, clock, random, producerId, endedLimit, metrics });
   const instance = options.instance ?? randomUUID();
-  // Whoever of the services comes first makes the streams.
+  // The first service to start creates the streams.
   await bus.ensureStream(TASK_STREAM);
   await bus.ensureStream(EVENT_STREAM);
   await plugin.start?.(attempts);

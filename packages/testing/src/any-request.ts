@@ -1,16 +1,16 @@
 import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 
-/** What a request is to be about. */
+/** Project and domain of a request. */
 export interface About {
   readonly project: string;
   readonly domain: string;
 }
 
-/** Fields that say more than what a request is about: they are looked at one by one. */
+/** Fields that refer to more than the request's subject: tested one by one. */
 const LEFT_OUT = ["parentNodeExecution", "referenceExecution", "artifactIds", "org"];
 
-/** A request of any kind that is about one project and domain, wherever its message has a place for them. */
+/** Builds a request of any kind for one project and domain, set wherever its message has fields for them. */
 export function anyRequest(schema: DescMessage, about: About): Message {
   const message = create(schema);
   fill(schema, message, { about, above: [] });

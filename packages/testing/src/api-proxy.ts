@@ -15,20 +15,20 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface ApiProxyTarget {
-  /** Address of the API, with the path below which it stands, if any. */
+  /** Address of the API, with the path below which it is served, if any. */
   readonly url: string;
-  /** Given with each request, in place of what the client gives. */
+  /** Token for each request, in place of the client's. */
   readonly token?: string | undefined;
-  /** The server's certificate, PEM. */
+  /** CA certificate of the server, PEM. */
   readonly ca?: string | undefined;
 }
 
 /**
- * What is wrong with the API, from now on:
- * - `refused`: nobody listens; connections are cut.
- * - `silent`: connections stay and open, and nothing ever comes through them again, not even when the fault is over.
- * - `answering`: each request is answered with this status, as an overloaded server does (429, 503).
- * - `slow`: each answer, and each piece of a watch, comes this much later, ms.
+ * Fault of the API, from now on:
+ * - `refused`: no listener; connections are cut.
+ * - `silent`: connections stay open, and nothing ever passes through them again, even after the fault ends.
+ * - `answering`: each request gets this status, as from an overloaded server (429, 503).
+ * - `slow`: each answer, and each chunk of a watch, is delayed by this time, ms.
  */
 export type ApiFault =
   | { readonly kind: "none" }
@@ -37,17 +37,17 @@ export type ApiFault =
   | { readonly kind: "answering"; readonly status: number }
   | { readonly kind: "slow"; readonly delayMs: number };
 
-/** Stands between clients and a Kubernetes API, to fail in every way that networks and servers do. */
+/** A proxy of a Kubernetes API that simulates failures of networks and servers. */
 export interface ApiProxy {
-  /** File for clients, which speak plain HTTP to it. */
+  /** Kubeconfig for clients, which use plain HTTP to the proxy. */
   readonly kubeconfig: string;
   readonly url: string;
-  /** Requests that have arrived. */
+  /** Number of requests received. */
   readonly requests: number;
   set(fault: ApiFault): Promise<void>;
   /** Cuts all connections once. */
   cut(): void;
-  /** Ends all watches, and answers each of the next `count` with 410 Gone: by turns as status and as an event of the stream. */
+  /** Ends all watches, and answers each of the next `count` with 410 Gone: alternately as status and as an event of the stream. */
   expireWatches(count: number): void;
   stop(): Promise<void>;
 }
@@ -82,7 +82,7 @@ class Proxy {
   readonly #agent: HttpAgent | HttpsAgent;
   readonly #sockets = new Set<Socket>();
   readonly #watches = new Set<ServerResponse>();
-  /** Connections of a silent time. */
+  /** Connections of a silent period. */
   readonly #dead = new WeakSet<Socket>();
   #fault: ApiFault = { kind: "none" };
   #expiring = 0;
@@ -175,7 +175,7 @@ class Proxy {
       if (this.#dead.has(socket)) return;
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       response.flushHeaders();
-      // Pieces of a watch come while earlier ones are still on their late way: each is late by the same time.
+      // Chunks of a watch may arrive while earlier ones are delayed: each is delayed by the same time.
       let sent = Promise.resolve();
       for await (const piece of answer) {
         const due = late();

@@ -1,25 +1,25 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 /**
- * Where a connection to PostgreSQL is cut while a transaction commits:
- * - `before`: the server never hears of the commit.
- * - `after`: it has committed, and nobody hears of it.
- * - `meanwhile`: the commit is on its way and the connection is gone; either may have happened.
+ * Point at which a connection to PostgreSQL is cut during a commit:
+ * - `before`: the server never receives the commit.
+ * - `after`: the server has committed, but the client gets no answer.
+ * - `meanwhile`: the connection drops while the server commits; the outcome is unknown.
  */
 export type CommitCut = "before" | "after" | "meanwhile";
 
-/** Stands between a service and PostgreSQL, and cuts connections at the worst moment. */
+/** A proxy between a service and PostgreSQL that cuts connections during commits. */
 export interface CommitProxy {
-  /** For clients, in place of the server's own. */
+  /** Address for clients, in place of the server's own. */
   readonly url: string;
-  /** Asked at each commit, also that of a single statement that writes, from now on. */
+  /** Sets the decision for each commit from now on, also of a single statement that writes. */
   cutWhen(decide: () => CommitCut | undefined): void;
-  /** How many commits were cut. */
+  /** Number of cut commits. */
   readonly cuts: Readonly<Record<CommitCut, number>>;
   stop(): Promise<void>;
 }
 
-/** @param target address of the server, which must be spoken to without TLS */
+/** @param target address of the server, without TLS */
 export async function startCommitProxy(target: string): Promise<CommitProxy> {
   const server = new URL(target);
   const sockets = new Set<Socket>();
@@ -41,7 +41,7 @@ export async function startCommitProxy(target: string): Promise<CommitProxy> {
     }
     let deaf = false;
     onward.on("data", (bytes) => {
-      // The first word after a commit says that it is done.
+      // The first answer after a commit confirms it.
       if (deaf) client.destroy();
       else client.write(bytes);
     });
@@ -87,13 +87,13 @@ export async function startCommitProxy(target: string): Promise<CommitProxy> {
 
 interface Read {
   readonly message: Buffer;
-  /** Whether the server commits when it has this message. */
+  /** True when the server commits on this message. */
   readonly commits: boolean;
 }
 
 const WRITES = /\b(INSERT|UPDATE|DELETE)\b/i;
 
-/** Reads what a client sends: protocol 3.0, of which every message but the first begins with its type. */
+/** Parses what a client sends: protocol 3.0, in which every message but the first begins with its type. */
 class CommitWatch {
   #rest = Buffer.alloc(0);
   #first = true;

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { contractAfter } from "@flyte-ts/postgres";
 
 export interface ContractionsOptions {
-  /** The first migration that is looked at. */
+  /** The first migration to check. */
   readonly from?: string;
 }
 
 /**
- * Statements of a folder's migrations after which the build before might not work: it would miss what is gone, or write rows that
- * are refused. A migration may hold such in a release of its own, after the one that stopped using it, and says so in its first line
- * (`contractAfter`). One line for each finding: the file, the rule, the statement.
+ * Lists migration statements that may break the previous release: it would miss a dropped object, or write rows that
+ * are refused. A migration may contain such statements in a release of its own, after the one that stopped using the
+ * object, and says so in its first line (`contractAfter`). One line per finding: the file, the rule, the statement.
  */
 export function contractions(directory: string, { from = "" }: ContractionsOptions = {}): readonly string[] {
   const files = readdirSync(directory).filter((name) => name.endsWith(".sql") && name >= from);
@@ -22,7 +22,7 @@ export function contractions(directory: string, { from = "" }: ContractionsOptio
   });
 }
 
-/** The same of one file's text. */
+/** Checks the text of one file. */
 export function contractionsIn(sql: string): readonly string[] {
   const made = new Set<string>();
   return statementsOf(sql).flatMap((statement) => {
@@ -31,7 +31,7 @@ export function contractionsIn(sql: string): readonly string[] {
   });
 }
 
-/** Statements without comments, blanks joined, what stands in quotes left out. */
+/** Statements without comments and quoted text, with blanks collapsed. */
 function statementsOf(sql: string): string[] {
   return sql
     .replaceAll(/--[^\n]*/g, "")
@@ -44,7 +44,7 @@ function statementsOf(sql: string): string[] {
 
 const HARMLESS = /^(CREATE (INDEX|TYPE|FUNCTION|SEQUENCE|VIEW|EXTENSION)|DROP INDEX|INSERT INTO|UPDATE|COMMENT ON|SELECT) ?\b/i;
 
-/** @param made tables that the file itself makes, which no older build knows. */
+/** @param made tables that the file itself creates, which no older build knows. */
 function brokenRule(statement: string, made: Set<string>): string | undefined {
   const table = /^CREATE TABLE (?:IF NOT EXISTS )?(\w+)/i.exec(statement)?.[1];
   if (table !== undefined) {
@@ -65,7 +65,7 @@ function brokenRule(statement: string, made: Set<string>): string | undefined {
   return HARMLESS.test(statement) ? undefined : "not known to leave the build before at work";
 }
 
-/** Clauses of ALTER TABLE; commas in parentheses separate none. */
+/** Clauses of ALTER TABLE; commas in parentheses do not separate. */
 function clausesOf(text: string): string[] {
   const clauses: string[] = [""];
   let depth = 0;
@@ -88,7 +88,7 @@ function clauseRule(clause: string, made: ReadonlySet<string>): string | undefin
   return referenceRule(clause, made);
 }
 
-/** What the build before deletes must not be held by rows of which it knows nothing. */
+/** Refuses references to older tables: a row unknown to the previous build could prevent its deletes. */
 function referenceRule(text: string, made: ReadonlySet<string>): string | undefined {
   for (const [reference, table = ""] of text.matchAll(/REFERENCES (\w+)[^,]*/gi))
     if (!made.has(table) && !/ON DELETE (CASCADE|SET NULL)/i.test(reference)) return "rows that the build before deletes may be held";

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 const deploy = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "deploy");
 
 /**
- * Where `deploy/` has settings of a service, as the words with which it is started there: each must be such that the
- * service takes it. `file` is their name, as `admin.yaml`.
+ * Lists the settings of a service in `deploy/` as command-line arguments: the service must accept each. `file` is their
+ * file name, such as `admin.yaml`.
  */
 export function deployedSettings(file: string): readonly (readonly [place: string, argv: readonly string[]])[] {
   const kubernetes = join(deploy, "kubernetes");

@@ -15,16 +15,16 @@ import {
 import type { ServerFixture } from "./servers.js";
 import { testGuard } from "./test-guard.js";
 
-/** A real kube-apiserver on an etcd of its own, without nodes. */
+/** A real kube-apiserver with its own etcd, without nodes. */
 export interface KubernetesFixture extends ServerFixture {
-  /** File with the address, the certificate and an administrator's token. */
+  /** Kubeconfig with an administrator's token. */
   readonly kubeconfig: string;
   readonly token: string;
-  /** The server's certificate, PEM. */
+  /** CA certificate of the server, PEM. */
   readonly ca: string;
-  /** Process of the API server now; a restart changes it. */
+  /** Process id of the API server; a restart changes it. */
   pid(): number;
-  /** Stops the process's time (SIGSTOP): connections stay open and nothing answers. */
+  /** Suspends the process (SIGSTOP): connections stay open and nothing answers. */
   pause(): void;
   resume(): void;
   readonly etcd: {
@@ -32,7 +32,10 @@ export interface KubernetesFixture extends ServerFixture {
     pid(): number;
     kill(): Promise<void>;
     restart(): Promise<void>;
-    /** Drops all revisions up to now; resolves to that revision. The API server still answers from its watch cache until it is restarted. */
+    /**
+     * Compacts all revisions up to now; resolves to that revision. The API server still answers from its watch cache
+     * until it is restarted.
+     */
     compact(): Promise<number>;
   };
 }
@@ -40,7 +43,7 @@ export interface KubernetesFixture extends ServerFixture {
 export interface KubernetesFixtureOptions {
   /** Also run kube-controller-manager's garbage collector, namespace, service account and quota controllers. Default false. */
   readonly controllers?: boolean;
-  /** Who may do what. Default AlwaysAllow. */
+  /** Authorization mode. Default AlwaysAllow. */
   readonly authorization?: "AlwaysAllow" | "RBAC";
   /** Further flags of kube-apiserver. */
   readonly args?: readonly string[];
@@ -49,9 +52,8 @@ export interface KubernetesFixtureOptions {
 }
 
 /**
- * Why there can be no real Kubernetes API here (no Go, no network), in one line
- * that is also printed; undefined when its programs are there. The first call on a
- * machine builds them, which takes minutes.
+ * Returns why a real Kubernetes API cannot run here (no Go, no network), in one line that is also printed; undefined
+ * when its programs are available. The first call on a machine builds them, which takes minutes.
  *
  *     const unavailable = await kubernetesUnavailable();
  *     describe.skipIf(unavailable)("on a real Kubernetes API", …)
@@ -119,7 +121,7 @@ export async function kubernetesFixture(options: KubernetesFixtureOptions = {}):
     resume: () => void process.kill(api.pid, "SIGCONT"),
     kill: () => api.kill(),
     restart: async () => {
-      // It keeps nothing of its own, and a graceful end takes as long as its watches last.
+      // Killed: it has no state, and a graceful end takes as long as its watches last.
       await api.kill();
       api = await startApi(port);
     },

@@ -1,13 +1,13 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 
-/** A mail as a server got it. */
+/** A received mail. */
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
   /** User of the connection; undefined without sign-in. */
   readonly user: string | undefined;
-  /** Headers and body as they came. */
+  /** Headers and body, unchanged. */
   readonly text: string;
 }
 
@@ -18,13 +18,13 @@ export interface MailServer {
 }
 
 export interface MailServerOptions {
-  /** Answers a recipient with an SMTP code and text; undefined takes it. */
+  /** Refuses a recipient with an SMTP code and text; undefined accepts it. */
   readonly refuse?: (recipient: string) => { readonly code: number; readonly message: string } | undefined;
-  /** Whom it lets sign in. Without it nobody has to. */
+  /** Required credentials. Absent: no sign-in. */
   readonly login?: { readonly user: string; readonly password: string };
 }
 
-/** A mail server on a free port of this machine; what it takes stays in memory. Its certificate is its own. */
+/** A mail server on a free local port that keeps mails in memory. Its certificate is self-signed. */
 export async function mailServer({ refuse = () => undefined, login }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({
@@ -53,7 +53,7 @@ export async function mailServer({ refuse = () => undefined, login }: MailServer
       });
     },
   });
-  // A client that goes in the middle of a conversation is no trouble of the server's.
+  // A client that disconnects midway is no error of the server.
   server.on("error", () => undefined);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

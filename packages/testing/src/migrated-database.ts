@@ -2,7 +2,7 @@ import { createPool, type Database, ensureDatabase } from "@flyte-ts/postgres";
 import { createLogger } from "@flyte-ts/telemetry";
 import { postgresFixture, type ServerFixture } from "./servers.js";
 
-/** A server of its own with the tables of a service, and a pool of connections to it. */
+/** A server with the tables of a service, and a pool of connections to it. */
 export interface MigratedDatabase {
   readonly postgres: ServerFixture;
   readonly db: Database;
@@ -10,13 +10,13 @@ export interface MigratedDatabase {
 }
 
 export interface MigratedDatabaseOptions {
-  /** A database that several replicas find missing and make and migrate at once, as those of a service do that start together. */
+  /** Name of a database that several replicas create and migrate concurrently, as those of a service that start together. */
   readonly name?: string;
-  /** Folder of a server that is kept for the next run. Default: a fresh one that goes with `stop`. */
+  /** Folder of a server that is kept for the next run. Default: a fresh one that `stop` removes. */
   readonly kept?: string | undefined;
 }
 
-/** Runs the migrations of a folder on a server. */
+/** Runs a folder's migrations on a server. */
 export async function migratedDatabase(directory: string, { name, kept }: MigratedDatabaseOptions = {}): Promise<MigratedDatabase> {
   const logger = createLogger({ service: "test", level: "silent" });
   const postgres = await postgresFixture({ kept });

@@ -2,14 +2,14 @@ import { type DescMethod, getOption, hasOption, type JsonObject, type JsonValue,
 import { http } from "@flyte-ts/idl/google/api/annotations_pb";
 import type { HttpRule } from "@flyte-ts/idl/google/api/http_pb";
 
-/** A request as its REST routes take it. */
+/** A REST request. */
 export interface RestCall {
   readonly method: string;
   readonly path: string;
   readonly body: string | undefined;
 }
 
-/** The calls that a method's HTTP annotations allow, one for each binding; none when it has no route. */
+/** Calls for each of a method's HTTP annotations; none when it has no route. */
 export function restCalls(method: DescMethod, message: Message): RestCall[] {
   if (!hasOption(method, http)) return [];
   const rule = getOption(method, http);
@@ -35,7 +35,7 @@ function restCall({ pattern, body }: HttpRule, json: JsonObject): RestCall {
   };
 }
 
-/** The text at a dotted path; 0 where nothing is, which numbers and enums take. */
+/** Text at a dotted path; default 0, which numbers and enums accept. */
 function textAt(json: JsonValue | undefined, path: string): string {
   let value = json;
   for (const part of path.split("."))

@@ -4,15 +4,15 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { schemaText } from "./schema-text.js";
 
 export interface SchemaSnapshot {
-  /** The schema that the migrations gave. */
+  /** The schema after all migrations. */
   readonly schema: string;
-  /** What is written down beside them; empty when nothing is. */
+  /** The committed snapshot; empty when there is none. */
   readonly written: string;
-  /** What to tell whoever finds them different. */
+  /** Hint for the developer when they differ. */
   readonly hint: string;
 }
 
-/** The schema of a database and `schema.snapshot` of its folder of migrations, which `UPDATE_SNAPSHOT=1` writes anew. */
+/** Returns the schema of a database and `schema.snapshot` of its migrations folder, which `UPDATE_SNAPSHOT=1` rewrites. */
 export async function schemaSnapshot(db: Queryable, directory: string): Promise<SchemaSnapshot> {
   const file = join(directory, "schema.snapshot");
   const schema = await schemaText(db);

@@ -1,8 +1,8 @@
 import type { Queryable } from "@flyte-ts/postgres";
 
 /**
- * Everything of the schema, a line each under a heading, and which migrations made it. NOT NULL stands with its
- * column alone, an index that a constraint made with this constraint.
+ * All objects of the schema, one per line under headings, and the applied migrations. NOT NULL is shown only with its
+ * column, an index of a constraint with the constraint.
  */
 const PARTS = `
   SELECT '' AS heading, 0 AS place, 0 AS number, 'migration ' || name || ' sha256 ' || checksum AS line FROM schema_migrations
@@ -41,7 +41,7 @@ const PARTS = `
   UNION ALL
   SELECT 'extension', 0, 0, extname FROM pg_extension WHERE extname <> 'plpgsql'`;
 
-/** The schema as text, to be compared with a snapshot of it. */
+/** Formats the schema for comparison with a snapshot. */
 export async function schemaText(db: Queryable): Promise<string> {
   const text = `SELECT heading, line FROM (${PARTS}) AS parts ORDER BY heading COLLATE "C", place, number, line COLLATE "C"`;
   const { rows } = await db.query<{ heading: string; line: string }>({ text });

@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) (mulberry32): the same for the same seed, everywhere. */
+/** Numbers in [0, 1) (mulberry32): the same for the same seed on every platform. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

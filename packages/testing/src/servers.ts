@@ -4,20 +4,20 @@ import { join } from "node:path";
 import { type LocalServer, startNats, startPostgres } from "@flyte-ts/local-servers";
 import { testGuard } from "./test-guard.js";
 
-/** A real server on a free port with a folder of its own; both go with `stop`. */
+/** A real server on a free port with a folder of its own; `stop` removes both. */
 export interface ServerFixture {
   readonly url: string;
   readonly port: number;
-  /** Ends the server as a crash would; `restart` brings it back with the same port and data. */
+  /** Kills the server; `restart` starts it with the same port and data. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface PostgresFixtureOptions {
-  /** Whether what was committed is there after a crash of the server; it costs time, so not unless it is asked for. */
+  /** Keep commits across a crash of the server; slower, therefore off by default. */
   readonly durable?: boolean;
-  /** Keeps the data there for the next run; by default they go with `stop`. */
+  /** Keeps the data in this folder for the next run; default: `stop` removes them. */
   readonly kept?: string | undefined;
 }
 

@@ -9,16 +9,16 @@ export interface IssuerKey {
   readonly publicKey: KeyObject;
 }
 
-/** An identity provider over HTTP that publishes metadata and keys, and signs whatever it is told to. */
+/** An identity provider over HTTP that publishes metadata and keys, and signs any claims. */
 export interface TokenIssuer {
   readonly issuer: string;
   /** The newest key. */
   readonly key: IssuerKey;
-  /** How often its keys were asked for. */
+  /** Number of requests for its keys. */
   readonly keyRequests: () => number;
-  /** Publishes another key from now on and signs with it; the ones before stay published when `keep`. */
+  /** Publishes and signs with a new key; `keep` leaves the previous ones published. */
   rotate(options?: { readonly keep?: boolean; readonly algorithm?: IssuerKey["algorithm"] }): IssuerKey;
-  /** A token with these claims over sensible ones; an undefined claim is left out. */
+  /** Signs a token with these claims over valid defaults; an undefined claim is left out. */
   token(claims?: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, unknown>>): string;
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function tokenIssuer({ audience = "https://flyte.test" }: { readonl
   };
 }
 
-/** A JSON Web Token (RFC 7515), signed without the library that verifies it. */
+/** Signs a JSON Web Token (RFC 7515) without the library that verifies it. */
 export function signToken(header: object, payload: object, { algorithm, privateKey }: Pick<IssuerKey, "algorithm" | "privateKey">): string {
   const text = [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
   const key = algorithm === "ES256" ? { key: privateKey, dsaEncoding: "ieee-p1363" as const } : privateKey;

@@ -7,7 +7,7 @@ export interface ReceivedPost {
   readonly body: string;
 }
 
-/** How a post is answered. `hang`: never. */
+/** Answer to a post. `hang`: none. */
 export type PostAnswer = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string } | "hang";
 
 export interface WebhookReceiver {
@@ -17,7 +17,7 @@ export interface WebhookReceiver {
   stop(): Promise<void>;
 }
 
-/** An HTTP server of this machine that keeps what is posted to it. */
+/** A local HTTP server that records posts. */
 export async function webhookReceiver(
   answer: (post: ReceivedPost, count: number) => PostAnswer = () => ({ status: 204 }),
 ): Promise<WebhookReceiver> {

@@ -28,8 +28,8 @@ export function unwrapClosure(blob: Uint8Array): Uint8Array {
 }
 
 /**
- * Tells the two forms apart by the field 1.1.1.1: in a wrapped closure it is the workflow's identifier (a message), in a bare one the
- * identifier's resource type (a varint).
+ * Distinguishes the two forms by the field 1.1.1.1: in a wrapped closure it is the workflow's identifier (a message),
+ * in a bare one the identifier's resource type (a varint).
  */
 export function isWrappedClosure(blob: Uint8Array): boolean {
   let level: Uint8Array | undefined = blob;

@@ -1,8 +1,8 @@
 import { FLYTE_WORKFLOW_RESOURCE, KIND } from "./resource.js";
 
 /**
- * A part that is written as a whole. The API server keeps a record of who set which field of a resource that is created; of a part
- * like this it is one line rather than one for each field below, and a create costs the server half.
+ * An atomic part, always written whole. The API server tracks ownership of such a part in one line of managedFields
+ * rather than one per field, which halves the cost of a create.
  */
 const WHOLE = {
   type: "object",
@@ -11,7 +11,7 @@ const WHOLE = {
   "x-kubernetes-map-type": "atomic",
 } as const;
 
-/** The CustomResourceDefinition: no status subresource and no columns, as the original has it. */
+/** The CustomResourceDefinition: no status subresource and no columns, as in Go Flyte. */
 export const FLYTE_WORKFLOW_CRD = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",

@@ -1,6 +1,6 @@
 /**
- * Whether `metadata.managedFields`, the API server's record of who set which field, holds plain updates alone: then nobody
- * has use for it. Who applies an object from a file (server-side apply) needs it to know which fields are their own.
+ * True when `metadata.managedFields`, the API server's record of field ownership, holds plain updates alone: then it
+ * has no use. Server-side apply needs it to know which fields its manager owns.
  */
 export function isRecordOfUpdates(managedFields: unknown): boolean {
   return (

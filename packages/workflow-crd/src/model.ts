@@ -9,36 +9,33 @@ import type { Error as FlyteError } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { LoadedSlice } from "./slice/codec.js";
 import type { WorkflowStatus } from "./status.js";
 
-/**
- * A FlyteWorkflow resource, parsed: what never changes during its life. Shared by
- * every reader and therefore readonly all the way down.
- */
+/** The immutable part of a parsed FlyteWorkflow resource. Shared by all readers and therefore deeply readonly. */
 export interface WorkflowModel {
-  /** `namespace/name`: the key in queues and messages. */
+  /** `namespace/name`, the key in queues and messages. */
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly executionId: WorkflowExecutionIdentifier;
-  /** Identifier of the workflow that is run, as far as the resource tells it (project, domain, name). */
+  /** Identifier of the workflow, as far as the resource has it (project, domain, name). */
   readonly workflowId: Identifier;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly root: GraphModel;
-  /** Sub-workflows by the key that `workflow.subWorkflowRef` holds. */
+  /** Sub-workflows by the key in `workflow.subWorkflowRef`. */
   readonly subWorkflows: ReadonlyMap<string, GraphModel>;
-  /** Task templates by the key that `task` of a node holds. */
+  /** Task templates by the key in `task` of a node. */
   readonly tasks: ReadonlyMap<string, TaskTemplate>;
   readonly inputs: LiteralMap;
   readonly acceptedAt: Date | undefined;
   readonly options: ExecutionOptions;
 }
 
-/** Settings of the one execution, merged by admin before it wrote the resource. */
+/** Settings of one execution, merged by admin before it wrote the resource. */
 export interface ExecutionOptions {
-  /** Task, array and launch-plan nodes in flight at once; 0 means no limit. */
+  /** Maximum of concurrent task, array and launch-plan nodes; 0 means no limit. */
   readonly maxParallelism: number;
-  /** The execution's own word, which goes before the node's and the workflow's. */
+  /** The execution's own setting, which overrides the node's and the workflow's. */
   readonly interruptible: boolean | undefined;
   /** Workflow default (`node-defaults`). */
   readonly defaultInterruptible: boolean;
@@ -51,14 +48,14 @@ export interface ExecutionOptions {
   readonly rawOutputPrefix: string;
   readonly consoleUrl: string;
   readonly recoveryExecution: WorkflowExecutionIdentifier | undefined;
-  /** Plugins that the platform's owner chose for task types, by task type. */
+  /** Plugins that the platform's operator chose for task types, by task type. */
   readonly taskPlugins?: ReadonlyMap<string, TaskPluginOverride>;
 }
 
 export interface TaskPluginOverride {
   /** In order of preference. */
   readonly pluginIds: readonly string[];
-  /** When none of them is there: use the task type's usual plugin, else fail. */
+  /** When none of them exists: use the task type's usual plugin, else fail. */
   readonly useDefaultWhenMissing: boolean;
 }
 
@@ -71,11 +68,11 @@ export interface ResourceQuantities {
   readonly gpu: string;
 }
 
-/** What the platform gives to containers that do not say it, and what it gives at most. */
+/** Resource defaults of the platform for containers that set none, and its limits. */
 export interface PlatformResources {
-  /** Requests of who names neither request nor limit. */
+  /** Requests of containers that set neither request nor limit. */
   readonly defaults: ResourceQuantities;
-  /** Least limits of who names none; without one its limit is what it requests, as in Flyte. */
+  /** Minimum limits of containers that set none; without them the limit is the request, as in Flyte. */
   readonly defaultLimits?: ResourceQuantities | undefined;
   readonly limits: ResourceQuantities;
 }
@@ -99,11 +96,11 @@ export interface NodeModel {
   readonly name: string;
   readonly target: NodeTarget;
   readonly inputBindings: readonly Binding[];
-  /** Attempts in all, first one included; undefined leaves it to the task. */
+  /** Total attempts, including the first; undefined leaves it to the task. */
   readonly minAttempts: number | undefined;
-  /** Longest time of one attempt, ms, from its start. */
+  /** Timeout of one attempt, ms, from its start. */
   readonly executionDeadlineMs: number | undefined;
-  /** Longest time of the node over all attempts, ms, from when it was queued. */
+  /** Timeout of the node over all attempts, ms, from when it was queued. */
   readonly activeDeadlineMs: number | undefined;
   readonly interruptible: boolean | undefined;
   readonly outputAliases: readonly { readonly variable: string; readonly alias: string }[];
@@ -123,23 +120,23 @@ export type NodeTarget =
   | { readonly kind: "gate"; readonly gate: GateNode }
   | { readonly kind: "array"; readonly array: ArrayNode; readonly subNode: NodeModel };
 
-/** Arms in the order in which they are tried; each names a node of the same graph. */
+/** Arms in order of evaluation; each names a node of the same graph. */
 export interface BranchModel {
   readonly arms: readonly { readonly condition: BooleanExpression; readonly then: string }[];
   readonly otherwise: string | undefined;
   readonly otherwiseError: FlyteError | undefined;
 }
 
-/** A resource as read: its model and the state that it held. */
+/** A parsed resource: its model and its stored state. */
 export interface ParsedWorkflow {
   readonly model: WorkflowModel;
   readonly status: WorkflowStatus;
-  /** What stands in the slices that the status names; `status.nodeStatus` is put together of them. */
+  /** Slices that the status references; `status.nodeStatus` is assembled from them. */
   readonly slices?: readonly LoadedSlice[];
   readonly resourceVersion: string;
-  /** Counts the changes of all but the metadata. */
+  /** Counts changes of all fields except the metadata. */
   readonly generation?: number | undefined;
-  /** The API server keeps a record of who set which field, and nobody has use for it. */
+  /** The API server tracks field ownership, without any use for it. */
   readonly fieldsTracked?: boolean | undefined;
   readonly deletionRequested: boolean;
   readonly finalizers: readonly string[];

@@ -1,9 +1,9 @@
-/** Gives a field of the object itself: nothing that objects inherit, whatever the key is. */
+/** Returns an own property of the object, never an inherited one, whatever the key is. */
 export function ownField<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Sets a field of the object itself. Ids of nodes are keys, and `__proto__` is one: an ordinary assignment would change what all objects inherit. */
+/** Sets an own property. Keys are node ids, which may be `__proto__`: an ordinary assignment would change the prototype of all objects. */
 export function setOwnField<T>(object: Record<string, T>, key: string, value: NoInfer<T>): void {
   if (key === "__proto__") Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   else object[key] = value;

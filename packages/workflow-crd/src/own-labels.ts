@@ -2,7 +2,7 @@ import { sanitizeLabelValue } from "@flyte-ts/domain";
 import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { DOMAIN_LABEL, EXECUTION_ID_LABEL, PROJECT_LABEL, WORKFLOW_NAME_LABEL } from "./resource.js";
 
-/** Labels that say which execution and workflow a resource stands for. */
+/** Labels that identify the execution and workflow of a resource. */
 export function ownLabels({ project, domain, name }: WorkflowExecutionIdentifier, workflowName: string): Readonly<Record<string, string>> {
   return {
     [EXECUTION_ID_LABEL]: name,

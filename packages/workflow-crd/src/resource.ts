@@ -11,10 +11,10 @@ export const FLYTE_WORKFLOW_RESOURCE = {
 export const API_VERSION = "flyte.lyft.com/v1alpha1";
 export const KIND = "FlyteWorkflow";
 
-/** Kind in owner references of what a workflow creates: the original writes it so, and readers of its pods compare it. */
+/** Kind in owner references of a workflow's objects: spelled as in Go Flyte, since readers of its pods compare it. */
 export const OWNER_KIND = "flyteworkflow";
 
-/** Holds a deleted resource until its nodes are aborted and its end is recorded. */
+/** Keeps a deleted resource until its nodes are aborted and its end is recorded. */
 export const FINALIZER = "flyte.org/finalizer";
 
 export const EXECUTION_ID_LABEL = "execution-id";
@@ -29,10 +29,10 @@ export const TERMINATED = "terminated";
 /** Hour of the end in UTC, for the garbage collector: see completedTimeLabel. */
 export const COMPLETED_TIME_LABEL = "completed-time";
 
-/** Label selector of the resources that still have work to do. */
+/** Label selector of active resources. */
 export const NOT_TERMINATED_SELECTOR = `${TERMINATION_STATUS_LABEL} notin (${TERMINATED})`;
 
-/** Labels that say what a resource is; users cannot set them. */
+/** Labels that identify a resource; users cannot set them. */
 export const SYSTEM_LABELS: readonly string[] = [
   EXECUTION_ID_LABEL,
   PROJECT_LABEL,
@@ -53,7 +53,7 @@ export function terminatedLabels(at: Date): Readonly<Record<string, string>> {
   return { [TERMINATION_STATUS_LABEL]: TERMINATED, [COMPLETED_TIME_LABEL]: completedTimeLabel(at) };
 }
 
-/** A FlyteWorkflow as plain JSON, ready to be posted. Contract §4 tells the fields. */
+/** A FlyteWorkflow as plain JSON, ready to be posted. Contract §4 describes the fields. */
 export interface FlyteWorkflowResource {
   readonly apiVersion: typeof API_VERSION;
   readonly kind: typeof KIND;

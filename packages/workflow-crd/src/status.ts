@@ -1,8 +1,7 @@
 /**
- * `status` of the FlyteWorkflow resource, in the JSON shape that kubectl users
- * know (Go Flyte 1.16; contract §4). Times are RFC 3339. Fields that are ours are
- * marked; they stand only while they are needed, so that a finished resource reads
- * as Go Flyte's does.
+ * `status` of the FlyteWorkflow resource, in the JSON shape that kubectl users know (Go Flyte 1.16; contract §4). Times
+ * are RFC 3339. Fields marked "Ours" are extensions of flyte-ts, present only while they are needed, so that a finished
+ * resource equals Go Flyte's.
  */
 export interface WorkflowStatus {
   /** See `workflowPhases` of the domain package. */
@@ -18,43 +17,40 @@ export interface WorkflowStatus {
   error?: ExecutionErrorJson;
   /** Version of the naming scheme of nodes; always 1. */
   defVersion?: number;
-  /** Ours: count of events published so far, so that their order survives a restart. */
+  /** Ours: number of events published so far, so that their order survives a restart. */
   eventSequence?: number;
-  /**
-   * Ours: the version of the status that who acts upon it must know at least. Left out where every build may: fields that one
-   * does not know it keeps. See docs/upgrades.md.
-   */
+  /** Ours: minimum status version of builds that act on it. Absent when every build may: unknown fields are kept. See docs/upgrades.md. */
   requires?: number;
   /** Ours: the id of the node whose failure made the workflow fail. */
   failedNode?: string;
-  /** Ours: why the execution is being aborted. */
+  /** Ours: reason of the abort in progress. */
   abortReason?: string;
-  /** Ours: what was told last of what keeps the execution from going on; empty once nothing does any more. */
+  /** Ours: the last published blocker of the execution; empty once there is none. */
   notice?: string;
-  /** Ours: where the statuses of nodes stand when they are too large for the resource; `nodeStatus` is not there then. */
+  /** Ours: references to the statuses of nodes when they are too large for the resource; `nodeStatus` is then absent. */
   slices?: SliceRoot;
-  /** Ours: beside `slices`, how many nodes are in which phase, for people. */
+  /** Ours: beside `slices`, number of nodes by phase, for people. */
   nodeCounts?: Record<string, number>;
 }
 
 /**
- * Names the blobs that hold the statuses of a large workflow's nodes. What it names is
- * the status: blobs are never changed, and a write of the root is the write of all.
+ * References the blobs that hold the node statuses of a large workflow. The referenced blobs are the status: they are
+ * immutable, and writing the root writes all.
  */
 export interface SliceRoot {
   version: typeof SLICE_VERSION;
-  /** Address below which the blobs stand. */
+  /** URI prefix of the blobs. */
   prefix: string;
-  /** Counts the writes that made slices; part of the names that the next one gives. */
+  /** Counts the writes that created slices; part of the next blob names. */
   generation: number;
-  /** Blob of each slice, by the slice's key. */
+  /** Blob name of each slice, by the slice's key. */
   names: Record<string, string>;
 }
 
-/** What this build knows of the status: see `requires`. Raised by the build before the one that writes it. */
+/** Status version that this build understands: see `requires`. Raised one build before a build that writes it. */
 export const STATUS_VERSION = 1;
 
-/** Version of the root and of the slices; greater ones are left to newer builds, others refused. */
+/** Version of the root and of the slices; resources with greater ones are left to newer builds, others refused. */
 export const SLICE_VERSION = 1;
 
 export interface NodeStatus {
@@ -67,7 +63,7 @@ export interface NodeStatus {
   /** Start of the last attempt. */
   laStartedAt?: string;
   message?: string;
-  /** Attempts ended so far; the running one's number. */
+  /** Attempts ended so far, which is the number of the running one. */
   attempts?: number;
   systemFailures?: number;
   cached?: boolean;
@@ -77,27 +73,30 @@ export interface NodeStatus {
   /** Phase 1: executing. */
   gateNodeStatus?: { phase: number };
   arrayNodeStatus?: ArrayNodeStatus;
-  /** Phase 1: executing; 2: failing, with what it fails of. */
+  /** Phase 1: executing; 2: failing, with the error. */
   workflowNodeStatus?: { phase: number; executionError?: PlainErrorJson };
-  /** Phase 1: the graph that the task made runs; 2: it fails; 4: the task has ended and its graph is to be read. */
+  /** Phase 1: the graph that the task created runs; 2: it fails; 4: the task has ended and its graph is to be read. */
   dynamicNodeStatus?: { phase: number; reason?: string; error?: ExecutionErrorJson; permFailure?: boolean };
   TaskNodeStatus?: TaskNodeStatus;
   error?: ExecutionErrorJson;
-  /** Ours: outputs by value (protobuf LiteralMap, base64), for consumers that have not run yet. */
+  /** Ours: outputs by value (protobuf LiteralMap, base64), for dependents that have not run yet. */
   outputs?: string;
-  /** Ours: where outputs too large to travel by value stand, when that is not the node's own place. */
+  /** Ours: URI of outputs too large to pass by value, unless it is the node's own. */
   outputUri?: string;
-  /** Ours: not before this time may the next attempt start. */
+  /** Ours: earliest start of the next attempt. */
   retryAt?: string;
-  /** Ours, on a node that has ended, until admin has the execution's end: what became of the node in the catalog. */
+  /** Ours, on a terminal node, until admin has recorded the execution's end: the node's catalog result. */
   catalog?: CatalogFactJson;
-  /** Ours, on a node that has ended, until admin has the execution's end: name of the execution that it started. */
+  /** Ours, on a terminal node, until admin has recorded the execution's end: name of the execution that it started. */
   childExecution?: string;
-  /** Ours, on a node that has ended, until admin has the execution's end: address of its deck; without a scheme, below the folder of the attempt. */
+  /**
+   * Ours, on a terminal node, until admin has recorded the execution's end: URI of its deck; without a scheme, below
+   * the folder of the attempt.
+   */
   deckUri?: string;
 }
 
-/** Cache status of a node, as its last event tells it. */
+/** Cache status of a node, as in its last event. */
 export interface CatalogFactJson {
   /** Number of core.CatalogCacheStatus. */
   readonly status: number;
@@ -108,21 +107,21 @@ export interface CatalogFactJson {
 export interface ArrayNodeStatus {
   /** 1 executing, 2 failing, 3 succeeding. */
   phase: number;
-  /** What items failed with, as one text. */
+  /** Errors of the items, as one text. */
   executionError?: PlainErrorJson;
   /** Attempts of each item; its `count` is the size of the array. */
   subattempts?: CompactArrayJson;
   subsysfailures?: CompactArrayJson;
-  /** Version of the last event that told of items. */
+  /** Version of the last event with items. */
   taskPhaseVersion?: number;
 }
 
-/** Small numbers, each in `item` bits, in words of 64 bits. */
+/** Small numbers of `item` bits each, in words of 64 bits. */
 export interface CompactArrayJson {
   readonly item: number;
-  /** Left out for nothing. */
+  /** Absent for 0. */
   readonly count?: number;
-  /** Left out where a word is too large for a JSON number to hold exactly. */
+  /** Absent where a word exceeds the integers that a JSON number holds exactly. */
   readonly BitSet?: readonly number[];
 }
 
@@ -135,11 +134,11 @@ export interface TaskNodeStatus {
   psv?: number;
   updAt?: string;
   checkpointPath?: string;
-  /** Objects of the attempt are to be removed before a retry. */
+  /** Remove the attempt's objects before a retry. */
   clean?: boolean;
 }
 
-/** A core.ExecutionError where Go Flyte writes the message's fields as they are. */
+/** A core.ExecutionError where Go Flyte writes the message's fields unchanged. */
 export interface PlainErrorJson {
   readonly code: string;
   readonly message: string;
@@ -150,7 +149,7 @@ export interface PlainErrorJson {
   readonly worker?: string;
 }
 
-/** A core.ExecutionError where Go Flyte writes it as protobuf's JSON. */
+/** A core.ExecutionError where Go Flyte writes protobuf's JSON form. */
 export interface ExecutionErrorJson {
   code: string;
   message: string;

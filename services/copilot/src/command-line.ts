@@ -13,7 +13,7 @@ export interface DownloadCommand {
     | undefined;
   readonly outputPrefix: string;
   readonly timeoutMs: number;
-  /** File that the uploader makes once it listens. */
+  /** File that the uploader creates once it listens. */
   readonly awaitFile: string | undefined;
 }
 
@@ -25,20 +25,20 @@ export interface SidecarCommand {
   readonly iface: TypedInterface;
   readonly withFiles: boolean;
   readonly timeoutMs: number;
-  /** File to make once the signal will be heard. */
+  /** File to create once signals are handled. */
   readonly readyFile: string | undefined;
 }
 
 export type Command = DownloadCommand | SidecarCommand;
 
-/** The command line is not one of the plugin service's. */
+/** The command line does not come from the plugin service. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
 const text = { type: "string" } as const;
 
-/** Reads what the plugin service writes into the pod. Names of flags are those of flytecopilot. @throws UsageError */
+/** Parses the arguments that the plugin service writes into the pod. Names of flags are those of flytecopilot. @throws UsageError */
 export function parseCommand(words: readonly string[]): Command {
   const [name, ...args] = words;
   switch (name) {

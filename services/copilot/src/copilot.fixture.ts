@@ -7,7 +7,7 @@ import { type ContainerError, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl
 import { parseCommand } from "./command-line.js";
 import { type CopilotParts, runCommand } from "./run-command.js";
 
-/** A blob store and a folder of files, both below one folder of this machine. */
+/** A blob store and a folder of files, both in one local folder. */
 export class CopilotGround {
   readonly root = mkdtempSync(join(tmpdir(), "copilot-"));
   readonly store: BlobStore = createBlobStore({});
@@ -23,7 +23,7 @@ export class CopilotGround {
       now: () => this.#time,
       sleep: async (ms) => {
         this.#time += ms;
-        // Whoever is waited for gets their turn.
+        // Yields to the event loop.
         await new Promise((resolve) => setImmediate(resolve));
       },
       say: (text) => void this.said.push(text),

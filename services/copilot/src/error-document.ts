@@ -5,7 +5,7 @@ import { ContainerError_Kind, ErrorDocumentSchema } from "@flyte-ts/idl/flyteidl
 import { ExecutionError_ErrorKind } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import { CopilotFailure } from "./failure.js";
 
-/** The bytes of error.pb, as whoever reads an attempt's end expects them. Another attempt may go better. */
+/** Encodes error.pb in the form that readers of an attempt's end expect. The failure is retryable. */
 export function errorDocument(code: string, error: unknown, at: Date): Uint8Array {
   const message = error instanceof Error ? error.message : String(error);
   const document = create(ErrorDocumentSchema, {
@@ -20,7 +20,7 @@ export function errorDocument(code: string, error: unknown, at: Date): Uint8Arra
   return toBinary(ErrorDocumentSchema, document);
 }
 
-/** An address that is none, or that may not be read, came from the task's author. */
+/** Errors of invalid or forbidden URIs are the task author's. */
 function originOf(error: unknown): "USER" | "SYSTEM" {
   if (error instanceof CopilotFailure) return error.origin;
   return error instanceof BlobError && !(error instanceof BlobUnavailable) ? "USER" : "SYSTEM";

@@ -1,15 +1,15 @@
 export interface FailureOptions extends ErrorOptions {
-  /** Of the error's document; by default it tells what could not be done. */
+  /** Code in the error document; default: names the failed operation. */
   readonly code?: string;
 }
 
-/** Why inputs could not be brought or outputs not be taken. */
+/** Inputs could not be downloaded or outputs not be uploaded. */
 export class CopilotFailure extends Error {
   override readonly name = "CopilotFailure";
   readonly code: string | undefined;
 
   constructor(
-    /** Whose doing it is: the task's, or that of the machines below it. */
+    /** Error origin: USER for the task, SYSTEM for the infrastructure. */
     readonly origin: "USER" | "SYSTEM",
     message: string,
     options: FailureOptions = {},

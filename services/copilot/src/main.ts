@@ -5,10 +5,10 @@ import { fileMask } from "./file-mask.js";
 import { runCommand } from "./run-command.js";
 import { blobAccess } from "./store/blob-access.js";
 
-// The first process of a container hears no signal that it does not listen to.
+// The first process of a container gets only signals that it handles.
 const { promise: terminated, resolve } = Promise.withResolvers<void>();
 process.on("SIGTERM", () => resolve());
-// In a pod of containers the task runs as another user than this one, and reads, changes and removes what is brought here.
+// In a pod of containers the task runs as another user than this process, and reads, changes and removes downloaded files.
 process.umask(fileMask(process.env));
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 try {

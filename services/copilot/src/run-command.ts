@@ -9,20 +9,20 @@ import { uploadOutputs } from "./upload/outputs.js";
 
 export interface CopilotParts {
   readonly store: BlobStore;
-  /** Resolves when this process is told to end: the task's containers have ended. */
+  /** Resolves on SIGTERM: the task's containers have ended. */
   readonly terminated: Promise<void>;
-  /** Ms since 1970. */
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Tells whoever reads the log. */
+  /** Writes to the log. */
   readonly say: (text: string) => void;
 }
 
 const LOOK_MS = 20;
-/** Of the time for an upload, what is left to say that it failed. */
+/** Part of the upload timeout reserved for reporting its failure. */
 const FOR_THE_ERROR = 0.1;
 
-/** Does what the command says. Gives the exit status: 0 also when a failed upload could be told, for the error's document decides then. */
+/** Runs the command. Returns the exit status: 0 also for a failed upload that was reported, since the error document then decides. */
 export function runCommand(command: Command, parts: CopilotParts): Promise<number> {
   switch (command.name) {
     case "download":
@@ -66,7 +66,7 @@ async function take(command: SidecarCommand, parts: CopilotParts): Promise<numbe
   }
 }
 
-/** Writes the error where the plugin service reads it. False when that is not possible. */
+/** Writes the error document for the plugin service. Returns false when that fails. */
 async function tell(
   code: string,
   error: unknown,

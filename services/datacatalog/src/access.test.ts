@@ -36,7 +36,7 @@ afterAll(async () => {
   for (const stop of stops) await stop();
 });
 
-/** The code that each call of the catalog ends with; UNIMPLEMENTED once it is let in. */
+/** Status codes of all calls of the catalog; UNIMPLEMENTED for a call that was admitted. */
 async function codes(sub: string | undefined, project: string): Promise<Set<number>> {
   const channel = openChannel({ endpoint, metadata: () => (sub === undefined ? {} : { authorization: `Bearer ${idp.token({ sub })}` }) });
   const client = createClient({ channel, service: DataCatalog }) as unknown as Record<string, (request: object) => Promise<unknown>>;

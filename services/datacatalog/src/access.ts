@@ -18,7 +18,7 @@ const at = (dataset: DatasetID | undefined): Scope => ({ kind: "project", projec
 const ofDataset = reports("engine", ({ dataset }: { dataset?: DatasetID }) => at(dataset));
 const ofReservation = reports("engine", ({ reservationId }: { reservationId?: { datasetId?: DatasetID } }) => at(reservationId?.datasetId));
 
-/** Propellers are the catalog's only clients: what they note is their own word, and is not audited. */
+/** Propellers are the catalog's only clients: they report facts of their own, which are not audited. */
 const rules: RulesOf<typeof DataCatalog> = {
   createDataset: reports("engine", ({ dataset }) => at(dataset?.id)),
   getDataset: ofDataset,
@@ -32,7 +32,7 @@ const rules: RulesOf<typeof DataCatalog> = {
   releaseReservation: ofReservation,
 };
 
-/** The catalog's guard. An issuer's own address is the audience of its tokens where nothing else is said: so it is with admin's. */
+/** Creates the catalog's guard. The default audience is the issuer's own address, as in admin. */
 export function catalogGuard(
   { headerKey, providers, roles }: CatalogAuth,
   clock: () => Date,

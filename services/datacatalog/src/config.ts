@@ -11,11 +11,11 @@ import {
 } from "@flyte-ts/config";
 import { z } from "zod";
 
-/** Who may call the catalog: with `required` those whose token has role `engine` where the dataset is. */
+/** Access to the catalog: with `required` a token needs the role `engine` in the project and domain of the dataset. */
 const authSchema = z.strictObject({
   mode: z.enum(["open", "required"]).default("open"),
   headerKey: headerKeySchema,
-  /** Whose tokens are accepted; admin's built-in issuer is named by admin's `auth.publicUrl`. */
+  /** Accepted issuers; admin's built-in issuer is named by admin's `auth.publicUrl`. */
   providers: z.array(providerSchema).default([]),
   roles: z.array(roleSchema).prefault([{ subject: "flytepropeller", role: "engine" }]),
 });
@@ -29,13 +29,13 @@ const settings = z.strictObject({
     .strictObject({
       host: z.string().default("127.0.0.1"),
       grpcPort: port.default(8081),
-      /** Largest request, bytes: outputs travel in it. */
+      /** Maximum size of a request, which carries outputs, bytes. */
       maxMessageBytes: z
         .number()
         .int()
         .positive()
         .default(16 * 1024 * 1024),
-      /** With `auth.mode: open` callers are not asked who they are; beyond this machine that must be wanted. */
+      /** Must be set to listen beyond loopback with `auth.mode: open`, that is without authentication. */
       openToNetwork: z.boolean().default(false),
       ...httpPolicySettings,
       drain: drainSettings,
@@ -45,10 +45,10 @@ const settings = z.strictObject({
   database: databaseSettings({ name: "datacatalog", maxConnections: 10 }),
   storage: z
     .strictObject({
-      /** Where large outputs go: `s3://bucket`, `gs://bucket`, `abfs://container` or `file:///folder`. */
+      /** Address for large outputs: `s3://bucket`, `gs://bucket`, `abfs://container` or `file:///folder`. */
       container: z.string().default("s3://my-s3-bucket"),
       prefix: z.string().default("metadata"),
-      /** Outputs up to this size stand in the database, bytes. */
+      /** Maximum size of outputs in the database, bytes; larger ones go to the blob store. */
       inlineBytes: z
         .number()
         .int()
@@ -59,15 +59,15 @@ const settings = z.strictObject({
     .prefault({}),
   reservations: z
     .strictObject({
-      /** A reservation ends so many heartbeats after the last one. */
+      /** Number of heartbeats without renewal after which a reservation ends. */
       heartbeatGracePeriodMultiplier: z.number().int().positive().default(3),
-      /** Longest interval that an owner gets, however long a one it asks for. */
+      /** Maximum heartbeat interval that an owner may request, ms. */
       maxHeartbeatMs: z.number().int().positive().default(10_000),
     })
     .prefault({}),
 });
 
-/** The data catalog's configuration. Defaults are those of Flyte 1.16 where it has the same setting. */
+/** Configuration of the data catalog. Defaults are those of Flyte 1.16 where it has the same setting. */
 export const datacatalogConfigSchema = settings
   .refine(({ server, auth }) => auth.mode === "required" || server.openToNetwork || isLoopback(server.host), {
     path: ["server", "host"],

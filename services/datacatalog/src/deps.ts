@@ -3,7 +3,7 @@ import type { Database } from "@flyte-ts/postgres";
 import type { Logger, Metrics } from "@flyte-ts/telemetry";
 import type { DatacatalogConfig } from "./config.js";
 
-/** What the slices of the data catalog are made of; `main.ts` builds it once. */
+/** Dependencies of the data catalog's RPCs; `main.ts` builds them once. */
 export interface DatacatalogDeps {
   readonly config: DatacatalogConfig;
   readonly db: Database;

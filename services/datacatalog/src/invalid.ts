@@ -5,12 +5,12 @@ export function invalidArgument(message: string): RpcError {
   return new RpcError(Code.INVALID_ARGUMENT, message);
 }
 
-/** A field that must be given is absent or empty. */
+/** A required field is absent or empty. */
 export function missingArgument(field: string): RpcError {
   return invalidArgument(`missing ${field}`);
 }
 
-/** Nothing is there under these names. */
+/** No entity has this name. */
 export function missingEntity(type: string, identifier: string): RpcError {
   return new RpcError(Code.NOT_FOUND, `missing entity of type ${type} with identifier ${identifier}`);
 }

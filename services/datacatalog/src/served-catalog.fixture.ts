@@ -12,7 +12,7 @@ import { postgresFixture } from "@flyte-ts/testing";
 import { datacatalogConfigSchema } from "./config.js";
 import { datacatalogServices, trouble } from "./server.js";
 
-/** The service on a real database, two replicas of it, and a client of each. */
+/** The service on a real database, with two replicas and a client of each. */
 export interface ServedCatalog {
   readonly db: Database;
   readonly catalog: ServiceClient<typeof DataCatalog>;

@@ -8,12 +8,12 @@ import { datasetRpcs } from "./dataset/rpc.js";
 import type { DatacatalogDeps } from "./deps.js";
 import { reservationRpcs } from "./reservation/rpc.js";
 
-/** Everything that the data catalog serves, put together from its slices. */
+/** Lists all services of the data catalog. */
 export function datacatalogServices(deps: DatacatalogDeps): ServedService[] {
   return [implement(DataCatalog, { ...datasetRpcs(deps), ...artifactRpcs(deps), ...tagRpcs(deps), ...reservationRpcs(deps) })];
 }
 
-/** Tells callers which failures are worth another try, and which are their own. */
+/** Maps failures to transient or permanent status codes for callers. */
 export const trouble: Interceptor = async ({ context }, next) => {
   try {
     return await next(context);

@@ -7,7 +7,7 @@ import { type Outcome, outcomeOf } from "./outcome.js";
 import { runRequest } from "./run.js";
 import { readSchedule, type Schedule, scheduleName } from "./schedule.js";
 
-/** The schedules in force at some time. */
+/** The active schedules at some time. */
 export interface ScheduleList {
   readonly revision: string;
   readonly schedules: readonly Schedule[];
@@ -15,16 +15,16 @@ export interface ScheduleList {
 
 export interface Started {
   readonly outcome: Outcome;
-  /** Why, when it was refused. */
+  /** Reason of a refusal. */
   readonly reason?: string;
 }
 
-/** Whoever holds the schedules and takes executions. */
+/** Admin, which holds the schedules and creates executions. */
 export interface AdminApi {
-  /** Undefined while the schedules are those of the revision that is given. */
+  /** Undefined while the given revision is current. */
   changedSchedules(known: string | undefined): Promise<ScheduleList | undefined>;
   /**
-   * Starts the run of a schedule for a time (ms since the epoch); doing it again starts nothing.
+   * Starts the run of a schedule for a time (ms since the epoch); idempotent.
    *
    * @throws when it may succeed later, or may have succeeded.
    */

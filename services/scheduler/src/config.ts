@@ -2,32 +2,32 @@ import { serviceAuthSchema } from "@flyte-ts/auth";
 import { databaseSettings, logLevel, opsSettings } from "@flyte-ts/config";
 import { z } from "zod";
 
-/** The scheduler's configuration. */
+/** Configuration of the scheduler. */
 export const schedulerConfigSchema = z
   .strictObject({
     logLevel,
     ops: opsSettings(10259),
     database: databaseSettings({ name: "scheduler", maxConnections: 5 }),
-    /** Who tells the schedules and takes the executions. */
+    /** Address of admin, which holds the schedules and creates executions. */
     admin: z
       .strictObject({
         endpoint: z.string().default("127.0.0.1:8089"),
         timeoutMs: z.number().int().positive().default(10_000),
-        /** As whom it is called, where it asks callers who they are. */
+        /** Credentials for admin, if it requires authentication. */
         auth: serviceAuthSchema.optional(),
       })
       .prefault({}),
-    /** How often admin is asked whether schedules have changed, ms: a new one is known after this time at the latest. */
+    /** Interval of polls for changed schedules, ms: the maximum delay until a new one is known. */
     refreshMs: z.number().int().positive().default(2_000),
-    /** Executions that are being created at once. */
+    /** Maximum of concurrent creations of executions. */
     concurrency: z.number().int().positive().default(32),
-    /** For so long one replica alone starts a run, ms; after that others do what it has not done. */
+    /** Time for which only one replica may start a run, ms; afterwards others may take it over. */
     claimMs: z.number().int().min(2_000).default(15_000),
-    /** A run that has not been started so long after its time was missed, ms: what becomes of it is the schedule's policy. */
+    /** Lateness from which a run counts as missed, ms: the schedule's policy then applies. */
     missedAfterMs: z.number().int().positive().default(60_000),
     catchUp: z
       .strictObject({
-        /** Missed runs that one replica starts in a second, over all schedules. */
+        /** Missed runs that one replica starts per second, over all schedules. */
         perSecond: z.number().positive().default(10),
       })
       .prefault({}),

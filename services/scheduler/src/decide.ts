@@ -1,27 +1,26 @@
 import { latest } from "@flyte-ts/domain";
 import type { Schedule } from "./schedule.js";
 
-/** What is to be done next about one schedule. Times are ms since the epoch. */
+/** The next action for one schedule. Times are ms since the epoch. */
 export type Decision =
   | { readonly kind: "never" }
   | { readonly kind: "wait"; readonly until: number }
-  /** Start the run of `at`; what was due before it is left out, from `from` on. */
+  /** Start the run of `at`; earlier due runs, from `from` on, are skipped. */
   | { readonly kind: "start"; readonly at: number; readonly from: number; readonly isMissed: boolean }
-  /** Leave out what was due from `from` to `through`. */
+  /** Skip the runs due from `from` to `through`. */
   | { readonly kind: "skip"; readonly from: number; readonly through: number };
 
 export interface Situation {
-  /** Everything due until here is done. */
+  /** All runs due until this time are done. */
   readonly doneThrough: number;
   readonly now: number;
-  /** A run that is later than this was missed, ms. */
+  /** Lateness from which a run counts as missed, ms. */
   readonly missedAfterMs: number;
 }
 
 /**
- * Runs go in their order, one at a time. As long as none was missed each is started, however late. When the oldest
- * one was missed the policy speaks: all are started; or the last one that is due; or that one only if it was not
- * itself missed.
+ * Runs are started in order, one at a time. While none is missed each is started, however late. When the oldest one is
+ * missed the policy applies: all are started; or the last due one; or that one only if it is not missed itself.
  */
 export function decide(
   { recurrence, catchUp }: Pick<Schedule, "recurrence" | "catchUp">,

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Metrics } from "@flyte-ts/telemetry";
 import type { Outcome } from "./outcome.js";
 
-/** What can fail and is tried again. */
+/** Operations that may fail and are retried. */
 export type Trying = "list" | "claim" | "start" | "record";
 
 export interface SchedulerMetrics {
@@ -14,7 +14,7 @@ export interface Levels {
   readonly schedules: () => number;
   /** Age of the oldest run that is due and not started, ms. */
   readonly overdueMs: () => number;
-  /** Time since admin last told the schedules, ms. */
+  /** Time since admin last returned the schedules, ms. */
   readonly silenceMs: () => number;
 }
 

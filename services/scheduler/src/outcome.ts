@@ -1,19 +1,19 @@
 import { InactiveProjectSchema } from "@flyte-ts/idl/flyteidl/admin/project_pb";
 import { Code, RpcError } from "@flyte-ts/rpc";
 
-/** How a run ended for the scheduler; each of them is final. */
+/** Final result of a run for the scheduler. */
 export type Outcome =
   | "started"
-  /** The execution is there already, or the launch plan's concurrency policy leaves this run out. */
+  /** The execution exists already, or the launch plan's concurrency policy skips this run. */
   | "exists"
   | "inactive_project"
-  /** Admin will never take it. */
+  /** Admin refuses it permanently. */
   | "refused";
 
 /**
- * What admin's failure to start a run amounts to.
+ * Classifies admin's failure to start a run.
  *
- * @throws the failure itself, when the same request may succeed later.
+ * @throws the failure itself, when a retry may succeed.
  */
 export function outcomeOf(failure: unknown): Exclude<Outcome, "started"> {
   if (!(failure instanceof RpcError)) throw failure;

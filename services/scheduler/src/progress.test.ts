@@ -26,7 +26,7 @@ function known(name: string, activatedAt = 1_000_123) {
   return { key: scheduleKey(launchPlan), launchPlan, activatedAt };
 }
 
-// What the simulation rests on holds for the real one.
+// The simulation's assumptions hold for the real store.
 describe.each(Object.keys(stores))("in %s", (kind) => {
   const store = (claimMs = 60_000) => (stores[kind] as (claimMs: number) => ProgressStore)(claimMs);
 

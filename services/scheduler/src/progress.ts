@@ -1,32 +1,32 @@
 import type { Database } from "@flyte-ts/postgres";
 import { type LaunchPlanId, type Schedule, scheduleKey } from "./schedule.js";
 
-/** How far a schedule has been carried out. Times are ms since the epoch. */
+/** Progress of a schedule. Times are ms since the epoch. */
 export interface Progress {
   readonly activatedAt: number;
-  /** Everything due until here is done. */
+  /** All runs due until this time are done. */
   readonly doneThrough: number;
-  /** For so long another replica alone may start the next run, ms; 0 when none is about to. */
+  /** Remaining time of another replica's claim on the next run, ms; 0 without a claim. */
   readonly claimedForMs: number;
 }
 
 export type Claim =
-  /** This replica alone may start the run, for as long as it asked. */
+  /** Only this replica may start the run, for the claim's duration. */
   | { readonly won: true }
-  /** Another is starting it, or has done so; undefined when nothing is known of the schedule any more. */
+  /** Another replica is starting the run, or has; undefined when the schedule is no longer known. */
   | { readonly won: false; readonly progress: Progress | undefined };
 
 type Known = Pick<Schedule, "key" | "launchPlan" | "activatedAt">;
 
-/** What all replicas know of how far schedules have been carried out. It outlives them. */
+/** Progress of schedules, shared by all replicas and durable. */
 export interface ProgressStore {
-  /** Makes sure that the schedules are known, from their activation on, and tells how far each is, by its key. */
+  /** Registers the schedules, from their activation on, and returns the progress of each by its key. */
   open(schedules: readonly Known[]): Promise<ReadonlyMap<string, Progress>>;
-  /** Asks to be the one that starts the run after `doneThrough`. Who has the claim may ask again. */
+  /** Claims the start of the run after `doneThrough`. The holder of a claim may claim again. */
   claim(schedule: Known, doneThrough: number): Promise<Claim>;
-  /** Everything due until `through` is done; a claim ends with it. Nothing happens where that is known already. */
+  /** Records that all runs due until `through` are done, which ends a claim. No effect when that is recorded already. */
   advance(schedule: Known, through: number): Promise<void>;
-  /** Drops what has not been touched for `days` and is none of these. */
+  /** Deletes rows untouched for `days` that belong to none of these. */
   forget(others: readonly Known[], days: number): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const COLUMNS = `project, domain, name, version, activated_at, done_through,
 const ROW = "project = $1 AND domain = $2 AND name = $3 AND version = $4";
 const KEYS = "unnest($1::text[], $2::text[], $3::text[], $4::text[])";
 
-/** The store of the service's own database. `replica` is a UUID, of this process alone. */
+/** Store in the service's own database. `replica` is a UUID of this process alone. */
 export function progressStore({ db, replica, claimMs }: { db: Database; replica: string; claimMs: number }): ProgressStore {
   return {
     async open(schedules) {

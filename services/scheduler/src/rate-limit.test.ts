@@ -4,7 +4,7 @@ import { RateLimit } from "./rate-limit.js";
 test("at once what a second holds, then one after the other", () => {
   const limit = new RateLimit(4);
   expect(Array.from({ length: 7 }, () => limit.reserve(10_000))).toEqual([0, 0, 0, 0, 250, 500, 750]);
-  // Half a second later those moments are nearer, and the next ones come after them.
+  // Half a second later those times are nearer, and the next ones follow them.
   expect([limit.reserve(10_500), limit.reserve(10_500)]).toEqual([500, 750]);
   expect([limit.reserve(60_000), limit.reserve(60_000)]).toEqual([0, 0]);
 });

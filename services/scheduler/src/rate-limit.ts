@@ -1,4 +1,4 @@
-/** Hands out moments, so many a second; what was not used for a second is there at once. */
+/** A rate limiter; the permits of one second may be saved up. */
 export class RateLimit {
   readonly #intervalMs: number;
   readonly #burstMs: number;
@@ -9,7 +9,7 @@ export class RateLimit {
     this.#burstMs = Math.max(perSecond, 1) * this.#intervalMs;
   }
 
-  /** Takes the next moment, and tells in how many ms it is. `now` is in ms and never goes back. */
+  /** Reserves the next permit and returns the delay until it, ms. `now` is in ms and monotonic. */
   reserve(now: number): number {
     this.#last = Math.max(this.#last, now - this.#burstMs) + this.#intervalMs;
     return Math.max(this.#last - now, 0);

@@ -10,34 +10,34 @@ export interface LaunchPlanId {
   readonly version: string;
 }
 
-/** One text for each version of a launch plan: names hold no NUL characters. */
+/** Unique key of a version of a launch plan: names hold no NUL characters. */
 export function scheduleKey({ project, domain, name, version }: LaunchPlanId): string {
   return [project, domain, name, version].join("\0");
 }
 
-/** For people: `project/domain/name/version`. */
+/** Display name: `project/domain/name/version`. */
 export function scheduleName({ project, domain, name, version }: LaunchPlanId): string {
   return [project, domain, name, version].join("/");
 }
 
-/** What becomes of runs that were missed: all are made up for, the last one, or none. */
+/** Policy for missed runs: start all of them, the last one, or none. */
 export type CatchUpPolicy = "all" | "last" | "none";
 
-/** A schedule that is in force. Times are ms since the epoch. */
+/** An active schedule. Times are ms since the epoch. */
 export interface Schedule {
   readonly key: string;
   readonly launchPlan: LaunchPlanId;
   readonly recurrence: Recurrence;
-  /** Time zone that a cron expression was read by which names none. */
+  /** Time zone of a cron expression that names none. */
   readonly zone: string;
-  /** Nothing is due at this time or before it. */
+  /** No run is due at this time or before it. */
   readonly activatedAt: number;
   readonly catchUp: CatchUpPolicy;
-  /** Input that gets the time of the run; empty when there is none. */
+  /** Input that receives the time of the run; empty when there is none. */
   readonly kickoffInput: string;
 }
 
-/** What admin tells of a schedule, for use; undefined when it is never due or cannot be understood. */
+/** Converts admin's form of a schedule; undefined when it is never due or invalid. */
 export function readSchedule(told: ActiveSchedule, { zones, zone }: { zones: TimeZones; zone: string }): Schedule | undefined {
   const { launchPlan, schedule, activatedAt } = told;
   if (launchPlan === undefined || schedule === undefined || activatedAt === undefined) return undefined;

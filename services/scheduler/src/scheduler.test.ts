@@ -25,7 +25,7 @@ const stops: (() => Promise<void>)[] = [];
 let database: MigratedDatabase;
 let db: Database;
 
-// The other side: it has schedules and takes executions.
+// A fake admin with schedules.
 let revision = 0;
 let schedules: ActiveSchedule[] = [];
 const requests = new Map<string, ExecutionCreateRequest[]>();

@@ -9,13 +9,13 @@ import type { ProgressStore } from "./progress.js";
 import { RateLimit } from "./rate-limit.js";
 import { type Schedule, scheduleName } from "./schedule.js";
 
-/** Time as the scheduler sees it. */
+/** Clocks and timers of the scheduler. */
 export interface Clock {
   /** Ms since the epoch. */
   now(): number;
-  /** Ms since some moment; never set back or forward. */
+  /** Milliseconds of a monotonic clock. */
   elapsed(): number;
-  /** Calls back once after so many ms, unless the returned function is called before. */
+  /** Calls back once after this time, ms, unless the returned function is called before. */
   after(ms: number, callback: () => void): () => void;
 }
 
@@ -32,36 +32,36 @@ export interface SchedulerDeps {
   readonly logger: Logger;
 }
 
-/** What another has claimed is looked at again after this time, and then less and less often until the claim ends, ms. */
+/** Initial delay before another replica's claim is checked again, ms; it grows until the claim ends. */
 const CLAIM_LOOK_MS = 1_000;
-/** With less than this left of a claim no run is begun, ms. */
+/** Remaining time of a claim below which no run is started, ms. */
 const CLAIM_REST_MS = 1_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 const FORGET_AFTER_DAYS = 7;
 const FORGET_EVERY_MS = 3_600_000;
-/** Failures of one kind, and of one schedule, are logged so often at most, ms. */
+/** Minimum interval between logs of failures of one kind and schedule, ms. */
 const LOG_EVERY_MS = 30_000;
-/** How often admin is asked until it answers for the first time, ms. */
+/** Interval of polls until admin answers for the first time, ms. */
 const FIRST_LIST_MS = 200;
 
 interface Entry {
   readonly schedule: Schedule;
   doneThrough: number;
-  /** Time of the run that is due and not done. */
+  /** Time of the due run that is not done. */
   due: number | undefined;
   failures: number;
-  /** How often in a row another was found to have the claim. */
+  /** Consecutive checks that found another replica's claim. */
   looks: number;
-  /** The moment has come at which a missed run may be started. */
+  /** The rate limiter's delay for a missed run has passed. */
   mayMakeUp: boolean;
   gone: boolean;
 }
 
 /**
- * One replica. It knows all schedules, and starts what is due when it gets the claim on it: a row of the schedule's progress
- * that only one replica has at a time. First the execution is created, under a name that follows from schedule and time,
- * then the progress recorded; whoever dies in between leaves a run that another one starts again, which is the same as once.
+ * One replica. It knows all schedules, and starts a due run when it gets the claim on it: a row of the schedule's
+ * progress that one replica holds at a time. It first creates the execution, under a name derived from schedule and
+ * time, then records the progress; after a crash in between another replica repeats the start, which has no effect.
  */
 export class Scheduler {
   #entries = new Map<string, Entry>();
@@ -86,7 +86,7 @@ export class Scheduler {
     void this.#refresh();
   }
 
-  /** Begins nothing more and waits for what has been begun. */
+  /** Starts nothing more and waits for starts in progress. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelWake?.();
@@ -97,7 +97,7 @@ export class Scheduler {
       });
   }
 
-  /** Why nothing can be started yet. */
+  /** Reason why nothing can be started yet. */
   get problem(): string | undefined {
     return this.#listedAt === undefined ? "starting: waiting for admin to tell the schedules" : undefined;
   }
@@ -117,7 +117,7 @@ export class Scheduler {
     return this.#listedAt === undefined ? 0 : this.deps.clock.elapsed() - this.#listedAt;
   }
 
-  /** Asks admin, again and again. */
+  /** Polls admin. */
   async #refresh(): Promise<void> {
     const { admin, clock, config, logger, metrics, random } = this.deps;
     try {
@@ -168,7 +168,7 @@ export class Scheduler {
     this.#forgotAt = clock.elapsed();
   }
 
-  /** Begins what is due, and comes back for the next. */
+  /** Starts due runs and schedules the next wake-up. */
   #wake(): void {
     const { clock, config } = this.deps;
     this.#cancelWake?.();
@@ -178,7 +178,7 @@ export class Scheduler {
       const entry = this.#queue.take(now);
       if (entry === undefined) {
         const next = this.#queue.first();
-        // Never for long: the clock may be set.
+        // Bounded, since the clock may be set.
         if (next !== undefined) this.#cancelWake = clock.after(Math.min(next - now, config.refreshMs), () => this.#wake());
         return;
       }
@@ -209,7 +209,7 @@ export class Scheduler {
     return decision;
   }
 
-  /** Resolves with the time at which the schedule is to be looked at again. */
+  /** Resolves with the time at which to evaluate the schedule again. */
   async #carryOut(entry: Entry, decision: Extract<Decision, { kind: "start" | "skip" }>): Promise<number> {
     const { clock } = this.deps;
     let trying: Trying = "claim";
@@ -226,7 +226,7 @@ export class Scheduler {
         this.#leftOut(entry.schedule, decision.from, decision.through + 1);
         return clock.now();
       }
-      // Others may act when the claim has ended: no request may still be on its way then.
+      // Others may act when the claim has ended: no request may be in flight then.
       const left = this.deps.config.claimMs - (clock.elapsed() - claimedAt) - CLAIM_REST_MS;
       if (left <= 0) return clock.now();
       trying = "start";
@@ -240,7 +240,7 @@ export class Scheduler {
     }
   }
 
-  /** Undefined when this replica has the claim; otherwise when to look again. */
+  /** Undefined when this replica has the claim; otherwise the time of the next check. */
   async #claim(entry: Entry): Promise<number | undefined> {
     const { clock, progress } = this.deps;
     const claim = await progress.claim(entry.schedule, entry.doneThrough);
@@ -249,14 +249,14 @@ export class Scheduler {
     if (claim.won) return undefined;
     const there = claim.progress;
     if (there === undefined) {
-      // As when it is a new schedule, with the next list.
+      // Handled like a new schedule, with the next list.
       this.#entries.delete(entry.schedule.key);
       this.#revision = undefined;
       entry.gone = true;
       throw new Error("nothing is recorded of this schedule any more");
     }
     if (there.activatedAt !== entry.schedule.activatedAt) {
-      // The next list should tell of it.
+      // The next list should contain it.
       throw new Error(`an activation at ${new Date(there.activatedAt).toISOString()} is recorded, admin tells another`);
     }
     if (there.doneThrough !== entry.doneThrough) {
@@ -295,7 +295,7 @@ export class Scheduler {
   #leftOut(schedule: Schedule, from: number, before: number): void {
     const { logger, metrics } = this.deps;
     let count = 0;
-    // Years of minutes need not be counted to the last one.
+    // Limits the count: years of minutes need not be counted to the last one.
     for (let at: number | undefined = from; at !== undefined && at < before && count < 10_000; at = schedule.recurrence.next(at)) count++;
     metrics.runs.inc({ outcome: "left_out" satisfies RunOutcome }, count);
     const fields = { launchPlan: scheduleName(schedule.launchPlan), catchUp: schedule.catchUp, count, from: new Date(from).toISOString() };
@@ -314,7 +314,7 @@ export class Scheduler {
   }
 }
 
-/** A version's expression never changes, what surrounds it may. */
+/** A version's expression never changes, but other fields may. */
 function isSame(a: Schedule | undefined, b: Schedule): boolean {
   return (
     a !== undefined && a.activatedAt === b.activatedAt && a.catchUp === b.catchUp && a.kickoffInput === b.kickoffInput && a.zone === b.zone

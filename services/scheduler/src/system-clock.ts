@@ -1,6 +1,6 @@
 import type { Clock } from "./scheduler.js";
 
-/** The clock of this machine. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: Date.now,
   elapsed: () => performance.now(),

@@ -61,7 +61,7 @@ test("a manifest that was broken off is none", () => {
 
 test("a refusal that comes while the next line is read ends the restore, as does a file that cannot be read", async () => {
   const refused = Promise.withResolvers<void>();
-  // The second namespace is made when the first workflow has been refused.
+  // The second namespace is created after the first workflow has been refused.
   const api = createServer((request, response: ServerResponse) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));

@@ -13,8 +13,8 @@ const NOTHING = "nothing was named: --databases.admin, --databases.datacatalog, 
 const logger = () => createLogger({ service: "backup", level: "silent" });
 
 /**
- * `flyte-ts backup`: databases first, then the resources of the data planes, so that resources are never older than the rows about
- * them. Everything may go on meanwhile. Resolves to the exit status.
+ * `flyte-ts backup`: saves databases first, then the resources of the data planes, so that resources are never older
+ * than their rows. All services may keep running. Resolves to the exit status.
  */
 export async function backupCommand(argv: readonly string[], write: Write): Promise<number> {
   const config = loadConfig(backupConfigSchema, { service: "backup", argv, env: process.env });
@@ -26,7 +26,7 @@ export async function backupCommand(argv: readonly string[], write: Write): Prom
   if (existsSync(config.to)) throw new BackupError(`${config.to} is there already: a backup goes into a folder of its own`);
   const to = resolve(config.to);
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-  // Under its own name it is complete. Rows hold what users gave and keys of the issuer: the folder is for its owner alone.
+  // Renamed when complete. For its owner alone: rows hold users' data and the issuer's keys.
   const folder = mkdtempSync(`${to}.incomplete-`);
   try {
     await fillFolder(folder, { databases, clusters, write });
@@ -62,7 +62,7 @@ async function fillFolder(folder: string, { databases, clusters, write }: Conten
   writeManifest(folder, { ...manifest, endedAt: new Date().toISOString() });
 }
 
-/** `flyte-ts restore`: what is named of a backup, to empty databases and to data planes whose services do not run yet. */
+/** `flyte-ts restore`: restores the named parts of a backup, to empty databases and to data planes whose services do not run yet. */
 export async function restoreCommand(argv: readonly string[], write: Write): Promise<number> {
   const config = loadConfig(restoreConfigSchema, { service: "restore", argv, env: process.env });
   const [databases, clusters] = [databasesOf(config), clustersOf(config)];
@@ -77,7 +77,7 @@ export async function restoreCommand(argv: readonly string[], write: Write): Pro
       throw new BackupError(`${config.from} holds nothing of ${kind === "databases" ? "database" : "data plane"} ${name}`);
     return join(config.from, file);
   };
-  // Before anything is changed.
+  // Checked before anything is changed.
   for (const { name } of databases) fileOf("databases", name);
   for (const { name } of clusters) fileOf("clusters", name);
   for (const { name, url } of databases) {

@@ -1,21 +1,21 @@
 import { z } from "zod";
 
 const cluster = z.strictObject({
-  /** As admin's `clusters` names it. */
+  /** Name in admin's `clusters`. */
   name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "a name of letters, digits, dots and dashes is needed"),
   kubeconfig: z.string().min(1),
   context: z.string().optional(),
 });
 
 const places = {
-  /** Databases of the services, `postgresql://user:password@host/name`; what is not named is left out. */
+  /** Databases of the services, `postgresql://user:password@host/name`; omitted ones are skipped. */
   databases: z
     .strictObject({ scheduler: z.string().optional(), datacatalog: z.string().optional(), admin: z.string().optional() })
     .prefault({}),
   /** The only data plane. */
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
-  /** The data planes, where there are several: `[{name: east, kubeconfig: FILE}, …]`. */
+  /** The data planes, when there are several: `[{name: east, kubeconfig: FILE}, …]`. */
   clusters: z.array(cluster).default([]),
 };
 
@@ -35,7 +35,7 @@ type Places = Pick<z.infer<typeof backupConfigSchema>, "databases" | "kubeconfig
 
 export type NamedCluster = z.infer<typeof cluster>;
 
-/** In the order in which they are backed up: what the later ones know the earlier ones may lack, never the other way round. */
+/** Backup order: later databases may hold facts that earlier ones lack, never the reverse. */
 export const DATABASES = ["scheduler", "datacatalog", "admin"] as const;
 export type DatabaseName = (typeof DATABASES)[number];
 

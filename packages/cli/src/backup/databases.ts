@@ -15,7 +15,7 @@ export interface DatabaseFile {
   readonly logger: Logger;
 }
 
-/** Writes one moment of a database to a file, while it is used. */
+/** Dumps a consistent snapshot of a database in use to a file. */
 export async function dumpDatabase({ name, url, file, logger }: DatabaseFile): Promise<void> {
   const { major } = await look(url, logger);
   // Comments of extensions belong to the server's administrator.
@@ -27,7 +27,7 @@ export async function dumpDatabase({ name, url, file, logger }: DatabaseFile): P
 }
 
 /**
- * Fills an empty database, which is made when it is not there, all or nothing.
+ * Restores an empty database, created if missing, in one transaction.
  *
  * @throws BackupError when it holds tables.
  */
@@ -68,7 +68,7 @@ interface Call {
 async function client(serverMajor: number, program: "pg_dump" | "pg_restore", { name, url, args }: Call): Promise<void> {
   const command = join(await findPostgresClient(serverMajor), program);
   try {
-    // Not as arguments: those all users of the machine may read.
+    // Passed in the environment, not as arguments, which all users of the machine may read.
     await run(command, args, { env: { ...process.env, ...settingsOf(url) }, maxBuffer: 64 << 20 });
   } catch (error) {
     const { stderr = "", message } = error as { readonly stderr?: string; readonly message: string };
@@ -76,7 +76,7 @@ async function client(serverMajor: number, program: "pg_dump" | "pg_restore", { 
   }
 }
 
-/** A connection URL as variables of libpq. */
+/** Converts a connection URL to variables of libpq. */
 function settingsOf(url: string): Record<string, string> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const settings: Record<string, string> = {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { DATABASES } from "./config.js";
 
-/** A backup that cannot be made or used as asked. */
+/** The backup cannot be made or used as requested. */
 export class BackupError extends Error {
   override readonly name = "BackupError";
 }
@@ -16,7 +16,7 @@ const schema = z.object({
   clusters: z.array(z.object({ name: z.string(), file: z.string(), workflows: z.number() })),
 });
 
-/** What a folder holds. It is written last: a folder without it holds a backup that was broken off. */
+/** Contents of a backup folder. Written last: a folder without it holds an interrupted backup. */
 export type Manifest = z.infer<typeof schema>;
 
 const NAME = "manifest.json";
@@ -25,7 +25,7 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   writeFileSync(join(folder, NAME), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
-/** @throws BackupError when the folder holds no whole backup. */
+/** @throws BackupError when the folder holds no complete backup. */
 export function readManifest(folder: string): Manifest {
   let written: unknown;
   try {

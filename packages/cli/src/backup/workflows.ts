@@ -19,7 +19,7 @@ import { BackupError } from "./manifest.js";
 const AT_ONCE = 16;
 const SERVED_AFTER_MS = 30_000;
 
-/** What belongs to the server that held the object, or to an object that is going away: a restored one is new. */
+/** Metadata set by the former server, or of an object being deleted: a restored object is new. */
 const OF_THE_SERVER = ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp", "selfLink"];
 
 async function withClient<T>({ kubeconfig, context }: NamedCluster, work: (client: KubeClient) => Promise<T>): Promise<T> {
@@ -31,7 +31,7 @@ async function withClient<T>({ kubeconfig, context }: NamedCluster, work: (clien
   }
 }
 
-/** Writes each FlyteWorkflow of a data plane, with its status, as one line of JSON; gives how many. */
+/** Writes each FlyteWorkflow of a data plane, with its status, as one line of JSON; returns their number. */
 export function saveWorkflows(cluster: NamedCluster, file: string): Promise<number> {
   return withClient(cluster, async (client) => {
     const { items } = await client.list(FLYTE_WORKFLOW_RESOURCE, { metadataOnly: true });
@@ -42,7 +42,7 @@ export function saveWorkflows(cluster: NamedCluster, file: string): Promise<numb
         const found = await Promise.all(
           part.map(({ metadata: { namespace, name } }) => client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { namespace, name })),
         );
-        // One that has gone meanwhile is none to restore.
+        // A workflow deleted meanwhile is not restored.
         for (const workflow of found) {
           if (workflow === undefined) continue;
           count++;
@@ -55,7 +55,7 @@ export function saveWorkflows(cluster: NamedCluster, file: string): Promise<numb
   });
 }
 
-/** Makes the FlyteWorkflows of a file. One that is there already stays as it is. */
+/** Creates the FlyteWorkflows of a file. Existing ones are kept. */
 export function makeWorkflows(cluster: NamedCluster, file: string): Promise<{ readonly made: number; readonly there: number }> {
   return withClient(cluster, async (client) => {
     await ensureDefinition(client);
@@ -71,7 +71,7 @@ export function makeWorkflows(cluster: NamedCluster, file: string): Promise<{ re
       const making = ensure(() => client.create(FLYTE_WORKFLOW_RESOURCE, asNew(workflow), { metadataOnly: true })).then(
         (made) => void (made ? result.made++ : result.there++),
       );
-      // Told by who waits for all of them: one may fail while the next line is read.
+      // Prevents an unhandled rejection while the next line is read; the final wait reports the error.
       making.catch(() => undefined);
       under.push(making);
       if (under.length < AT_ONCE) continue;
@@ -86,7 +86,7 @@ export function makeWorkflows(cluster: NamedCluster, file: string): Promise<{ re
 /** @throws BackupError naming the file. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   const text = createGunzip();
-  // Its failure ends the text too.
+  // A failure of the pipeline also ends the text.
   pipeline(createReadStream(file), text).catch(() => undefined);
   try {
     yield* createInterface({ input: text });
@@ -102,7 +102,7 @@ export function asNew(workflow: KubeObject): KubeObject {
 
 async function ensureDefinition(client: KubeClient): Promise<void> {
   await ensure(() => client.create(CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
-  // A new definition is served a moment after it was created.
+  // A new definition is served shortly after it was created.
   for (const deadline = Date.now() + SERVED_AFTER_MS; ; await sleep(100)) {
     try {
       await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
@@ -113,7 +113,7 @@ async function ensureDefinition(client: KubeClient): Promise<void> {
   }
 }
 
-/** False when it was there. */
+/** False when it existed. */
 async function ensure(create: () => Promise<unknown>): Promise<boolean> {
   try {
     await create();

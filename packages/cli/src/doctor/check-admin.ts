@@ -3,7 +3,7 @@ import { clockFinding, type Finding, ill, reasonOf, well } from "./finding.js";
 
 const WHAT = "admin";
 
-/** Whether admin answers calls, which version it is, and what its clock says. */
+/** Checks whether admin answers, its version, and its clock. */
 export async function checkAdmin(endpoint: string, patienceMs: number): Promise<readonly Finding[]> {
   const client = createFlyteClient({ endpoint, deadlineMs: patienceMs });
   try {
@@ -25,7 +25,7 @@ export async function checkAdmin(endpoint: string, patienceMs: number): Promise<
   }
 }
 
-/** HTTP tells whole seconds. */
+/** HTTP dates have whole seconds. */
 async function clock(endpoint: string, patienceMs: number): Promise<readonly Finding[]> {
   const address = endpoint.includes("://") ? endpoint : `http://${endpoint}`;
   try {
@@ -36,7 +36,7 @@ async function clock(endpoint: string, patienceMs: number): Promise<readonly Fin
     if (Number.isNaN(date)) return [];
     return [clockFinding(WHAT, date + 500 - (before + after) / 2, 500 + (after - before) / 2)];
   } catch {
-    // A port that speaks gRPC alone.
+    // The port serves only gRPC.
     return [];
   }
 }

@@ -6,7 +6,7 @@ import { type Finding, ill, reasonOf, warning, well } from "./finding.js";
 const WHAT = "blob store";
 const CONTENT = "well";
 
-/** Where credentials come from, and what else is asked of whoever cannot reach a store, by the scheme of its addresses. */
+/** Remedies by URI scheme: the source of credentials and other requirements of a store. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /^s3:/,
@@ -55,7 +55,7 @@ export async function checkBlobs(
   }
 }
 
-/** A warning, for admin alone signs. */
+/** A warning, since only admin signs. */
 async function checkSigned(store: BlobStore, uri: string, patienceMs: number): Promise<readonly Finding[]> {
   if (uri.startsWith("file:")) return [];
   try {

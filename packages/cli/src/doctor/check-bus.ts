@@ -4,7 +4,7 @@ import { type Finding, ill, reasonOf, well } from "./finding.js";
 
 const WHAT = "message bus";
 
-/** Whether the bus lets this process in, and whether JetStream is on. Changes nothing there. */
+/** Checks access to the bus, and that JetStream is enabled. Changes nothing there. */
 export async function checkBus(url: string, { logger, patienceMs }: { logger: Logger; patienceMs: number }): Promise<readonly Finding[]> {
   const late = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new Error(`no answer within ${patienceMs / 1_000} s`)), patienceMs).unref();
@@ -12,7 +12,7 @@ export async function checkBus(url: string, { logger, patienceMs }: { logger: Lo
   try {
     const bus = await Promise.race([connectBus({ url, name: "doctor", logger }), late]);
     try {
-      // Of a consumer that nobody has: only JetStream can say so.
+      // Deletes a nonexistent consumer: a reply proves that JetStream is enabled.
       await Promise.race([bus.removeConsumer("FLYTE_TS_DOCTOR", "nobody"), late]);
       return [well(WHAT, "takes connections, and JetStream is on")];
     } finally {

@@ -8,12 +8,12 @@ const ACCESS_REVIEWS: ResourceRef = { group: "authorization.k8s.io", version: "v
 
 export interface ClusterCheck {
   readonly access: AccessOptions;
-  /** Of the services. */
+  /** Namespace of the services. */
   readonly namespace: string;
   readonly patienceMs: number;
 }
 
-/** Whether a Kubernetes API answers, knows FlyteWorkflows, and for which services these credentials are enough. */
+/** Checks whether a Kubernetes API answers, has the FlyteWorkflow definition, and which services could use these credentials. */
 export async function checkCluster({ access, namespace, patienceMs }: ClusterCheck): Promise<readonly Finding[]> {
   let client: KubeClient | undefined;
   try {
@@ -59,7 +59,7 @@ async function rights(client: KubeClient, namespace: string): Promise<readonly F
   return findings;
 }
 
-/** Verbs of the right that these credentials do not have. */
+/** Verbs of the rule that these credentials lack. */
 async function refused(client: KubeClient, right: Right, namespace: string): Promise<string[]> {
   const [resource = "", subresource] = right.resource.split("/");
   const asked = right.verbs.map(async (verb) => {

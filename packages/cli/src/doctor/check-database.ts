@@ -4,7 +4,7 @@ import { clockFinding, type Finding, ill, reasonOf, warning, well } from "./find
 
 const WHAT = "database";
 const OLDEST = 15;
-/** Admin's replicas take 20 each unless they are told otherwise. */
+/** Each replica of admin uses 20 by default. */
 const FEW_CONNECTIONS = 60;
 
 interface Facts {
@@ -16,7 +16,7 @@ interface Facts {
   readonly may_create: boolean;
 }
 
-/** Whether a database takes connections and migrations, its version and its clock. */
+/** Checks a database: connections, the right to migrate, version and clock. */
 export async function checkDatabase(url: string, logger: Logger): Promise<readonly Finding[]> {
   let db: Database | undefined;
   try {

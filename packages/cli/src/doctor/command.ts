@@ -10,7 +10,7 @@ import type { Finding } from "./finding.js";
 
 const MARKS = { well: "ok     ", warning: "warning", ill: "ill    " } as const;
 
-/** `flyte-ts doctor`: looks at what is named, tells what it found and what to do. Resolves to the exit status: 1 when something is ill. */
+/** `flyte-ts doctor`: checks the configured endpoints, prints findings and remedies. Resolves to the exit status: 1 when a check failed. */
 export async function doctorCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
   const words = argv.map((word) => (word === "--inCluster" ? "--inCluster=true" : word));
   const config = loadConfig(doctorConfigSchema, { service: "doctor", argv: words, env: process.env });
@@ -26,7 +26,7 @@ export async function doctorCommand(argv: readonly string[], write: (text: strin
   return findings.some(({ verdict }) => verdict === "ill") ? 1 : 0;
 }
 
-/** All checks at once; findings in the order of the settings. */
+/** Runs all checks concurrently; findings are in the order of the settings. */
 export async function examine(config: DoctorConfig): Promise<readonly Finding[]> {
   const logger = createLogger({ service: "doctor", level: "silent" });
   const { admin, database, nats, blobs, kubeconfig, context, inCluster, namespace } = config;

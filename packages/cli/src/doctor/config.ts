@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-/** What the doctor looks at: whatever is named. The names are those of the flags. */
+/** Endpoints to check; each one that is set enables its check. Keys are the names of the flags. */
 export const doctorConfigSchema = z.strictObject({
-  /** Admin's address as clients use it: `host:port` or `https://host`. */
+  /** Address of admin for clients: `host:port` or `https://host`. */
   admin: z.string().optional(),
   /** Database of a service, `postgresql://user:password@host/name`. */
   database: z.string().optional(),
   /** Message bus, `nats://user:password@host:4222`. */
   nats: z.string().optional(),
-  /** Where data stands, `s3://bucket/prefix`. Credentials are those of the environment. */
+  /** Address of the data, `s3://bucket/prefix`. Credentials are those of the environment. */
   blobs: z
     .string()
     .regex(
@@ -24,16 +24,16 @@ export const doctorConfigSchema = z.strictObject({
   azureAccount: z.string().optional(),
   /** Address of its blob service; absent: the public cloud's. */
   azure: z.string().optional(),
-  /** Address of an emulator of GCS, which wants no credentials; absent: Google's service. */
+  /** Address of a GCS emulator, which needs no credentials; absent: Google's service. */
   gcs: z.string().optional(),
-  /** A data plane. */
+  /** Kubeconfig of a data plane. */
   kubeconfig: z.string().optional(),
   context: z.string().optional(),
-  /** Look at the cluster in which this runs. */
+  /** Check the cluster in which this runs. */
   inCluster: z.boolean().default(false),
-  /** Where services and Leases are. */
+  /** Namespace of services and Leases. */
   namespace: z.string().default("flyte"),
-  /** How long a check may take, seconds. */
+  /** Timeout of a check, seconds. */
   patience: z.number().positive().default(10),
 });
 

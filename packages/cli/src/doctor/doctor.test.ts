@@ -88,7 +88,7 @@ test("a signed address that nobody answers is told of after the patience", async
   let written = Buffer.alloc(0);
   const server = createServer(async (request, response) => {
     if (request.method === "PUT") written = Buffer.concat(await request.toArray());
-    // A signed address is one without a header that signs it.
+    // A request with a signed address has no authorization header.
     if (request.method === "GET" && request.headers.authorization === undefined) return;
     response.writeHead(request.method === "DELETE" ? 204 : 200).end(request.method === "GET" ? written : "");
   });

@@ -1,11 +1,11 @@
-/** What one check has found. */
+/** Result of one check. */
 export interface Finding {
-  /** What was looked at. */
+  /** Subject of the check. */
   readonly what: string;
-  /** `warning`: works, and will give trouble. */
+  /** `warning`: works now, but will cause trouble. */
   readonly verdict: "well" | "warning" | "ill";
   readonly detail: string;
-  /** What to do about it, unless all is well. */
+  /** Remedy, unless the check passed. */
   readonly remedy?: string;
 }
 
@@ -13,10 +13,10 @@ export const well = (what: string, detail: string): Finding => ({ what, verdict:
 export const warning = (what: string, detail: string, remedy: string): Finding => ({ what, verdict: "warning", detail, remedy });
 export const ill = (what: string, detail: string, remedy: string): Finding => ({ what, verdict: "ill", detail, remedy });
 
-/** Clocks that differ by more make signed requests, tokens and Leases fail one day, ms. */
+/** Clock skew above this makes signed requests, tokens and Leases fail eventually, ms. */
 const SKEW_MS = 2_000;
 
-/** @param differenceMs how far the other's clock is ahead, as far as can be told; `blurMs` is how far that may be wrong */
+/** @param differenceMs time by which the other clock is ahead; `blurMs` is the error of that measurement */
 export function clockFinding(what: string, differenceMs: number, blurMs: number): Finding {
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
   if (Math.abs(differenceMs) - blurMs <= SKEW_MS) return well(`${what}: clock`, `differs by no more than ${seconds} s`);

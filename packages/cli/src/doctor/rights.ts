@@ -1,10 +1,10 @@
-/** A right of a service in a data plane, as roles name it. */
+/** A rule of a service's role in a data plane. */
 export interface Right {
   readonly group: string;
   /** With `/subresource`. */
   readonly resource: string;
   readonly verbs: readonly string[];
-  /** Needed in the services' own namespace alone. */
+  /** Needed only in the services' own namespace. */
   readonly own?: boolean;
 }
 
@@ -16,7 +16,7 @@ const LEASES = {
   own: true,
 };
 
-/** What each service needs; `deploy/kubernetes` gives the same. */
+/** Rules that each service needs; `deploy/kubernetes` grants the same. */
 export const NEEDED_RIGHTS: Readonly<
   Record<"flyteadmin" | "flyteadmin-cluster-resources" | "flytepropeller" | "flyte-plugin-pod", readonly Right[]>
 > = {
@@ -26,7 +26,7 @@ export const NEEDED_RIGHTS: Readonly<
     { group: "", resource: "pods", verbs: ["get"] },
     { group: "", resource: "pods/log", verbs: ["get"] },
   ],
-  // Besides, where it makes namespaces, quotas and accounts from templates.
+  // Additional, where it creates namespaces, quotas and accounts from templates.
   "flyteadmin-cluster-resources": ["namespaces", "resourcequotas", "limitranges", "serviceaccounts"].map((resource) => ({
     group: "",
     resource,

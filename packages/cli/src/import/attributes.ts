@@ -6,11 +6,11 @@ import type { Import } from "./run.js";
 
 const KINDS = Object.values(MatchableResource).filter((kind): kind is MatchableResource => typeof kind === "number");
 
-/** Settings by project, domain and workflow. The target's become those of the source. */
+/** Copies settings of projects, domains and workflows from the source to the target. */
 export async function importAttributes({ from, to, report }: Import, projects: readonly ImportedProject[]): Promise<void> {
   for (const resourceType of KINDS) {
     const { configurations } = await patiently(() => from.admin.listMatchableAttributes({ resourceType })).catch((error: unknown) => {
-      // Kinds that the source does not know.
+      // Kinds that the source does not support.
       if (isCode(error, Code.INVALID_ARGUMENT) || isCode(error, Code.NOT_FOUND)) return { configurations: [] };
       throw error;
     });

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code, RpcError } from "@flyte-ts/client";
 
-/** Of a list; large enough to be quick, small enough for templates of any size to fit into one answer. */
+/** Page size of lists; large enough to be fast, small enough for large templates to fit into one answer. */
 const PAGE = 100;
 const PATIENCE_MS = 60_000;
 
-/** Repeats a call while the other side cannot be reached, with growing pauses, for a minute. All calls of an import may be repeated. */
+/** Retries a call while the server is unreachable, with growing delays, for a minute. All calls of an import are idempotent. */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + PATIENCE_MS;
   for (let pause = 200; ; pause = Math.min(pause * 2, 5_000)) {
@@ -20,7 +20,7 @@ export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** All rows of a list, page by page. */
+/** Iterates over all rows of a list, page by page. */
 export async function* allOf<Answer extends { readonly token: string }, Row>(
   ask: (page: { readonly limit: number; readonly token: string }) => Promise<Answer>,
   rowsOf: (answer: Answer) => readonly Row[],
@@ -34,7 +34,7 @@ export async function* allOf<Answer extends { readonly token: string }, Row>(
   } while (token !== "");
 }
 
-/** Undefined for what is not there. */
+/** Undefined when the object does not exist. */
 export async function found<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await patiently(call);
@@ -44,7 +44,7 @@ export async function found<T>(call: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Works on all items, so many at once. */
+/** Processes all items with bounded concurrency. */
 export async function eachOf<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const next = items.values();
   const worker = async () => {
@@ -53,7 +53,7 @@ export async function eachOf<T>(items: readonly T[], atOnce: number, work: (item
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** Why a call was refused for good; anything else that went wrong is thrown: an import that cannot go on ends, and may be begun again. */
+/** Returns the message of a permanent refusal; rethrows other errors, which end the import: it can be restarted. */
 export function refusalOf(error: unknown): string {
   if (error instanceof RpcError && error.code !== Code.UNAVAILABLE && error.code !== Code.UNAUTHENTICATED) return error.toString();
   throw error;

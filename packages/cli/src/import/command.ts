@@ -8,7 +8,7 @@ import { runImport } from "./run.js";
 
 const CONNECT_MS = 15_000;
 
-/** `flyte-ts import`: resolves to the exit status, which is 0 also where something was left out; the report says what. */
+/** `flyte-ts import`: resolves to the exit status, which is 0 also when something was skipped; the report lists it. */
 export async function importCommand(argv: readonly string[]): Promise<number> {
   const config = loadConfig(importConfigSchema, { service: "import", argv: booleanFlags(argv, ["executions"]), env: process.env });
   const from = createFlyteClient(side(config.from, config.fromTokenFile));
@@ -33,7 +33,7 @@ function side(endpoint: string, tokenFile: string | undefined): ChannelOptions {
   if (tokenFile === undefined) return { endpoint };
   const metadata = () => {
     const token = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
-    // Some read one of them, some the other.
+    // Some admins read one of them, some the other.
     return { authorization: token, "flyte-authorization": token };
   };
   return { endpoint, metadata };

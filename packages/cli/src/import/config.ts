@@ -4,26 +4,26 @@ const list = z.union([z.array(z.string()), z.string().transform((text) => text.s
 
 /** Flags of `flyte-ts import`. */
 export const importConfigSchema = z.strictObject({
-  /** gRPC address of the admin that is read, `host:port` or with `http://` or `https://`; only its published API is used. */
+  /** gRPC address of the source admin, `host:port` or with `http://` or `https://`; only its published API is used. */
   from: z.string(),
-  /** The same of the admin that is written. */
+  /** gRPC address of the target admin. */
   to: z.string(),
-  /** Files with an access token for each, where it asks for one; read again for each call, for tokens are renewed. */
+  /** Files with an access token for each admin that needs one; read again for each call, since tokens are renewed. */
   fromTokenFile: z.string().optional(),
   toTokenFile: z.string().optional(),
-  /** Only these; absent: all. */
+  /** Projects to import; absent: all. */
   projects: list.optional(),
   domains: list.optional(),
-  /** Also what has run: executions that have ended, with their nodes and attempts. */
+  /** Also import ended executions, with their nodes and attempts. */
   executions: z.boolean().default(false),
   /**
-   * Which launch plans become active as they are in the source: those without a schedule, all, or none. With `all` schedules
-   * fire, here and, until it is stopped, there.
+   * Launch plans to activate as in the source: those without a schedule, all, or none. With `all` schedules fire in the
+   * target and, until it is stopped, in the source.
    */
   activate: z.enum(["unscheduled", "all", "none"]).default("unscheduled"),
-  /** Calls at once. */
+  /** Number of concurrent calls. */
   concurrency: z.number().int().min(1).max(64).default(8),
-  /** Write the report as JSON to this file too. */
+  /** File to which the report is also written as JSON. */
   report: z.string().optional(),
 });
 

@@ -7,11 +7,11 @@ import { allOf, eachOf, found, isCode, patiently, refusalOf } from "./calls.js";
 import type { Import, Place } from "./run.js";
 import { asRegistered } from "./as-registered.js";
 
-/** Something that is registered under a version, and how. */
+/** A versioned entity, and how to register it. */
 interface Registration {
   readonly kind: "task" | "workflow" | "launch plan";
   readonly id: Identifier;
-  /** Milliseconds since 1970: what is made of other things came after them. */
+  /** Milliseconds since the epoch: dependencies are older. */
   readonly madeAt: number;
   readonly register: () => Promise<unknown>;
 }
@@ -20,7 +20,7 @@ const OLDEST_FIRST = { sortBy: { key: "created_at", direction: Sort_Direction.AS
 const nameOf = ({ project, domain, name, version }: Identifier) => `${project}/${domain}/${name}/${version}`;
 const at = (time: { seconds: bigint; nanos: number } | undefined) => Number(time?.seconds ?? 0n) * 1e3 + (time?.nanos ?? 0) / 1e6;
 
-/** Tasks, workflows and launch plans, with their descriptions, in an order in which each finds what it is made of. */
+/** Imports tasks, workflows and launch plans, with their descriptions, in dependency order. */
 export async function importEntities(work: Import, places: readonly Place[]): Promise<void> {
   const tasks: Registration[] = [];
   const others: Registration[] = [];
@@ -39,7 +39,7 @@ export async function importEntities(work: Import, places: readonly Place[]): Pr
   );
 }
 
-/** One after the other; what lacks something yet is tried again, until a round brings nothing more. */
+/** Registers one after the other; those with missing dependencies are retried until a round makes no progress. */
 async function inOrder(work: Import, wanted: readonly Registration[]): Promise<void> {
   let left = wanted;
   for (;;) {
@@ -57,7 +57,7 @@ async function inOrder(work: Import, wanted: readonly Registration[]): Promise<v
   }
 }
 
-/** Why it was refused; undefined when it is there now. */
+/** Returns the reason of a refusal; undefined when it is registered. */
 async function tryOne({ report }: Import, { kind, register }: Registration): Promise<string | undefined> {
   try {
     await patiently(register);
@@ -69,7 +69,7 @@ async function tryOne({ report }: Import, { kind, register }: Registration): Pro
   return undefined;
 }
 
-/** An admin answers with the description of another kind of entity where there is none of the kind that is asked for. */
+/** Admins may answer with the description of another kind of entity when the requested kind has none. */
 async function descriptionOf({ from }: Import, id: Identifier): Promise<{ readonly description?: DescriptionEntity }> {
   const description = await found(() => from.admin.getDescriptionEntity({ id }));
   return description?.id?.resourceType === id.resourceType ? { description } : {};
@@ -100,7 +100,7 @@ async function workflowsOf(work: Import, place: Place): Promise<Registration[]> 
   );
   for await (const { id, closure } of listed) {
     if (id === undefined) continue;
-    // Lists may leave the graph out, and all graphs at once may be too many for memory: it is fetched when its turn comes.
+    // Lists may omit the graph, and all graphs at once may exceed the memory: each is fetched when it is registered.
     const register = async () => {
       const whole = await patiently(() => from.admin.getWorkflow({ id: { ...id, resourceType: ResourceType.WORKFLOW } }));
       const compiled = whole.closure?.compiledWorkflow;
@@ -131,7 +131,7 @@ async function launchPlansOf(work: Import, place: Place): Promise<Registration[]
   return registrations;
 }
 
-/** What is active in the source becomes active, as far as it is wanted: schedules begin to fire with it. */
+/** Activates the launch plans that are active in the source, as configured: their schedules begin to fire. */
 export async function activateLaunchPlans(work: Import, place: Place): Promise<void> {
   const { to, config, report } = work;
   if (config.activate === "none") return;

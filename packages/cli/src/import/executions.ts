@@ -9,12 +9,12 @@ import { allOf, eachOf, found, isCode, patiently, refusalOf } from "./calls.js";
 import type { Import, Place } from "./run.js";
 
 const ENDED: readonly Phase[] = [Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED, Phase.TIMED_OUT];
-/** The list leaves out what is archived unless it is asked for. */
+/** Archived executions are listed only with this filter. */
 const EVERY_STATE = `value_in(state,${ExecutionState.EXECUTION_ACTIVE};${ExecutionState.EXECUTION_ARCHIVED})`;
-/** Executions that are read before the next page is asked for. */
+/** Executions that are read before the next page is requested. */
 const BATCH = 100;
 
-/** What has run and ended, the oldest first: its nodes, its attempts, and the values that the source still shows. */
+/** Imports ended executions, oldest first: their nodes, attempts, and the values that the source still has. */
 export async function importExecutions(work: Import, { project, domain }: Place): Promise<void> {
   const { from, config, report, progress } = work;
   progress(`executions of ${project}/${domain}`);
@@ -58,14 +58,14 @@ async function importOne(work: Import, { id, ...rest }: Execution): Promise<void
   }
 }
 
-/** Values that were too large for the answer stay where they are: their addresses come along. */
+/** Values too large for the answer are not copied: their URIs are imported. */
 function values(data: { readonly fullInputs?: LiteralMap; readonly fullOutputs?: LiteralMap } | undefined) {
   const { fullInputs, fullOutputs } = data ?? {};
   const given = (map: LiteralMap | undefined): map is LiteralMap => map !== undefined && Object.keys(map.literals).length > 0;
   return { ...(given(fullInputs) && { inputs: fullInputs }), ...(given(fullOutputs) && { outputs: fullOutputs }) };
 }
 
-/** All nodes, each after the one that it is shown below. */
+/** Iterates over all nodes, each after its parent. */
 async function* nodesOf(
   work: Import,
   workflowExecutionId: WorkflowExecutionIdentifier,

@@ -6,7 +6,7 @@ import type { Import, Place } from "./run.js";
 const KINDS = [ResourceType.TASK, ResourceType.WORKFLOW, ResourceType.LAUNCH_PLAN] as const;
 const EVERY_STATE = `value_in(state,${NamedEntityState.NAMED_ENTITY_ACTIVE};${NamedEntityState.NAMED_ENTITY_ARCHIVED};${NamedEntityState.SYSTEM_GENERATED})`;
 
-/** Descriptions and states of names. */
+/** Imports descriptions and states of names. */
 export async function importNames({ from, to, report }: Import, { project, domain }: Place): Promise<void> {
   for (const resourceType of KINDS) {
     const listed = allOf(
@@ -15,7 +15,7 @@ export async function importNames({ from, to, report }: Import, { project, domai
     );
     for await (const { id, metadata } of listed) {
       if (id === undefined || metadata === undefined) continue;
-      // What a name has without anybody's doing.
+      // Default metadata of a name.
       if (metadata.description === "" && metadata.state === NamedEntityState.NAMED_ENTITY_ACTIVE) continue;
       try {
         await patiently(() => to.admin.updateNamedEntity({ resourceType, id, metadata }));

@@ -3,13 +3,13 @@ import { Code } from "@flyte-ts/client";
 import { allOf, isCode, patiently, refusalOf } from "./calls.js";
 import type { Import } from "./run.js";
 
-/** A project of the source, with those of its domains that the target has and that are wanted. */
+/** A project of the source, with the requested domains that the target also has. */
 export interface ImportedProject {
   readonly project: Project;
   readonly domains: readonly string[];
 }
 
-/** All states, for the list leaves out what is archived unless it is asked for. */
+/** Archived projects are listed only with this filter. */
 const EVERY_STATE = `value_in(state,${Project_ProjectState.ACTIVE};${Project_ProjectState.ARCHIVED};${Project_ProjectState.SYSTEM_GENERATED};${Project_ProjectState.SYSTEM_ARCHIVED})`;
 
 export async function importProjects({ from, to, config, report, progress }: Import): Promise<ImportedProject[]> {
@@ -32,7 +32,7 @@ export async function importProjects({ from, to, config, report, progress }: Imp
         continue;
       }
       report.note("project", "there");
-      // An earlier import has archived it at its end.
+      // An earlier import archived it at its end.
       if (project.state === Project_ProjectState.ARCHIVED) await setState(to, project, Project_ProjectState.ACTIVE);
     }
     const domains: string[] = [];
@@ -55,7 +55,7 @@ export async function importProjects({ from, to, config, report, progress }: Imp
   return projects;
 }
 
-/** Last of all: nothing can be registered in a project that is archived. */
+/** Runs last: an archived project accepts no registrations. */
 export async function archiveProjects({ to }: Import, projects: readonly ImportedProject[]): Promise<void> {
   for (const { project } of projects) {
     if (project.state === Project_ProjectState.ARCHIVED) await setState(to, project, Project_ProjectState.ARCHIVED);

@@ -1,4 +1,4 @@
-/** What became of one thing. */
+/** Result for one entity. */
 export type Outcome = "imported" | "there" | "skipped";
 
 export interface Skipped {
@@ -8,7 +8,7 @@ export interface Skipped {
   readonly why: string;
 }
 
-/** What an import has done, by kind. */
+/** Counts the results of an import, by kind. */
 export class Report {
   readonly #counts = new Map<string, Record<Outcome, number>>();
   readonly skipped: Skipped[] = [];
@@ -30,7 +30,7 @@ export class Report {
     return { counts: Object.fromEntries(this.#counts), skipped: this.skipped };
   }
 
-  /** For people: a line for each kind, then what was left out and why. */
+  /** Formats the report: a line for each kind, then skipped entities with reasons. */
   text(): string {
     const rows = [["", "imported", "already there", "skipped"]];
     for (const [kind, { imported, there, skipped }] of this.#counts) rows.push([kind, `${imported}`, `${there}`, `${skipped}`]);

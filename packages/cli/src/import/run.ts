@@ -8,16 +8,16 @@ import { importNames } from "./names.js";
 import { archiveProjects, importProjects } from "./projects.js";
 import { Report } from "./report.js";
 
-/** The two sides of an import. */
+/** Source and target of an import. */
 export interface Import {
   /** Only its published API is called. */
   readonly from: FlyteClient;
   readonly to: FlyteClient;
-  /** Of the target, for what has run. */
+  /** The target's service for ended executions. */
   readonly history: ServiceClient<typeof HistoryService>;
   readonly config: Pick<ImportConfig, "projects" | "domains" | "executions" | "activate" | "concurrency">;
   readonly report: Report;
-  /** Told of what has begun, for people. */
+  /** Reports the current step to the user. */
   readonly progress: (text: string) => void;
 }
 
@@ -28,8 +28,8 @@ export interface Place {
 }
 
 /**
- * Brings what one admin holds to another. What is there already stays as it is, so an import may be broken off and begun again
- * at any time. Nothing is started: schedules only fire for launch plans that become active.
+ * Copies the contents of one admin to another. Skips existing entities, so an interrupted import can be restarted at
+ * any time. Starts nothing: schedules fire only for launch plans that become active.
  */
 export async function runImport(given: Omit<Import, "report">): Promise<Report> {
   const report = new Report();
@@ -37,7 +37,7 @@ export async function runImport(given: Omit<Import, "report">): Promise<Report> 
   const projects = await importProjects(work);
   await importAttributes(work, projects);
   const places = projects.flatMap(({ project, domains }) => domains.map((domain): Place => ({ project: project.id, domain })));
-  // Entities of one project may be made of those of another, so all of them come before anything else.
+  // Entities of one project may depend on those of another, so all of them are imported first.
   await importEntities(work, places);
   for (const place of places) await importNames(work, place);
   if (work.config.executions) for (const place of places) await importExecutions(work, place);

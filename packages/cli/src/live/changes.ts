@@ -2,7 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { NodeExecution_Phase, TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 import type { WatchExecutionResponse } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 
-/** Turns what a watch tells into lines for people: one for each change that they would notice. */
+/** Converts messages of a watch to one line for each visible change. */
 export class Changes {
   readonly #shown = new Map<string, string>();
   #phase = WorkflowExecution_Phase.UNDEFINED;
@@ -25,7 +25,7 @@ export class Changes {
       const text = closure?.outputResult.case === "error" ? closure.outputResult.value.message : (closure?.reason ?? "");
       lines.push(this.#line(place, { phase: TaskExecution_Phase[closure?.phase ?? 0], at: closure?.updatedAt, text }));
     }
-    // Last: who reads that it has ended has read of everything in it.
+    // Last, so that the end of the execution is printed after all its nodes.
     if (execution !== undefined) {
       const { closure } = execution;
       this.#phase = closure?.phase ?? this.#phase;
@@ -40,7 +40,7 @@ export class Changes {
     place: string,
     { phase = "", at, text }: { phase: string | undefined; at: Timestamp | undefined; text: string },
   ): string | undefined {
-    // Errors end with what matters most, but for marks.
+    // The most important line of an error is the last one that is not only marks.
     const said =
       text
         .split("\n")

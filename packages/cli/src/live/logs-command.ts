@@ -11,7 +11,7 @@ const options = {
   times: { type: "boolean", default: false },
 } as const;
 
-/** `flyte-ts logs PROJECT DOMAIN NAME NODE`: the log of a node's task, while it is written and afterwards. */
+/** `flyte-ts logs PROJECT DOMAIN NAME NODE`: prints the log of a node's task, during and after its run. */
 export async function logsCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
   const asked = readAsked(argv, { words: 4, options });
   if (asked === undefined) return 2;

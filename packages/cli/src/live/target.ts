@@ -6,7 +6,7 @@ const connection = {
   endpoint: { type: "string", default: process.env.FLYTE_PLATFORM_URL ?? "localhost:30080" },
 } as const satisfies ParseArgsOptionsConfig;
 
-/** Undefined when there are not so many words, or there is an unknown flag. */
+/** Undefined for another number of arguments, or an unknown flag. */
 export function readAsked<Options extends ParseArgsOptionsConfig>(
   argv: readonly string[],
   { words, options }: { readonly words: number; readonly options: Options },
@@ -20,7 +20,7 @@ export function readAsked<Options extends ParseArgsOptionsConfig>(
 }
 
 /**
- * A channel to the admin; its token, where callers are asked who they are, stands in FLYTE_TS_TOKEN.
+ * Opens a channel to admin; FLYTE_TS_TOKEN holds the token, where admin requires one.
  *
  * @throws UsageError when the endpoint is no address
  */

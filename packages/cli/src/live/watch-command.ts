@@ -4,7 +4,7 @@ import { LiveService } from "@flyte-ts/idl/flytets/admin/v1/live_pb";
 import { Changes } from "./changes.js";
 import { channelTo, readAsked } from "./target.js";
 
-/** `flyte-ts watch PROJECT DOMAIN NAME`: what happens in an execution, until it ends. Its outcome is the exit status. */
+/** `flyte-ts watch PROJECT DOMAIN NAME`: prints the progress of an execution until it ends. The exit status is its outcome. */
 export async function watchCommand(argv: readonly string[], write: (text: string) => void): Promise<number> {
   const asked = readAsked(argv, { words: 3, options: {} });
   if (asked === undefined) return 2;

@@ -5,8 +5,8 @@ import { ensurePythonEnvironment } from "../stack/python-environment.js";
 import { installPackages, listPackages, type StackPython, uninstallPackages } from "./own-packages.js";
 
 /**
- * `flyte-ts python install|uninstall|list [--data DIR] …`: the packages that tasks of one stack find. Resolves to the exit status;
- * 2 when the words are not understood.
+ * `flyte-ts python install|uninstall|list [--data DIR] …`: manages the packages for tasks of one stack. Resolves to the
+ * exit status; 2 for invalid arguments.
  *
  * @throws PythonEnvironmentError with the last lines of pip
  */
@@ -33,7 +33,7 @@ export async function pythonCommand(argv: readonly string[], write: (text: strin
 const lines = (packages: readonly string[]): string =>
   packages.length === 0 ? "  none\n" : packages.map((line) => `  ${line}\n`).join("");
 
-/** Takes `--data DIR` or `--data=DIR` out of the words; the rest is for pip. */
+/** Extracts `--data DIR` or `--data=DIR` from the arguments; the rest is for pip. */
 function dataFlag(argv: readonly string[]): { data: string | undefined; words: string[] } {
   const at = argv.findIndex((word) => word === "--data" || word.startsWith("--data="));
   if (at < 0) return { data: undefined, words: [...argv] };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { complete } from "@flyte-ts/local-servers";
 import { runProgram } from "./run-program.js";
 
-/** Python environment of one stack: its packages come first, and those of the shared environment that it rests on after them. */
+/** Python environment of one stack: its own packages take precedence over those of the shared environment that it is based on. */
 export interface OwnEnvironment {
   readonly folder: string;
   readonly bin: string;
@@ -12,30 +12,30 @@ export interface OwnEnvironment {
   readonly packages: string;
 }
 
-/** File that names the shared environment; its packages are looked at too. */
+/** File that adds the packages of the shared environment. */
 const LINK = "flyte-ts-shared.pth";
 
-/** The environment below a stack's data folder, whether it has been made or not. */
+/** Paths of the environment below a stack's data folder, whether it exists or not. */
 export function ownEnvironment(folder: string): OwnEnvironment {
   const bin = join(folder, "bin");
   return { folder, bin, python: join(bin, "python"), packages: packagesOf(folder) ?? join(folder, "lib", "site-packages") };
 }
 
-/** True when the environment is there, complete. */
+/** True when the environment exists and is complete. */
 export const isMade = (folder: string): boolean => existsSync(join(folder, "complete"));
 
-/** True when it rests on this shared environment, rather than on one of another version of Python or of flyte-ts. */
+/** True when it is based on this shared environment, not on one of another version of Python or of flyte-ts. */
 export function restsOn(folder: string, shared: string): boolean {
   const link = join(ownEnvironment(folder).packages, LINK);
   return existsSync(link) && readFileSync(link, "utf8") === linkTo(shared);
 }
 
 /**
- * Makes an environment that sees the packages of the shared one without a copy of them, and has its console scripts, run by its own
- * Python. It stands at its folder when it is complete, or not at all; what stood there goes.
+ * Creates an environment that uses the packages of the shared one without copies, and has its console scripts, run by
+ * its own Python. The folder is replaced by the complete environment or stays as it is.
  *
  * @param shared folder of the shared environment
- * @throws Error with what Python said
+ * @throws Error with Python's output
  */
 export async function makeOwnEnvironment(folder: string, shared: string, signal: AbortSignal): Promise<void> {
   await complete(folder, async (staged) => {
@@ -46,12 +46,12 @@ export async function makeOwnEnvironment(folder: string, shared: string, signal:
   });
 }
 
-/** Line of a .pth file: as a folder of packages of its own, whose .pth files count too. */
+/** Line of a .pth file that adds a site folder, whose own .pth files count too. */
 const linkTo = (shared: string): string => `import site; site.addsitedir(${JSON.stringify(packagesOf(shared) ?? shared)})\n`;
 
 const packagesOf = (folder: string): string | undefined => globSync(join(folder, "lib", "python*", "site-packages"))[0];
 
-/** Console scripts begin with the Python that runs them: each gets one that begins with the Python of this environment. */
+/** Console scripts begin with the path of their Python: each is copied with that of this environment. */
 function copyScripts(from: string, to: string, first: string): void {
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const copy = join(to, entry.name);
@@ -64,10 +64,10 @@ function copyScripts(from: string, to: string, first: string): void {
   }
 }
 
-/** Beginning of a console script: the Python that runs it, or a shell that starts that Python. */
+/** First line of a console script: the Python that runs it, or a shell that starts that Python. */
 const FIRST_LINE = /^#!(\/.*\/python[\d.]*|\/bin\/sh\n'''exec' .*\/python.*\n' ''')\n/;
 
-/** Kernels read 127 bytes of this line, and no blank in it: otherwise a shell starts Python, as in pip's scripts. */
+/** Kernels read 127 bytes of this line, without blanks: otherwise a shell starts Python, as in pip's scripts. */
 function firstLine(folder: string): string {
   const python = join(folder, "bin", "python");
   return python.includes(" ") || python.length > 124 ? `#!/bin/sh\n'''exec' "${python}" "$0" "$@"\n' '''` : `#!${python}`;

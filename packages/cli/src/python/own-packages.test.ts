@@ -40,7 +40,7 @@ test("a stack uses the shared environment until it has packages of its own, whic
   expect(listed.own).toEqual(["tiny==1.0"]);
   expect(listed.shared.join(" ")).toContain("pip==");
   expect((await listPackages(other)).own).toEqual([]);
-  // Programs of the shared environment are run by the Python that finds the stack's packages.
+  // Scripts of the shared environment are run by the stack's Python, which finds its packages.
   expect(execFileSync(join(one.own, "bin", "some-tool"), { encoding: "utf8" })).toBe(`${one.own}\n`);
   await uninstallPackages(one, ["tiny"]);
   expect(() => answer(one)).toThrow("No module named 'tiny'");

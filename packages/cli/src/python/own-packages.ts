@@ -9,25 +9,25 @@ import { runProgram } from "./run-program.js";
 
 const UNATTENDED = ["--disable-pip-version-check", "--no-input"];
 
-/** The environment of a stack, which need not be there, and the one that it rests on. */
+/** Folders of a stack's own environment, which may not exist, and of the shared one that it is based on. */
 export interface StackPython {
   /** Folder of the stack's own environment. */
   readonly own: string;
   /** Folder of the shared environment. */
   readonly shared: string;
-  /** Aborted: programs that run are ended. */
+  /** Aborts running programs. */
   readonly signal: AbortSignal;
 }
 
-/** Folder of programs that clients and tasks of the stack use: of its own environment when it has one. */
+/** Folder of programs for clients and tasks of the stack: of its own environment if it exists. */
 export function binOf({ own, shared }: StackPython): string {
   return join(isMade(own) ? own : shared, "bin");
 }
 
 /**
- * Installs packages into the stack's own environment, which is made when it is not there; the shared one stays as it is.
+ * Installs packages into the stack's own environment, which is created if missing; the shared one is not changed.
  *
- * @param words as of `pip install`: packages, files, flags
+ * @param words arguments of `pip install`: packages, files, flags
  * @throws PythonEnvironmentError with the last lines of pip
  */
 export async function installPackages(python: StackPython, words: readonly string[]): Promise<void> {
@@ -38,7 +38,7 @@ export async function installPackages(python: StackPython, words: readonly strin
 }
 
 /**
- * Removes packages from the stack's own environment. Those of the shared one stay.
+ * Removes packages from the stack's own environment, not from the shared one.
  *
  * @throws PythonEnvironmentError with the last lines of pip
  */
@@ -48,7 +48,7 @@ export async function uninstallPackages(python: StackPython, words: readonly str
   });
 }
 
-/** Packages that tasks of the stack find, as `name==version`: its own, and the shared ones that none of its own hides. */
+/** Lists the packages that tasks of the stack find, as `name==version`: its own, and the shared ones that it does not override. */
 export async function listPackages(python: StackPython): Promise<{ own: string[]; shared: string[] }> {
   const nameOf = (line: string) => line.split("==")[0]?.toLowerCase();
   const own = isMade(python.own) ? await packagesIn(python, ownEnvironment(python.own).packages) : [];
@@ -58,10 +58,10 @@ export async function listPackages(python: StackPython): Promise<{ own: string[]
 }
 
 /**
- * Makes the stack's Python what it is to be at its start: an own environment that rests on an older shared one is made anew with
- * the same packages, and a requirements file is installed when it, or what it is installed into, has changed.
+ * Updates the stack's Python at its start: rebuilds an own environment that is based on an older shared one, with the
+ * same packages, and installs a requirements file when the file, or the environment, has changed.
  *
- * @param onInstall told when there is something slow to do
+ * @param onInstall called before slow work
  * @throws PythonEnvironmentError with the last lines of pip
  */
 export async function preparePython(
@@ -87,7 +87,7 @@ export async function preparePython(
 const isCurrent = (python: StackPython): boolean =>
   isMade(python.own) && restsOn(python.own, python.shared) && !existsSync(restoreFile(python));
 
-/** What an environment held that is being made anew: it stands until its packages are installed again. */
+/** Packages of an environment being rebuilt, kept until they are installed again. */
 const restoreFile = ({ own }: StackPython): string => `${own}.packages`;
 
 async function bringUpToDate(python: StackPython): Promise<void> {
@@ -105,7 +105,7 @@ async function bringUpToDate(python: StackPython): Promise<void> {
   rmSync(restore, { force: true });
 }
 
-/** Lines of `pip list` or `pip freeze` about one folder of packages. */
+/** Lines of `pip list` or `pip freeze` for one folder of packages. */
 async function packagesIn({ shared, signal }: StackPython, folder: string, words = ["list", "--format=freeze"]): Promise<string[]> {
   const text = await runProgram(join(shared, "bin", "python"), ["-m", "pip", ...words, ...UNATTENDED, "--path", folder], signal).catch(
     (cause: unknown) => {

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 
-/** Characters of a program's output that are kept. */
+/** Maximum of output to keep, characters. */
 const MOST_OUTPUT = 1 << 20;
 
-/** Lines of its output that are told when it fails. */
+/** Number of output lines in the error of a failure. */
 const LAST_LINES = 12;
 
-/** Runs a program. @returns its standard output. @throws Error with the last lines of all that it printed when it fails. */
+/** Runs a program. @returns its standard output. @throws Error with the last lines of its output when it fails. */
 export function runProgram(command: string, args: readonly string[], signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], signal });

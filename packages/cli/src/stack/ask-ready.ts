@@ -1,16 +1,16 @@
 import { get } from "node:http";
 
-/** What a service says of itself. */
+/** Readiness reported by a service. */
 export interface Readiness {
   readonly ready: boolean;
   readonly text: string;
 }
 
 /**
- * Asks /readyz of a service on this machine. Each service of a stack is asked twenty times a second while it starts and the processors are
- * busy: Node's `fetch` takes several times as long.
+ * Queries /readyz of a local service. Each service of a stack is queried twenty times a second while it starts and the
+ * processors are busy: Node's `fetch` takes several times as long.
  *
- * @throws when nobody listens there, or after `patienceMs`.
+ * @throws when no process listens there, or after `patienceMs`.
  */
 export function askReady(port: number, patienceMs: number): Promise<Readiness> {
   return new Promise((resolve, reject) => {

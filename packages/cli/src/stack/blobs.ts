@@ -8,25 +8,25 @@ export interface StackBlobs {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly bucket: string;
-  /** Whether the stack runs it itself. */
+  /** True when the stack runs it itself. */
   readonly own: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How long the service may take to answer at the start. */
+/** Timeout of the service at the start. */
 const PATIENCE_MS = 5_000;
 
-/** The local blob store, with keys of this stack alone. Clients need none for addresses that admin signs. */
+/** The local blob store, with keys of this stack. Clients need none for addresses that admin signs. */
 export function ownBlobs({ host, port }: { host: string; port: number }, bucket: string, credentials: StackCredentials): StackBlobs {
   const keys = { accessKeyId: credentials.blobKeyId, secretAccessKey: credentials.blobSecretKey };
   return { endpoint: `http://${host}:${port}`, region: "us-east-1", ...keys, bucket, own: true };
 }
 
 /**
- * An S3 service that somebody else runs. Tasks get the same keys as the services.
+ * An external S3 service. Tasks get the same keys as the services.
  *
- * @throws StackError when keys are missing, or are of a kind that tasks cannot be given for as long as they may run
+ * @throws StackError when keys are missing, or are temporary ones that may expire before a task ends
  */
 export function givenBlobs(s3: string, bucket: string, env: Environment): StackBlobs {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
@@ -37,7 +37,7 @@ export function givenBlobs(s3: string, bucket: string, env: Environment): StackB
   return { endpoint: s3.replace(/\/+$/, ""), region, accessKeyId, secretAccessKey, bucket, own: false };
 }
 
-/** @throws StackError when nobody answers there, or there is no such bucket; whether the keys open it shows with the first use. */
+/** @throws StackError when the service does not answer, or the bucket does not exist; the keys are tested only by the first use. */
 export async function checkBlobs({ endpoint, bucket }: StackBlobs): Promise<void> {
   let status: number;
   try {

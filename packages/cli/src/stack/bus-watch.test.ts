@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { watchBus } from "./bus-watch.js";
 
-/** Looks as often as there are answers; a full disk is one that `full` names by the number of the look. */
+/** Runs one check per entry of `answers`; `full` lists the checks that find a full disk. */
 async function looks(answers: readonly (readonly string[])[], full: readonly number[] = []) {
   const restarts: string[] = [];
   const end = new AbortController();

@@ -1,31 +1,32 @@
 import { askReady } from "./ask-ready.js";
 
-/** What services answer on /readyz while the message bus does not store (`StoreHealth` of packages/messaging). */
+/** Text on /readyz while the message bus does not store messages (`StoreHealth` of packages/messaging). */
 const DOES_NOT_STORE = "the message bus does not store messages";
 
-/** Pause between two looks, ms. */
+/** Interval of the checks, ms. */
 const LOOK_EVERY_MS = 5_000;
-/** Looks in a row that must see it: a service that has just started may be the one to blame. */
+/** Consecutive checks that must find it: a service that has just started may be at fault. */
 const LOOKS = 2;
-/** Time that the server gets to come back and services to notice, ms. */
+/** Time for the server to restart and services to notice, ms. */
 const AFTER_RESTART_MS = 30_000;
 
 export interface BusWatchOptions {
   /** Ops ports of services that use the bus. */
   readonly ports: readonly number[];
-  /** Reason why a new start would not help now, such as a full disk. */
+  /** Reason why a restart would not help now, such as a full disk. */
   readonly obstacle: () => string | undefined;
-  /** Ends the server, which is started again then. */
+  /** Ends the server, which is then restarted. */
   readonly restart: (why: string) => Promise<void>;
-  /** Resolves after so many milliseconds, or when the signal is aborted. */
+  /** Resolves after `ms`, or when the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Asks a service whether it is ready. Default: its /readyz. */
+  /** Queries the readiness of a service. Default: its /readyz. */
   readonly ask?: (port: number) => Promise<{ readonly text: string }>;
 }
 
 /**
- * Restarts the message bus when services say that it stores nothing. A NATS server whose disk was full stores nothing more, with room again
- * too, until it is started anew. While the disk is full it is left alone. Resolves when the signal is aborted.
+ * Restarts the message bus when services report that it stores nothing. A NATS server whose disk was full stores
+ * nothing more until it is restarted, even with room again. While the disk is full it is not restarted. Resolves when
+ * the signal is aborted.
  */
 export async function watchBus(
   { ports, obstacle, restart, pause, ask = (port) => askReady(port, 3_000) }: BusWatchOptions,

@@ -10,13 +10,16 @@ export type BusUser = (typeof BUS_USERS)[number];
 /** Password of each user. */
 export type BusPasswords = Readonly<Record<BusUser, string>>;
 
-/** Writes the configuration of the NATS server: its users, and the subjects that each may publish and hear. For its owner alone. */
+/**
+ * Writes the configuration of the NATS server: its users, and the subjects on which each may publish and subscribe.
+ * Readable by its owner alone.
+ */
 export function writeBusConfig(file: string, passwords: BusPasswords): void {
   const permissions = JSON.parse(readFileSync(join(repositoryRoot, "deploy", "bus", "users.json"), "utf8")) as Record<BusUser, object>;
   const users = BUS_USERS.map((user) => ({ user, password: passwords[user], permissions: permissions[user] }));
-  // A file that is there keeps its mode when it is written to.
+  // Writing to an existing file would keep its mode.
   rmSync(file, { force: true });
-  // The server's format takes JSON.
+  // The server's format includes JSON.
   writeFileSync(file, JSON.stringify({ authorization: { users } }, null, 2), { mode: 0o600 });
 }
 

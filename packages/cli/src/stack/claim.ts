@@ -12,16 +12,16 @@ const POLL_MS = 50;
 
 interface Claimant {
   readonly guard: Guard;
-  /** Aborted: the wait for what an earlier stack has left ends. */
+  /** Aborts the wait for the processes of an earlier stack. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Claims the folder of a stack for this process: two stacks on one folder would destroy each other's state. The guard of a stack that was
- * killed ends what that has left, and is waited for.
+ * Locks the folder of a stack for this process: two stacks on one folder would destroy each other's state. Waits until
+ * the guard of a killed stack has ended its processes.
  *
- * @returns gives the folder back
- * @throws StackError when another stack runs on the folder, or what was left does not end
+ * @returns a function that releases the folder
+ * @throws StackError when another stack runs on the folder, or an earlier one's processes do not end
  */
 export async function claimFolder({ pidFile, root }: StackFolders, { guard, signal }: Claimant): Promise<() => void> {
   const holder = takeLock(pidFile);

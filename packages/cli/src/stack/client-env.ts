@@ -5,7 +5,7 @@ import { publicAddress } from "./public-address.js";
 import type { Endpoints } from "./service-configs.js";
 import { flytekitEnv, type StackSignIn } from "./sign-in.js";
 
-/** Addresses and keys of a stack that clients use. */
+/** Addresses and keys of a stack for its clients. */
 export interface ClientFacts {
   readonly endpoints: Pick<Endpoints, "host" | "api">;
   readonly cluster: Pick<StackCluster, "kubeconfig">;
@@ -13,10 +13,10 @@ export interface ClientFacts {
   readonly signIn: StackSignIn | undefined;
 }
 
-/** Writes the settings by which flytekit, kubectl and S3 clients use the stack, as a file that a shell reads (`. FILE`); for its owner alone. */
+/** Writes the settings of flytekit, kubectl and S3 clients for the stack, as a file for a shell (`. FILE`); readable by its owner alone. */
 export function writeClientEnv(file: string, facts: ClientFacts): void {
   const lines = Object.entries(clientEnv(facts)).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
-  // A file that is there keeps its mode when it is written to.
+  // Writing to an existing file would keep its mode.
   rmSync(file, { force: true });
   writeFileSync(file, lines.join(""), { mode: 0o600 });
 }
@@ -33,5 +33,5 @@ function clientEnv({ endpoints, cluster, blobs, signIn }: ClientFacts): Readonly
   };
 }
 
-/** A text as a word of the shell. */
+/** Quotes a text as a word of the shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

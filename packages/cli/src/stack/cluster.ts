@@ -9,15 +9,15 @@ export interface StackCluster {
   readonly kubeconfig: string;
   /** Address of the API. */
   readonly url: string;
-  /** Address below which the API serves logs of pods to a browser. */
+  /** Base address of pods' logs at the API, for a browser. */
   readonly logUrl: string;
-  /** Whether the stack runs it itself. */
+  /** True when the stack runs it itself. */
   readonly own: boolean;
-  /** Whether it has nodes; else this machine is made one. */
+  /** False when this machine is to become its node. */
   readonly hasNodes: boolean;
 }
 
-/** The local cluster. Links to logs carry a token that opens logs alone. */
+/** The local cluster. Links to logs carry a token that grants access to logs only. */
 export function ownCluster(kubeconfig: string, port: number, { clusterLogToken }: StackCredentials): StackCluster {
   const url = `http://127.0.0.1:${port}`;
   return { kubeconfig, url, logUrl: `${url}/${clusterLogToken}`, own: true, hasNodes: false };

@@ -15,15 +15,15 @@ import { type Stack, startStack } from "./stack.js";
 
 const EXAMPLE = ["run", "--remote", "example.py", "training_workflow", "--hyperparameters", '{"C": 0.4}'];
 
-/** Time for an orderly end of a stack whose start was interrupted, ms; after it this process exits and the guard ends the rest. */
+/** Time for an orderly end of a stack whose start was interrupted, ms; afterwards this process exits and the guard ends the rest. */
 const INTERRUPTED_START_MS = 30_000;
 
 /**
- * `flyte-ts start`: runs the local stack until Ctrl-C, SIGTERM, SIGHUP or the end of its launcher, or until the example has ended with
- * `--exit`. A second Ctrl-C does not wait for the end: whatever ends this process, the guard then ends the stack. Resolves to the exit status.
+ * `flyte-ts start`: runs the local stack until Ctrl-C, SIGTERM, SIGHUP or the end of its launcher, or until the example
+ * has ended with `--exit`. A second Ctrl-C exits at once, and the guard ends the stack. Resolves to the exit status.
  */
 export async function startCommand(argv: readonly string[]): Promise<number> {
-  // A terminal or a pipe that is closed must not end the stack before it has been stopped in order.
+  // A closed terminal or pipe must not end the stack before it is stopped in order.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const interruption = watchInterruption(process, () => performance.now());
   const progress = terminalProgress((text) => process.stdout.write(text), Date.now);
@@ -43,7 +43,7 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
       guard,
       signal: interruption.signal,
       onPlanned: (plan) => {
-        // flytekit reads the secret as it loads: at the first start with sign-in there is none before the stack is ready.
+        // flytekit reads the secret while it loads: at the first start with sign-in it exists only once the stack is ready.
         const load = () => loadPyflyte(plan, EXAMPLE);
         if (config.example && hasSecret(plan.signIn)) pyflyte = load();
         else if (config.example) loadLater = load;
@@ -74,7 +74,7 @@ export async function startCommand(argv: readonly string[]): Promise<number> {
   return status;
 }
 
-/** The stack, or undefined when the start was interrupted and what had been started has ended, or does not end for a long time. */
+/** Resolves to the stack, or undefined when the start was interrupted and its processes have ended, or do not end in time. */
 async function unlessInterrupted(starting: Promise<Stack>, { signal, happened }: Interruption): Promise<Stack | undefined> {
   const started = starting.catch((error: unknown) => {
     if (signal.aborted) return undefined;
@@ -88,7 +88,7 @@ async function runExample(stack: Stack, { pyflyte, progress }: { pyflyte: Waitin
   progress.line(`\n$ pyflyte ${EXAMPLE.map((word) => (/[{ ]/.test(word) ? `'${word}'` : word)).join(" ")}`);
   const start = Date.now();
   const submitting = pyflyte.run();
-  // The client and all messages take 50 MiB: only who runs the example loads them.
+  // The client and all messages take 50 MiB: loaded only for the example.
   const { followExample } = await import("./run-example.js");
   return followExample(stack, { progress, submitting, start });
 }
@@ -98,7 +98,7 @@ function statusOf(outcome: boolean | string): number {
   return outcome === true ? 0 : 1;
 }
 
-/** A path as it stands in a command that a person copies. */
+/** Quotes a path for a command that a user copies. */
 const shellWord = (path: string): string => (/^[\w./@%+=:,-]+$/.test(path) ? path : quoted(path));
 
 function printAddresses({ endpoints, folders, cluster, blobs, signIn }: Stack, line: (text: string) => void): void {

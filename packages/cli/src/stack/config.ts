@@ -6,40 +6,40 @@ const port = z.number().int().min(0).max(65_535);
 const settings = z.strictObject({
   /** Folder of all state. Default: `.flyte-ts` in the repository. */
   data: z.string().min(1, "the name of a folder is needed").optional(),
-  /** API: gRPC and REST. flytekit looks for a sandbox on 30080. */
+  /** Port of the API: gRPC and REST. flytekit expects a sandbox on 30080. */
   port: port.default(30_080),
-  /** Blob store (S3 API). flytekit looks for the sandbox's on 30002. */
+  /** Port of the blob store (S3 API). flytekit expects the sandbox's on 30002. */
   blobPort: port.default(30_002),
-  /** Kubernetes API of the local cluster; 0 takes a free port and keeps it. */
+  /** Port of the local cluster's Kubernetes API; 0 chooses a free one and keeps it. */
   clusterPort: port.default(0),
-  /** Use this Kubernetes cluster in place of the local one. Without `host` it should have no nodes: this machine becomes its node. */
+  /** Use this Kubernetes cluster instead of the local one. Without `host` it should have no nodes: this machine becomes its node. */
   kubeconfig: z.string().optional(),
   /**
-   * Address of this machine by which pods on the nodes of that cluster reach it: the API and the blob store listen there, and no task
-   * runs as a process here. Without `auth` whoever reaches that address may do everything.
+   * Address at which pods on that cluster's nodes reach this machine: the API and the blob store listen there, and
+   * tasks do not run as local processes. Without `auth` every client of that address has all rights.
    */
   host: z.union([z.ipv4(), z.ipv6()], { error: "the host is an IP address of this machine" }).optional(),
   /**
-   * Address of an S3 service to use in place of the local blob store; its keys are those of the usual variables
-   * `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.
+   * Address of an S3 service instead of the local blob store; its keys are in the usual variables `AWS_ACCESS_KEY_ID`
+   * and `AWS_SECRET_ACCESS_KEY`.
    */
   s3: z.url({ protocol: /^https?$/, error: "the address of an S3 service is a URL: http://host:port or https://host" }).optional(),
-  /** Where all data stands. The local blob store makes it; of another S3 service it must be there. */
+  /** Bucket of all data. The local blob store creates it; in another S3 service it must exist. */
   bucket: z
     .string()
     .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "a bucket is named by 3 to 63 small letters, digits, dots and hyphens")
     .default("my-s3-bucket"),
-  /** Run services from their bundles, which `npm run build` makes, rather than module by module: they start in half the time. */
+  /** Run services from their bundles, built by `npm run build`, instead of single modules: they start in half the time. */
   bundles: z.boolean().default(false),
-  /** Requirements file of pip: its packages are installed into a Python environment of this stack alone, which tasks use. */
+  /** Requirements file of pip: its packages are installed into a Python environment of this stack alone, for its tasks. */
   requirements: z.string().optional(),
-  /** Replicas of propeller, which share out the workflows. */
+  /** Number of propeller replicas, which share the workflows. */
   propellers: z.number().int().min(1).max(8).default(1),
   /** Run the training example once the stack is ready. */
   example: z.boolean().default(true),
-  /** End after the example, with its outcome as exit status. */
+  /** Stop after the example, with its outcome as exit status. */
   exit: z.boolean().default(false),
-  /** Ask callers who they are: admin issues the tokens, and user `admin` gets a password that is written to a file of the state. */
+  /** Require sign-in: admin issues the tokens, and the password of user `admin` is written to a file of the state. */
   auth: z.boolean().default(false),
   logLevel: z.enum(["trace", "debug", "info", "warn", "error"]).default("info"),
 });

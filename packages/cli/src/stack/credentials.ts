@@ -5,14 +5,14 @@ import { BUS_USERS, type BusPasswords, type BusUser } from "./bus.js";
 import { StackError } from "./stack-error.js";
 import { writeWhole } from "./write-whole.js";
 
-/** Random secrets of one stack, which stay the same over its restarts. */
+/** Random secrets of one stack, kept across restarts. */
 export interface StackCredentials {
   /** Key pair of the local blob store. */
   readonly blobKeyId: string;
   readonly blobSecretKey: string;
-  /** Opens the whole Kubernetes API of the local cluster. */
+  /** Grants all rights on the Kubernetes API of the local cluster. */
   readonly clusterToken: string;
-  /** Opens the logs of the local cluster's pods, and nothing else: links to logs carry it. */
+  /** Grants access only to the logs of the local cluster's pods: links to logs carry it. */
   readonly clusterLogToken: string;
   /** Passwords of the services on the message bus. */
   readonly bus: BusPasswords;
@@ -24,8 +24,8 @@ const KEY_ID_BYTES = 8;
 const stored = z.record(z.string(), z.string().min(1));
 
 /**
- * Reads the secrets of a stack and makes those that are missing. The file is readable by its owner alone; it is replaced as a whole, so
- * that a crash leaves the old or the new one.
+ * Reads the secrets of a stack and generates missing ones. The file is readable by its owner alone; it is replaced
+ * atomically, so that a crash leaves the old or the new one.
  *
  * @throws StackError when the file is damaged
  */

@@ -47,7 +47,7 @@ test("a long path is warned of, when only the sockets of multiprocessing do not 
 
 const NOBODY = 65_534;
 
-/** Does the work with the rights of another user, which root alone can. */
+/** Runs the work with another user's rights, which only root can. */
 function asNobody(work: () => void): void {
   process.seteuid?.(NOBODY);
   try {

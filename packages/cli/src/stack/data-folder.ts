@@ -4,18 +4,21 @@ import { privateDataFolder, privateFolder } from "./private-folder.js";
 import { StackError } from "./stack-error.js";
 import type { StackFolders } from "./paths.js";
 
-/** Bytes of the longest path of a Unix domain socket: 108 on Linux (unix(7)), 104 on macOS (unix(4)), each with a NUL at the end. */
+/**
+ * Maximum length of the path of a Unix domain socket, bytes: 108 on Linux (unix(7)), 104 on macOS (unix(4)), each with
+ * a NUL at the end.
+ */
 const SOCKET_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
-/** Folder for temporary files of a pod, below the data folder; the 16 characters are the pod's. */
+/** Folder for temporary files of a pod, below the data folder; the 16 characters stand for the pod's id. */
 const POD_TEMPORARY = join("cluster", "pods", "0123456789abcdef", "tmp");
 /** Sockets of Python's multiprocessing below a temporary folder. */
 const MULTIPROCESSING = join("pymp-01234567", "listener-01234567");
 
 /**
- * Makes the folders of a stack.
+ * Creates the folders of a stack.
  *
- * @returns a warning for the person who starts it, if there is one
- * @throws StackError that names the folder and what to do, when the stack cannot keep its state there
+ * @returns a warning for the user, if there is one
+ * @throws StackError that names the folder and the remedy, when the stack cannot keep its state there
  */
 export function makeFolders(folders: StackFolders): string | undefined {
   const { root } = folders;

@@ -1,9 +1,9 @@
 import { statfsSync } from "node:fs";
 
-/** Least room that PostgreSQL needs to start after a crash, bytes: two segments of its log. */
+/** Minimum of free space for PostgreSQL to start after a crash, bytes: two segments of its log. */
 const NEEDED_BYTES = 32 * 1024 * 1024;
 
-/** Tells a person that the disk of a folder has too little room for a server to start; undefined when it has enough, or cannot be asked. */
+/** Describes a disk with too little space for a server to start; undefined when there is enough, or it is unknown. */
 export function lackOfRoom(folder: string): string | undefined {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -15,7 +15,7 @@ export function lackOfRoom(folder: string): string | undefined {
   }
 }
 
-/** Whether an error says that a disk, or a quota on it, is full. */
+/** True when an error says that a disk, or a quota on it, is full. */
 export function isFull(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === "ENOSPC" || code === "EDQUOT";

@@ -7,7 +7,7 @@ import { testGuard } from "@flyte-ts/testing";
 import { afterAll, expect, test } from "vitest";
 
 const disk = mkdtempSync(join(tmpdir(), "small-disk-"));
-/** Mounting a disk takes root, and rights that some containers do not give even to root. */
+/** Mounting a disk needs root, and rights that some containers do not give even to root. */
 const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", disk]).status === 0;
 afterAll(() => {
   if (mounted) execFileSync("umount", ["--lazy", disk]);

@@ -1,4 +1,4 @@
-/** Part of `process` that tells of requests to end. */
+/** The part of `process` that receives requests to end. */
 export interface Interruptible {
   on(event: "SIGINT" | "SIGTERM" | "SIGHUP" | "disconnect", listener: () => void): unknown;
   exit(status: number): void;
@@ -16,17 +16,17 @@ export interface Interruption {
 export const INTERRUPTED = 130;
 
 /**
- * SIGINTs that follow the first within this time, ms, belong to the same key press: the terminal sends one to each process of the
- * group, and npm passes its own on.
+ * SIGINTs within this time of the first, ms, belong to the same key press: the terminal sends one to each process of
+ * the group, and npm passes its own on.
  */
 const SAME_REQUEST_MS = 1_000;
 
 /**
- * Watches for requests to end: SIGINT (Ctrl-C), SIGTERM (service managers, containers), SIGHUP (the terminal was closed), and the end of
- * the launcher that holds the other end of the IPC channel. A second Ctrl-C ends this process at once; other signals may arrive several
- * times for one request, since systemd sends SIGTERM to every process of a unit.
+ * Handles requests to end: SIGINT (Ctrl-C), SIGTERM (service managers, containers), SIGHUP (the terminal was closed),
+ * and the end of the launcher at the other end of the IPC channel. A second Ctrl-C ends this process at once; other
+ * signals may arrive several times for one request, since systemd sends SIGTERM to every process of a unit.
  *
- * @param now milliseconds of a clock that only goes forward
+ * @param now milliseconds of a monotonic clock
  */
 export function watchInterruption(target: Interruptible, now: () => number): Interruption {
   const controller = new AbortController();

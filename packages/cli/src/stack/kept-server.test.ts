@@ -2,7 +2,7 @@ import type { LocalServer } from "@flyte-ts/local-servers";
 import { expect, test } from "vitest";
 import { KeptServer } from "./kept-server.js";
 
-/** A server whose starts fail so often; each is ended by `die`. */
+/** A server whose given starts fail; `die` ends each one. */
 function world(failingStarts: (start: number) => boolean, obstacle?: () => string | undefined) {
   const seen = { now: 0, told: [] as string[], starts: 0, stopped: 0, pauses: [] as number[], failed: Promise.withResolvers<string>() };
   let die: (how: string) => void = () => undefined;
@@ -39,7 +39,7 @@ test("one that cannot be started again at once is tried after pauses that grow",
   await kept.start();
   await dies();
   expect([seen.starts, seen.pauses]).toEqual([9, [100, 200, 400, 800, 1_600, 3_200, 5_000]]);
-  // It lives for long: what was is forgotten.
+  // It runs for long: earlier failures are forgotten.
   seen.now += 60_000;
   await dies();
   expect(seen.pauses).toHaveLength(7);

@@ -2,31 +2,31 @@ import type { LocalServer } from "@flyte-ts/local-servers";
 
 export interface KeptServerOptions {
   readonly onRestart: (text: string) => void;
-  /** It cannot be kept running. */
+  /** Called when the server is given up. */
   readonly onFailed: (how: string) => void;
-  /** Why no start can succeed now, such as a full disk: the server is not given up for as long as that lasts. */
+  /** Reason why no start can succeed now, such as a full disk: while it lasts, the server is not given up. */
   readonly obstacle?: () => string | undefined;
   /** Milliseconds. */
   readonly now: () => number;
-  /** Resolves after so many milliseconds, or when the signal is aborted. */
+  /** Resolves after `ms`, or when the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Tries in a row after which it is given up: half a minute, for what held its port or its memory may take a while to go. */
+/** Consecutive attempts before giving up; about half a minute, so a port or memory can be released. */
 const TRIES = 12;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** Who has lived so long does not die of its start. */
+/** Uptime, ms, after which failed starts are forgotten. */
 const LIVED_MS = 30_000;
 
-/** A server that is started again, on the same port and data, when it dies. `begin` gets a signal that is aborted by `stop`. */
+/** A server that is restarted on the same port and data when it dies. `begin` gets a signal that `stop` aborts. */
 export class KeptServer {
   #server: LocalServer | undefined;
-  /** The first start, until it has succeeded or not. */
+  /** The first start, until it has succeeded or failed. */
   #begun: Promise<unknown> = Promise.resolve();
-  /** A restart that is under way. */
+  /** The restart in progress. */
   #restart: Promise<void> = Promise.resolve();
-  /** Starts in a row that led to nothing. */
+  /** Consecutive failed starts. */
   #failures = 0;
   readonly #stopping = new AbortController();
 
@@ -49,7 +49,7 @@ export class KeptServer {
     await this.#server?.stop();
   }
 
-  /** Ends the server, which works no more; it is started again as one that died. */
+  /** Ends the server, which does not work any more; it is restarted as if it had died. */
   async renew(why: string): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     this.options.onRestart(`  ${this.name} is ended: ${why}`);
@@ -68,7 +68,7 @@ export class KeptServer {
     return server;
   }
 
-  /** Waits until nothing is in the way of a start, and tells once what is. */
+  /** Waits until no obstacle prevents a start, and reports the obstacle once. */
   async #untilClear(obstacle: () => string | undefined = () => undefined): Promise<void> {
     const { onRestart, pause } = this.options;
     const { signal } = this.#stopping;

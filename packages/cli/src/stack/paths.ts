@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Root of the repository, below which this file lies at one depth as a module and at another in a bundle. Of use in a checkout alone. */
+/** Root of the repository; this file is at the same depth below it as a module and in a bundle at another. Only valid in a checkout. */
 export const repositoryRoot = rootAbove(dirname(fileURLToPath(import.meta.url)));
 
 function rootAbove(folder: string): string {
@@ -11,12 +11,12 @@ function rootAbove(folder: string): string {
   return found ? folder : rootAbove(dirname(folder));
 }
 
-/** What is slow to get and does not belong to one stack: shared by all checkouts of this user. */
+/** Cache of downloads and builds that do not belong to one stack: shared by all checkouts of this user. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.FLYTE_TS_CACHE || join(homedir(), ".cache", "flyte-ts");
 }
 
-/** Where the parts of one stack keep their state; removing `root` removes the stack. */
+/** State folders of a stack's parts; removing `root` removes the stack. */
 export interface StackFolders {
   readonly root: string;
   readonly postgres: string;
@@ -30,11 +30,11 @@ export interface StackFolders {
   readonly kubeconfig: string;
   /** Configuration of the NATS server. */
   readonly busConfig: string;
-  /** Keys and passwords of the stack's parts, for its owner alone. */
+  /** Keys and passwords of the stack's parts, readable by its owner alone. */
   readonly credentials: string;
-  /** Settings for clients on this machine, as a shell reads them. */
+  /** Settings for clients on this machine, in shell syntax. */
   readonly clientEnv: string;
-  /** The process that runs the stack writes its id here. */
+  /** Holds the id of the process that runs the stack. */
   readonly pidFile: string;
 }
 

@@ -16,24 +16,24 @@ const portsSchema = z.object({
   postgres: port,
   nats: port,
   catalog: port,
-  /** Health and metrics of each service. */
+  /** Ports for health and metrics, by service. */
   ops: z.record(z.string(), port),
 });
 
-/** Ports of one stack; 0 stands for a part that the stack does not run. */
+/** Ports of one stack; 0 for a part that the stack does not run. */
 export type Ports = Readonly<z.infer<typeof portsSchema>>;
 
 const SERVICES = ["local-blobstore", "local-cluster", "node-runner", "admin", "datacatalog", "scheduler", "plugin-pod", "plugin-echo"];
 
 /**
- * Chooses the ports of a stack. Ports that were chosen freely stay the same over restarts, so that what was written down with them stays true.
+ * Chooses the ports of a stack. Free choices are kept across restarts, so that recorded addresses stay valid.
  *
- * @throws StackError when a port that the configuration names is in use
+ * @throws StackError when a configured port is in use
  */
 export async function choosePorts(config: StackConfig, folders: StackFolders): Promise<Ports> {
   const file = join(folders.config, "ports.json");
   const known = readPorts(file);
-  // Ports that the configuration names belong to their owners, whatever was chosen before.
+  // Configured ports are reserved, whatever was chosen before.
   const taken = new Set([config.port, config.blobPort, config.clusterPort]);
   const free = async (before: number | undefined) => {
     let chosen = before;

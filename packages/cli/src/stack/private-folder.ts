@@ -2,16 +2,16 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs
 import { dirname, resolve } from "node:path";
 import { StackError } from "./stack-error.js";
 
-/** Bits of a mode that let the group or other users in. */
+/** Mode bits that grant access to the group or other users. */
 const OTHERS = 0o077;
 
-/** Files and folders that this process and its children make belong to their user alone. */
+/** Restricts new files and folders of this process and its children to their user. */
 export function keepFilesPrivate(): void {
   process.umask(OTHERS);
 }
 
 /**
- * Makes a folder that its owner alone may enter, or closes one that is there.
+ * Creates a folder that only its owner may enter, or restricts an existing one.
  *
  * @throws StackError when the path is no folder or belongs to another user
  */
@@ -23,23 +23,23 @@ export function privateFolder(path: string): void {
   if ((mode & OTHERS) !== 0) chmodSync(path, mode & 0o700);
 }
 
-/** Makes a folder and those above it. Node's own recursive form tries for ever where a file system, such as /proc, makes no folders. */
+/** Creates a folder and its parents. Node's own recursive form loops forever where a file system, such as /proc, creates no folders. */
 function makePath(path: string): void {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
   makePath(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process made it meanwhile.
+    // Another process created it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 
 /**
- * Makes the data folder of a stack, or closes one that is there to other users. A folder that holds files of other programs keeps its
- * mode: its parts are closed one by one.
+ * Creates the data folder of a stack, or closes an existing one to other users. A folder with files of other programs
+ * keeps its mode: its parts are closed one by one.
  *
- * @param mark file or folder that every data folder of a stack holds
+ * @param mark file or folder that every data folder of a stack contains
  * @throws StackError when the path is no folder or belongs to another user
  */
 export function privateDataFolder(path: string, mark: string): void {

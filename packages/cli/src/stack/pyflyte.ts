@@ -4,23 +4,23 @@ import { repositoryRoot } from "./paths.js";
 import { publicAddress } from "./public-address.js";
 import { flytekitEnv, type StackSignIn } from "./sign-in.js";
 
-/** What pyflyte needs to know of a stack, running or about to. */
+/** Settings of pyflyte for a stack, before or after its start. */
 export interface PyflyteTarget {
   readonly pythonBin: string;
   /** Address and port of the API. */
   readonly host: string;
   readonly api: number;
-  /** Undefined: nobody is asked who they are. */
+  /** Undefined: no sign-in. */
   readonly signIn?: StackSignIn | undefined;
 }
 
 /** Stock pyflyte in the folder of the examples, loaded and waiting. */
 export interface WaitingPyflyte {
-  /** Lets it begin. Resolves to what it printed, once it has ended. */
+  /** Lets it run. Resolves to its output at its end. */
   run(): Promise<string>;
 }
 
-/** The script `pyflyte`, which waits for a line between loading flytekit and beginning; without that line it ends. */
+/** The script `pyflyte`, which waits for a line between loading flytekit and running; without that line it ends. */
 const PROGRAM = `import os, sys
 sys.path[0] = os.path.dirname(sys.executable)
 from flytekit.clis.sdk_in_container.pyflyte import main
@@ -32,7 +32,7 @@ if sys.stdin.readline() == "run\\n":
 /** flytekit takes a second to load: the services start meanwhile. */
 export function loadPyflyte({ pythonBin, host, api, signIn }: PyflyteTarget, args: readonly string[]): WaitingPyflyte {
   const env = { ...process.env, PATH: `${pythonBin}:${process.env["PATH"] ?? ""}` };
-  // flytekit finds a sandbox on its own; another port has to be named.
+  // flytekit finds a sandbox on its default port; another port must be configured.
   const platform = { FLYTE_PLATFORM_URL: `${publicAddress(host)}:${api}`, FLYTE_PLATFORM_INSECURE: "true" };
   const child = spawn(join(pythonBin, "python"), ["-c", PROGRAM, ...args], {
     cwd: join(repositoryRoot, "examples", "python"),
@@ -54,7 +54,7 @@ export function loadPyflyte({ pythonBin, host, api, signIn }: PyflyteTarget, arg
     child.once("error", reject);
     child.once("close", () => resolve(text));
   });
-  // Told to whoever asks for the run.
+  // The caller of `run` gets the error.
   ended.catch(() => undefined);
   return {
     run: () => {

@@ -5,13 +5,13 @@ import { madeOnce } from "@flyte-ts/local-servers";
 import { runProgram } from "../python/run-program.js";
 import { cacheFolder, repositoryRoot } from "./paths.js";
 
-/** A virtual environment with flytekit and what the examples import; its `bin` goes on the PATH of pods. */
+/** A virtual environment with flytekit and the packages of the examples; its `bin` goes on the PATH of pods. */
 export interface PythonEnvironment {
   readonly folder: string;
   readonly bin: string;
 }
 
-/** What tasks import of its packages beside flytekit: loaded before they do. Those that others need come first. */
+/** Modules that tasks import besides flytekit, preloaded. Dependencies come first. */
 export const MODULES_AHEAD: readonly string[] = [
   "numpy",
   "pyarrow.parquet",
@@ -23,12 +23,12 @@ export const MODULES_AHEAD: readonly string[] = [
   "sklearn.preprocessing",
 ];
 
-/** Python is missing or the packages cannot be installed; the message says what to do. */
+/** Python is missing or the packages cannot be installed; the message has the remedy. */
 export class PythonEnvironmentError extends Error {
   override readonly name = "PythonEnvironmentError";
 }
 
-/** `uv` installs in seconds what takes pip minutes to resolve. */
+/** `uv` installs in seconds where pip needs minutes to resolve. */
 const UV = "uv==0.13.9";
 const UV_INSTALL = ["pip", "install", "--quiet", "--native-tls", "--python"];
 
@@ -36,17 +36,17 @@ const UV_INSTALL = ["pip", "install", "--quiet", "--native-tls", "--python"];
 const OLDEST_PYTHON = [3, 10] as const;
 
 interface EnvironmentOptions {
-  /** Told when there is something slow to do. */
+  /** Called before slow work. */
   readonly onInstall: (text: string) => void;
-  /** Aborted: programs that run are ended, and an environment that is not complete goes. */
+  /** Aborts running programs, and removes an incomplete environment. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Creates the environment of `examples/python/requirements.txt` once, in the cache
- * folder, under a name made of the requirements: a change of them makes a new one.
+ * Creates the environment of `examples/python/requirements.txt` once, in the cache folder, under a name derived from
+ * the requirements: a change of them creates a new one.
  *
- * @throws PythonEnvironmentError when there is no Python, or the environment cannot be made
+ * @throws PythonEnvironmentError when Python is missing, or the environment cannot be created
  */
 export async function ensurePythonEnvironment({ onInstall, signal }: EnvironmentOptions): Promise<PythonEnvironment> {
   const requirements = join(repositoryRoot, "examples", "python", "requirements.txt");
@@ -60,7 +60,7 @@ export async function ensurePythonEnvironment({ onInstall, signal }: Environment
   return environment;
 }
 
-/** Version of `python3`, as `3.12`. Python and what it loads at its start may print warnings before it, of the locale for instance. */
+/** Version of `python3`, such as `3.12`. Python and its start-up modules may print warnings before it, about the locale for instance. */
 async function pythonVersion(signal: AbortSignal): Promise<string> {
   const words = ["-c", "import sys; print('python-version=%d.%d' % sys.version_info[:2])"];
   const told = await runProgram("python3", words, signal).catch((cause: unknown) => {
@@ -98,7 +98,7 @@ async function make({ folder, requirements, version, onInstall, signal }: Making
       .then(() => true)
       .catch(() => false);
     if (!withUv) await runProgram(python, ["-m", "pip", "install", ...quiet, "-r", requirements], signal);
-    // Byte code once here instead of in every pod's first import.
+    // Compiles byte code once, instead of in every pod's first import.
     await runProgram(python, ["-m", "compileall", "-q", "-j", "0", join(folder, "lib")], signal).catch(() => undefined);
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });

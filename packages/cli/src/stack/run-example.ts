@@ -17,20 +17,20 @@ const ENDED = new Set([
   WorkflowExecution_Phase.ABORTED,
   WorkflowExecution_Phase.TIMED_OUT,
 ]);
-/** A run of pyflyte that has begun. */
+/** A running pyflyte. */
 interface Submission {
   readonly progress: Progress;
   readonly submitting: Promise<string>;
-  /** When it began, ms. */
+  /** Start time, ms. */
   readonly start: number;
 }
 
 const LONGEST_RUN_MS = 10 * 60_000;
 
 /**
- * Follows the example that stock pyflyte registers and runs, and prints what became of it. Resolves to whether it succeeded.
+ * Follows the example that stock pyflyte registers and runs, and prints its outcome. Resolves to true on success.
  *
- * @param submitting what pyflyte prints
+ * @param submitting output of pyflyte
  */
 export async function followExample(stack: Stack, { progress, submitting, start }: Submission): Promise<boolean> {
   const output = await submitting;
@@ -96,7 +96,7 @@ async function printNodes(
     limit: 100,
     sortBy: { key: "created_at", direction: 1 },
   });
-  // It does nothing, and is told of when others have begun.
+  // It does nothing, and is reported after others have started.
   const isStart = ({ id }: NodeExecution) => id?.nodeId === "start-node";
   const inOrder = nodeExecutions.toSorted((a, b) => Number(isStart(b)) - Number(isStart(a)));
   const rows = inOrder.map((node) => [node.id?.nodeId ?? "", NodeExecution_Phase[node.closure?.phase ?? 0] ?? "", duration(node)]);

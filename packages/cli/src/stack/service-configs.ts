@@ -8,15 +8,15 @@ import { publicAddress } from "./public-address.js";
 import { MODULES_AHEAD } from "./python-environment.js";
 import { adminAuth, catalogAuth, credentialsOf, flytekitEnv, type StackSignIn } from "./sign-in.js";
 
-/** Where the parts of a running stack listen. */
+/** Addresses of the parts of a running stack. */
 export interface Endpoints {
   /** Address of the API and the blob store. */
   readonly host: string;
   readonly api: number;
-  /** Of the local blob store; nobody listens there when another is used. */
+  /** Port of the local blob store; unused when another one is configured. */
   readonly blobs: number;
   readonly cluster: number;
-  /** gRPC of the data catalog: only propeller asks it. */
+  /** gRPC port of the data catalog: only propeller calls it. */
   readonly catalog: number;
   /** Port of health and metrics of each service. */
   readonly ops: Readonly<Record<string, number>>;
@@ -32,7 +32,7 @@ interface Servers {
 export interface ServiceConfig {
   readonly name: string;
   readonly program: string;
-  /** Port of /readyz, when it is not the service's own in `Endpoints.ops`. */
+  /** Port of /readyz, unless it is the service's own in `Endpoints.ops`. */
   readonly readyPort?: number;
   /** Content of the service's configuration file. */
   readonly config: object;
@@ -52,29 +52,29 @@ interface StackFacts {
   readonly bundles: boolean;
   /** Replicas of propeller. */
   readonly propellers: number;
-  /** Undefined: nobody is asked. */
+  /** Undefined: no sign-in. */
   readonly signIn: StackSignIn | undefined;
 }
 
-/** Name of a replica of propeller, counted from 0. */
+/** Name of a propeller replica, counted from 0. */
 export function propellerName(index: number): string {
   return index === 0 ? "propeller" : `propeller-${index + 1}`;
 }
 
-/** What the others stand on, the cluster and the blob store: it needs nothing, starts before them and ends after them. */
+/** Infrastructure services, the cluster and the blob store: they depend on nothing, start first and stop last. */
 export function groundConfigs(facts: StackFacts): ServiceConfig[] {
   const { blobs, cluster } = facts;
   return [...(blobs.own ? [blobService(facts)] : []), ...(cluster.hasNodes ? [] : [nodeService(facts)])];
 }
 
-/** The configuration of the services that stand on servers, cluster and blob store. Prefixes are those of Flyte's sandbox. */
+/** Configuration of the services that depend on servers, cluster and blob store. Prefixes are those of Flyte's sandbox. */
 export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers): ServiceConfig[] {
   const { endpoints, cluster, blobs, logLevel, propellers, signIn } = facts;
   const ops = opsOf(facts);
   const program = programsOf(facts);
   const { bucket, own: _, ...s3 } = blobs;
   const signing = { ...s3, publicEndpoint: publicAddress(s3.endpoint) };
-  // Without a dashboard: the log as the cluster's API shows it, readable in a browser of this machine.
+  // Without a dashboard: the log at the cluster's API, readable in a browser of this machine.
   const podLog = `${cluster.logUrl}/api/v1/namespaces/{{ .namespace }}/pods/{{ .podName }}/log`;
   const natsFor = (user: BusUser) => ({ url: busUrlFor(user, { url: natsUrl, passwords: facts.credentials.bus }) });
   const kubernetes = { kubeconfig: cluster.kubeconfig };
@@ -93,14 +93,14 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
           host: endpoints.host,
           grpcPort: endpoints.api,
           httpPort: endpoints.api,
-          // Who starts a stack for a cluster's pods without sign-in opens it to them.
+          // A stack for a cluster's pods without sign-in is open to the network.
           ...(cluster.hasNodes && signIn === undefined ? { openToNetwork: true } : {}),
         },
         database: { url: databaseUrl },
         nats: natsFor("admin"),
         storage: { container: `s3://${bucket}`, s3: signing },
         clusters: [{ name: "local", kubeconfig: cluster.kubeconfig }],
-        // On a node of its own a task may use the processors that stand idle.
+        // A task alone on its node may use all idle processors.
         taskResources: {
           defaults: { cpu: "500m", memory: "500Mi" },
           defaultLimits: { cpu: "4" },
@@ -145,10 +145,10 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
           ...(signIn && { auth: { ...credentialsOf(signIn, "flytepropeller"), tokenEndpoint: `${signIn.publicUrl}/oauth2/token` } }),
         },
         admin: adminFor("flytepropeller"),
-        // People look at what has just run; a laptop need not keep a day of it.
+        // Users look at recent runs; a laptop need not keep a day of them.
         garbageCollector: { ttlMinutes: 120, intervalMs: 300_000 },
-        // What one propeller must outlive is its own restart: it begins only when the one before is dead. For that
-        // reason the lease may be long: a machine that is busy with a huge graph may keep it from renewing for seconds.
+        // A single propeller only has to survive its own restart: it starts when its predecessor is dead. The lease may
+        // therefore be long: a machine that is busy with a huge graph may delay renewals by seconds.
         ...(propellers === 1 ? { shards: { slot: "propeller", leaseMs: 60_000 } } : {}),
         storage: { metadataPrefix: `s3://${bucket}/metadata/propeller`, rawOutputPrefix: `s3://${bucket}/data`, s3 },
       },
@@ -163,7 +163,7 @@ export function userConfigs(facts: StackFacts, { databaseUrl, natsUrl }: Servers
         kubernetes,
         storage: { s3 },
         logLinks: [{ name: "Kubernetes Logs", uris: [podLog] }],
-        // Where this machine is the node it gives its pods these itself, and their copilot is a process of it as they are.
+        // As the node, this machine sets these for its pods itself, and their copilot is a local process as they are.
         pods: cluster.hasNodes ? { environment: { env: podEnv(facts) } } : { copilot: { command: [process.execPath, program("copilot")] } },
       },
     },
@@ -176,23 +176,23 @@ function blobService(facts: StackFacts): ServiceConfig {
   const { accessKeyId, secretAccessKey, bucket } = blobs;
   const name = "local-blobstore";
   const place = { host: endpoints.host, port: endpoints.blobs, dataDir: folders.blobs };
-  // The console is at the API's address.
+  // The API's address serves the console.
   const hosts = new Set([endpoints.host, "localhost", "127.0.0.1"]);
   const allowedOrigins = [...hosts].map((host) => `http://${host.includes(":") ? `[${host}]` : host}:${endpoints.api}`);
   const config = { logLevel, ops: opsOf(facts)(name), ...place, accessKeyId, secretAccessKey, buckets: [bucket], allowedOrigins };
   return { name, program: programsOf(facts)(name), config };
 }
 
-/** For pods that are processes of this machine: tasks and their copilot are one user, and files between them are for no other. */
+/** For pods that are local processes: a task and its copilot have the same user, and no other user may read their files. */
 const ONE_USER = { FLYTE_COPILOT_UMASK: "077" };
 
-/** What makes this machine the node: the small cluster, or a runner of another cluster's pods. */
+/** The service that makes this machine the node: the local cluster, or a runner of another cluster's pods. */
 function nodeService(facts: StackFacts): ServiceConfig {
   const { endpoints, cluster, folders, sharedPythonBin, logLevel } = facts;
   const program = programsOf(facts);
-  // Who ends the stack wants nothing left; a task that ran is made again as after a lost machine.
+  // Kill pods on shutdown; interrupted tasks are recreated as after a lost machine.
   const pods = {
-    // The own environment of the stack comes first, and may be made while the stack runs.
+    // The stack's own environment comes first, and may be created while the stack runs.
     podPath: [join(folders.python, "bin"), sharedPythonBin],
     podsOnStop: "kill",
     podEnv: { ...podEnv(facts), ...ONE_USER },
@@ -209,7 +209,7 @@ function nodeService(facts: StackFacts): ServiceConfig {
   return { name: "node-runner", program: program("local-cluster", "node-runner/main.js"), config };
 }
 
-/** What every pod finds in its environment. */
+/** Environment variables of every pod. */
 function podEnv({ endpoints, blobs, signIn }: StackFacts): Readonly<Record<string, string>> {
   return {
     FLYTE_AWS_ENDPOINT: blobs.endpoint,
@@ -226,7 +226,7 @@ function programsOf({ bundles }: StackFacts): (folder: string, main?: string) =>
   return (folder, main = "main.js") => join(repositoryRoot, "services", folder, bundles ? "bundle" : "dist", main);
 }
 
-/** Health and metrics are for this machine alone. */
+/** Health and metrics listen on loopback only. */
 function opsOf({ endpoints }: StackFacts): (name: string) => { host: string; port: number } {
   return (name) => ({ host: "127.0.0.1", port: endpoints.ops[name] as number });
 }

@@ -5,22 +5,22 @@ import { join } from "node:path";
 import { repositoryRoot } from "./paths.js";
 import { writeWhole } from "./write-whole.js";
 
-/** Sign-in of a local stack: admin issues the tokens itself, and every service has a secret of its own. */
+/** Sign-in of a local stack: admin issues the tokens itself, and every service has its own secret. */
 export interface StackSignIn {
-  /** Address of the API as clients see it: the issuer of the tokens. */
+  /** Address of the API for clients: the issuer of the tokens. */
   readonly publicUrl: string;
   /** One file for each secret, readable by its owner alone. */
   readonly secretsFolder: string;
 }
 
-/** The client that pyflyte uses here, and eager tasks. */
+/** Client id of pyflyte here, and of eager tasks. */
 export const FLYTEKIT = "flytekit";
-/** The person who may do everything. */
+/** The user with all rights. */
 const PERSON = "admin";
 
 export const passwordFile = ({ secretsFolder }: StackSignIn): string => join(secretsFolder, "admin-password");
 
-/** What a service that calls others has in its configuration. */
+/** Configuration of a service that calls others. */
 export function credentialsOf({ secretsFolder }: StackSignIn, clientId: string): { clientId: string; clientSecretFile: string } {
   return { clientId, clientSecretFile: join(secretsFolder, clientId) };
 }
@@ -38,12 +38,12 @@ export function adminAuth({ publicUrl, secretsFolder }: StackSignIn): object {
   };
 }
 
-/** `auth` of the data catalog, which propeller alone calls. */
+/** `auth` of the data catalog, which only propeller calls. */
 export function catalogAuth({ publicUrl }: StackSignIn): object {
   return { mode: "required", providers: [{ issuer: publicUrl, audience: [publicUrl] }] };
 }
 
-/** By which flytekit signs in with the secret of {@link FLYTEKIT}. */
+/** Environment variables with which flytekit signs in by the secret of {@link FLYTEKIT}. */
 export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
   const { clientId, clientSecretFile } = credentialsOf(signIn, FLYTEKIT);
   return {
@@ -53,12 +53,12 @@ export function flytekitEnv(signIn: StackSignIn): Record<string, string> {
   };
 }
 
-/** Whether flytekit could sign in: where callers are asked, the secret is made at the first start. */
+/** True when flytekit can sign in: with sign-in enabled, the secret is created at the first start. */
 export function hasSecret(signIn: StackSignIn | undefined): boolean {
   return signIn === undefined || existsSync(credentialsOf(signIn, FLYTEKIT).clientSecretFile);
 }
 
-/** Makes the client and the person of the stack at its first start, with secrets that stand in their files alone. */
+/** Creates the client and the user of the stack at its first start; only their files hold the secrets. */
 export async function makeAccounts(signIn: StackSignIn, adminConfigFile: string): Promise<void> {
   mkdirSync(signIn.secretsFolder, { recursive: true, mode: 0o700 });
   const { clientSecretFile } = credentialsOf(signIn, FLYTEKIT);
@@ -73,11 +73,11 @@ export async function makeAccounts(signIn: StackSignIn, adminConfigFile: string)
 
 interface Asked {
   readonly adminConfigFile: string;
-  /** What is written to its standard input. */
+  /** Text for its standard input. */
   readonly input?: string;
 }
 
-/** Runs admin's command for accounts. @returns what it shows. */
+/** Runs admin's command for accounts. @returns its output. */
 function accounts(words: readonly string[], { adminConfigFile, input = "" }: Asked): Promise<string> {
   const program = join(repositoryRoot, "services", "admin", "dist", "accounts", "main.js");
   const child = spawn(process.execPath, [program, ...words, "--config", adminConfigFile], { stdio: ["pipe", "pipe", "pipe"] });

@@ -1,4 +1,4 @@
-/** The stack cannot be started; the message says what to do. */
+/** The stack cannot be started; the message has the remedy. */
 export class StackError extends Error {
   override readonly name = "StackError";
 }

@@ -33,9 +33,9 @@ export interface Stack {
   readonly cluster: StackCluster;
   readonly blobs: StackBlobs;
   readonly pythonBin: string;
-  /** Undefined: nobody is asked who they are. */
+  /** Undefined: no sign-in. */
   readonly signIn: StackSignIn | undefined;
-  /** Resolves with a description when a server of the stack ended and could not be brought back. */
+  /** Resolves with a description when a server of the stack ended and could not be restarted. */
   readonly failed: Promise<string>;
   stop(): Promise<void>;
 }
@@ -44,15 +44,15 @@ const READY_MS = 60_000;
 
 interface StackParts {
   readonly progress: Progress;
-  /** Ends what was started when this process has died. */
+  /** Ends child processes when this process dies. */
   readonly guard: Guard;
-  /** Aborted: the start ends, and what it has started is stopped. */
+  /** Aborts the start, and stops its processes. */
   readonly signal: AbortSignal;
-  /** Told before anything is started. */
+  /** Called before anything is started. */
   readonly onPlanned?: (plan: PyflyteTarget) => void;
 }
 
-/** Starts servers and services in the order of their needs, in parallel where there is none, and keeps them running. */
+/** Starts servers and services in dependency order, otherwise in parallel, and keeps them running. */
 export async function startStack(config: StackConfig, { progress, guard, signal, onPlanned }: StackParts): Promise<Stack> {
   const folders = stackFolders(config.data ?? ".flyte-ts");
   keepFilesPrivate();
@@ -63,7 +63,7 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
   });
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
-    // A part that cannot be stopped keeps no other from being stopped; the guard ends it.
+    // A part that cannot be stopped does not prevent the others from stopping; the guard ends it.
     for (const step of stops.splice(0).reverse()) await step().catch((error: Error) => progress.line(`  ${error.message}`));
     release();
   };
@@ -91,7 +91,7 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     const failure = new Promise<string>((resolve) => {
       failed = resolve;
     });
-    // Its folder may stand on a disk of its own.
+    // The folder may be on a separate disk.
     const keptServer = (name: string, folder: string, start: (signal: AbortSignal) => Promise<LocalServer>) => {
       const kept = new KeptServer(name, start, {
         onRestart: progress.line,
@@ -135,11 +135,11 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
       for (const service of services) service.start();
       await Promise.all(services.map((service) => service.ready(READY_MS)));
     };
-    // What is started first is stopped last.
+    // Started first, stopped last.
     const ground = startServices(groundConfigs(facts));
     const server = { dataDir: folders.postgres, port: ports.postgres };
     const database = keptServer("PostgreSQL", folders.postgres, (ending) => startPostgres({ ...server, guard, signal: ending })).start();
-    // Told by who waits for all of it.
+    // Prevents unhandled rejections; the final wait reports the errors.
     for (const start of [ground, database]) start.catch(() => undefined);
     const bus = keptServer("NATS", folders.nats, (ending) =>
       startNats({
@@ -153,7 +153,7 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
     );
     const groundStep = progress.step("NATS, cluster and blob store", async () => (await Promise.all([bus.start(), ground]))[0]);
     const nats = await unlessAborted(groundStep, signal);
-    // To make a database takes a second and leaves a processor idle: services load meanwhile.
+    // Creating a database takes a second and leaves a processor idle: services load meanwhile.
     const servicesStep = progress.step("PostgreSQL and services", () =>
       Promise.all([database, startServices(userConfigs(facts, { databaseUrl: postgresUrl(server), natsUrl: nats.url }))]),
     );
@@ -183,7 +183,7 @@ export async function startStack(config: StackConfig, { progress, guard, signal,
   }
 }
 
-/** Tells a person that a start failed for want of room; undefined when each disk that it uses has enough. */
+/** Describes a failed start for lack of space; undefined when each disk has enough. */
 function fullDisk(cause: unknown, { root, postgres, nats, blobs, cluster }: StackFolders): StackError | undefined {
   const lack = [root, postgres, nats, blobs, cluster, cacheFolder()].map(lackOfRoom).find((found) => found !== undefined);
   if (lack !== undefined) return new StackError(`${lack} and start again`, { cause });
@@ -191,7 +191,7 @@ function fullDisk(cause: unknown, { root, postgres, nats, blobs, cluster }: Stac
   return new StackError(`the disk that holds ${root} is full: free some space and start again`, { cause });
 }
 
-/** The promise's outcome, unless the signal is aborted before. @throws the signal's reason when it is */
+/** Resolves like the promise, unless the signal is aborted first. @throws the signal's reason when it is */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   promise.catch(() => undefined);
   signal.throwIfAborted();
@@ -202,7 +202,7 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   return Promise.race([promise, aborted]).finally(() => listening.abort());
 }
 
-/** Whether a service is a user of the message bus; propellers beyond the first have numbers. */
+/** True for a user of the message bus; propellers beyond the first have numbers. */
 const usesBus = (service: string): boolean => BUS_USERS.some((user) => service === user || service.startsWith(`${user}-`));
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);

@@ -9,7 +9,7 @@ import type { Guard } from "@flyte-ts/local-servers";
 
 export interface ServiceSpec {
   readonly name: string;
-  /** Program file, run by the Node that runs this process. */
+  /** Program file, run by the same Node as this process. */
   readonly program: string;
   readonly configFile: string;
   /** Port of /readyz. */
@@ -18,44 +18,46 @@ export interface ServiceSpec {
 
 export interface SupervisorOptions {
   readonly logFolder: string;
-  /** Ends the service when this process has died. */
+  /** Ends the service when this process dies. */
   readonly guard: Guard;
-  /** Told when a service ended without being asked to. */
+  /** Called when a service ended unexpectedly. */
   readonly onRestart: (service: string, how: string) => void;
 }
 
-/** Many processes share the machine: each keeps 24 MiB for young objects instead of 48. */
+/** Many processes share the machine: each gets 24 MiB for young objects instead of 48. */
 const YOUNG_OBJECTS = "--max-semi-space-size=8";
 
 /**
- * Young objects are collected by the thread that makes them. Helpers of each process would have to be waited for, until one of
- * the few processors is theirs: a fan-out of 6,000 takes a tenth longer with them.
+ * Collects young objects on the main thread. Helper threads of each process would compete for the few processors: a
+ * fan-out of 6,000 takes a tenth longer with them.
  */
 const ALONE = "--no-parallel-scavenge";
 
 /**
- * Between full collections the heap may grow by so much while a service starts; then it sets this itself (`setHeapGrowth`). By itself V8 lets
- * it grow to a multiple. For a closure of 30,000 nodes that is read four times: 243 instead of 359 MiB, for 5 to 10 % more processor time.
+ * Heap growth between full collections while a service starts; afterwards it sets this itself (`setHeapGrowth`). By
+ * default V8 lets the heap grow to a multiple. For a closure of 30,000 nodes read four times: 243 instead of 359 MiB,
+ * for 5 to 10 % more processor time.
  */
 const OLD_OBJECTS = "--heap-growing-percent=60";
 
 /**
- * Buffers stand outside of V8's heap. With an arena for each thread what is freed hardly ever goes back; nor does it once a buffer of
- * MiB was freed, from which on malloc takes such ones from its arenas: a threshold that is given stays. From 32 KiB on each stands by
- * itself and goes back when it is freed: what is read from sockets, and the memory that small buffers share (`returnMemory`).
+ * Memory of buffers, outside V8's heap. With one arena per thread freed memory hardly ever returns to the system; nor
+ * does it after a buffer of MiB was freed, when malloc raises its mmap threshold: a fixed threshold prevents that. From
+ * 32 KiB on each buffer is mapped separately and returned when it is freed: data read from sockets, and the pool of
+ * small buffers (`returnMemory`).
  */
 const BUFFERS = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
 
-/** Between two questions to a service that starts, ms. */
+/** Interval of readiness queries to a starting service, ms. */
 const ASK_AGAIN_MS = 50;
 
-/** Characters of a log that are read, and lines of them that are told, when a service does not become ready. */
+/** Characters of a log to read, and lines of it to show, when a service does not become ready. */
 const LOG_TAIL = 16_000;
 const TOLD_LINES = 5;
 
 const LONGEST_LOG = 20 * 1024 * 1024;
 
-/** One service as a child process that is started again when it dies. */
+/** A service as a child process that is restarted when it dies. */
 export class SupervisedService {
   #child: ChildProcess | undefined;
   #stopping = false;
@@ -83,7 +85,7 @@ export class SupervisedService {
   /**
    * Resolves when /readyz answers 200.
    *
-   * @throws StackError with the end of the log when that takes longer than `patienceMs`.
+   * @throws StackError with the end of the log after `patienceMs`.
    */
   async ready(patienceMs: number): Promise<void> {
     const deadline = Date.now() + patienceMs;
@@ -94,7 +96,7 @@ export class SupervisedService {
         if (ready) return;
         reason = text;
       } catch {
-        // Not listening yet, and not ready as soon as it is.
+        // Not listening yet, or not ready as soon as it is.
         await sleep(ASK_AGAIN_MS);
       }
       if (this.#failures >= 5) break;
@@ -111,7 +113,7 @@ export class SupervisedService {
     await this.#ended;
   }
 
-  /** The last lines of the log, for a person: without those of a stack trace, which stand in the file. */
+  /** The last lines of the log for the user, without stack traces, which are in the file. */
   logTail(): string {
     try {
       const lines = readFileSync(this.logFile, "utf8").slice(-LOG_TAIL).split("\n");
@@ -134,7 +136,7 @@ export class SupervisedService {
       try {
         const child = this.#begin();
         child.once("exit", (code, signal) => over(signal ?? `status ${code}`));
-        // Without a process there is no end of it either: the machine may have had no room for one.
+        // A process that could not be created has no exit event: the machine may have lacked memory.
         child.once("error", (error) => child.pid === undefined && over(error.message));
       } catch (error) {
         over((error as Error).message);
@@ -146,7 +148,7 @@ export class SupervisedService {
     this.#child = undefined;
     const log = openSync(this.logFile, "a");
     try {
-      // A session of its own: Ctrl-C reaches the supervisor alone, which stops the services in order.
+      // A session of its own: Ctrl-C reaches only the supervisor, which stops the services in order.
       const child = spawn(process.execPath, [YOUNG_OBJECTS, ALONE, OLD_OBJECTS, this.spec.program, "--config", this.spec.configFile], {
         stdio: ["ignore", log, log],
         env: { ...BUFFERS, NODE_COMPILE_CACHE: join(cacheFolder(), "node"), ...process.env },

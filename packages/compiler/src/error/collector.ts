@@ -11,12 +11,12 @@ export class ErrorCollector {
     this.byLine.set(errorLine(error), error);
   }
 
-  /** How often an error was reported so far: compare before and after a check to know whether it passed. */
+  /** Number of reported errors: compare it before and after a check to know whether it passed. */
   get count(): number {
     return this.reports;
   }
 
-  /** Whether a check reports nothing. */
+  /** True when a check reports nothing. */
   passes(check: () => void): boolean {
     const before = this.reports;
     check();

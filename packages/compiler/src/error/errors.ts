@@ -58,7 +58,7 @@ export function mismatchingTypes(nodeId: string, variable: string, given: Litera
   };
 }
 
-/** An output given to an input of another type: `from` and `to` name both as the user knows them. */
+/** An output given to an input of another type: `from` and `to` name both in the user's terms. */
 export function mismatchingOutput(nodeId: string, from: TypedName, to: TypedName): CompileError {
   return {
     code: "MismatchingTypes",
@@ -149,7 +149,7 @@ export function unreachable(nodeId: string, nodes: readonly string[]): CompileEr
   return { code: "UnreachableNodes", nodeId, description: `No path leads to the nodes [${nodes.join(",")}].` };
 }
 
-/** A type as errors show it: as protobuf text, but a struct by its fields only, since its JSON schema fills pages. */
+/** Formats a type for errors: as protobuf text, but a struct by its fields only, since its JSON schema fills pages. */
 function describeType(type: LiteralType | undefined): string {
   if (type?.type.case !== "simple" || type.type.value !== SimpleType.STRUCT) return typeToText(type);
   const fields = Object.entries(type.structure?.dataclassType ?? {}).slice(0, MAX_FIELDS);

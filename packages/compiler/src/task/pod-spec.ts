@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { isQuantity } from "@flyte-ts/domain";
 
-/** The first thing in a pod's specification that Kubernetes could not read: the path of the field and the rule. */
+/** The first invalid part of a pod's specification: the path of the field and the rule. */
 export interface PodSpecFault {
   readonly field: string;
   readonly rule: string;
@@ -12,8 +12,8 @@ const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 type Check = (value: JsonValue, path: string) => readonly PodSpecFault[];
 
 /**
- * Checks the shape of what every pod needs (containers and their texts, lists, maps and quantities) and that each container's name is a DNS-1123
- * label. The rest is Kubernetes' own to judge.
+ * Checks the shape of the parts that every pod needs (containers and their texts, lists, maps and quantities) and that
+ * each container's name is a DNS-1123 label. Kubernetes checks the rest.
  */
 export function podSpecFaults(podSpec: JsonObject | undefined): readonly PodSpecFault[] {
   if (podSpec === undefined) return [{ field: "pod_spec", rule: "must be set" }];
@@ -37,7 +37,7 @@ function listOf(item: Check): Check {
 const mapOfTexts: Check = (value, path) =>
   isObject(value) ? Object.entries(value).flatMap(([key, item]) => text(item, `${path}.${key}`)) : [{ field: path, rule: "must be a map" }];
 
-/** Kubernetes takes numbers too, and null for nothing. */
+/** Kubernetes accepts numbers too, and null for nothing. */
 const amounts: Check = (value, path) => {
   if (!isObject(value)) return [{ field: path, rule: "must be an object" }];
   return Object.entries(value).flatMap(([name, amount]) =>
@@ -47,7 +47,7 @@ const amounts: Check = (value, path) => {
   );
 };
 
-/** Checks those of the fields that are there; null counts as absent. */
+/** Checks the fields that are present; null counts as absent. */
 function objectWith(fields: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     if (!isObject(value)) return [{ field: path, rule: "must be an object" }];

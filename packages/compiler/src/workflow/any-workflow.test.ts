@@ -35,7 +35,7 @@ import {
 } from "../template.fixture.js";
 import { compileTask, compileWorkflow, requirementsOf } from "../index.js";
 
-/** One node: which nodes it waits for, and whether its input is bound. */
+/** A node: its upstream nodes, and whether its input is bound. */
 interface Vertex {
   readonly after: readonly number[];
   readonly bound: boolean;

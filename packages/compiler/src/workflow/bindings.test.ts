@@ -38,7 +38,7 @@ const source: Types = {
 };
 const tasks = (type: Types[string]) => [task("source", {}, source), task("sink", type ? { a: type } : {}, {})];
 
-/** The errors of binding this to an input of that type. */
+/** Errors of binding this to an input of that type. */
 function errorsOfBinding(type: Types[string], binding: Data | undefined): string[] {
   const nodes: Node[] = [
     { id: "n0", target: runs("source") },

@@ -30,16 +30,16 @@ import {
 import type { NodeBuilder, Variables, WorkflowBuilder } from "./builder.js";
 
 export interface BindingRules {
-  /** The node's inputs; undefined where the bindings themselves say what the inputs are (branches, approvals). */
+  /** The node's inputs; undefined where the bindings themselves define them (branches, approvals). */
   readonly declared: Variables | undefined;
-  /** Which edges the promises make: both directions, or upstream only for what no path leads to. */
+  /** Edges that promises create: both directions, or upstream only for nodes that no path reaches. */
   readonly edges: "both" | "upstream";
 }
 
 /**
- * Checks that every input is bound once, to something of its type, and links the node to the nodes that it is bound to. Inputs whose
- * type is a union with None may stay unbound. A promise without a node is made to name the start node. Returns the bound inputs with
- * the types of what they are bound to.
+ * Checks that every input is bound once, to a value of its type, and links the node to its upstream nodes. Inputs whose
+ * type is a union with None may stay unbound. A promise without a node is changed to name the start node. Returns the
+ * bound inputs with the types of their values.
  */
 export function checkBindings(
   workflow: WorkflowBuilder,
@@ -87,7 +87,7 @@ interface Target {
   readonly errors: ErrorCollector;
 }
 
-/** One input's binding. `data` answers the type of what is bound, undefined after an error, and collects the nodes it comes from. */
+/** Checks one input's binding. `data` returns the type of the bound value, undefined after an error, and collects its upstream nodes. */
 class BindingCheck {
   readonly upstream: string[] = [];
 
@@ -97,7 +97,7 @@ class BindingCheck {
     private readonly target: Target,
   ) {}
 
-  /** No expected type: anything with a type of its own will do. */
+  /** Without an expected type, any value with a type is accepted. */
   data(data: BindingData, expected: LiteralType | undefined): LiteralType | undefined {
     const { value } = data;
     if (value.case === "scalar") return this.scalar(value.value, expected);
@@ -131,7 +131,7 @@ class BindingCheck {
     return ok ? expected : undefined;
   }
 
-  /** A list or a map that is written out must fit exactly one variant. Their errors are not the user's: one error says it all. */
+  /** A literal list or map must fit exactly one variant. Errors of single variants are hidden: one error replaces them. */
   private union(data: BindingData, expected: LiteralType, union: UnionType): LiteralType | undefined {
     let found: { readonly variant: LiteralType; readonly type: LiteralType; readonly upstream: readonly string[] } | undefined;
     for (const variant of union.variants) {
@@ -190,7 +190,7 @@ class BindingCheck {
     return type;
   }
 
-  /** The type at the end of an attribute path. Where a type does not tell what lies within, it stands for its parts too. */
+  /** Returns the type at the end of an attribute path. A type that does not define its content stands for its parts too. */
   private attribute(type: LiteralType, promise: OutputReference): LiteralType | undefined {
     let found = type;
     for (const { value } of promise.attrPath) {
@@ -213,7 +213,7 @@ function elementOf(type: LiteralType | undefined, kind: "collectionType" | "mapV
   return type?.type.case === kind ? type.type.value : undefined;
 }
 
-/** A variable with its node's name, as users know it. */
+/** A variable with its node's name, in the user's terms. */
 function qualified({ node }: NodeBuilder, variable: string): string {
   return node.metadata === undefined ? variable : `${node.metadata.name}.${variable}`;
 }

@@ -9,7 +9,7 @@ import type { SubWorkflowIndex } from "./sub-workflows.js";
 
 export type Variables = ReadonlyMap<string, Variable>;
 
-/** What a node takes and gives; a part that is absent is empty. */
+/** Inputs and outputs of a node; an absent part is empty. */
 export interface Interface {
   readonly inputs: Variables;
   readonly outputs: Variables;
@@ -17,7 +17,7 @@ export interface Interface {
 
 export const NO_VARIABLES: Variables = new Map();
 
-/** What all workflows of one compilation share. */
+/** State shared by all workflows of one compilation. */
 export interface Surroundings {
   readonly tasks: ReadonlyMap<string, TaskTemplate>;
   readonly launchPlans: ReadonlyMap<string, LaunchPlanInterface>;
@@ -28,7 +28,7 @@ export interface Surroundings {
   readonly interfaces: InterfaceCache;
 }
 
-/** A task that many nodes use has its interface read once. */
+/** Reads the interface of a task once, however many nodes use it. */
 export class InterfaceCache {
   private readonly known = new Map<VariableMap, Variables>();
 
@@ -46,18 +46,21 @@ export class InterfaceCache {
   }
 }
 
-/** A node with what the compiler finds out about it. */
+/** A node with the compiler's results about it. */
 export class NodeBuilder {
-  /** Undefined until it is found, and for good when it has errors. */
+  /** Undefined until it is computed, and for good when it has errors. */
   interface: Interface | undefined;
-  /** A branch gives its arms their full ids once, however often it is looked at. */
+  /** True once a branch has given its arms their full ids. */
   armsNamed = false;
   private outputs: Variables | undefined;
   private outputsOk = false;
 
   constructor(readonly node: Node) {}
 
-  /** The outputs by the names under which others may bind them; undefined where the aliases have errors, reported the first time. */
+  /**
+   * Returns the outputs by the names under which other nodes may bind them; undefined where the aliases have errors,
+   * reported the first time.
+   */
   effectiveOutputs(errors: ErrorCollector): Variables | undefined {
     if (this.interface === undefined) return NO_VARIABLES;
     if (this.outputs === undefined) {
@@ -84,7 +87,7 @@ function aliased({ id, outputAliases }: Node, outputs: Variables, errors: ErrorC
   return new Map([...outputs].map(([name, variable]) => [aliases.get(name) ?? name, variable]));
 }
 
-/** One workflow under compilation: the nodes that others may refer to, and the graph as far as it is known. */
+/** A workflow being compiled: the nodes that others may reference, and the graph so far. */
 export class WorkflowBuilder {
   readonly graph = new Graph();
   private readonly nodes = new Map<string, NodeBuilder>();
@@ -96,7 +99,7 @@ export class WorkflowBuilder {
     return this.surroundings.errors;
   }
 
-  /** The builder of a node, the same for the same node; of nodes within branches too. */
+  /** Returns the builder of a node, always the same one; also for nodes within branches. */
   builderOf(node: Node): NodeBuilder {
     const known = this.builders.get(node);
     if (known !== undefined) return known;
@@ -105,19 +108,19 @@ export class WorkflowBuilder {
     return builder;
   }
 
-  /** Makes a node known to others. Of two with one id the first stays. */
+  /** Registers a node. The first of two with one id is kept. */
   addNode(builder: NodeBuilder): boolean {
     if (this.nodes.has(builder.node.id)) return false;
     this.nodes.set(builder.node.id, builder);
     return true;
   }
 
-  /** The node that a promise means; no id means the workflow's inputs. */
+  /** Returns the node that a promise references; no id means the workflow's inputs. */
   nodeOf(id: string): NodeBuilder | undefined {
     return this.nodes.get(id === "" ? START_NODE : id);
   }
 
-  /** The node that was added under exactly this id. */
+  /** Returns the node registered under exactly this id. */
   node(id: string): NodeBuilder | undefined {
     return this.nodes.get(id);
   }

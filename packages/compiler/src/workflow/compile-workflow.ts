@@ -20,9 +20,9 @@ import type { WorkflowCompilation, WorkflowSource } from "./source.js";
 import { indexSubWorkflows, type Reachable, reachableFrom, type SubWorkflowIndex } from "./sub-workflows.js";
 
 /**
- * Checks a workflow with everything that it refers to and links its graph. All errors come at once, but a reference to something
- * that is not given ends the check early. The closure holds the sub-workflows in use, in the order in which they are given, and the
- * tasks in use, sorted. The arguments are not changed unless they may be.
+ * Checks a workflow with everything that it references and links its graph. Returns all errors at once, but a missing
+ * reference ends the check early. The closure holds the used sub-workflows, in the given order, and the used tasks,
+ * sorted. The arguments are not changed unless `templatesMayChange` is set.
  */
 export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   const errors = new ErrorCollector();
@@ -62,7 +62,7 @@ export function compileWorkflow(source: WorkflowSource): WorkflowCompilation {
   return { ok: true, closure };
 }
 
-/** Of tasks with one id, the first counts. */
+/** The first of several tasks with one id counts. */
 function indexTasks(tasks: readonly CompiledTask[], errors: ErrorCollector): ReadonlyMap<string, TaskTemplate> {
   const index = new Map<string, TaskTemplate>();
   for (const { template } of tasks) {
@@ -89,7 +89,7 @@ function inOrderGiven(index: SubWorkflowIndex, compiled: ReadonlyMap<string, Com
   return [...index.keys()].flatMap((key) => compiled.get(key) ?? []);
 }
 
-/** An interface, where there is one, names its inputs and its outputs, if only to say that there are none. */
+/** Completes an existing interface, so that it names inputs and outputs even when there are none. */
 function withWholeInterface(template: TaskTemplate): TaskTemplate {
   const typed = template.interface;
   if (typed === undefined || (typed.inputs !== undefined && typed.outputs !== undefined)) return template;

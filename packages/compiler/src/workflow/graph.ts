@@ -2,16 +2,16 @@ import { create } from "@bufbuild/protobuf";
 import { compareText } from "@flyte-ts/domain";
 import { type ConnectionSet, ConnectionSet_IdListSchema, ConnectionSetSchema } from "@flyte-ts/idl/flyteidl/core/compiler_pb";
 
-/** Stands for the workflow's inputs; everything runs after it. */
+/** Represents the workflow's inputs; all nodes run after it. */
 export const START_NODE = "start-node";
-/** Stands for the workflow's outputs; it runs after everything. */
+/** Represents the workflow's outputs; it runs after all nodes. */
 export const END_NODE = "end-node";
 
 type Adjacency = Map<string, Set<string>>;
 
 /**
- * Who runs before whom. The two directions are kept apart: what lies within a branch (its cases, its condition's inputs) and the
- * failure node have upstream nodes only, and no path leads to them.
+ * Edges between nodes. The two directions are kept apart: nodes within a branch (its cases, its condition's inputs) and
+ * the failure node have upstream nodes only, and no path reaches them.
  */
 export class Graph {
   private readonly downstream: Adjacency = new Map();
@@ -34,7 +34,7 @@ export class Graph {
     return this.downstream.has(id);
   }
 
-  /** Lists of ids are sorted, so that one graph has one form whatever the order of its nodes. */
+  /** Sorts lists of ids, so that a graph has one form whatever the order of its nodes. */
   connections(): ConnectionSet {
     const connections = create(ConnectionSetSchema);
     connections.downstream = idLists(this.downstream);
@@ -43,8 +43,9 @@ export class Graph {
   }
 
   /**
-   * Walks from the start: either the path into the first cycle met, with the node that closes it at its end, or the nodes visited.
-   * Neighbours are taken in order of their ids. Linear, and no recursion: a chain may be any length.
+   * Walks from the start and returns either the path into the first cycle, ending with the node that closes it, or the
+   * visited nodes. Neighbours are visited in order of their ids. Linear, without recursion: a chain may have any
+   * length.
    */
   walk(): { readonly cycle: readonly string[] } | { readonly visited: ReadonlySet<string> } {
     const visited = new Set([START_NODE]);

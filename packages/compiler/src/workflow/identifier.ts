@@ -1,17 +1,17 @@
 import { compareText, protoText } from "@flyte-ts/domain";
 import { type Identifier, IdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 
-/** A key that differs for different identifiers. */
+/** Unique key of an identifier. */
 export function keyOf({ resourceType, org, project, domain, name, version }: Identifier): string {
   return JSON.stringify([resourceType, org, project, domain, name, version]);
 }
 
-/** An identifier as errors show it. */
+/** Formats an identifier for errors. */
 export function identifierText(id: Identifier | undefined): string {
   return protoText(IdentifierSchema, id);
 }
 
-/** The order of lists of identifiers in closures and requirements. */
+/** Orders lists of identifiers in closures and requirements. */
 export function compareIdentifiers(a: Identifier, b: Identifier): number {
   return (
     a.resourceType - b.resourceType ||

@@ -10,8 +10,8 @@ import { identifierText, keyOf } from "./identifier.js";
 import { armsOf } from "./nodes.js";
 
 /**
- * What a node takes and gives: its task's interface, its launch plan's, its sub-workflow's, or what its own kind tells. Undefined
- * after an error. Arms of a branch get their full ids here, `{branch}-{arm}`.
+ * Returns a node's interface: its task's, its launch plan's, its sub-workflow's, or that of its kind. Undefined after
+ * an error. Arms of a branch get their full ids here, `{branch}-{arm}`.
  */
 export function interfaceOf(workflow: WorkflowBuilder, builder: NodeBuilder): Interface | undefined {
   if (builder.interface !== undefined) return builder.interface;
@@ -92,7 +92,7 @@ function workflowInterface(workflow: WorkflowBuilder, node: Node, { reference }:
   }
 }
 
-/** Inputs are what is bound, for the conditions to use; outputs are those that all arms have, which must agree on their types. */
+/** Inputs are the bound variables, for the conditions; outputs are those that all arms have, which must agree on their types. */
 function branchInterface(workflow: WorkflowBuilder, builder: NodeBuilder, { ifElse }: BranchNode): Interface | undefined {
   const { node } = builder;
   const { errors } = workflow;
@@ -126,7 +126,7 @@ function gateInterface(workflow: WorkflowBuilder, builder: NodeBuilder, { condit
   const { id, inputs } = builder.node;
   switch (condition.case) {
     case "approve": {
-      // Approving lets the inputs through as they are.
+      // An approval passes its inputs on unchanged.
       const bound = checkBindings(workflow, builder, inputs, { declared: undefined, edges: "upstream" });
       return { inputs: bound, outputs: bound };
     }
@@ -143,13 +143,13 @@ function gateInterface(workflow: WorkflowBuilder, builder: NodeBuilder, { condit
   }
 }
 
-/** That of the inner node: for map tasks, clients register the task with lists already. */
+/** Interface of the inner node: for map tasks, clients register the task with lists already. */
 function arrayInterface(workflow: WorkflowBuilder, node: Node, array: ArrayNode): Interface | undefined {
   const inner = array.node;
   if (inner === undefined) return fail(workflow, valueRequired("", "Target"));
   const wraps = workflow.surroundings.wrapOriginalInterfaces && array.isOriginalSubNodeInterface === true;
   if (!wraps) return interfaceOf(workflow, workflow.builderOf(inner));
-  // What a launch plan's defaults leave open is bound at the array node, not at the inner node.
+  // Inputs without a default in the launch plan are bound at the array node, not at the inner node.
   const found = targetInterface(workflow, workflow.builderOf({ ...inner, inputs: node.inputs }));
   const unwrapped = new Set(array.boundInputs);
   return found && { inputs: listsOf(found.inputs, unwrapped), outputs: listsOf(found.outputs, new Set()) };

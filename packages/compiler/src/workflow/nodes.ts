@@ -1,6 +1,9 @@
 import type { IfElseBlock, Node, WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 
-/** Walks all nodes of a workflow: those within branches and array nodes too, and the failure node, but not those of sub-workflows. */
+/**
+ * Iterates over all nodes of a workflow: also those within branches and array nodes, and the failure node, but not
+ * those of sub-workflows.
+ */
 export function* nodesOf(template: WorkflowTemplate): Generator<Node> {
   const pending: (Node | undefined)[] = [template.failureNode, ...template.nodes.toReversed()];
   while (pending.length > 0) {
@@ -13,7 +16,7 @@ export function* nodesOf(template: WorkflowTemplate): Generator<Node> {
   }
 }
 
-/** The nodes that a branch may run, in order: those of its cases, then the else node. */
+/** Nodes that a branch may run, in order: those of its cases, then the else node. */
 export function armsOf(block: IfElseBlock): readonly Node[] {
   const last = block.default.case === "elseNode" ? block.default.value : undefined;
   return [block.case?.thenNode, ...block.other.map((other) => other.thenNode), last].filter((node) => node !== undefined);

@@ -2,14 +2,17 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import { nodesOf } from "./nodes.js";
 
-/** One node's reference to something outside of its workflow. */
+/** A node's reference to a definition outside its workflow. */
 export interface Reference {
   readonly kind: "task" | "launchPlan" | "subWorkflow";
   readonly id: Identifier;
   readonly nodeId: string;
 }
 
-/** All that a workflow's own nodes refer to: within branches and array nodes too, and the failure node, but not in sub-workflows. */
+/**
+ * Lists all references of a workflow's own nodes: also within branches and array nodes, and of the failure node, but
+ * not in sub-workflows.
+ */
 export function referencesOf(template: WorkflowTemplate): readonly Reference[] {
   const found: Reference[] = [];
   for (const { id: nodeId, target } of nodesOf(template)) {

@@ -8,17 +8,17 @@ import { compareIdentifiers, keyOf } from "./identifier.js";
 import type { Reference } from "./references.js";
 import { indexSubWorkflows, reachableFrom } from "./sub-workflows.js";
 
-/** What must be loaded before a workflow can be compiled; both lists are sorted and hold each id once. */
+/** Definitions to load before a workflow can be compiled; both lists are sorted and without duplicates. */
 export interface Requirements {
   readonly tasks: readonly Identifier[];
   readonly launchPlans: readonly Identifier[];
-  /** Faults of the set of sub-workflows (two with one id, say); then both lists are empty. Else empty. */
+  /** Errors of the set of sub-workflows (for example two with one id); then both lists are empty. Else empty. */
   readonly errors: CompileErrors;
 }
 
 /**
- * The tasks and launch plans that a workflow and the sub-workflows it uses refer to. A reference to a sub-workflow that is not given
- * is left for `compileWorkflow` to report.
+ * Lists the tasks and launch plans that a workflow and its used sub-workflows reference. `compileWorkflow` reports
+ * missing sub-workflows.
  */
 export function requirementsOf(template: WorkflowTemplate, subWorkflows: readonly WorkflowTemplate[]): Requirements {
   const errors = new ErrorCollector();
@@ -29,7 +29,7 @@ export function requirementsOf(template: WorkflowTemplate, subWorkflows: readonl
   return { tasks: idsOf(references, "task"), launchPlans: idsOf(references, "launchPlan"), errors: [] };
 }
 
-/** The ids of one kind of reference, each once, sorted. */
+/** Ids of one kind of reference, sorted, without duplicates. */
 export function idsOf(references: readonly Reference[], kind: Reference["kind"]): readonly Identifier[] {
   const byKey = new Map(references.filter((reference) => reference.kind === kind).map(({ id }) => [keyOf(id), id]));
   return [...byKey.values()].sort(compareIdentifiers);

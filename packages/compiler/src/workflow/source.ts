@@ -5,12 +5,12 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { WorkflowTemplate } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { CompileErrors } from "../error/compile-error.js";
 
-/** What a workflow needs to know of a launch plan that one of its nodes runs. */
+/** The parts of a launch plan that a workflow with a node for it needs. */
 export interface LaunchPlanInterface {
   readonly id: Identifier;
-  /** Those that a node may bind: required, or with a default. */
+  /** Inputs that a node may bind: required, or with a default. */
   readonly expectedInputs: ParameterMap;
-  /** Those that no node may bind. */
+  /** Inputs that no node may bind. */
   readonly fixedInputs: LiteralMap;
   readonly expectedOutputs: VariableMap;
 }
@@ -18,16 +18,16 @@ export interface LaunchPlanInterface {
 export interface WorkflowSource {
   readonly template: WorkflowTemplate;
   readonly subWorkflows: readonly WorkflowTemplate[];
-  /** At least those of `requirementsOf`; those that are not needed are left out of the closure. */
+  /** At least those of `requirementsOf`; the closure omits unused ones. */
   readonly tasks: readonly CompiledTask[];
   readonly launchPlans: readonly LaunchPlanInterface[];
   /**
-   * Whether an array node that says so (`is_original_sub_node_interface`) takes and gives lists of what its inner node does, but for
-   * its bound inputs: what flytekit means when it maps over a launch plan. Flyte 1.16 never reads the flag and refuses such
-   * workflows; so does this compiler unless asked.
+   * True when an array node with `is_original_sub_node_interface` takes and returns lists of its inner node's inputs
+   * and outputs, except for its bound inputs: flytekit's meaning when it maps over a launch plan. Flyte 1.16 never
+   * reads the flag and refuses such workflows, as does this compiler by default.
    */
   readonly wrapOriginalInterfaces?: boolean;
-  /** Nobody needs the templates afterwards: their nodes become those of the closure, without a copy of each. */
+  /** The caller does not need the templates afterwards: their nodes are reused in the closure without a copy. */
   readonly templatesMayChange?: boolean;
 }
 

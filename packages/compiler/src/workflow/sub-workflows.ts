@@ -6,7 +6,7 @@ import { type Reference, referencesOf } from "./references.js";
 
 export type SubWorkflowIndex = ReadonlyMap<string, WorkflowTemplate>;
 
-/** The sub-workflows by the key of their id. Two of one id, or one without, are errors. */
+/** Indexes the sub-workflows by the key of their id. Duplicate or missing ids are errors. */
 export function indexSubWorkflows(templates: readonly WorkflowTemplate[], errors: ErrorCollector): SubWorkflowIndex {
   const index = new Map<string, WorkflowTemplate>();
   for (const template of templates) {
@@ -22,9 +22,9 @@ export function indexSubWorkflows(templates: readonly WorkflowTemplate[], errors
 }
 
 export interface Reachable {
-  /** Keys of the sub-workflows in use, each after all that it uses itself. */
+  /** Keys of the used sub-workflows, each after those that it uses. */
   readonly order: readonly string[];
-  /** What the workflow and these sub-workflows refer to. */
+  /** References of the workflow and these sub-workflows. */
   readonly references: readonly Reference[];
 }
 
@@ -36,8 +36,8 @@ interface Visit {
 }
 
 /**
- * Follows the references from a workflow through its sub-workflows, each looked into once. A sub-workflow that is not given, or that
- * uses itself, is an error. Sub-workflows may use one another thousands deep, so this walks with a stack of its own.
+ * Follows the references from a workflow through its sub-workflows, each visited once. A missing sub-workflow, or one
+ * that uses itself, is an error. Uses an explicit stack, since sub-workflows may nest thousands of levels deep.
  */
 export function reachableFrom(template: WorkflowTemplate, index: SubWorkflowIndex, errors: ErrorCollector): Reachable {
   const order: string[] = [];
@@ -76,7 +76,7 @@ function visit(template: WorkflowTemplate, key: string | undefined): Visit {
   return { key, name: template.id?.name ?? "", references: referencesOf(template), next: 0 };
 }
 
-/** The names of the sub-workflows from the one that is met again, back to it. */
+/** Names of the sub-workflows of a cycle, from the repeated one back to it. */
 function circle(path: readonly Visit[], key: string): readonly string[] {
   const members = path.slice(path.findIndex((visited) => visited.key === key)).map(({ name }) => name);
   return [...members, members[0] ?? ""];

@@ -2,21 +2,24 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { command } from "./command.js";
 
-/** The network of a node's pods: one bridge, on which this machine has the first address. Nothing leads out of it. */
+/** Network of a node's pods: one bridge, on which this machine has the first address. It has no route to the outside. */
 export interface PodNetwork {
-  /** Of this machine, as pods see it. */
+  /** Address of this machine, as pods see it. */
   readonly address: string;
-  /** Where the container runtime finds the network's configuration. */
+  /** Folder of the network configuration for the container runtime. */
   readonly folder: string;
 }
 
 const BRIDGE = "flyte-ts0";
 const ADDRESS = "10.213.0.1";
 const SUBNET = "10.213.0.0/16";
-/** Of its own: a bridge without one takes that of a port and changes it as pods come and go, and those that stay reach it no more. */
+/**
+ * A fixed address: a bridge without one uses that of a port and changes it as pods come and go, and then running pods
+ * no longer reach it.
+ */
 const HARDWARE_ADDRESS = "0a:58:0a:d5:00:01";
 
-/** Makes the bridge before the first pod, for services and the kubelet to listen there. */
+/** Creates the bridge before the first pod, for services and the kubelet to listen there. */
 export async function makeBridge(folder: string): Promise<PodNetwork> {
   await removeBridge();
   await command("ip", ["link", "add", BRIDGE, "address", HARDWARE_ADDRESS, "type", "bridge"]);

@@ -21,22 +21,22 @@ import { startScheduler } from "./scheduler.js";
 export interface OneNodeOptions {
   /** State of this run: etcd, keys, pods' volumes, logs of the node. */
   readonly folder: string;
-  /** What pods may name beside images that the node can pull. */
+  /** Images for pods besides those that the node can pull. */
   readonly images: readonly ImageSpec[];
   /** Further settings of KubeletConfiguration. */
   readonly kubelet?: object;
   /** Further flags. */
   readonly args?: { readonly apiserver?: readonly string[]; readonly controllers?: readonly string[] };
-  /** Told when something slow is done: programs built, images imported. */
+  /** Called before slow steps: building programs, importing images. */
   readonly onSlow?: (what: string) => void;
-  /** Ends the servers when this process has died. */
+  /** Ends the servers when this process dies. */
   readonly guard?: Guard | undefined;
 }
 
 export interface OneNodeCluster {
-  /** File that names the API server and an administrator's token. */
+  /** Kubeconfig with an administrator's token. */
   readonly kubeconfig: string;
-  /** Of this machine, for pods. */
+  /** Address of this machine, for pods. */
   readonly address: string;
   /** Name of the node. */
   readonly node: string;
@@ -45,13 +45,13 @@ export interface OneNodeCluster {
 }
 
 const NODE = "one-node";
-/** Sockets have to have short names. */
+/** Short, since paths of sockets are limited. */
 const STATE = "/run/flyte-ts-one-node";
 const READY_MS = 60_000;
 
 /**
- * A whole Kubernetes cluster of one real node on this machine: etcd, kube-apiserver with RBAC, all controllers, the scheduler, kubelet,
- * containerd and a network of its own. One at a time.
+ * Starts a whole Kubernetes cluster of one real node on this machine: etcd, kube-apiserver with RBAC, all controllers,
+ * the scheduler, kubelet, containerd and a network of its own. One at a time.
  *
  * @throws ServerStartError when this machine cannot be a node, or is one already
  */
@@ -146,7 +146,7 @@ export async function startOneNodeCluster(options: OneNodeOptions): Promise<OneN
   }
 }
 
-/** A node's init starts its kubelet again when that ends. */
+/** Restarts the kubelet when it ends, as a node's init does. */
 async function keepRunning(start: () => Promise<LocalServer>): Promise<{ stop: () => Promise<void> }> {
   let stopping = false;
   let current = await start();
@@ -175,7 +175,7 @@ async function nodeReady(kubeconfig: string): Promise<void> {
   }
 }
 
-/** Network, sockets and images are of the machine: two nodes would take them from each other. */
+/** Network, sockets and images belong to the machine: two nodes would conflict. */
 function claim(): void {
   const file = join(STATE, "pid");
   mkdirSync(STATE, { recursive: true });

@@ -6,15 +6,15 @@ import { type LocalServer, startServerProcess } from "../server-process.js";
 import { command } from "./command.js";
 import { logTo } from "./log-file.js";
 
-/** What holds the namespaces of a pod. */
+/** Image of the process that holds a pod's namespaces. */
 export const PAUSE_IMAGE = "flyte-ts/pause:1";
 
 export interface ContainerdOptions {
-  /** Images and containers; kept from run to run. */
+  /** Images and containers, kept between runs. */
   readonly root: string;
   /** Sockets and configuration of this run. */
   readonly state: string;
-  /** Of the pods' network. */
+  /** Configuration folder of the pods' network. */
   readonly networkFolder: string;
   /** Folder of the network plugins. */
   readonly networkPlugins: string;

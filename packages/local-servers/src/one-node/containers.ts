@@ -1,14 +1,14 @@
 import { command } from "./command.js";
 import type { Containerd } from "./containerd.js";
 
-/** Has the kubelet take down every pod, with its network, and waits for that. */
+/** Lets the kubelet remove every pod, with its network, and waits for it. */
 export async function removePods(kubeconfig: string, containerd: Containerd): Promise<void> {
   const remove = ["delete", "pods", "--all", "--all-namespaces", "--grace-period=1", "--timeout=20s", "--ignore-not-found"];
   await command("kubectl", ["--kubeconfig", kubeconfig, ...remove]).catch(() => undefined);
   await removeContainers(containerd);
 }
 
-/** Ends what runs, whoever left it, with its network: containers outlive containerd. */
+/** Ends all running containers, with their networks: containers outlive containerd. */
 export async function removeContainers(containerd: Containerd): Promise<void> {
   for (const id of await containers(containerd)) {
     const info = await containerd.ctr("containers", "info", id).catch(() => "{}");
@@ -18,7 +18,7 @@ export async function removeContainers(containerd: Containerd): Promise<void> {
   }
 }
 
-/** Names of the network namespaces that the network plugins have made for a container's pod. */
+/** Names of the network namespaces that the network plugins created for a container's pod. */
 function networksOf(info: string): string[] {
   const { Spec: spec } = JSON.parse(info) as { Spec?: { linux?: { namespaces?: { type: string; path?: string }[] } } };
   const paths = spec?.linux?.namespaces?.filter(({ type }) => type === "network").map(({ path }) => path) ?? [];

@@ -8,7 +8,7 @@ import { fullName, type ImageSpec, writeOciArchive } from "./oci-archive.js";
 
 type Tell = (what: string) => void;
 
-/** The image of the process that holds a pod's namespaces, from a program of our own. */
+/** Builds the pause image from this package's own program. */
 export async function pauseImage(onSlow: Tell): Promise<ImageSpec> {
   const program = await findGoProgram(
     { name: "flyte-ts-pause", version: "1", module: "pause", package: ".", variable: "FLYTE_TS_PAUSE" },
@@ -21,8 +21,8 @@ export async function pauseImage(onSlow: Tell): Promise<ImageSpec> {
 }
 
 /**
- * Gives containerd the images that it does not have. A root folder that was changed since is imported again: it is known by the name of
- * the folder and when that was last changed.
+ * Imports missing images into containerd. A root folder changed since is imported again: it is identified by its name
+ * and modification time.
  */
 export async function importImages(containerd: Containerd, images: readonly ImageSpec[], onSlow: Tell): Promise<void> {
   const there = await containerd.ctr("images", "list");

@@ -10,14 +10,14 @@ import { logTo } from "./log-file.js";
 export interface KubeletOptions {
   /** Name of the node. */
   readonly node: string;
-  /** Of this machine on the pods' network; there the API server reaches the kubelet. */
+  /** Address of this machine on the pods' network, at which the API server reaches the kubelet. */
   readonly address: string;
   readonly kubeconfig: string;
   /** Pods' volumes and logs of containers' ends. */
   readonly folder: string;
-  /** Of containerd. */
+  /** Socket of containerd. */
   readonly socket: string;
-  /** Whose certificate callers must show. */
+  /** Client certificate required of callers. */
   readonly client: ClientCertificate;
   /** Further settings of KubeletConfiguration. */
   readonly settings?: object;
@@ -26,13 +26,13 @@ export interface KubeletOptions {
   readonly guard?: Guard | undefined;
 }
 
-/** Files of a certificate that vouches for itself, and its key. */
+/** Files of a self-signed certificate and its key. */
 export interface ClientCertificate {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** With which the API server comes to the kubelet, for logs and `exec`. */
+/** Creates the certificate with which the API server calls the kubelet, for logs and `exec`. */
 export async function makeClientCertificate(folder: string): Promise<ClientCertificate> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const files = { certificate: join(folder, "kubelet-client.crt"), key: join(folder, "kubelet-client.key") };
@@ -83,7 +83,7 @@ async function configuration({ address, folder, socket, client, settings }: Kube
     cgroupDriver: "cgroupfs",
     failCgroupV1: false,
     failSwapOn: false,
-    // Images are kept: nobody could pull them again.
+    // Images are kept: they could not be pulled again.
     imageGCHighThresholdPercent: 100,
     evictionHard: { "memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%", "nodefs.inodesFree": "1%" },
     ...settings,

@@ -3,13 +3,13 @@ import { resolve, sep } from "node:path";
 import { command } from "./command.js";
 
 /**
- * Ends all mounts at a folder and below it. A kubelet mounts its own folder onto itself where the machine's file system is not shared with
- * those that are mounted from it, and leaves that when it ends.
+ * Unmounts everything at a folder and below it. A kubelet bind-mounts its own folder where the machine's mount
+ * propagation is not shared, and leaves the mount when it ends.
  */
 export async function unmount(folder: string): Promise<void> {
   const top = resolve(folder);
   const points = mountPoints().filter((point) => point === top || point.startsWith(top + sep));
-  // What was mounted last lies on top. Lazily: who still has a file of it open keeps nobody from ending.
+  // The last mount lies on top. Lazily: a process with an open file must not block it.
   for (const point of points.reverse()) await command("umount", ["--lazy", point]);
 }
 

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { command } from "./command.js";
 
-/** An image of one layer, made of a folder. */
+/** An image with one layer, built from a folder. */
 export interface ImageSpec {
-  /** As pods name it, with its tag; several names are one image. */
+  /** Names for pods, with tags, all of the same image. */
   readonly names: readonly string[];
   /** Root file system. */
   readonly root: string;
@@ -69,7 +69,7 @@ export async function writeOciArchive(file: string, { names, root, env = [], ent
   }
 }
 
-/** A name without a host is one of Docker's registry, as kubelet reads it. */
+/** Expands a name without a host to Docker's registry, as kubelet does. */
 export function fullName(name: string): string {
   const [first = "", ...rest] = name.split("/");
   if (rest.length === 0) return `docker.io/library/${name}`;

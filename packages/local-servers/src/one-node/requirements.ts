@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { onPath } from "../cache-folder.js";
 
-/** Where distributions put the network plugins: Debian, others, and by hand. */
+/** Folders of the network plugins: Debian's, other distributions', and a manual installation's. */
 const NETWORK_PLUGINS = ["/usr/lib/cni", "/usr/libexec/cni", "/opt/cni/bin"];
 
 const PROGRAMS = ["containerd", "ctr", "runc", "ip", "iptables", "openssl", "tar", "kubectl"];
@@ -10,7 +10,7 @@ export function networkPlugins(): string | undefined {
   return NETWORK_PLUGINS.find((folder) => existsSync(`${folder}/bridge`) && existsSync(`${folder}/host-local`));
 }
 
-/** What this machine lacks to be a node, in one line; undefined when nothing. */
+/** Lists in one line the requirements of a node that this machine lacks; undefined when there are none. */
 export function missingForNode(): string | undefined {
   if (process.platform !== "linux") return "a node needs Linux";
   if (process.getuid?.() !== 0) return "a node needs root";

@@ -2,10 +2,10 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { decoded, Encoded } from "../encoded.js";
 import type { Codec } from "./codec.js";
 
-/** What is written of a message of a stream. */
+/** Formats a message of a stream. */
 export type Written = (codec: Codec, output: DescMessage, message: Message | Encoded) => string;
 
-/** A message that many streams are given encoded is written once for all of them. */
+/** Caches the text of an encoded message that many streams send. */
 export function onceForAll(write: Written): Written {
   const known = new WeakMap<Encoded, Map<Codec, string>>();
   return (codec, output, message) => {
@@ -18,5 +18,5 @@ export function onceForAll(write: Written): Written {
   };
 }
 
-/** A message as JSON. */
+/** Formats a message as JSON. */
 export const answerText: Written = (codec, output, message) => codec.write(output, decoded(message)).toString();

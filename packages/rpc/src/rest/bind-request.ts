@@ -14,7 +14,7 @@ export interface HttpInput {
   readonly query: ParsedQuery;
 }
 
-/** The request message of a route: its body, then the path's values over it, then the query. */
+/** Builds the request message of a route: its body, overridden by the path's values, then the query. */
 export function bindRequest({ route, values }: Matched, { codec, body, query }: HttpInput): Message {
   const schema = route.method.input;
   const message = reflect(schema, (route.body.kind === "whole" ? readBody(codec, schema, body) : undefined) ?? create(schema));
@@ -41,7 +41,7 @@ function readBody(codec: Codec, schema: DescMessage, body: Uint8Array): Message 
   }
 }
 
-/** Parameters name a field by its path; `map[key]=value` sets an entry. What the path or the body has set is passed over. */
+/** Sets fields from query parameters by path; `map[key]=value` sets an entry. Fields set by the path or the body are skipped. */
 function bindQuery(message: ReflectMessage, query: ParsedQuery, taken: readonly (readonly string[])[]): void {
   for (const [parameter, texts] of query) {
     const { field, entryKey } = splitEntry(parameter);
@@ -51,7 +51,7 @@ function bindQuery(message: ReflectMessage, query: ParsedQuery, taken: readonly 
   }
 }
 
-/** Takes `map[key]` apart at its last opening bracket. */
+/** Splits `map[key]` at its last opening bracket. */
 function splitEntry(parameter: string): { readonly field: string; readonly entryKey: string | undefined } {
   const open = parameter.endsWith("]") ? parameter.lastIndexOf("[") : -1;
   return open < 0
@@ -59,7 +59,7 @@ function splitEntry(parameter: string): { readonly field: string; readonly entry
     : { field: parameter.slice(0, open), entryKey: parameter.slice(open + 1, -1) };
 }
 
-/** A path with each name that is a JSON name replaced by the field's own. */
+/** Replaces JSON names in a path by the proto names. */
 function protoNames(schema: DescMessage, path: readonly string[]): string[] {
   let current: DescMessage | undefined = schema;
   return path.map((name) => {

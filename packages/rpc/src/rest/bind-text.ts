@@ -6,9 +6,8 @@ import { parseScalar, quote, TextError } from "./scalar-text.js";
 type Located = { readonly parent: ReflectMessage; readonly field: DescField };
 
 /**
- * Sets the field at a path of proto or JSON names, making the messages on the
- * way. False when a name is not known: grpc-gateway ignores such query
- * parameters. Throws {@link TextError} where the texts do not fit the field.
+ * Sets the field at a path of proto or JSON names, creating the messages on the way. Returns false for an unknown name:
+ * grpc-gateway ignores such query parameters. Throws {@link TextError} for texts that do not fit the field.
  */
 export function bindField(target: ReflectMessage, path: readonly string[], texts: readonly string[]): boolean {
   const located = locate(target, path);
@@ -60,7 +59,7 @@ function locate(target: ReflectMessage, path: readonly string[]): Located | unde
   return undefined;
 }
 
-/** A field by its proto name, else by its JSON name. */
+/** Finds a field by its proto name, else by its JSON name. */
 export function findField(message: DescMessage, name: string): DescField | undefined {
   return message.fields.find((field) => field.name === name) ?? message.fields.find((field) => field.jsonName === name);
 }
@@ -79,7 +78,7 @@ function mapValue(field: Extract<DescField, { fieldKind: "map" }>, text: string)
   return parseScalar(field.scalar, text);
 }
 
-/** An enum value by name, or by the number of one that exists. */
+/** Parses an enum value by name, or by the number of an existing one. */
 function parseEnum(desc: DescEnum, text: string): number {
   const byName = desc.values.find((value) => value.name === text);
   if (byName) return byName.number;

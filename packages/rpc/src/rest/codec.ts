@@ -5,30 +5,30 @@ import type { RpcError } from "../rpc-error.js";
 import { readJsonRequest } from "./json-request.js";
 import { writeJsonResponse } from "./json-response.js";
 
-/** How bodies are written: by Content-Type for requests, by Accept (else as the request) for responses. */
+/** Format of bodies: by Content-Type for requests, by Accept (else as the request) for responses. */
 export interface Codec {
   readonly contentType: string;
-  /** Undefined for an empty body. Throws on a body that is not the message. */
+  /** Undefined for an empty body. Throws when the body is not the message. */
   read(schema: DescMessage, body: Uint8Array): Message | undefined;
   write(schema: DescMessage, message: Message): Uint8Array | string;
   writeError(error: RpcError): Uint8Array | string;
 }
 
 export interface Codecs {
-  /** Picks by the values of the headers, each line of Accept as a whole: browsers' lists choose nothing. */
+  /** Chooses by the header values, each line of Accept as a whole: browsers' lists match nothing. */
   choose(headers: { readonly contentType: readonly string[]; readonly accept: readonly string[] }): {
     readonly request: Codec;
     readonly response: Codec;
   };
-  /** For a response of many messages: JSON, which has a form for it, also where protobuf was asked for. */
+  /** For a response of several messages: JSON, which has a form for it, even where protobuf was requested. */
   streaming(response: Codec): Codec;
 }
 
 /**
- * The three ways of Flyte's gateway:
- * - `application/octet-stream`: the protobuf bytes; what the console uses;
+ * The three formats of Flyte's gateway:
+ * - `application/octet-stream`: the protobuf bytes, used by the console;
  * - `application/json`: names as in the .proto files, unknown fields refused;
- * - anything else, also no header: JSON with lowerCamelCase names, unknown fields passed over.
+ * - anything else, also no header: JSON with lowerCamelCase names, unknown fields ignored.
  */
 export function createCodecs(registry: Registry): Codecs {
   const anything = jsonCodec({ protoNames: false, ignoreUnknown: true, registry });
@@ -78,7 +78,7 @@ function jsonCodec({ protoNames, ignoreUnknown, registry }: JsonCodecOptions): C
   };
 }
 
-/** JSON needs the descriptor of each detail; one that came from elsewhere is left out rather than failing the answer. */
+/** JSON needs the descriptor of each detail; an unknown one is omitted rather than failing the answer. */
 function withKnownDetails(status: Status, registry: Registry): Status {
   const known = status.details.filter((any) => registry.getMessage(any.typeUrl.slice(any.typeUrl.lastIndexOf("/") + 1)) !== undefined);
   return { ...status, details: known };

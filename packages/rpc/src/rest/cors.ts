@@ -1,24 +1,24 @@
 import type { IncomingMessage } from "node:http";
 
 export interface CorsPolicy {
-  /** Whether scripts of an origin may read answers. */
+  /** True when scripts of an origin may read answers. */
   readonly mayRead: (origin: string) => boolean;
-  /** Request headers that may be sent besides the ones that every browser may send. */
+  /** Allowed request headers besides the CORS-safelisted ones. */
   readonly headers: readonly string[];
 }
 
 export type CorsDecision =
-  /** The request goes on; the headers join its response. */
+  /** The request proceeds; the headers are added to its response. */
   | { readonly kind: "pass"; readonly headers: Readonly<Record<string, string>> }
   /** The response is this status without a body. */
   | { readonly kind: "answer"; readonly status: number; readonly headers: Readonly<Record<string, string>> };
 
 const METHODS = ["GET", "POST", "DELETE", "HEAD", "PUT", "PATCH"];
-/** Methods and headers that need no leave (fetch standard, CORS-safelisted). */
+/** Methods and headers without a preflight (fetch standard, CORS-safelisted). */
 const SIMPLE_METHODS = ["GET", "HEAD", "POST"];
 const SIMPLE_HEADERS = ["accept", "accept-language", "content-language", "origin"];
 
-/** Decides on the Origin of a request, on any path. */
+/** Evaluates the Origin of a request, on any path. */
 export function decideCors({ method, headers }: Pick<IncomingMessage, "method" | "headers">, policy: CorsPolicy): CorsDecision {
   const origin = headers.origin;
   const preflight = method === "OPTIONS";
@@ -48,7 +48,7 @@ export function decideCors({ method, headers }: Pick<IncomingMessage, "method" |
   return answer(200, granted);
 }
 
-/** `content-type` as `Content-Type`. */
+/** Formats `content-type` as `Content-Type`. */
 function canonical(name: string): string {
   return name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase());
 }

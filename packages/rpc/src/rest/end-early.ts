@@ -7,13 +7,13 @@ export interface EarlyAnswer {
   readonly body: string | Uint8Array;
 }
 
-/** Rest of a refused request that is taken and dropped, bytes and milliseconds. */
+/** Part of a refused request that is read and discarded, bytes and milliseconds. */
 const DROPPED_BYTES = 100 * 1024 * 1024;
 const DROPPED_MS = 2_000;
 
 /**
- * Sends an answer whether or not the request has arrived completely. Where it has not, the connection closes afterwards, but not at
- * once: a connection that is closed while its client still sends is reset, and the client may never see the answer.
+ * Sends an answer whether or not the request has arrived completely. If it has not, the connection closes after a
+ * delay: closing it while the client still sends would reset it, and the client might never see the answer.
  */
 export function endEarly(request: IncomingMessage, response: ServerResponse, { status, headers, body }: EarlyAnswer): void {
   if (request.complete) {

@@ -10,7 +10,7 @@ const asked: WatchExecutionRequest[] = [];
 let wrote = 0;
 let stopped = 0;
 
-/** What the stream of an execution does follows from its name. */
+/** The name of the execution selects the behavior of its stream. */
 const server = createRpcServer({
   logger: createLogger({ service: "test", level: "silent" }),
   streamStallMs: 200,
@@ -110,7 +110,7 @@ test("a client that takes nothing is dropped, and the stream behind it ends", as
   [wrote, stopped] = [0, 0];
   const cut = await new Promise<string>((resolve, reject) => {
     const sent = request(urlOf("flood"), { headers: { accept: "text/event-stream" } }, (response) => {
-      // Its first bytes are not taken either.
+      // Its first bytes are not read either.
       response.pause();
       void delay(800).then(() => {
         let text = "";

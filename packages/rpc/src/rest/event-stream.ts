@@ -8,28 +8,28 @@ import { endSoon } from "./end-soon.js";
 import type { StreamOptions } from "./json-lines.js";
 
 export const EVENT_STREAM = "text/event-stream";
-/** The field by which a stream goes on where it stopped: of its messages, and of the request. */
+/** Field of messages and of the request with the position from which a stream resumes. */
 const CURSOR = "cursor";
-/** Something is sent at least so often, for proxies close what is silent and a dead client is noticed by it. */
+/** Interval of keepalives, ms: proxies close silent connections, and a write detects a dead client. */
 const SILENCE_MS = 15_000;
-/** A stream that has nothing to say yet is shown to be open after this time. */
+/** Time after which the headers of a silent stream are sent. */
 const OPEN_MS = 500;
 
-/** Whether a client asks for server-sent events, as EventSource does. */
+/** True when a client asks for server-sent events, as EventSource does. */
 export function wantsEvents(accept: readonly string[]): boolean {
   return accept.some((line) => line.split(",").some((part) => part.split(";")[0]?.trim().toLowerCase() === EVENT_STREAM));
 }
 
-/** EventSource tells by Last-Event-ID where it stopped: for methods whose requests have a text field `cursor` this becomes that. */
+/** Copies EventSource's Last-Event-ID to the request's text field `cursor`, if it has one. */
 export function withLastEventId(input: DescMessage, message: Message, request: IncomingMessage): Message {
   const id = request.headersDistinct["last-event-id"]?.[0];
   return id !== undefined && id !== "" && hasCursor(input) ? ({ ...message, [CURSOR]: id } as Message) : message;
 }
 
 /**
- * Server-sent events (HTML standard, 9.2): a message of the stream is an event without a name, its `cursor` the event's
- * id. `end` tells that the stream is complete and `failed` (google.rpc.Status) that it is not: EventSource connects
- * again by itself unless it is closed. A stream that is complete and had nothing to say answers 204, at which it stops.
+ * Sends server-sent events (HTML standard, 9.2): each message is an unnamed event, with its `cursor` as id. `end` says
+ * that the stream is complete and `failed` (google.rpc.Status) that it is not: EventSource reconnects by itself unless
+ * it is closed. A complete stream without messages answers 204, which stops it.
  */
 export async function sendEvents(options: StreamOptions, run: (emit: Emit) => Promise<void>): Promise<void> {
   const { response, codec, output, stallMs } = options;

@@ -9,14 +9,14 @@ import { parseRequestPath } from "./request-path.js";
 import { createRouteTable } from "./route-table.js";
 import { matchTemplate, parseTemplate } from "./template.js";
 
-// Every method answers, so that whatever fails has failed in the gateway.
+// Every method answers, so that any failure is the gateway's.
 const answers = Object.fromEntries(AdminService.methods.map((method) => [method.localName, () => ({})])) as object;
 const served = implement(AdminService, answers);
 const server = createRpcServer({ logger: createLogger({ service: "test", level: "silent" }), services: [served] });
 const { port } = await server.listen({ host: "127.0.0.1", port: 0 });
 afterAll(() => server.drain({ deadlineMs: 100 }));
 
-/** The status of a request that is written to the socket as it is. */
+/** Status of the answer to raw bytes on the socket. */
 function statusOf(head: string, body: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => {
@@ -80,7 +80,7 @@ test("no request makes the gateway fail", async () => {
   const seen = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(verb, path, query, contentType, body, async (...[method, target, text, type, payload]) => {
-      // Characters that end a request line are the HTTP parser's matter.
+      // The HTTP parser handles characters that end a request line.
       const url = `${target}${text === "" ? "" : `?${text}`}`.replace(/[\s#]/g, "");
       const status = await statusOf(`${method} ${url} HTTP/1.1\r\nContent-Type: ${type}`, payload);
       seen.set(status, (seen.get(status) ?? 0) + 1);
@@ -88,7 +88,7 @@ test("no request makes the gateway fail", async () => {
     }),
     { numRuns: 1_500 },
   );
-  // The cases reach handlers, and not only refusals.
+  // Some cases reach handlers, and not only refusals.
   expect([...seen.keys()].sort((a, b) => a - b)).toEqual([200, 307, 400, 404, 415, 501]);
 });
 

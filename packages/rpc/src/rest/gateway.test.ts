@@ -18,7 +18,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createHttpPolicy } from "@flyte-ts/http-policy";
 import { Code, createRpcServer, implement, RpcError, uniformLimits, withoutImplementation, type CallContext } from "../index.js";
 
-// Each call is kept here: what the handlers were given is what these tests are about.
+// Records each call: these tests check the handlers' arguments.
 let calls: { method: string; request: unknown; context: CallContext }[] = [];
 beforeEach(() => {
   calls = [];

@@ -34,23 +34,23 @@ export interface GatewayOptions extends DispatchOptions {
   readonly limits: RequestLimits;
   readonly budget: Budget;
   readonly admitHttp: ((head: HttpRequestHead) => Promise<void>) | undefined;
-  /** How long a client may take nothing of a stream. */
+  /** Time for which a client may leave a stream unread. */
   readonly stallMs: number;
 }
 
-/** JSON is longer than the message that it stands for; the message's own limit is checked after decoding. */
+/** JSON is longer than its message; the message's own limit is checked after decoding. */
 const JSON_OVERHEAD = 4;
-/** Most by which JSON may be longer than the limit of its message. */
+/** Maximum by which JSON may exceed the limit of its message. */
 const JSON_OVERHEAD_BYTES = 1024 * 1024;
-/** A form stands in for a query that is too long for a URL. */
+/** A form replaces a query that is too long for a URL. */
 const FORM_BYTES = 256 * 1024;
-/** JSON nested no deeper than this stands for a message that any decoder takes. */
+/** JSON nested no deeper than this yields a message that every decoder accepts. */
 const SHALLOW_JSON = 30;
 const NOTHING = new Uint8Array(0);
 const JSON_TYPE = "application/json";
 const FORM = "application/x-www-form-urlencoded";
 
-/** The REST face of services, as grpc-gateway v2 gives it. It handles every request and never throws. */
+/** The REST interface of services, compatible with grpc-gateway v2. Handles every request and never throws. */
 export function createGateway(options: GatewayOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const gateway = new Gateway(options);
   return (request, response) => {
@@ -93,7 +93,7 @@ class Gateway {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Answers hold what users have written; no browser is to take one for a page.
+    // Answers contain users' text; browsers must not interpret them as pages.
     response.setHeader("X-Content-Type-Options", "nosniff");
     const refusal = this.#httpPolicy.refusal(request);
     if (refusal !== undefined) return sendRefusal({ request, response }, this.#codecs, refusal);
@@ -129,7 +129,7 @@ class Gateway {
     }
     try {
       const target = this.#lookup(request, path.components);
-      // A form that stands in for a GET only reads.
+      // A form in place of a GET only reads.
       const refusedBody = target.formBody ? undefined : this.#httpPolicy.bodyRefusal(request);
       if (refusedBody !== undefined) return sendRefusal({ request, response }, this.#codecs, refusedBody);
       await this.#serve({ ...target, query: path.query }, { request, response, codecs });
@@ -140,7 +140,7 @@ class Gateway {
     }
   }
 
-  /** A form may stand in for a GET whose query is too long for a URL, or name its method in X-HTTP-Method-Override. */
+  /** A form may replace a GET whose query is too long for a URL, or name its method in X-HTTP-Method-Override. */
   #lookup(request: IncomingMessage, components: readonly string[]): { readonly matched: Matched; readonly formBody: boolean } {
     const form = request.method === "POST" && request.headers["content-type"] === FORM;
     const override = form ? request.headersDistinct["x-http-method-override"]?.[0] : undefined;
@@ -248,19 +248,19 @@ class Gateway {
   }
 }
 
-/** All messages that the services' files and their imports know: what an Any may hold. */
+/** All message types of the services' files and their imports, which an Any may hold. */
 function registryOf(services: readonly ServedService[]): Registry {
   const files = new Set(services.map((served) => served.service.file));
   for (const file of files) for (const dependency of file.dependencies) files.add(dependency);
   return createRegistry(...files);
 }
 
-/** What may be logged of a target: queries of sign-in pages hold codes. */
+/** The loggable part of a target: queries of sign-in pages hold codes. */
 function pathOf(request: IncomingMessage): string {
   return request.url?.split("?")[0] ?? "";
 }
 
-/** One call over HTTP: its route, and where its request stands. */
+/** A call over HTTP: its route, and the source of its request. */
 interface CallTarget {
   readonly matched: Matched;
   readonly formBody: boolean;
@@ -272,7 +272,7 @@ interface Asked {
   readonly dispatch: Dispatch;
   readonly asked: Message;
   readonly context: CallContext;
-  /** How long the client waits, ms. */
+  /** The client's timeout, ms. */
   readonly limit: number | undefined;
   readonly closed: AbortSignal;
 }
@@ -282,7 +282,7 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** Most bytes of a body: a route that takes none still reads a little, since clients send empty objects. */
+/** Maximum size of a body: a route without a body still reads a little, since clients send empty objects. */
 function mostBody({
   route,
   formBody,
@@ -306,7 +306,7 @@ function bodySchema({ method, body }: Route): DescMessage | undefined {
   }
 }
 
-/** Checks a body before it is decoded; returns how deep its JSON is nested. */
+/** Checks a body before it is decoded; returns the nesting depth of its JSON. */
 function checkBody(intake: Intake, schema: DescMessage, { codec, body }: { codec: Codec; body: Uint8Array }): number {
   if (codec.contentType === JSON_TYPE) return intake.json(schema, body);
   intake.message(schema, body);
@@ -344,7 +344,7 @@ function sendError({ request, response }: Exchange, codec: Codec, error: RpcErro
   endEarly(request, response, { status, headers, body: codec.writeError(error) });
 }
 
-/** Answers a request that is not served, in JSON, and closes the connection: its body is not read. */
+/** Answers a refused request in JSON, and closes the connection: its body is not read. */
 function sendRefusal({ request, response }: Exchange, codecs: ReturnType<typeof createCodecs>, { status, reason }: Refusal): void {
   const codec = codecs.choose({ contentType: [], accept: [] }).response;
   const code = status === 415 ? Code.INVALID_ARGUMENT : Code.PERMISSION_DENIED;

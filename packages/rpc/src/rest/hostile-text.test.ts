@@ -10,8 +10,8 @@ import { parseMessageText } from "./message-text.js";
 import { createRouteTable } from "./route-table.js";
 import { parseScalar, TextError } from "./scalar-text.js";
 
-// Texts that a pattern with two ways to match reads in the square of their length, or worse: minutes for these, and the server
-// answers nobody meanwhile. Each must end within the time that a test has.
+// Texts on which an ambiguous pattern takes quadratic time or worse: minutes, during which the server answers no other
+// request. Each must end within the test's timeout.
 const LENGTH = 1_000_000;
 const timeout = 20_000;
 

@@ -6,10 +6,10 @@ import { RpcError } from "../rpc-error.js";
 import type { CallContext } from "../service.js";
 
 const timeoutUnits: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
-/** What a timer can hold: 24 days. */
+/** Maximum of a timer: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Aborted when the client goes before the response is complete. */
+/** Aborted when the client disconnects before the response is complete. */
 export function closedSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once("close", () => {
@@ -18,7 +18,7 @@ export function closedSignal(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** How long the client waits, whole milliseconds, from a Grpc-Timeout header such as `15S`; undefined without one. */
+/** Parses the client's timeout, whole milliseconds, from a Grpc-Timeout header such as `15S`; undefined without one. */
 export function timeoutMs(request: IncomingMessage): number | undefined {
   const value = request.headers["grpc-timeout"];
   if (value === undefined) return undefined;
@@ -34,20 +34,20 @@ export interface RestContextOptions {
 }
 
 /**
- * Headers that browsers, proxies and the connection itself set, and those by which callers are known. `Grpc-Metadata-X` never
- * stands for them: a page may not set them, and a proxy that checks them does not look at the other name.
+ * Headers that browsers, proxies and the connection itself set, and those that identify callers. `Grpc-Metadata-X`
+ * never replaces them: a page may not set them, and a proxy that checks them does not know the other name.
  */
 const RESERVED =
   /^(?:host|origin|referer|cookie2?|authorization|proxy-.*|sec-.*|forwarded|via|x-forwarded-.*|x-real-ip|access-control-.*|content-.*|transfer-encoding|te|trailer|connection|keep-alive|upgrade|expect|accept|accept-encoding|x-http-method-override|last-event-id)$/;
 
-/** A header of a REST call: the one of this name, else `Grpc-Metadata-NAME`, unless the name is reserved. */
+/** Returns a header of a REST call: the one of this name, else `Grpc-Metadata-NAME`, unless the name is reserved. */
 export function headerOf(request: IncomingMessage, name: string): string | undefined {
   const key = name.toLowerCase();
   const own = request.headersDistinct[key]?.[0];
   return own !== undefined || RESERVED.test(key) ? own : request.headersDistinct[`grpc-metadata-${key}`]?.[0];
 }
 
-/** The context of a call that came over HTTP. */
+/** Creates the context of a call over HTTP. */
 export function restContext({ method, request, signal }: RestContextOptions): CallContext {
   const get = (name: string): string | undefined => headerOf(request, name);
   const { remoteAddress, remotePort } = request.socket;

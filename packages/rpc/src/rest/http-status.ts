@@ -1,6 +1,6 @@
 import { Code } from "../code.js";
 
-/** The HTTP status of a gRPC code, as grpc-gateway maps it. */
+/** Maps a gRPC code to an HTTP status, as grpc-gateway does. */
 export function httpStatusOf(code: Code): number {
   switch (code) {
     case Code.OK:

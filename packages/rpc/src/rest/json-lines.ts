@@ -11,13 +11,13 @@ export interface StreamOptions {
   readonly response: ServerResponse;
   readonly codec: Codec;
   readonly output: DescMessage;
-  /** How long a client may take nothing. */
+  /** Time for which a client may read nothing. */
   readonly stallMs: number;
 }
 
 const textOf = onceForAll(answerText);
 
-/** One JSON object a line: `{"result": …}`, and `{"error": …}` when the stream fails after its start. */
+/** Sends one JSON object per line: `{"result": …}`, and `{"error": …}` when the stream fails after its start. */
 export async function sendJsonLines(
   { response, codec, output, stallMs }: StreamOptions,
   run: (emit: Emit) => Promise<void>,

@@ -4,17 +4,17 @@ import { findField } from "./bind-text.js";
 import { parseJsonText, WideInteger, type ParsedJson } from "./json-text.js";
 
 export interface JsonRequestOptions {
-  /** Whether fields that the message does not have are passed over. */
+  /** Ignore fields that the message does not have. */
   readonly ignoreUnknown: boolean;
   readonly registry: Registry;
 }
 
-/** A JSON body is not the message that it should be. */
+/** The JSON body does not match the message. */
 export class JsonRequestError extends Error {
   override readonly name = "JsonRequestError";
 }
 
-/** A message from a JSON body, with field names in either spelling; undefined when the body is empty. */
+/** Parses a message from a JSON body, with field names in either spelling; undefined when the body is empty. */
 export function readJsonRequest(schema: DescMessage, body: string, options: JsonRequestOptions): Message | undefined {
   const { value, wide } = parseJsonText(body);
   if (value === undefined) return undefined;
@@ -28,7 +28,7 @@ export function readJsonRequest(schema: DescMessage, body: string, options: Json
   }
 }
 
-/** Wide integers as text where the field has 64 bits, else as the nearest number. */
+/** Converts wide integers to text for 64-bit fields, else to the nearest number. */
 function resolveMessage(schema: DescMessage, value: ParsedJson): JsonValue {
   if (isWrapperDesc(schema)) return resolveScalar(schema.fields[0]?.scalar, value);
   if (schema.typeName.startsWith("google.protobuf.") || !isObject(value)) return resolvePlain(value);

@@ -12,7 +12,7 @@ test("numbers that JSON has no words for are told as of doubles, in free-form da
   const listed = create(ValueSchema, { kind: { case: "listValue", value: { values: [number(Number.NaN), number(1)] } } });
   const fields = { a: number(Number.NEGATIVE_INFINITY), b: listed, c: create(ValueSchema), d: number(2.5) };
   const struct = toBinary(StructSchema, create(StructSchema, { fields }));
-  // Field 7 of a scalar, as it comes from the wire.
+  // Field 7 of a scalar, in wire format.
   const scalar = fromBinary(ScalarSchema, Uint8Array.from([0x3a, struct.length, ...struct]));
   const literal = create(LiteralSchema, { value: { case: "scalar", value: scalar } });
   expect(writeJsonResponse(LiteralSchema, literal, options)).toMatchObject({
@@ -28,7 +28,7 @@ test.each([
   [-(2n ** 63n), 0, "0001-01-01T00:00:00Z"],
 ])("a time that is none, %s s and %s ns, is told as what it amounts to", (seconds, nanos, told) => {
   const reasons = [{ message: "why", occurredAt: create(TimestampSchema, { seconds, nanos }) }];
-  // Data that looks like a time is none.
+  // Data that only resembles a time is kept.
   const customInfo = { $typeName: "google.protobuf.Timestamp", seconds: 1 };
   expect(writeJsonResponse(TaskExecutionClosureSchema, create(TaskExecutionClosureSchema, { reasons, customInfo }), options)).toMatchObject(
     {

@@ -16,9 +16,8 @@ export interface JsonResponseOptions {
 }
 
 /**
- * A message as grpc-gateway writes it: zero values are there, message fields
- * that are not set are null, and members of a oneof (or optional fields) appear
- * only when set.
+ * Formats a message as grpc-gateway does: zero values are present, unset message fields are null, and members of a
+ * oneof (or optional fields) appear only when set.
  */
 export function writeJsonResponse<Desc extends DescMessage>(
   schema: Desc,
@@ -31,7 +30,7 @@ export function writeJsonResponse<Desc extends DescMessage>(
   return json;
 }
 
-/** Adds the nulls, in place, and writes 32-bit floats with no more digits than they have. */
+/** Adds the nulls in place, and shortens 32-bit floats to their own precision. */
 function complete(schema: DescMessage, json: JsonValue | undefined, options: JsonResponseOptions): void {
   if (!isObject(json)) return;
   if (schema.typeName === "google.protobuf.Any") {

@@ -1,4 +1,4 @@
-/** An integer that a JavaScript number cannot hold exactly, as it was written. */
+/** The text of an integer that a JavaScript number cannot hold exactly. */
 export class WideInteger {
   readonly text: string;
   constructor(text: string) {
@@ -11,7 +11,7 @@ export type ParsedJson = null | boolean | number | string | WideInteger | Parsed
 export interface ParsedText {
   /** Undefined when the text is empty or all white space. */
   readonly value: ParsedJson | undefined;
-  /** Whether a {@link WideInteger} is anywhere in the value. */
+  /** True when the value contains a {@link WideInteger}. */
   readonly wide: boolean;
 }
 
@@ -20,12 +20,12 @@ export class JsonTextError extends Error {
   override readonly name = "JsonTextError";
 }
 
-/** Deepest nesting that is read. */
+/** Maximum nesting. */
 const MAX_JSON_DEPTH = 1_000;
 
 /**
- * Reads the first JSON value of a text as Go's decoder does: what follows it is
- * not looked at, a key given twice is an error, and integers keep all digits.
+ * Parses the first JSON value of a text as Go's decoder does: the rest is ignored, a duplicate key is an error, and
+ * integers keep all digits.
  */
 export function parseJsonText(text: string): ParsedText {
   const reader = new Reader(text);
@@ -105,7 +105,7 @@ class Reader {
   #string(): string {
     const from = this.#at;
     if (!this.#take('"')) this.#fail("expected a string");
-    // To the closing quote: the next one that no backslash escapes.
+    // Skips to the closing quote: the next one without a backslash before it.
     while (this.#at < this.#text.length && this.#text[this.#at] !== '"') this.#at += this.#text[this.#at] === "\\" ? 2 : 1;
     if (!this.#take('"')) this.#fail("unexpected end of a string");
     const text = unescape(this.#text.slice(from, this.#at)) ?? this.#fail("invalid character or escape in a string");

@@ -4,7 +4,7 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { scanJson, violationText } from "@flyte-ts/input-limits";
 import { parseScalar, quote, TextError } from "./scalar-text.js";
 
-/** A query value as one of the well-known messages; other messages have no text form. */
+/** Parses a query value as one of the well-known messages; other messages have no text form. */
 export function parseMessageText(schema: DescMessage, text: string): Message {
   if (isWrapperDesc(schema)) {
     const field = schema.fields[0];
@@ -61,10 +61,10 @@ const unitNanos: Readonly<Record<string, bigint>> = {
 };
 
 const LONGEST_DURATION = 200;
-/** `m` is no unit before an `s`: a text has one division into parts, or a refusal would try them all. */
+/** `m` is no unit before an `s`: a text has only one split into parts, otherwise a refusal would try them all. */
 const DURATION = /^([+-]?)((?:[0-9]{0,18}(?:\.[0-9]{0,18})?(?:ns|us|\u00b5s|\u03bcs|ms|s|m(?!s)|h))+|0)$/;
 
-/** A duration as Go writes it: `1h2m3.5s`, `300ms`, `-2s`, `0`. */
+/** Parses a duration as Go writes it: `1h2m3.5s`, `300ms`, `-2s`, `0`. */
 function durationOf(text: string): Message {
   const match = text.length > LONGEST_DURATION ? null : DURATION.exec(text);
   if (!match) throw new TextError(`${quote(text)} is not a duration such as 1h2m3.5s`);

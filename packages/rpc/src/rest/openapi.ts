@@ -2,7 +2,7 @@ import { ScalarType, type DescEnum, type DescField, type DescMessage, type JsonO
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import type { Route } from "./route-table.js";
 
-/** The routes as a Swagger 2.0 document, for browsers of the API and for generators of clients. */
+/** Describes the routes as a Swagger 2.0 document, for API browsers and client generators. */
 export function createOpenApi(routes: readonly Route[]): JsonObject {
   const definitions = new Definitions();
   const paths: Record<string, JsonObject> = {};
@@ -22,7 +22,7 @@ export function createOpenApi(routes: readonly Route[]): JsonObject {
   };
 }
 
-/** How many routes of the same method come before: operation ids are unique. */
+/** Number of earlier routes of the same method: operation ids are unique. */
 function countOf(routes: readonly Route[], route: Route): number {
   return routes.slice(0, routes.indexOf(route)).filter((each) => each.method === route.method).length;
 }
@@ -59,7 +59,7 @@ function operationOf(route: Route, { definitions, index }: { definitions: Defini
 interface QueryScope {
   readonly prefix: string;
   readonly taken: ReadonlySet<string>;
-  /** Messages around this one: a field that leads back to one of them is left out. */
+  /** Enclosing messages: a field that refers back to one of them is omitted. */
   readonly ancestors: readonly DescMessage[];
   readonly definitions: Definitions;
 }
@@ -81,7 +81,7 @@ function hasTextForm(message: DescMessage): boolean {
   return isWrapperDesc(message) || message.typeName === "google.protobuf.Timestamp" || message.typeName === "google.protobuf.Duration";
 }
 
-/** Collects the messages and enums that the operations name, each once. */
+/** Collects the messages and enums that the operations use, each once. */
 class Definitions {
   readonly #found = new Map<string, JsonObject>([
     [
@@ -132,7 +132,7 @@ class Definitions {
   }
 }
 
-/** `flyteidl.admin.Task` as `adminTask`. */
+/** Formats `flyteidl.admin.Task` as `adminTask`. */
 function keyOf(message: DescMessage): string {
   const packages = message.file.proto.package;
   const scope = packages.slice(packages.lastIndexOf(".") + 1);

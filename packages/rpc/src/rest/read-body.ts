@@ -4,7 +4,7 @@ import { RequestTooLarge } from "../intake.js";
 import { RpcError } from "../rpc-error.js";
 
 /**
- * Reads the whole body. `received` is told how many bytes are held so far, and may throw to refuse the rest.
+ * Reads the whole body. `received` gets the number of bytes held so far, and may throw to refuse the rest.
  *
  * @throws RpcError RESOURCE_EXHAUSTED as soon as the body is longer than the limit, CANCELLED when it breaks off.
  */

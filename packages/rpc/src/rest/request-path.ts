@@ -1,15 +1,15 @@
-/** The target of a request, taken apart. */
+/** A parsed request target. */
 export type RequestPath =
   /** `encoded` is the path as sent; `components` are its decoded parts after the first slash. */
   | { readonly kind: "path"; readonly encoded: string; readonly components: readonly string[]; readonly query: string }
-  /** The path has empty, `.` or `..` parts; the client should ask for `location`. */
+  /** The path has empty, `.` or `..` parts; redirect the client to `location`. */
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "malformed"; readonly reason: string };
 
-/** Reads a request target. Decoding comes before splitting, as in grpc-gateway: `%2F` separates components too. */
+/** Parses a request target. Decodes before splitting, as grpc-gateway does: `%2F` separates components too. */
 export function parseRequestPath(target: string): RequestPath {
-  // Node hands bytes above 0x7f over as Latin-1; escaped, they are decoded as the UTF-8 that they were sent as.
-  // Browsers read a backslash as a slash, so that a redirect to `/\host` would lead to another host.
+  // Node passes bytes above 0x7f as Latin-1; escaped, they are decoded as the original UTF-8. Browsers read a backslash
+  // as a slash, so that a redirect to `/\host` would lead to another host.
   const ascii = target.replace(/[\\\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
   const absolute = /^https?:\/\/[^/?#]*/i.exec(ascii);
   const [encoded = "", ...rest] = (absolute ? ascii.slice(absolute[0].length) || "/" : ascii).split("?");
@@ -22,7 +22,7 @@ export function parseRequestPath(target: string): RequestPath {
   return { kind: "path", encoded, components: decoded.slice(1).split("/"), query };
 }
 
-/** Drops empty and `.` parts and resolves `..`; a slash at the end stays. */
+/** Drops empty and `.` parts and resolves `..`; a trailing slash is kept. */
 function cleanPath(path: string): string {
   const parts: string[] = [];
   const given = path.split("/");

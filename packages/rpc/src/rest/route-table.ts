@@ -4,10 +4,10 @@ import type { HttpRule } from "@flyte-ts/idl/google/api/http_pb";
 import type { ServedService } from "../service.js";
 import { matchTemplate, parseTemplate, type PathTemplate, type PathValue } from "./template.js";
 
-/** Where the request body goes: nowhere, the whole request, or one field of it. */
+/** Target of the request body: none, the whole request, or one field of it. */
 export type BodyTarget = { readonly kind: "none" } | { readonly kind: "whole" } | { readonly kind: "field"; readonly field: DescField };
 
-/** One way to reach a method over HTTP. */
+/** An HTTP route to a method. */
 export interface Route {
   readonly served: ServedService;
   readonly method: DescMethod;
@@ -28,17 +28,17 @@ export type Lookup =
 
 export interface RouteTable {
   readonly routes: readonly Route[];
-  /** Looks up the decoded components of a path. `get` names the GET route of a path that has none for the verb. */
+  /** Looks up the decoded components of a path. `get` is the GET route of a path that has none for the verb. */
   find(verb: string, components: readonly string[]): Lookup;
 }
 
-/** The routes of all services, from the google.api.http rules of their methods. */
+/** Builds the routes of all services from the google.api.http rules of their methods. */
 export function createRouteTable(services: readonly ServedService[]): RouteTable {
   const routes = services.flatMap((served) =>
     served.service.methods.flatMap((method) => bindingsOf(method).map((rule) => routeOf({ served, method, rule }))),
   );
   const byVerb = new Map<string, Route[]>();
-  // Of two routes that fit, the one declared last wins, as in grpc-gateway.
+  // The last declared of several matching routes wins, as in grpc-gateway.
   for (const route of routes.toReversed()) {
     const known = byVerb.get(route.verb);
     if (known) known.push(route);
@@ -64,7 +64,7 @@ export function createRouteTable(services: readonly ServedService[]): RouteTable
   };
 }
 
-/** Methods whose client streams have no REST face: HTTP/1.1 gives one request. */
+/** Methods with client streams have no REST interface: HTTP/1.1 carries one request. */
 function bindingsOf(method: DescMethod): HttpRule[] {
   if (!hasOption(method, http) || method.methodKind === "client_streaming" || method.methodKind === "bidi_streaming") return [];
   const rule = getOption(method, http);

@@ -1,13 +1,13 @@
 import { ScalarType } from "@bufbuild/protobuf";
 
-/** A text does not stand for a value of its type. */
+/** The text is not a valid value of its type. */
 export class TextError extends Error {
   override readonly name = "TextError";
 }
 
 export type ScalarValue = string | number | bigint | boolean | Uint8Array;
 
-/** A path or query value as a scalar, written as Go's strconv reads it: decimal numbers, `true`, `t`, `1`, base64. */
+/** Parses a path or query value as a scalar, in the syntax of Go's strconv: decimal numbers, `true`, `t`, `1`, base64. */
 export function parseScalar(type: ScalarType, text: string): ScalarValue {
   switch (type) {
     case ScalarType.STRING:
@@ -70,14 +70,14 @@ function parseInteger(text: string, { bits, signed }: { bits: 32 | 64; signed: b
 function parseFloating(text: string, max: number): number {
   if (/^[+-]?(inf|infinity)$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
   if (/^nan$/i.test(text)) return NaN;
-  // One way to match each text: digits that two parts could take would be tried in every division.
+  // Unambiguous: digits that two parts could match would be tried in every split.
   if (!/^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?$/i.test(text)) throw new TextError(`${quote(text)} is not a number`);
   const value = Number(text);
   if (Math.abs(value) > max) throw new TextError(`${quote(text)} is out of range`);
   return value;
 }
 
-/** Both alphabets; padding may be left out. */
+/** Accepts both alphabets, with or without padding. */
 function parseBase64(text: string): Uint8Array {
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) throw new TextError(`${quote(text)} is not base64`);
   return new Uint8Array(Buffer.from(text.replaceAll("-", "+").replaceAll("_", "/"), "base64"));

@@ -4,12 +4,12 @@ import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "
 const SECOND = 1_000_000_000n;
 /** The years 1 to 9999. */
 const TIMES = { first: -62_135_596_800n * SECOND, last: 253_402_300_800n * SECOND - 1n };
-/** Ten thousand years, as protobuf counts them. */
+/** Ten thousand years, protobuf's limit. */
 const LONGEST = 315_576_000_000n * SECOND;
 
 /**
- * The message as JSON, whatever it holds. Numbers in free-form data (google.protobuf.Struct) that JSON cannot say are said as of doubles:
- * `"NaN"`, `"Infinity"`. Times and durations that senders put together wrongly are said as what they amount to, the nearest there is.
+ * Converts any message to JSON. Numbers in free-form data (google.protobuf.Struct) without a JSON form are written as
+ * for doubles: `"NaN"`, `"Infinity"`. Malformed times and durations are written as the nearest valid ones.
  */
 export function toSpeakableJson<Desc extends DescMessage>(
   schema: Desc,
@@ -27,7 +27,7 @@ function spoken(value: unknown, freeForm: boolean): unknown {
   if (typeof value === "number") return freeForm && !Number.isFinite(value) ? String(value) : value;
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
   if (Array.isArray(value)) return value.map((each: unknown) => spoken(each, freeForm));
-  // Free-form data holds no bigint, whatever its keys are.
+  // Free-form data contains no bigint, whatever its keys are.
   if ("seconds" in value && typeof value.seconds === "bigint") {
     if (isMessage(value, TimestampSchema)) return spokenTime(value);
     if (isMessage(value, DurationSchema)) return spokenDuration(value);

@@ -1,11 +1,11 @@
-/** One step of a path: a fixed word, any one component, or all that is left. */
+/** A segment of a path: a literal, any one component, or all remaining ones. */
 type Segment = { readonly kind: "literal"; readonly text: string } | { readonly kind: "one" } | { readonly kind: "rest" };
 
 interface Variable {
   /** Names of proto fields from the request inwards: `id.project` is ["id", "project"]. */
   readonly fieldPath: readonly string[];
   readonly from: number;
-  /** Index after the last segment it covers. */
+  /** Index after its last segment. */
   readonly to: number;
 }
 
@@ -22,7 +22,7 @@ export interface PathValue {
   readonly text: string;
 }
 
-/** Throws on a template that google.api.http does not allow; templates come from our own descriptors. */
+/** Parses a template. Throws when google.api.http does not allow it; templates come from this project's own descriptors. */
 export function parseTemplate(text: string): PathTemplate {
   const fail = (reason: string): never => {
     throw new Error(`path template ${text}: ${reason}`);
@@ -58,9 +58,8 @@ function segmentOf(text: string): Segment {
 }
 
 /**
- * The variables' values when the decoded components of a path fit, else
- * undefined. A component may be empty: `/items/` gives `/items/{name}` an empty
- * name, as grpc-gateway does.
+ * Returns the variables' values when the decoded components of a path match, else undefined. A component may be empty:
+ * `/items/` gives `/items/{name}` an empty name, as in grpc-gateway.
  */
 export function matchTemplate(template: PathTemplate, components: readonly string[]): PathValue[] | undefined {
   const { segments, variables, verb } = template;

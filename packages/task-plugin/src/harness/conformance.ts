@@ -9,19 +9,19 @@ import { type RunningPlugin, runPlugin } from "../run-plugin.js";
 import { ManualClock, settle } from "./manual-clock.js";
 import { MemoryBus } from "./memory-bus.js";
 
-/** What stands outside the plugin's process and survives it: a cluster, a job service. */
+/** The environment that outlives the plugin's process: a cluster, a job service. */
 export interface PluginWorld {
-  /** A process of the plugin, without memory. */
+  /** Creates a process of the plugin, without memory. */
   plugin(clock: ManualClock): Plugin;
-  /** A request that can be carried out. */
+  /** A valid request. */
   request(): TaskRequest;
   /** The same with a template that can never work. */
   badRequest?(): TaskRequest;
-  /** Brings a started attempt to its good end. */
+  /** Lets a started attempt succeed. */
   finish(request: TaskRequest, clock: ManualClock): Promise<void> | void;
-  /** How often the attempt was started; undefined for a plugin without effects outside. */
+  /** Number of starts of the attempt; undefined for a plugin without external effects. */
   starts?(request: TaskRequest): number;
-  /** Whether anything of the attempt runs now. */
+  /** True while anything of the attempt runs. */
   running?(request: TaskRequest): boolean;
 }
 
@@ -30,7 +30,7 @@ export interface ConformanceCase {
   readonly run: () => Promise<void>;
 }
 
-/** The cases that every plugin must pass; each runs against a new world. */
+/** Cases that every plugin must pass; each runs in a new world. */
 export function pluginConformance(makeWorld: () => PluginWorld): ConformanceCase[] {
   const one = (name: string, body: (stage: Stage) => Promise<void>): ConformanceCase => ({
     name,
@@ -166,7 +166,7 @@ export function pluginConformance(makeWorld: () => PluginWorld): ConformanceCase
   return cases;
 }
 
-/** One world with one process of the plugin at a time. */
+/** A world with one process of the plugin at a time. */
 class Stage {
   readonly bus = new MemoryBus();
   readonly clock = new ManualClock();
@@ -189,7 +189,7 @@ class Stage {
     await this.#process?.stop();
   }
 
-  /** The process goes, with its memory, and another comes. */
+  /** Replaces the process, without its memory. */
   async crash(): Promise<void> {
     await this.stopProcess();
     await this.startProcess();
@@ -205,7 +205,7 @@ class Stage {
     await settle();
   }
 
-  /** The request names the resource and no attempt; it comes again until it is acknowledged. */
+  /** The request names the resource but no attempt; it is redelivered until it is acknowledged. */
   async abortAll(uid = this.request.owner?.uid ?? "", workflowKey = this.request.workflowKey): Promise<void> {
     const { namespace, owner, shard } = this.request;
     const request = create(TaskRequestSchema, {
@@ -230,7 +230,7 @@ class Stage {
     await settle();
   }
 
-  /** Time for retries and for whatever stops slowly. */
+  /** Advances the clock for retries and slow stops. */
   async rest(): Promise<void> {
     await this.clock.advance(60_000);
   }
@@ -258,7 +258,7 @@ class Stage {
     assert.equal(this.bus.unacknowledged, 0, "messages without acknowledgement");
   }
 
-  /** Every event names its attempt; an end is an end. */
+  /** Checks that every event names its attempt and that none follows an end. */
   checkHistory(): void {
     const ends = new Set<Phase>();
     for (const told of this.bus.events) {
@@ -267,7 +267,7 @@ class Stage {
       if ([Phase.SUCCEEDED, Phase.FAILED, Phase.ABORTED].includes(phase)) ends.add(phase);
       else assert.equal(ends.size, 0, "an attempt that ended does not come back");
     }
-    // A plugin that keeps nothing outside cannot know an end that it told before a restart; consumers keep the first.
+    // A plugin without external state forgets an end that it reported before a restart; consumers keep the first.
     if (this.world.starts !== undefined) assert.ok(ends.size <= 1, "an attempt ends in one way");
   }
 }

@@ -6,7 +6,7 @@ interface Timer {
   readonly action: () => void;
 }
 
-/** Time that stands still until it is moved. */
+/** A clock that only tests advance. */
 export class ManualClock implements Clock {
   #now: number;
   #order = 0;
@@ -26,12 +26,12 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Timers that wait. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Moves on, running what comes due in its order, with room for what it awakes in between. */
+  /** Advances the clock and runs due timers in order, letting promises settle in between. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -47,7 +47,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets everything that only waits for promises come to rest. */
+/** Resolves once all code that waits only for promises has run. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }

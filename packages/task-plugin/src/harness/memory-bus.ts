@@ -9,27 +9,27 @@ interface Consumer {
   readonly handler: Handler;
 }
 
-/** A message bus in memory: what is not acknowledged can be delivered again, by any later process too. */
+/** An in-memory message bus: unacknowledged messages can be redelivered, also to a later process. */
 export class MemoryBus implements PluginBus {
-  /** Everything that was published with `publish`, in order. */
+  /** All messages given to `publish`, in order. */
   readonly published: { readonly subject: string; readonly data: Uint8Array }[] = [];
   readonly volatile: { readonly subject: string; readonly data: Uint8Array }[] = [];
   readonly #consumers = new Set<Consumer>();
   readonly #open: StoredMessage[] = [];
-  /** The next publications are lost after the publisher was told that they are stored. */
+  /** Number of next publications that are acknowledged to the publisher but lost. */
   loseNext = 0;
 
-  /** Messages that nobody has acknowledged. */
+  /** Number of unacknowledged messages. */
   get unacknowledged(): number {
     return this.#open.filter((message) => !message.acked).length;
   }
 
-  /** Reasons why messages were put aside. */
+  /** Reasons of the dead letters. */
   get discarded(): string[] {
     return this.#open.flatMap(({ discarded }) => discarded ?? []);
   }
 
-  /** Task events that can still be seen, in order. */
+  /** Published task events, in order. */
   get events(): TaskEvent[] {
     return this.published.map(({ data }) => fromBinary(TaskEventSchema, data));
   }
@@ -59,14 +59,14 @@ export class MemoryBus implements PluginBus {
     });
   }
 
-  /** Puts a request into the stream and hands it to its consumer. */
+  /** Stores a request in the stream and delivers it to its consumer. */
   async send(subject: string, data: Uint8Array): Promise<void> {
     const message = new StoredMessage(subject, data);
     this.#open.push(message);
     await this.#deliver(message);
   }
 
-  /** Delivers once more what is not acknowledged, as after the acknowledgement's time ran out. */
+  /** Redelivers unacknowledged messages, as after the acknowledgement timeout. */
   async redeliver(): Promise<void> {
     for (const message of this.#open.filter((open) => !open.acked)) await this.#deliver(message);
   }

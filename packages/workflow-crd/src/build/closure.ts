@@ -11,16 +11,16 @@ import { stripInterface } from "./strip-interface.js";
 import type { PlatformResources } from "../model.js";
 import { withResources } from "./task-resources.js";
 
-/** Fields of the resource that come from the compiled closure alone, and may stand in the blob store instead. */
+/** Fields of the resource that derive from the compiled closure alone, and may be kept in the blob store instead. */
 export interface ClosureFields {
   readonly spec: JsonObject;
   readonly tasks: JsonObject;
   readonly subWorkflows: JsonObject;
-  /** Default of nodes that do not say it themselves. */
+  /** Default for nodes that do not set it. */
   readonly interruptible: boolean;
 }
 
-/** @throws WorkflowBuildError when the closure is not a whole, compiled one. */
+/** @throws WorkflowBuildError when the closure is incomplete or not compiled. */
 export function buildClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): ClosureFields {
   const { spec, tasks, subWorkflows } = closureParts(closure, platform, { bindings: "json" });
   return {
@@ -31,7 +31,7 @@ export function buildClosure(closure: CompiledWorkflowClosure, platform: Platfor
   };
 }
 
-/** The same, its graphs in parts. */
+/** The same fields with graphs that are not yet joined. */
 export interface ClosureParts {
   readonly spec: GraphParts;
   readonly tasks: JsonObject;
@@ -41,11 +41,11 @@ export interface ClosureParts {
 
 export interface ClosurePartsOptions {
   readonly bindings: BindingForm;
-  /** Those of the closure's own graph; default: those that stand in it. */
+  /** Nodes of the closure's own graph; default: those in the closure. */
   readonly nodes?: Iterable<Node>;
 }
 
-/** @throws WorkflowBuildError when the closure is not a whole, compiled one; see `graphParts`. */
+/** @throws WorkflowBuildError when the closure is incomplete or not compiled; see `graphParts`. */
 export function closureParts(
   { primary, subWorkflows, tasks }: CompiledWorkflowClosure,
   platform: PlatformResources,

@@ -5,7 +5,7 @@ import { quantityOrZero } from "./quantity-or-zero.js";
 import type { BuildInput } from "./input.js";
 import { plainJson } from "./proto-json.js";
 
-/** `executionConfig`: the one part whose keys are Go's field names, all of them always there. */
+/** Builds `executionConfig`, the only part whose keys are Go's field names; all are always present. */
 export function buildExecutionConfig(input: BuildInput): JsonObject {
   const plugins = input.taskPluginOverrides.map((override): [string, JsonObject] => [
     override.taskType,
@@ -18,7 +18,7 @@ export function buildExecutionConfig(input: BuildInput): JsonObject {
     TaskResources: {
       Requests: buildQuantities(input.resources.defaults),
       Limits: buildQuantities(input.resources.limits),
-      // Unknown to Flyte's own propeller, which passes over it.
+      // Flyte's own propeller ignores this field.
       ...(input.resources.defaultLimits && { DefaultLimits: buildQuantities(input.resources.defaultLimits) }),
     },
     Interruptible: input.interruptible ?? null,
@@ -28,7 +28,7 @@ export function buildExecutionConfig(input: BuildInput): JsonObject {
   };
 }
 
-/** Quantities that cannot be read count as none: attributes of projects are stored unread. */
+/** Invalid quantities count as absent: attributes of projects are stored unchecked. */
 function buildQuantities(quantities: ResourceQuantities): JsonObject {
   return {
     CPU: quantityOrZero(quantities.cpu),

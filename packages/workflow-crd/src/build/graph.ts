@@ -11,13 +11,13 @@ import { stripInterface } from "./strip-interface.js";
 
 /** A graph in the form of the resource. */
 export interface GraphParts {
-  /** All but the nodes. */
+  /** All fields except the nodes. */
   readonly rest: JsonObject & { readonly id: string };
-  /** Made one by one, as they are taken. */
+  /** Built lazily, one by one. */
   readonly nodes: Iterable<NodeJson>;
 }
 
-/** `spec` of the resource, or one of its `subWorkflows`. */
+/** Builds `spec` of the resource, or one of its `subWorkflows`. */
 export function buildGraph({ rest, nodes }: GraphParts): JsonObject {
   return { ...rest, nodes: Object.fromEntries(Array.from(nodes, (node) => [node.id, node])) };
 }
@@ -29,7 +29,7 @@ interface GraphPartsOptions {
   readonly nodes?: Iterable<Node> | undefined;
 }
 
-/** @throws WorkflowBuildError when the graph is no whole, compiled one; of a node when it is taken. */
+/** @throws WorkflowBuildError when the graph is incomplete or not compiled; for a node, when it is iterated. */
 export function graphParts({ template, connections }: CompiledWorkflow, { tasks, bindings, nodes }: GraphPartsOptions): GraphParts {
   if (template?.id === undefined) throw new WorkflowBuildError("closure", "holds a workflow without an id");
   const id = workflowIdText(template.id);

@@ -6,14 +6,14 @@ import type { KeyValuePair, LiteralMap } from "@flyte-ts/idl/flyteidl/core/liter
 import type { SecurityContext } from "@flyte-ts/idl/flyteidl/core/security_pb";
 import type { PlatformResources } from "../model.js";
 
-/** All that a FlyteWorkflow resource is made from: one execution, its settings merged, its inputs complete. */
+/** Source of a FlyteWorkflow resource: one execution, its settings merged, its inputs complete. */
 export interface BuildInput {
   readonly executionId: WorkflowExecutionIdentifier;
   /** Namespace of the resource; the default is `{project}-{domain}`. */
   readonly namespace?: string | undefined;
   readonly closure: CompiledWorkflowClosure;
   readonly inputs: LiteralMap;
-  /** The user's labels; those of the system win over them. */
+  /** The user's labels; system labels override them. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly acceptedAt: Date;
@@ -21,18 +21,18 @@ export interface BuildInput {
   readonly serviceAccountName: string;
   readonly securityContext?: SecurityContext | undefined;
   readonly rawOutputDataConfig?: RawOutputDataConfig | undefined;
-  /** Task, array and launch-plan nodes in flight at once; 0 means no limit. */
+  /** Maximum of concurrent task, array and launch-plan nodes; 0 means no limit. */
   readonly maxParallelism: number;
   readonly interruptible?: boolean | undefined;
   readonly overwriteCache: boolean;
   readonly environment: readonly KeyValuePair[];
   readonly resources: PlatformResources;
   readonly taskPluginOverrides: readonly PluginOverride[];
-  /** Execution whose finished nodes are taken over. */
+  /** Execution whose finished nodes are reused. */
   readonly recoveryExecution?: WorkflowExecutionIdentifier | undefined;
   readonly consoleUrl?: string | undefined;
-  /** Where the closure stands in the blob store; then the resource does not hold spec, tasks and sub-workflows itself. */
+  /** URI of the closure in the blob store; the resource then omits spec, tasks and sub-workflows. */
   readonly closureReference?: string | undefined;
-  /** Where the inputs stand in the blob store; then the resource does not hold them itself. */
+  /** URI of the inputs in the blob store; the resource then omits them. */
   readonly inputsReference?: string | undefined;
 }

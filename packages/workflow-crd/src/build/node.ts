@@ -34,13 +34,16 @@ export const END_NODE = "end-node";
 /** Templates of the closure's tasks, by identifier key. */
 export type Tasks = ReadonlyMap<string, TaskTemplate>;
 
-/** `json` for a resource; `kept` for who parses the form at once: bindings, the most of a large graph, stay the messages that they are. */
+/**
+ * `json` for a resource; `kept` for callers that parse the form at once: bindings, the largest part of a large graph,
+ * stay protobuf messages.
+ */
 export type BindingForm = "json" | "kept";
 
 /** A node in the form of the resource. */
 export type NodeJson = JsonObject & { readonly id: string };
 
-/** A node and, after it, the nodes within its branches: the resource holds them all in one flat map. */
+/** Builds a node and, after it, the nodes within its branches: the resource holds them all in one flat map. */
 export function buildNodes(node: Node, tasks: Tasks, bindings: BindingForm): NodeJson[] {
   const path = `node ${node.id}`;
   const target = node.target;
@@ -72,7 +75,7 @@ function buildCommon({ node, task, overrides, bindings }: NodeParts): NodeJson {
   if (metadata?.timeout !== undefined) {
     const nanos = metadata.timeout.seconds * 1_000_000_000n + BigInt(metadata.timeout.nanos);
     json["executionDeadline"] = goDuration(nanos);
-    // The original's rule: queueing and retries together may take as long again.
+    // Go Flyte's rule: queueing and retries together may take as long again.
     json["activeDeadline"] = goDuration(2n * nanos);
   }
   if (metadata?.interruptibleValue.case === "interruptible") json["interruptible"] = metadata.interruptibleValue.value;
@@ -168,7 +171,7 @@ function buildArray(array: ArrayNode, id: string, { tasks, bindings }: { tasks: 
     MinSuccesses: criteria.case === "minSuccesses" ? criteria.value : null,
     MinSuccessRatio: criteria.case === "minSuccessRatio" ? float32(criteria.value) : null,
     BoundInputs: array.boundInputs.length === 0 ? null : array.boundInputs,
-    // Ours, for arrays that Go Flyte does not compile: items take their inputs as they are, not out of lists.
+    // An extension for arrays that Go Flyte does not compile: items take their inputs unchanged, not out of lists.
     ...(array.isOriginalSubNodeInterface === true || array.dataMode === ArrayNode_DataMode.INDIVIDUAL_INPUT_FILES
       ? { OriginalInterface: true }
       : {}),
@@ -191,7 +194,7 @@ const KUBERNETES_NAMES: Partial<Record<Resources_ResourceName, string>> = {
   [Resources_ResourceName.EPHEMERAL_STORAGE]: "ephemeral-storage",
 };
 
-/** Kubernetes resource requirements; zero quantities and resources without a Kubernetes name drop out. */
+/** Kubernetes resource requirements; zero quantities and resources without a Kubernetes name are dropped. */
 function buildResources(resources: Resources | undefined, id: string): JsonObject {
   const json: JsonObject = {};
   for (const kind of ["limits", "requests"] as const) {

@@ -2,18 +2,17 @@ import { toJson, type DescMessage, type JsonObject, type JsonWriteOptions, type 
 import { WorkflowBuildError } from "./build-error.js";
 
 /**
- * A message in protobuf's own JSON form: camel case, enums by name, 64-bit numbers as text.
- * @throws WorkflowBuildError for what JSON cannot say: NaN in free-form data, times and durations that are none.
+ * Converts a message to protobuf's JSON form: camel case, enums by name, 64-bit numbers as text.
+ * @throws WorkflowBuildError for values without a JSON form: NaN in free-form data, invalid times and durations.
  */
 export function protoJson<S extends DescMessage>(schema: S, message: MessageShape<S>): JsonObject {
   return written(schema, message, {});
 }
 
 /**
- * A message in the form that the original writes where it marshals the generated Go
- * struct without the protobuf library: field names of the .proto file, enums as
- * numbers. (Only for messages without oneofs and 64-bit numbers, whose form would
- * differ further.)
+ * Converts a message to the form that Go Flyte writes where it marshals the generated Go struct without the protobuf
+ * library: field names of the .proto file, enums as numbers. (Only for messages without oneofs and 64-bit numbers,
+ * whose form would differ further.)
  * @throws WorkflowBuildError as above.
  */
 export function plainJson<S extends DescMessage>(schema: S, message: MessageShape<S>): JsonObject {

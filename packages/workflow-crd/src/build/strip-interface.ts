@@ -2,10 +2,10 @@ import { clone } from "@bufbuild/protobuf";
 import { TypedInterfaceSchema, type TypedInterface, type VariableMap } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
-/** Annotation that takes part in cache keys and therefore stays. */
+/** Annotation that is part of cache keys and is therefore kept. */
 const CACHE_KEY_ANNOTATION = "cache-key-metadata";
 
-/** A copy of an interface without what only people read: descriptions, and metadata and annotations of types. */
+/** Copies an interface without the fields that only people read: descriptions, and metadata and annotations of types. */
 export function stripInterface(of: TypedInterface): TypedInterface {
   const copy = clone(TypedInterfaceSchema, of);
   stripVariables(copy.inputs);

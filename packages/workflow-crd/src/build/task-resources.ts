@@ -12,10 +12,10 @@ const KINDS = [
 ] as const satisfies readonly { name: Name; field: keyof ResourceQuantities; always: boolean }[];
 
 /**
- * A task's template with the resources of its container made whole: a missing request
- * is the limit or the platform's default, a missing limit is the request or the
- * platform's default limit, whichever is more, and both stay within the platform's limit. Storage and GPUs appear only where the task or
- * the platform speaks of them. Quantities that cannot be read count as missing.
+ * Completes the resources of a task's container: a missing request becomes the limit or the platform's default, a
+ * missing limit becomes the request or the platform's default limit, whichever is more, and both are capped by the
+ * platform's limit. Storage and GPUs appear only where the task or the platform sets them. Invalid quantities count as
+ * missing.
  */
 export function withResources(template: TaskTemplate, platform: PlatformResources): TaskTemplate {
   if (template.target.case !== "container") return template;
@@ -49,7 +49,7 @@ function atLeast(value: string, least: string): string {
   return compareQuantities(value, least) < 0 ? least : value;
 }
 
-/** The smaller of the two; zero on either side is no limit. */
+/** Returns the smaller one; zero on either side is no limit. */
 function atMost(value: string, limit: string): string {
   return value !== "0" && limit !== "0" && compareQuantities(value, limit) > 0 ? limit : value;
 }

@@ -11,19 +11,19 @@ import { buildExecutionConfig } from "./execution-config.js";
 import type { BuildInput } from "./input.js";
 import { plainJson, protoJson } from "./proto-json.js";
 
-/** Events say which nodes are parents and which are dynamic (the newest of the original's event versions). */
+/** Events say which nodes are parents and which are dynamic (Go Flyte's newest event version). */
 const EVENT_VERSION = 2;
 
 /**
- * The resource of an execution, as FlyteAdmin 1.16 writes it; ready to be posted.
- * @throws WorkflowBuildError when the closure is not a compiled one or a quantity is no quantity.
+ * Builds the resource of an execution, as FlyteAdmin 1.16 writes it, ready to be posted.
+ * @throws WorkflowBuildError when the closure is not compiled or a quantity is invalid.
  */
 export function buildFlyteWorkflow(input: BuildInput): FlyteWorkflowResource {
   const { executionId, closureReference, inputsReference } = input;
   const { template } = input.closure.primary ?? {};
   const name = template?.id?.name ?? "";
   const serviceAccountName = input.serviceAccountName || (input.securityContext?.runAs?.k8sServiceAccount ?? "");
-  // A graph that stands elsewhere is large: it is built by who reads it, alone.
+  // A graph in the blob store is large: only its reader builds it.
   const closure = closureReference === undefined ? buildClosure(input.closure, input.resources) : undefined;
   const interruptible = template?.metadataDefaults?.interruptible ?? false;
   return {

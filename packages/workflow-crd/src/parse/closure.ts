@@ -9,26 +9,26 @@ import { LONGEST_TASK_TYPE } from "./lenient.js";
 import { type OpenClosure, openClosure } from "./open-closure.js";
 import { Field } from "./read.js";
 
-/** What a compiled closure defines: its own graph, and what the nodes may name. */
+/** Contents of a compiled closure: its own graph, and the tasks and sub-workflows that nodes reference. */
 export type ClosureModel = Pick<WorkflowModel, "root" | "tasks" | "subWorkflows">;
 
 /**
- * Reads a compiled closure as the resource of an execution of it would be read. Yields between parts of a large one.
- * @throws WorkflowBuildError or WorkflowFormatError when the closure is not a whole, compiled one.
+ * Parses a compiled closure as the resource of an execution of it would be parsed. Yields between parts of a large one.
+ * @throws WorkflowBuildError or WorkflowFormatError when the closure is incomplete or not compiled.
  */
 export function parseClosure(closure: CompiledWorkflowClosure, platform: PlatformResources): Generator<void, ClosureModel> {
   return parseGraphs(closureForm({ closure, nodes: closure.primary?.template?.nodes ?? [] }, platform));
 }
 
 /**
- * Reads the bytes of a closure that a resource names. Yields between parts of a large one.
- * @throws WorkflowBuildError or WorkflowFormatError when they are no closure, or one that is not whole or not compiled.
+ * Parses the bytes of the closure that a resource references. Yields between parts of a large one.
+ * @throws WorkflowBuildError or WorkflowFormatError when they are no closure, or an incomplete or uncompiled one.
  */
 export function* parseEncodedClosure(bytes: Uint8Array, platform: PlatformResources): Generator<void, ClosureModel> {
   return yield* parseGraphs(closureForm(openClosure(bytes, new Field({}, "workflowClosureReference")), platform));
 }
 
-/** What a resource says of its graphs, be it itself or by the closure that it names. */
+/** Graphs of a resource, from itself or from the closure that it references. */
 interface ClosureForm {
   readonly spec: GraphForm;
   readonly tasks: Field;
@@ -36,7 +36,7 @@ interface ClosureForm {
   readonly subWorkflows: ReadonlyMap<string, GraphForm>;
 }
 
-/** A closure's graphs in the form of the resource; nodes are brought into it one by one, as they are read. */
+/** Converts a closure's graphs to the form of the resource; nodes are converted one by one, as they are read. */
 function closureForm({ closure, nodes }: OpenClosure, platform: PlatformResources): ClosureForm {
   const { spec, tasks, subWorkflows } = closureParts(closure, platform, { bindings: "kept", nodes });
   const root = new Field({}, "closure");
@@ -57,7 +57,7 @@ function* fieldsOf(nodes: Iterable<NodeJson>, parent: Field): Generator<readonly
   for (const node of nodes) yield [node.id, new Field(node, node.id, parent)];
 }
 
-/** Whatever a node names is there. Yields between parts of a large graph. */
+/** Ensures that every reference of a node exists. Yields between parts of a large graph. */
 export function* parseGraphs({ spec, tasks, subWorkflows }: ClosureForm): Generator<void, ClosureModel> {
   const targets = tasks.entries().map(([task]): [string, NodeTarget] => [task, { kind: "task", task }]);
   const known = { tasks: new Map(targets), subWorkflows: new Set(subWorkflows.keys()) };

@@ -1,6 +1,6 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** The message with each value of one of its fields as `change` gives it; undefined leaves the value out. */
+/** Maps each value of one field of an encoded message with `change`; undefined removes the value. */
 export function rewriteField(message: Uint8Array, field: number, change: (value: Uint8Array) => Uint8Array | undefined): Uint8Array {
   const writer = new BinaryWriter();
   for (const { number, value, whole } of fieldsOf(message)) {
@@ -11,16 +11,16 @@ export function rewriteField(message: Uint8Array, field: number, change: (value:
   return writer.finish();
 }
 
-/** Each value of one field, in order; views into the message. */
+/** Iterates over the values of one field, in order; views into the message. */
 export function* messagesIn(message: Uint8Array, field: number): Generator<Uint8Array> {
   for (const { number, value } of fieldsOf(message)) if (number === field && value !== undefined) yield value;
 }
 
 interface EncodedField {
   readonly number: number;
-  /** Of a field with a length: a message, text, bytes. */
+  /** Value of a length-delimited field: a message, text, bytes. */
   readonly value: Uint8Array | undefined;
-  /** With its tag. */
+  /** Including the tag. */
   readonly whole: Uint8Array;
 }
 

@@ -6,32 +6,32 @@ import { type KnownTasks, parseNode } from "./node.js";
 import type { Field } from "./read.js";
 import { SharedBindings } from "./shared-bindings.js";
 
-/** What the nodes of the resource may name, by key. */
+/** Targets that nodes of the resource may reference, by key. */
 export interface Known extends KnownTasks {
   readonly subWorkflows: ReadonlySet<string>;
 }
 
 /** A graph in the form of the resource. */
 export interface GraphForm {
-  /** Its fields; `nodes` may be left out. */
+  /** Fields of the graph; `nodes` may be missing. */
   readonly graph: Field;
-  /** Nodes with their keys; each is looked at once, in turn, so it may be made only then. */
+  /** Nodes with their keys; each is read once, in order, so it may be built lazily. */
   readonly nodes: Iterable<readonly [id: string, field: Field]>;
 }
 
-/** A graph as it stands in the resource. */
+/** Reads a graph from the resource. */
 export function graphIn(graph: Field): GraphForm {
   return { graph, nodes: graph.at("nodes").entries() };
 }
 
-/** Nodes after which others may have their turn. */
+/** Number of nodes between yields. */
 const PART = 1_000;
 
-/** `spec`, or one of `subWorkflows`: sound in that whatever it names is there. Yields between parts of a large graph. */
+/** Parses `spec`, or one of `subWorkflows`, and ensures that every reference exists. Yields between parts of a large graph. */
 export function* parseGraph({ graph, nodes: fields }: GraphForm, known: Known): Generator<void, GraphModel> {
   const nodes = new Map<string, NodeModel>();
   const parts = { tasks: known.tasks, bindings: new SharedBindings() };
-  /** Name nodes that may come later. */
+  /** Arms may refer to later nodes. */
   const branches: (readonly [NodeModel, Field])[] = [];
   for (const [id, field] of fields) {
     const node = parseNode(field, parts);
@@ -63,7 +63,7 @@ export function* parseGraph({ graph, nodes: fields }: GraphForm, known: Known): 
 
 type Edges = Map<string, readonly string[]>;
 
-/** Edges of the failure node are left out: it runs when the graph has failed, not when its upstreams are done. */
+/** Omits edges of the failure node: it runs when the graph has failed, not when its upstreams are done. */
 function parseEdges(
   graph: Field,
   nodes: ReadonlyMap<string, NodeModel>,
@@ -90,7 +90,7 @@ function parseIdLists(lists: Field, nodes: ReadonlyMap<string, NodeModel>, failu
     for (const item of list.items()) {
       const id = item.string();
       if (id === failureNode) continue;
-      // The node's own text: a graph of 100,000 nodes names each several times.
+      // Reuses the node's own string: a graph of 100,000 nodes names each several times.
       const known = nodes.get(id)?.id;
       if (known === undefined) throw item.error(`there is no node ${JSON.stringify(id)}`);
       ids.push(known);

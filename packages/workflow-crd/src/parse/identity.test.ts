@@ -16,7 +16,7 @@ test.each([
   ["as admin writes it", sound, TEMPLATE],
   ["without labels, inputs and status", { metadata: { namespace: "own-development", name: "e1" }, executionId }, TEMPLATE],
   ["with labels of users", { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, team: "a" } } }, TEMPLATE],
-  // Go FlyteAdmin lets labels that it is given win over its own, and a child execution is given those of its parent.
+  // In Go FlyteAdmin given labels override its own, and a child execution is given those of its parent.
   [
     "with the labels of its parent",
     { ...sound, metadata: { ...metadata, labels: { ...metadata.labels, "execution-id": "e0" } } },

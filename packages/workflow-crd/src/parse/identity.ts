@@ -3,11 +3,12 @@ import { type WorkflowExecutionIdentifier, WorkflowExecutionIdentifierSchema } f
 import { Field } from "./read.js";
 
 /**
- * Checks that a resource stands for the execution of its own name and namespace, and that the folders which it names are those of
- * that execution. Whoever may write resources in one namespace must not act for executions of another. Labels are not compared: Go FlyteAdmin
- * lets users set them, and the model has those of the resource's own execution in their place (`ownLabels`).
+ * Checks that a resource belongs to the execution of its own name and namespace, and that its folders are those of that
+ * execution. A user who may write resources in one namespace must not act for executions of another. Labels are not
+ * compared: Go FlyteAdmin lets users set them, and the model replaces them by those of the resource's own execution
+ * (`ownLabels`).
  *
- * @param namespaceTemplate gives the namespace of a project and domain, as for `executionNamespace`.
+ * @param namespaceTemplate template of the namespace of a project and domain, as for `executionNamespace`.
  * @throws WorkflowFormatError that names the field and the rule.
  */
 export function checkIdentity(json: unknown, namespaceTemplate: string): void {
@@ -24,7 +25,7 @@ export function checkIdentity(json: unknown, namespaceTemplate: string): void {
   checkRecovery(root.at("executionConfig"), id);
 }
 
-/** Propeller takes outputs from the execution that is recovered. */
+/** Propeller reads outputs from the execution being recovered. */
 function checkRecovery(config: Field, { project, domain }: WorkflowExecutionIdentifier): void {
   if (config.absent) return;
   const recovery = config.at("RecoveryExecution");
@@ -32,7 +33,7 @@ function checkRecovery(config: Field, { project, domain }: WorkflowExecutionIden
   for (const [key, value] of Object.entries({ project, domain })) mustBe(recovery.at(key), value, `the ${key} of executionId`);
 }
 
-/** Propeller writes below the data folder and its slices, and reads the inputs. */
+/** Propeller writes below the data folder and to slices, and reads the inputs. */
 function checkFolders(root: Field, { project, domain, name }: WorkflowExecutionIdentifier): void {
   const dataFolder = `${project}-${domain}-${name}`;
   root.at("offloadedInputs").optional((field) => mustHave(field, [project, domain, name]));
@@ -47,7 +48,7 @@ function mustBe(field: Field, wanted: string, rule: string): void {
     throw field.error(`must be ${JSON.stringify(wanted)}, ${rule}, is ${JSON.stringify(field.value) ?? "not there"}`);
 }
 
-/** The address has these folders, one in the other. */
+/** Requires these consecutive folders in the address. */
 function mustHave(address: Field, folders: readonly string[]): void {
   const parts = address.text().split("/");
   if (parts.length === 1 && parts[0] === "") return;

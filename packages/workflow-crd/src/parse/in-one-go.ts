@@ -1,4 +1,4 @@
-/** Takes work in parts to its end, and lets nobody else have a turn between them. */
+/** Runs a generator to its end without yielding to the event loop. */
 export function inOneGo<T>(parts: Generator<void, T>): T {
   for (;;) {
     const { done, value } = parts.next();

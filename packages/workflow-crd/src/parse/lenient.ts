@@ -1,17 +1,17 @@
-/** Facts of a resource that is broken somewhere. */
+/** Facts of a malformed resource. */
 export interface BrokenResource {
-  /** Task types that its own task templates name; no more than `MOST_TASK_TYPES`. */
+  /** Task types of its own task templates; at most `MOST_TASK_TYPES`. */
   readonly taskTypes: readonly string[];
-  /** False when its status shows that nothing of it was ever begun. */
+  /** False when its status shows that nothing of it has started. */
   readonly mayHaveBegun: boolean;
 }
 
 const MOST_TASK_TYPES = 100;
 
-/** Longest task type, characters: it is part of a subject of the message bus. */
+/** Maximum length of a task type, characters: it is part of a message subject. */
 export const LONGEST_TASK_TYPE = 256;
 
-/** Reads what can be read of a resource that `parseFlyteWorkflow` refuses. Never throws. */
+/** Reads the valid parts of a resource that `parseFlyteWorkflow` refuses. Never throws. */
 export function readBroken(json: unknown): BrokenResource {
   const { tasks, status } = fieldsOf(json);
   const types = new Set<string>();

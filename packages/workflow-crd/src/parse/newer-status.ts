@@ -1,14 +1,14 @@
 import { STATUS_VERSION } from "../status.js";
 import type { Field } from "./read.js";
 
-/** A status that a newer build of propeller wrote, which this one must not act upon: the resource is left to a newer one. */
+/** A newer build of propeller wrote the status, and this one must not act on it: the resource is left to a newer build. */
 export class NewerStatusError extends Error {
   override readonly name = "NewerStatusError";
 }
 
 /**
  * @param status `status` of the resource.
- * @throws NewerStatusError when a reader must know more than this build does.
+ * @throws NewerStatusError when this build is too old to read it.
  */
 export function checkStatusVersion(status: Field): void {
   if (status.absent) return;
@@ -16,7 +16,7 @@ export function checkStatusVersion(status: Field): void {
   if (!requires.absent && requires.count() > STATUS_VERSION) throw newer(requires, STATUS_VERSION);
 }
 
-/** A version of ours that must be exactly this one; a greater one was written by a newer build. */
+/** Checks a flyte-ts version that must match exactly; a newer build wrote a greater one. */
 export function checkVersion(field: Field, known: number): void {
   if (field.value === known) return;
   if (Number.isSafeInteger(field.value) && (field.value as number) > known) throw newer(field, known);

@@ -24,9 +24,9 @@ import type { BranchModel, NodeModel, NodeTarget } from "../model.js";
 import type { Field } from "./read.js";
 import type { SharedBindings } from "./shared-bindings.js";
 
-/** The tasks that the nodes of the resource may name. */
+/** Tasks that nodes of the resource may reference. */
 export interface KnownTasks {
-  /** By key: what a node holds that runs the task. Of 100,000 nodes all may run one task. */
+  /** By key: the target of a node that runs the task, shared, as 100,000 nodes may run one task. */
   readonly tasks: ReadonlyMap<string, NodeTarget>;
 }
 
@@ -34,7 +34,7 @@ interface NodeParts extends KnownTasks {
   readonly bindings: SharedBindings;
 }
 
-/** One node of `nodes`, `onFailure` or `SubNodeSpec`. */
+/** Parses a node of `nodes`, `onFailure` or `SubNodeSpec`. */
 export function parseNode(node: Field, parts: NodeParts): NodeModel {
   return {
     id: node.at("id").string(),
@@ -84,7 +84,7 @@ function parseTarget(node: Field, parts: NodeParts): NodeTarget {
   }
 }
 
-/** A task that is not known is refused when the whole graph is there. */
+/** Unknown tasks are refused once the whole graph is parsed. */
 function parseTaskTarget(task: string, { tasks }: KnownTasks): NodeTarget {
   return tasks.get(task) ?? { kind: "task", task };
 }
@@ -143,7 +143,7 @@ const milliseconds = (nanoseconds: bigint | undefined) => (nanoseconds === undef
 /** Milliseconds; a deadline of zero is none. */
 function parseDeadline(field: Field): number | undefined {
   if (field.absent) return undefined;
-  // Go's metav1.Duration is text; numbers, in nanoseconds, are what a bare time.Duration would be.
+  // Go's metav1.Duration is text; a bare time.Duration would be a number of nanoseconds.
   const ms = typeof field.value === "number" ? field.number() / 1e6 : milliseconds(parseGoDuration(field.string()));
   if (ms === undefined) throw field.error(`must be a duration as 1h2m3.5s, is ${JSON.stringify(field.value)}`);
   return ms > 0 ? ms : undefined;
@@ -163,7 +163,7 @@ function parseResources(resources: Field): Resources | undefined {
     for (const [name, quantity] of resources.at(kind).entries()) {
       const known = RESOURCE_NAMES[name];
       if (known === undefined) continue;
-      // Kubernetes reads whole numbers as quantities, too.
+      // Kubernetes accepts whole numbers as quantities, too.
       const value = typeof quantity.value === "number" ? String(quantity.value) : quantity.string();
       message[kind].push({ $typeName: "flyteidl.core.Resources.ResourceEntry", name: known, value });
     }

@@ -5,31 +5,31 @@ import { unwrapClosure } from "../closure-blob.js";
 import { messagesIn, rewriteField } from "./encoded-fields.js";
 import type { Field } from "./read.js";
 
-/** A compiled closure, and the nodes of its own graph to be taken one by one. */
+/** A compiled closure whose graph's nodes are decoded one by one. */
 export interface OpenClosure {
   /** The graph's nodes may be missing. */
   readonly closure: CompiledWorkflowClosure;
   readonly nodes: Iterable<Node>;
 }
 
-// Numbers of fields: CompiledWorkflowClosure, CompiledWorkflow, WorkflowTemplate.
+// Field numbers: CompiledWorkflowClosure, CompiledWorkflow, WorkflowTemplate.
 const PRIMARY = 1;
 const TEMPLATE = 1;
 const NODES = 4;
 
 /**
- * Opens the closure blob that a resource names, in either form that `unwrapClosure` takes. Decoded at once, 100,000 nodes take
- * 200 MiB: these are decoded one by one as they are taken, the rest here.
+ * Opens the closure blob of a resource, in either form that `unwrapClosure` accepts. Decoded at once, 100,000 nodes
+ * take 200 MiB: nodes are decoded one by one on iteration, the rest here.
  *
- * @param reference the field that names the place, for errors.
- * @throws WorkflowFormatError when the bytes are no closure; of a node when it is taken.
+ * @param reference the field with the URI, for errors.
+ * @throws WorkflowFormatError when the bytes are no closure; for a node, when it is iterated.
  */
 export function openClosure(blob: Uint8Array, reference: Field): OpenClosure {
   const bytes = guarded(reference, () => unwrapClosure(blob));
   return { closure: guarded(reference, () => closureWithoutNodes(bytes)), nodes: nodesIn(bytes, reference) };
 }
 
-/** A compiled closure from its bytes, but without the nodes of its own graph. */
+/** Decodes a compiled closure without the nodes of its own graph. */
 export function closureWithoutNodes(bytes: Uint8Array): CompiledWorkflowClosure {
   const rest = rewriteField(bytes, PRIMARY, (primary) =>
     rewriteField(primary, TEMPLATE, (template) => rewriteField(template, NODES, () => undefined)),

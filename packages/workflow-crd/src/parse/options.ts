@@ -40,7 +40,7 @@ export function parseOptions(root: Field): ExecutionOptions {
   };
 }
 
-/** The field, or an empty object in its place. */
+/** Returns the field, or an empty object if it is absent. */
 function orEmpty(field: Field): Field {
   return field.absent ? new Field({}, field.path) : field;
 }

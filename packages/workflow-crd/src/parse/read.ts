@@ -1,11 +1,11 @@
 import { fromJson, isMessage, type DescMessage, type JsonValue, type MessageShape } from "@bufbuild/protobuf";
 
-/** A resource that does not hold what a FlyteWorkflow must; a retry changes nothing. */
+/** The resource is not a valid FlyteWorkflow; permanent. */
 export class WorkflowFormatError extends Error {
   override readonly name = "WorkflowFormatError";
 
   constructor(
-    /** Where in the resource, as a path of field names. */
+    /** Place in the resource, as a path of field names. */
     readonly path: string,
     rule: string,
     options?: ErrorOptions,
@@ -14,7 +14,7 @@ export class WorkflowFormatError extends Error {
   }
 }
 
-/** A value of the resource and where it stands. Paths become text only when an error needs them. */
+/** A value of the resource and its path, which is formatted only for errors. */
 export class Field {
   constructor(
     readonly value: unknown,
@@ -33,7 +33,7 @@ export class Field {
     return new WorkflowFormatError(this.path, rule, options);
   }
 
-  /** Not there, or null, which Go writes for what is not there. */
+  /** Missing, or null, which Go writes for missing values. */
   get absent(): boolean {
     return this.value === undefined || this.value === null;
   }
@@ -77,7 +77,7 @@ export class Field {
     return this.absent ? "" : this.string();
   }
 
-  /** A whole number from 0 on. */
+  /** A non-negative integer. */
   count(): number {
     if (!Number.isSafeInteger(this.value) || (this.value as number) < 0)
       throw this.error(`must be a whole number from 0 on, is ${shown(this.value)}`);
@@ -94,9 +94,9 @@ export class Field {
     return this.value;
   }
 
-  /** A protobuf message in JSON form; fields that are not known are passed over. */
+  /** Parses a protobuf message in JSON form; unknown fields are ignored. */
   message<S extends DescMessage>(schema: S): MessageShape<S> {
-    // A graph that was never JSON holds some as they are.
+    // A graph that was never JSON holds some messages unconverted.
     if (isMessage(this.value, schema)) return this.value;
     try {
       return fromJson(schema, (this.value ?? {}) as JsonValue, { ignoreUnknownFields: true });

@@ -1,8 +1,8 @@
 import type { Binding } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 /**
- * Bindings of a graph's nodes, of which many may be alike: a graph that spreads out binds one output, or one input of
- * its own, 100,000 times. Those that take a whole output are made once.
+ * Shares equal bindings among a graph's nodes: a wide graph binds one output, or one of its own inputs, 100,000 times.
+ * Only bindings of whole outputs are shared.
  */
 export class SharedBindings {
   readonly #whole = new Map<string, Binding>();

@@ -5,10 +5,7 @@ import type { Field } from "./read.js";
 const WORKFLOW_PHASES: ReadonlySet<number> = new Set(workflowPhases.map(({ phase }) => phase));
 const NODE_PHASES: ReadonlySet<number> = new Set(nodePhases.map(({ phase }) => phase));
 
-/**
- * `status`, as a copy that its owner may change. Fields that are not known are kept;
- * phases that are not written are 0, as Go leaves them out.
- */
+/** Parses `status` into a copy that the caller may change. Unknown fields are kept; missing phases are 0, as Go omits them. */
 export function parseStatus(status: Field): WorkflowStatus {
   if (status.absent) return { phase: 0 };
   checkStatus(status);
@@ -18,7 +15,7 @@ export function parseStatus(status: Field): WorkflowStatus {
   return result;
 }
 
-/** Status of one node of a slice, with the same rules. Not a copy. */
+/** Parses the status of one node of a slice, with the same rules. Not a copy. */
 export function parseNodeStatus(field: Field): NodeStatus {
   checkNode(field);
   const status = field.object() as Partial<NodeStatus>;
@@ -53,7 +50,7 @@ function checkNode(node: Field): void {
   for (const [, child] of node.at("subNodeStatus").entries()) checkNode(child);
 }
 
-/** A phase that no build writes would be no end and no beginning: its workflow would stand for ever. */
+/** Refuses an unknown phase, which would be neither active nor terminal: its workflow would hang. */
 function checkPhase(field: Field, known: ReadonlySet<number>): void {
   if (field.absent || known.has(field.count())) return;
   throw field.error(`must be a phase of 0 to ${Math.max(...known)}, is ${JSON.stringify(field.value)}`);

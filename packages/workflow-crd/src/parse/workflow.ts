@@ -21,26 +21,26 @@ import { sliceReferences, type SliceReference } from "../slice/references.js";
 import type { WorkflowStatus } from "../status.js";
 import { parseStatus } from "./status.js";
 
-/** What a resource keeps in the blob store; fetch it and hand it to parseFlyteWorkflow, the closure by way of `parseEncodedClosure`. */
+/** Parts of a resource in the blob store; fetch them and pass them to parseFlyteWorkflow, the closure parsed by `parseEncodedClosure`. */
 export interface WorkflowReferences {
   readonly closure: string | undefined;
   readonly inputs: string | undefined;
-  /** Of the status. */
+  /** Slices of the status. */
   readonly slices: readonly SliceReference[];
 }
 
-/** Parts that a resource keeps elsewhere, fetched. */
+/** Fetched parts of a resource. */
 export interface FetchedParts {
-  /** Of the closure, by `parseEncodedClosure`. */
+  /** Result of `parseEncodedClosure`. */
   readonly graphs?: ClosureModel | undefined;
   readonly inputs?: LiteralMap | undefined;
   readonly slices?: readonly LoadedSlice[] | undefined;
 }
 
 /**
- * To be asked before all else.
- * @throws WorkflowFormatError when the value is no object or an address no text, NewerStatusError when the resource is one for a
- * newer build.
+ * Reads the references; call it first.
+ * @throws WorkflowFormatError when the value is no object or an address no text, NewerStatusError when the resource is
+ * for a newer build.
  */
 export function referencesOf(json: unknown): WorkflowReferences {
   const root = new Field(json, "resource");
@@ -53,10 +53,9 @@ export function referencesOf(json: unknown): WorkflowReferences {
 }
 
 /**
- * Reads a FlyteWorkflow resource, ours or one that Go FlyteAdmin wrote. Fields that are
- * not known are passed over; whatever a node names is there. Nothing of `json` is
- * shared with what the caller may change.
- * @throws WorkflowFormatError that names the path, when the resource is broken.
+ * Parses a FlyteWorkflow resource, written by this admin or Go FlyteAdmin. Unknown fields are ignored; every reference
+ * of a node must exist. Nothing of `json` is shared with the mutable parts of the result.
+ * @throws WorkflowFormatError that names the path, when the resource is malformed.
  */
 export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): ParsedWorkflow {
   const root = new Field(json, "resource");
@@ -74,7 +73,7 @@ export function parseFlyteWorkflow(json: unknown, fetched: FetchedParts = {}): P
       uid: metadata.at("uid").text(),
       executionId,
       workflowId,
-      // Go FlyteAdmin lets given labels win, and a child execution is given those of its parent.
+      // In Go FlyteAdmin given labels override its own, and a child execution is given those of its parent.
       labels: { ...metadata.at("labels").texts(), ...ownLabels(executionId, workflowId.name) },
       annotations: metadata.at("annotations").texts(),
       ...graphs,
@@ -104,8 +103,8 @@ function withSlices(status: WorkflowStatus, root: Field, slices: readonly Loaded
 }
 
 /**
- * What else than a closure's bytes decides how its graphs are read.
- * @throws WorkflowFormatError when the resource's settings are broken.
+ * Settings of the resource that, beside a closure's bytes, decide how its graphs are parsed.
+ * @throws WorkflowFormatError when the resource's settings are malformed.
  */
 export function platformOf(json: unknown): PlatformResources {
   return parseOptions(new Field(json, "resource")).resources;

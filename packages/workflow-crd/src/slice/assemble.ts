@@ -3,7 +3,7 @@ import type { LoadedSlice } from "./codec.js";
 
 type Statuses = Record<string, NodeStatus>;
 
-/** The statuses of all slices as `nodeStatus` has them, each below the node that it stands under. */
+/** Assembles the statuses of all slices into `nodeStatus`, each below its parent node. */
 export function assembleSlices(slices: readonly LoadedSlice[]): Statuses {
   const root: Place = { inner: new Map() };
   for (const { entries } of slices) {
@@ -31,13 +31,13 @@ function below(place: Place, id: string): Place {
   return found;
 }
 
-/** A node without a status of its own is passed over with all below it: nothing of ours writes such. */
+/** A node without a status of its own is skipped with its descendants: this program never writes such. */
 function statusesOf({ inner }: Place): Statuses {
   const statuses: [string, NodeStatus][] = [];
   for (const [id, place] of inner ?? []) {
     if (place.status === undefined) continue;
     statuses.push([id, place.inner === undefined ? place.status : { ...place.status, subNodeStatus: statusesOf(place) }]);
   }
-  // Own properties, whatever the ids are.
+  // Creates own properties, whatever the ids are.
   return Object.fromEntries(statuses);
 }

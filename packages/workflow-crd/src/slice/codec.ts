@@ -5,13 +5,13 @@ import { Field, type WorkflowFormatError } from "../parse/read.js";
 import { parseNodeStatus } from "../parse/status.js";
 import { SLICE_VERSION, type NodeStatus } from "../status.js";
 
-/** A node in a slice: the ids from the top that lead to it, and its status without those below it. */
+/** A node in a slice: its path of ids from the top, and its status without those of its descendants. */
 export interface SliceEntry {
   readonly path: readonly string[];
   readonly status: NodeStatus;
 }
 
-/** A slice as it was read. */
+/** A slice after reading. */
 export interface LoadedSlice {
   /** Its key in the root. */
   readonly key: string;
@@ -19,13 +19,13 @@ export interface LoadedSlice {
   readonly entries: readonly SliceEntry[];
 }
 
-/** More than any slice takes; what claims to be larger is broken. */
+/** Exceeds the limits of any real slice; a larger one is malformed. */
 const MOST: Limits = { bytes: 32 * 1024 * 1024, elements: 1_000_000, depth: 200 };
 
-/** Largest blob of a slice that is read, bytes. */
+/** Maximum size of a slice's blob, bytes. */
 export const MAX_SLICE_BYTES = MOST.bytes;
 
-/** The blob of a slice: gzip of JSON, `{version, nodes: [[path, status]]}`. */
+/** Encodes a slice: gzip of JSON, `{version, nodes: [[path, status]]}`. */
 export function encodeSlice(entries: readonly SliceEntry[]): Uint8Array {
   const text = JSON.stringify({ version: SLICE_VERSION, nodes: entries.map(({ path, status }) => [path, status]) });
   return gzipSync(text, { level: 1 });
@@ -33,7 +33,7 @@ export function encodeSlice(entries: readonly SliceEntry[]): Uint8Array {
 
 /**
  * @param key the slice's, for errors.
- * @throws WorkflowFormatError when the bytes are no slice, NewerStatusError when they are one of a newer build.
+ * @throws WorkflowFormatError when the bytes are no slice, NewerStatusError when a newer build wrote them.
  */
 export function decodeSlice(bytes: Uint8Array, key: string): readonly SliceEntry[] {
   const root = sliceField(key, unpack(bytes, key));

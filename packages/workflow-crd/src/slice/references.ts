@@ -8,15 +8,15 @@ export interface SliceReference {
   readonly uri: string;
 }
 
-/** Name of a slice's blob: the object stands directly below the prefix. Propeller removes slices, so a name must not lead elsewhere. */
+/** Valid name of a slice's blob, directly below the prefix. Propeller deletes slices, so a name must not lead elsewhere. */
 const PLAIN_NAME = /^(?!\.+$)[\w.-]+$/;
 
-/** Address of a slice's blob. */
+/** URI of a slice's blob. */
 export function sliceUri(prefix: string, name: string): string {
   return `${prefix}/${name}`;
 }
 
-/** The slices that a status names. */
+/** Lists the slices that a status references. */
 export function sliceReferences(status: Field): readonly SliceReference[] {
   if (status.absent) return [];
   const root = status.at("slices");

@@ -7,24 +7,27 @@ import { CopilotFailure } from "../failure.js";
 import { jsonText, type Plain } from "./plain.js";
 import { type Placed, type Placing, placeLiteral } from "./place-literal.js";
 
-/** Form of the file that has all inputs; inputs.pb is always there. */
+/** Format of the file with all inputs; inputs.pb is always written. */
 export type InputsFormat = "JSON" | "YAML" | "PROTO";
 
 export interface InputsPlace {
-  /** Address of inputs.pb. */
+  /** URI of inputs.pb. */
   readonly from: string;
   readonly folder: string;
   readonly format: InputsFormat;
 }
 
-/** Brings the inputs of a task to a folder: an entry for each variable, and all of them in one file. @throws CopilotFailure, BlobError */
+/**
+ * Downloads the inputs of a task to a folder: an entry for each variable, and all of them in one file. @throws
+ * CopilotFailure, BlobError
+ */
 export async function downloadInputs({ from, folder, format }: InputsPlace, placing: Placing): Promise<void> {
   await mkdir(folder, { recursive: true });
   const bytes = await placing.blobs.get(from);
   if (bytes === undefined) throw new CopilotFailure("SYSTEM", `there are no inputs at ${from}`);
   const inputs: LiteralMap = fromBinary(LiteralMapSchema, bytes);
   const placed: (readonly [string, Placed])[] = [];
-  // One after the other: several files at once are in memory in parts, and a folder brings enough of them.
+  // Sequential: the parts of several files at once would be in memory, and a folder is downloaded in parallel anyway.
   for (const [name, literal] of Object.entries(inputs.literals)) {
     try {
       placed.push([name, await placeLiteral(literal, join(folder, name), placing)]);
@@ -46,7 +49,7 @@ export async function downloadInputs({ from, folder, format }: InputsPlace, plac
   }
 }
 
-/** The same failure with the variable in its message. */
+/** Adds the variable to the message of the failure. */
 function naming(variable: string, error: unknown): unknown {
   if (!(error instanceof CopilotFailure)) return error;
   return new CopilotFailure(error.origin, `input ${variable}: ${error.message}`, { cause: error });

@@ -10,13 +10,13 @@ import type { Blobs } from "../store/patient-store.js";
 
 const FILES_AT_ONCE = 4;
 
-/** Brings a file of the blob store, or of the web, to `path`. @throws CopilotFailure when it is not there. */
+/** Downloads a file of the blob store, or of the web, to `path`. @throws CopilotFailure when it does not exist. */
 export async function placeFile(blobs: Blobs, uri: string, path: string): Promise<void> {
   if (/^https?:/.test(uri)) return placeFromWeb(uri, path);
   if (!(await blobs.getFile(uri, path))) throw new CopilotFailure("USER", `there is nothing at ${uri}`);
 }
 
-/** Brings all that is below the address, folders in it too, into the folder `path`. */
+/** Downloads everything below the URI, including folders, into the folder `path`. */
 export async function placeFolder(blobs: Blobs, uri: string, path: string): Promise<void> {
   if (/^https?:/.test(uri)) throw new CopilotFailure("USER", `${uri}: a folder cannot be read from the web`);
   const prefix = `${uri.replace(/\/+$/, "")}/`;

@@ -16,26 +16,26 @@ import { placeFile, placeFolder } from "./place-blob.js";
 import { jsonText, type Plain } from "./plain.js";
 import { primitiveText, primitiveValue } from "./primitive.js";
 
-/** What a literal became here. */
+/** A literal after its download. */
 export interface Placed {
   /** For inputs.json and inputs.yaml. */
   readonly value: Plain;
-  /** The literal with addresses of this machine, for inputs.pb. */
+  /** The literal with local paths, for inputs.pb. */
   readonly literal: Literal;
 }
 
 export interface Placing {
   readonly blobs: Blobs;
-  /** False: files stay where they are, and their addresses too. */
+  /** False: files are not downloaded, and keep their URIs. */
   readonly withFiles: boolean;
 }
 
-/** Files that any user of the task's container may read, change and run. */
+/** Any user of the task's container may read, change and run the files. */
 const MODE = 0o777;
 
 /**
- * Puts a literal at `path`: a value as the text of a file, a file as it is, lists and maps as folders with an entry for each item.
- * Source of the layout: flytecopilot's downloader.
+ * Writes a literal to `path`: a value as the text of a file, a file unchanged, lists and maps as folders with an entry
+ * for each item. Source of the layout: flytecopilot's downloader.
  * @throws CopilotFailure, BlobError
  */
 export async function placeLiteral(literal: Literal, path: string, placing: Placing): Promise<Placed> {
@@ -92,7 +92,7 @@ function fileName(key: string): string {
   return key.includes("/") || ["", ".", ".."].includes(key) ? encodeURIComponent(key).replaceAll(".", "%2E") || "%" : key;
 }
 
-/** A literal that was too large to stand among the others. */
+/** Reads a literal that was too large to be stored with the others. */
 async function offloaded(uri: string, blobs: Blobs): Promise<Literal> {
   const bytes = await blobs.get(uri);
   if (bytes === undefined) throw new CopilotFailure("SYSTEM", `there is no literal at ${uri}`);

@@ -1,7 +1,7 @@
-/** A value as other languages read it. Integers of 64 bits are exact. */
+/** A value as other languages read it. 64-bit integers are exact. */
 export type Plain = string | number | bigint | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
 
-/** JSON with integers as they are; what is no number there (NaN, infinities) is a text. */
+/** Formats JSON with exact integers; NaN and infinities become texts. */
 export function jsonText(value: Plain): string {
   if (typeof value === "bigint") return String(value);
   if (typeof value === "number") return Number.isFinite(value) ? JSON.stringify(value) : JSON.stringify(String(value));

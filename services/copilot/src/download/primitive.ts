@@ -3,7 +3,7 @@ import { goDuration, literalText } from "@flyte-ts/domain";
 import { LiteralSchema, type Primitive } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { Plain } from "./plain.js";
 
-/** The content of a primitive's file: as Go prints it, without an end of line. Source: flytecopilot's downloader. */
+/** Content of a primitive's file: as Go prints it, without an end of line. Source: flytecopilot's downloader. */
 export function primitiveText(primitive: Primitive): string {
   const { value } = primitive;
   switch (value.case) {
@@ -18,7 +18,7 @@ export function primitiveText(primitive: Primitive): string {
   }
 }
 
-/** What stands for it in inputs.json and inputs.yaml; times and durations are texts. */
+/** Value in inputs.json and inputs.yaml; times and durations are texts. */
 export function primitiveValue(primitive: Primitive): Plain {
   const { value } = primitive;
   switch (value.case) {
@@ -35,7 +35,7 @@ export function primitiveValue(primitive: Primitive): Plain {
   }
 }
 
-/** A number without an exponent, with the fewest digits that read back the same. */
+/** Formats a number without an exponent, with the fewest digits that read back the same. */
 function decimalText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";

@@ -1,8 +1,9 @@
 import type { BlobStoreConfig } from "@flyte-ts/blobstore";
 
 /**
- * How the blob store is reached, by the variables that flytekit reads too, so that an installation says it once for its tasks and
- * for the copilot. Without them the SDKs look where they always do: their own variables, the service account, the instance.
+ * Access to the blob store, from the variables that flytekit reads too, so that an installation sets them once for its
+ * tasks and for the copilot. Without them the SDKs use their own sources: their variables, the service account, the
+ * instance.
  */
 export function blobAccess(env: Readonly<Record<string, string | undefined>>): BlobStoreConfig {
   return {

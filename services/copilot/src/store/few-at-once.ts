@@ -1,4 +1,7 @@
-/** Does `work` for each item, `most` of them at once. The first failure begins no more of them, and is thrown when those that run have ended. */
+/**
+ * Runs `work` for each item, at most `most` concurrently. After the first failure it starts no more, and throws it when
+ * the running ones have ended.
+ */
 export async function fewAtOnce<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;

@@ -2,12 +2,12 @@ import { type BlobEntry, type BlobStore, BlobUnavailable } from "@flyte-ts/blobs
 
 /** The part of the blob store that is used here. */
 export interface Blobs extends Pick<BlobStore, "get" | "put" | "getFile" | "putFile" | "join"> {
-  /** All blobs below the address. */
+  /** Lists all blobs below the URI. */
   listAll(prefix: string): Promise<readonly BlobEntry[]>;
 }
 
 export interface Patience {
-  /** When it is given up, in ms on the same scale as `now`. */
+  /** Deadline, ms on the same scale as `now`. */
   readonly until: number;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -16,7 +16,7 @@ export interface Patience {
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** A blob store that asks again, after growing pauses, as long as there is time. */
+/** Wraps a blob store with retries, with growing delays, until the deadline. */
 export function patientStore(store: BlobStore, patience: Patience): Blobs {
   const again = <T>(work: () => Promise<T>) => persist(work, patience);
   return {

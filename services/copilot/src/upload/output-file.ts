@@ -5,12 +5,12 @@ import { CopilotFailure } from "../failure.js";
 export interface OutputFile {
   readonly path: string;
   readonly isFolder: boolean;
-  /** Bytes, of a file. */
+  /** Size of a file, bytes. */
   readonly size: number;
 }
 
 /**
- * What the task left for an output: the file or folder of that name, or else the only one of that name with an extension.
+ * Finds the output of a task: the file or folder of that name, or else the only one of that name with an extension.
  * @throws CopilotFailure when there is none, or more than one.
  */
 export async function outputFile(path: string): Promise<OutputFile> {

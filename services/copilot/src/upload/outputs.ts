@@ -17,15 +17,15 @@ export interface OutputsPlace {
   readonly outputPrefix: string;
   /** Prefix of files. */
   readonly rawOutputPrefix: string;
-  /** False: a file that stands for a blob has its address; the task itself has put the blob there. */
+  /** False: the file of a blob holds its URI; the task itself has uploaded the blob. */
   readonly withFiles: boolean;
 }
 
-/** The file by which a task says that it has failed, and why. */
+/** File with which a task reports a failure and its reason. */
 const ERROR_FILE = "_ERROR";
 const MOST_BYTES = 1024 * 1024;
 
-/** Takes what a task left in its folder as its outputs: files to the blob store, values into outputs.pb. @throws CopilotFailure, BlobError */
+/** Uploads the outputs in a task's folder: files to the blob store, values into outputs.pb. @throws CopilotFailure, BlobError */
 export async function uploadOutputs(place: OutputsPlace, blobs: Blobs): Promise<void> {
   const said = await taskError(join(place.folder, ERROR_FILE));
   if (said !== undefined) throw new CopilotFailure("USER", said, { code: "UserError" });

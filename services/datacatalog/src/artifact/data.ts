@@ -9,14 +9,14 @@ import type { DatasetKey } from "../dataset/identifier.js";
 import type { DatacatalogDeps } from "../deps.js";
 import { checkGiven, invalidArgument, missingArgument } from "../invalid.js";
 
-/** One output as it is kept: in the row, or in the blob store when it is large. */
+/** A stored output: in the row, or in the blob store when it is large. */
 export interface StoredData {
   readonly name: string;
   readonly value: Uint8Array | null;
   readonly location: string | null;
 }
 
-/** @throws RpcError INVALID_ARGUMENT when there is none, or two of one name. */
+/** @throws RpcError INVALID_ARGUMENT without data, or with two outputs of one name. */
 export function checkData(data: readonly ArtifactData[]): void {
   if (data.length === 0) throw missingArgument("artifactData");
   const names = new Set<string>();
@@ -30,8 +30,8 @@ export function checkData(data: readonly ArtifactData[]): void {
 type Store = Pick<DatacatalogDeps, "blobs" | "config" | "uuid">;
 
 /**
- * Puts what is large into the blob store. Every write has a place of its own, so an artifact that is changed
- * while it is read has old data or new data, never some of each.
+ * Stores large outputs in the blob store. Every write has its own path, so a concurrent reader of a changed artifact
+ * gets old data or new data, never a mixture.
  */
 export async function storeData(
   { blobs, config, uuid }: Store,
@@ -51,7 +51,7 @@ export async function storeData(
   );
 }
 
-/** A blob that rows name is gone: the artifact was changed since they were read, or it is lost. */
+/** A referenced blob is missing: the artifact was changed since its rows were read, or the blob is lost. */
 export class MissingData extends Error {
   override readonly name = "MissingData";
 
@@ -61,9 +61,9 @@ export class MissingData extends Error {
 }
 
 /**
- * The outputs again.
+ * Loads the outputs.
  *
- * @throws MissingData; RpcError OUT_OF_RANGE for what is larger, or has more in it, than is read.
+ * @throws MissingData; RpcError OUT_OF_RANGE for outputs beyond the limits of size or elements.
  */
 export function loadData({ blobs }: Pick<Store, "blobs">, stored: readonly StoredData[]): Promise<ArtifactData[]> {
   return Promise.all(
@@ -91,7 +91,7 @@ export async function insertData(db: Queryable, artifact: bigint, stored: readon
   });
 }
 
-/** Data that no row names any more; what cannot be deleted now stays and does no harm. */
+/** Deletes data that no row references any more; failures leave harmless orphans. */
 export async function dropData({ blobs, logger }: Pick<DatacatalogDeps, "blobs" | "logger">, stored: readonly StoredData[]): Promise<void> {
   for (const { location } of stored) {
     if (location === null) continue;

@@ -2,9 +2,9 @@ import type { Partition } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_p
 import { checkGiven, invalidArgument } from "../invalid.js";
 
 /**
- * An artifact has one value for each partition key of its dataset, and no others.
+ * Checks that an artifact has one value for each partition key of its dataset, and no others.
  *
- * @throws RpcError INVALID_ARGUMENT naming what does not match.
+ * @throws RpcError INVALID_ARGUMENT naming the mismatch.
  */
 export function checkPartitions(keys: readonly string[], partitions: readonly Partition[]): void {
   const given = partitions.map(({ key }) => key);

@@ -13,7 +13,7 @@ import { type ArtifactHandle, findArtifact, readArtifacts } from "./store.js";
 
 type Service = ServiceImplementation<typeof DataCatalog>;
 
-/** Outputs of runs. Artifacts are changed whole, in one transaction: who reads sees one version of all its data. */
+/** RPCs for outputs of runs. Artifacts are replaced as a whole, in one transaction: a reader sees one version of all their data. */
 export function artifactRpcs(deps: DatacatalogDeps): Pick<Service, "createArtifact" | "getArtifact" | "listArtifacts" | "updateArtifact"> {
   const { db } = deps;
   return {
@@ -84,7 +84,7 @@ export function artifactRpcs(deps: DatacatalogDeps): Pick<Service, "createArtifa
       const artifactId = artifact.artifact_id;
       const stored = await storeData(deps, { dataset: artifact, artifactId }, data);
       const before = await db.transaction(async (tx) => {
-        // The row stays locked, so of two changes at once one comes whole after the other.
+        // The row stays locked, so concurrent changes are serialized.
         const { count } = await tx.query({
           name: "update-artifact",
           text: "UPDATE artifacts SET metadata = $2 WHERE id = $1",

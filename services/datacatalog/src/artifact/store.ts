@@ -23,7 +23,7 @@ interface ArtifactRow extends DatasetKey {
 
 const COLUMNS = "a.id, a.artifact_id, a.metadata, a.created_at, d.project, d.domain, d.name, d.version, d.uuid";
 
-/** What names one artifact. By id alone it is the newest one of this id. */
+/** Names one artifact; an id alone refers to the newest with this id. */
 export type ArtifactHandle =
   | { readonly by: "id"; readonly dataset: DatasetKey | undefined; readonly artifactId: string }
   | { readonly by: "tag"; readonly dataset: DatasetKey; readonly tagName: string };
@@ -67,10 +67,10 @@ interface PartRow {
   readonly value: string;
 }
 
-/** Everything that belongs to the artifacts, in their order. */
+/** Reads the artifacts completely, in the given order. */
 export async function readArtifacts(deps: Pick<DatacatalogDeps, "db" | "blobs">, ids: readonly bigint[]): Promise<Artifact[]> {
   if (ids.length === 0) return [];
-  // Blobs go after a change has been committed, so another look finds the new rows with theirs, unless they change again.
+  // Blobs are deleted after a change is committed, so a second read finds the new rows with their blobs, unless they change again.
   let missed = "";
   for (;;) {
     try {

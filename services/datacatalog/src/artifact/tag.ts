@@ -6,7 +6,7 @@ import type { DatacatalogDeps } from "../deps.js";
 import { alreadyExists, checkGiven, missingArgument } from "../invalid.js";
 import { findArtifact } from "./store.js";
 
-/** A tag is given once: of those who tag at the same time the first stays. */
+/** A tag is set once: the first of concurrent requests wins. */
 export function tagRpcs({ db }: Pick<DatacatalogDeps, "db">): Pick<ServiceImplementation<typeof DataCatalog>, "addTag"> {
   return {
     async addTag({ tag }) {

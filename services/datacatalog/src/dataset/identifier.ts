@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type DatasetID, DatasetIDSchema } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { checkGiven, missingArgument } from "../invalid.js";
 
-/** The four names that make a dataset's key. */
+/** The four names of a dataset's key. */
 export interface DatasetKey {
   readonly project: string;
   readonly domain: string;

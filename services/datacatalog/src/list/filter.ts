@@ -5,7 +5,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/datacatalog/datacatalog_pb";
 import { checkGiven, invalidArgument } from "../invalid.js";
 
-/** A piece of a WHERE clause; `place` takes a value and gives the text that stands for it. */
+/** A part of a WHERE clause; `place` binds a value and returns its placeholder. */
 export interface Condition {
   readonly sql: (place: (value: unknown) => string) => string;
 }

@@ -7,10 +7,10 @@ import type { Query } from "@flyte-ts/postgres";
 import { invalidArgument } from "../invalid.js";
 import type { Condition } from "./filter.js";
 
-/** Rows of a page when the request does not say. */
+/** Default page size. */
 const DEFAULT_LIMIT = 50;
 
-/** Rows of a page at most: each artifact comes with its data. */
+/** Maximum page size: each artifact comes with its data. */
 const MAX_LIMIT = 1000;
 
 export interface Page {
@@ -19,7 +19,7 @@ export interface Page {
   readonly order: "ASC" | "DESC";
 }
 
-/** @throws RpcError INVALID_ARGUMENT naming the option that cannot be. */
+/** @throws RpcError INVALID_ARGUMENT naming the invalid option. */
 export function pageOf(options: PaginationOptions | undefined): Page {
   if (options === undefined) return { limit: DEFAULT_LIMIT, offset: 0, order: "DESC" };
   const { limit, sortKey, sortOrder } = options;
@@ -48,7 +48,7 @@ export interface Selection {
   readonly page: Page;
 }
 
-/** Rows by their time of creation; those of one moment in the order in which they were made. */
+/** Orders rows by creation time; equal times in order of insertion. */
 export function selectPage({ columns, table, conditions, page: { limit, offset, order } }: Selection): Query {
   const values: unknown[] = [];
   const place = (value: unknown) => `$${values.push(value)}`;

@@ -1,11 +1,11 @@
 import type { Queryable } from "@flyte-ts/postgres";
 
-/** Who holds a reservation extends it within seconds. So long after it ended its owner is dead, and nobody waits for it. */
+/** Time after its end for which a reservation is kept, min. Owners extend within seconds: by then the owner is dead, and no other waits. */
 const KEPT_MINUTES = 60;
 
-/** Removes up to `limit` reservations that ended long ago and that nobody took over; gives how many. */
+/** Deletes up to `limit` reservations that ended long ago without a new owner; returns their number. */
 export async function forgetReservations(db: Queryable, limit: number): Promise<number> {
-  // One that is taken over at this moment is locked, or ends later.
+  // One that is being taken over is locked, or ends later.
   const { count } = await db.query({
     name: "forget-reservations",
     text: `WITH ended AS MATERIALIZED (

@@ -21,8 +21,8 @@ interface Row {
 }
 
 /**
- * Reservations: at most one owner for what belongs under a tag, for as long as it extends its reservation in time.
- * Only the database's clock counts, so replicas of this service agree.
+ * RPCs of reservations: at most one owner per tag, while it extends its reservation in time. Only the database's clock
+ * counts, so replicas of this service agree.
  */
 export function reservationRpcs({
   db,
@@ -33,8 +33,8 @@ export function reservationRpcs({
     async getOrExtendReservation({ reservationId, ownerId, heartbeatInterval }) {
       checkReservation(reservationId, ownerId);
       const heartbeatMs = Math.min(maxHeartbeatMs, requested(heartbeatInterval) ?? maxHeartbeatMs);
-      // One statement, so of any number that ask at once one gets it: the row is locked while its holder is compared.
-      // The time is taken before that wait, which can only make a taker give way to a holder, never the reverse.
+      // One statement, so that one of any number of concurrent requests gets it: the row is locked while its holder is
+      // compared. The time is taken before that wait, which can only favor the holder, never the taker.
       const { rows } = await db.query<Row>({
         name: "get-or-extend-reservation",
         text: `INSERT INTO reservations AS held (project, domain, name, version, tag_name, owner_id, asked_at, expires_at)
@@ -60,7 +60,7 @@ export function reservationRpcs({
 
     async releaseReservation({ reservationId, ownerId }) {
       checkReservation(reservationId, ownerId);
-      // Somebody else's stays; that there is none is as good as released.
+      // Another owner's reservation stays; a missing one counts as released.
       await db.query({
         name: "release-reservation",
         text: "DELETE FROM reservations WHERE project = $1 AND domain = $2 AND name = $3 AND version = $4 AND tag_name = $5 AND owner_id = $6",
@@ -84,7 +84,7 @@ function checkReservation(id: ReservationID | undefined, ownerId: string): asser
   checkGiven(ownerId, "owner_id");
 }
 
-/** ms; undefined when the owner leaves it to the service. */
+/** Requested interval, ms; undefined leaves it to the service. */
 function requested(interval: Duration | undefined): number | undefined {
   if (interval === undefined) return undefined;
   const ms = durationMs(interval);

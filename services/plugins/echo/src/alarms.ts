@@ -1,7 +1,7 @@
 import { DueQueue } from "@flyte-ts/heap";
 import type { Clock } from "@flyte-ts/task-plugin";
 
-/** Any number of alarms, by key, on one timer. */
+/** Any number of alarms by key on one timer. */
 export class Alarms {
   #queue = new DueQueue<string>();
   #callOff: (() => void) | undefined;
@@ -13,13 +13,13 @@ export class Alarms {
     private readonly ring: (key: string) => void,
   ) {}
 
-  /** Sets the key's alarm to this time, ms since the epoch, instead of any earlier one. */
+  /** Sets the key's alarm to a time, ms since the epoch, replacing an earlier one. */
   set(key: string, at: number): void {
     this.#queue.set(key, at);
     this.#arm();
   }
 
-  /** Whether there was one. */
+  /** Cancels an alarm; true when it existed. */
   callOff(key: string): boolean {
     return this.#queue.delete(key);
   }

@@ -3,11 +3,11 @@ import { z } from "zod";
 
 export const echoConfig = z.strictObject({
   nats: natsSettings,
-  /** How long an echo task takes, ms. */
+  /** Duration of an echo task, ms. */
   echoDelayMs: z.int().min(0).default(0),
-  /** Requests per task type in hand at once. */
+  /** Maximum of unacknowledged requests per task type. */
   maxInFlight: z.int().min(1).default(1_000),
-  /** Name of the data plane in admin's `clusters`, as propeller has it; empty where there is but one. */
+  /** Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single one. */
   cluster: z.string().default(""),
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),

@@ -3,7 +3,7 @@ import { deployedSettings } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { echoConfig } from "./config.js";
 
-// Secrets come by the environment there.
+// Secrets are environment variables there.
 const env = { FLYTE_TS_PLUGIN_ECHO_NATS__URL: "nats://nats" };
 
 test.each(deployedSettings("plugin-echo.yaml"))("the settings of %s are such as it takes", (_, argv) => {

@@ -5,8 +5,8 @@ import { PermanentFailure } from "@flyte-ts/task-plugin";
 import { outputMapping } from "./output-mapping.js";
 
 /**
- * The outputs of an echo task: its inputs, under the outputs' names.
- * @throws PermanentFailure when the interface does not pair up, or inputs are not in the request.
+ * Returns the outputs of an echo task: its inputs, under the outputs' names.
+ * @throws PermanentFailure when inputs and outputs do not match, or the request lacks inputs.
  */
 export function echoOutputs(request: TaskRequest): LiteralMap {
   const mapping = outputMapping(request.template?.interface);

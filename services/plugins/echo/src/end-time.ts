@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
-/** The end time as plugin state: ms since the epoch, 64 bits, big-endian. */
+/** Encodes the end time as plugin state: ms since the epoch, 64 bits, big-endian. */
 export function encodeEndTime(endMs: number): Uint8Array {
   const state = new Uint8Array(8);
   new DataView(state.buffer).setBigInt64(0, BigInt(Math.round(endMs)));
@@ -9,8 +9,8 @@ export function encodeEndTime(endMs: number): Uint8Array {
 }
 
 /**
- * When a sleep ends, ms since the epoch. What an earlier process said counts; else it
- * begins when propeller asked, so that time in the queue and restarts do not lengthen it.
+ * End of a sleep, ms since the epoch: the one stored by an earlier process, else counted from propeller's request, so
+ * that time in the queue and restarts do not lengthen it.
  */
 export function endTime(request: TaskRequest, durationMs: number, now: Date): number {
   const { pluginState, requestedAt } = request;

@@ -3,9 +3,9 @@ import type { TypedInterface, Variable } from "@flyte-ts/idl/flyteidl/core/inter
 import { type LiteralType, LiteralTypeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
 /**
- * Which input each output repeats. An output takes the input of its own name, else the
- * first one left, by name, whose type is the same; outputs choose in the order of their
- * numbers (o2 before o10). Undefined when inputs and outputs do not pair up.
+ * Maps each output to the input that it repeats: the input of its own name, else the first one left, by name, of the
+ * same type; outputs choose in the order of their numbers (o2 before o10). Undefined when inputs and outputs do not
+ * match.
  */
 export function outputMapping(iface: TypedInterface | undefined): ReadonlyMap<string, string> | undefined {
   const inputs = iface?.inputs?.variables ?? {};
@@ -37,7 +37,7 @@ function sameType(a: Variable | undefined, b: Variable | undefined): boolean {
   return equals(LiteralTypeSchema, bare(one), bare(other));
 }
 
-/** The type without what authors note on it. */
+/** Returns the type without the author's annotations. */
 function bare(type: LiteralType): LiteralType {
   return { ...type, metadata: undefined, annotation: undefined };
 }

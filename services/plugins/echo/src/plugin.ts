@@ -19,19 +19,19 @@ import { sleepDurationMs } from "./sleep-duration.js";
 export interface EchoOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long an echo task takes, ms. 0 answers at once. */
+  /** Duration of an echo task, ms. 0 answers at once. */
   readonly echoDelayMs: number;
 }
 
 interface Sleeper {
   readonly workflowKey: string;
   readonly endMs: number;
-  /** The request without what only its beginning needs, encoded: there may be very many. */
+  /** The encoded request, without fields that only its start needs: there may be very many. */
   readonly request: Uint8Array;
   readonly end: Succeeded;
 }
 
-/** Tasks that end by themselves, without a pod: `echo` repeats its inputs, `core-sleep` sleeps. */
+/** Runs tasks without a pod that end by themselves: `echo` repeats its inputs, `core-sleep` sleeps. */
 export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin {
   const sleepers = new Map<string, Sleeper>();
   let host: PluginHost | undefined;
@@ -41,7 +41,7 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
     if (sleeper === undefined || host === undefined) return;
     logger.debug({ object: key }, "sleep ended");
     host.report(decodeMessage(TaskRequestSchema, sleeper.request), sleeper.end).catch((error: unknown) => {
-      // Propeller asks again, and then its end time is past.
+      // Propeller resends the request, and by then the end time has passed.
       logger.warn({ attempt: key, error: String(error) }, "end of a sleep not told");
     });
   });

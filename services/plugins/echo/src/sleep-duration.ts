@@ -3,8 +3,8 @@ import type { TaskRequest } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 import { PermanentFailure } from "@flyte-ts/task-plugin";
 
 /**
- * Length of a core-sleep task, ms: its input `duration`.
- * @throws PermanentFailure when there is no such input of that type.
+ * Duration of a core-sleep task, ms: its input `duration`.
+ * @throws PermanentFailure without an input of that name and type.
  */
 export function sleepDurationMs({ inputs }: TaskRequest): number {
   const value = inputs?.literals.duration?.value;

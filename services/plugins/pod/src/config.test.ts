@@ -18,7 +18,7 @@ describe("the service's configuration", () => {
     });
     expect(config.pods.metadata.annotations).toEqual({ "cluster-autoscaler.kubernetes.io/safe-to-evict": "false" });
     expect(config.limits).toEqual({ maxOutputBytes: 10_485_760, inlineBytes: 8_192 });
-    // What cleans up after an eager workflow has a type of its own in flytekit.
+    // Clean-up after an eager workflow has its own task type in flytekit.
     expect(config.taskTypes).toContain("eager_failure_handler_task");
   });
 

@@ -15,7 +15,7 @@ const toleration = z.strictObject({
 const tolerations = z.array(toleration).default([]);
 const requirement = z.strictObject({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() });
 
-/** What is added to every pod. Defaults are Go Flyte's (`plugins.k8s`). */
+/** Additions to every pod. Defaults are Go Flyte's (`plugins.k8s`). */
 export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   metadata: z
     .strictObject({
@@ -26,7 +26,7 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   environment: z
     .strictObject({
       env: texts,
-      /** Variable of the container → variable of this service whose value it gets; one that is not set is left out. */
+      /** Variable of the container → variable of this service whose value it gets; unset ones are left out. */
       envFromService: texts,
       envFromSecrets: z.array(z.string()).default([]),
       envFromConfigMaps: z.array(z.string()).default([]),
@@ -40,7 +40,7 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
       tolerations,
       affinity: json.optional(),
       resourceTolerations: z.record(z.string(), z.array(toleration)).default({}),
-      /** Resources whose nodes have a taint of the resource's name: pods that ask for one tolerate it. */
+      /** Resources whose nodes have a taint of the resource's name: pods that request one tolerate it. */
       tolerateResources: z.array(z.string()).default([]),
       interruptibleTolerations: tolerations,
       interruptibleNodeSelector: texts,
@@ -64,7 +64,7 @@ export const podConfig: z.ZodType<PodConfig> = z.strictObject({
   imagePullPolicy: z.enum(["", "Always", "IfNotPresent", "Never"]).default(""),
   containerSecurityContext: json.optional(),
   secrets: z.enum(["kubernetes", "webhook"]).default("kubernetes"),
-  /** Moves inputs and outputs of raw containers. It reaches the blob store by the variables of `environment`. */
+  /** Moves inputs and outputs of raw containers. Reaches the blob store with the variables of `environment`. */
   copilot: z
     .strictObject({
       image: z.string().default("flyte-ts/copilot"),
@@ -99,24 +99,24 @@ const logLink = z.strictObject({
 
 export const podServiceConfig = z.strictObject({
   nats: natsSettings,
-  /** Several replicas on one data plane: one serves, the others stand by. */
+  /** Leader election among the replicas of one data plane: one serves, the others are standbys. */
   lead: z
     .strictObject({
       /** False: this is the only replica. */
       enabled: z.boolean().default(false),
       /** Namespace of the Leases; it must exist. */
       namespace: z.string().default("flyte"),
-      /** Replicas of one group are replicas of each other. */
+      /** Name of the group of replicas. */
       group: z.string().default("plugin-pod"),
-      /** A replica that fell silent for so long is replaced. */
+      /** Time without renewal after which the leader is replaced. */
       leaseMs: z.int().min(1_000).default(10_000),
     })
     .prefault({}),
   kubernetes: z.strictObject(kubernetesAccess).superRefine(checkKubernetesAccess).prefault({}),
   storage: z.strictObject(blobStoreSettings).prefault({}),
   /**
-   * Task types that run as pods. Flytekit alone makes these; Go Flyte takes whatever no other plugin names, but then a type that
-   * needs a plugin which is not there fails for reasons that nobody understands.
+   * Task types that run as pods; only flytekit creates these. Unlike Go Flyte, unknown types are not taken: a type
+   * whose plugin is missing would fail for obscure reasons.
    */
   taskTypes: z
     .array(z.string().min(1))
@@ -128,7 +128,7 @@ export const podServiceConfig = z.strictObject({
       createContainerErrorMs: z.int().min(0).default(minutes(3)),
       createContainerConfigErrorMs: z.int().min(0).default(0),
       imagePullBackOffMs: z.int().min(0).default(minutes(3)),
-      /** 0: a pod may be pending for ever. */
+      /** 0: no limit for pending pods. */
       podPendingMs: z.int().min(0).default(0),
     })
     .prefault({}),
@@ -144,7 +144,7 @@ export const podServiceConfig = z.strictObject({
         .default(8 * 1024),
     })
     .prefault({}),
-  /** Links to logs; none by default, for no page of logs comes with the stack. */
+  /** Links to logs; none by default, since the stack has no page of logs. */
   logLinks: z.array(logLink).default([]),
   /** Copies of the logs of ended pods, in the blob store beside the attempt's outputs. */
   logArchive: z
@@ -162,9 +162,9 @@ export const podServiceConfig = z.strictObject({
   stopTimeoutMs: z.int().min(0).default(20_000),
   workers: z.int().min(1).default(32),
   tellEndsOfMs: z.int().min(0).default(minutes(60)),
-  /** Requests per task type in hand at once. */
+  /** Maximum of unacknowledged requests per task type. */
   maxInFlight: z.int().min(1).default(256),
-  /** Name of the data plane in admin's `clusters`, as propeller has it; empty where there is but one. */
+  /** Name of the data plane in admin's `clusters`, the same as propeller's; empty for a single one. */
   cluster: z.string().default(""),
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),

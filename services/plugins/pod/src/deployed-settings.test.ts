@@ -3,7 +3,7 @@ import { deployedSettings } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { podServiceConfig } from "./config.js";
 
-// Secrets come by the environment there.
+// Secrets are environment variables there.
 const env = { FLYTE_TS_PLUGIN_POD_NATS__URL: "nats://nats" };
 
 test.each(deployedSettings("plugin-pod.yaml"))("the settings of %s are such as it takes", (_, argv) => {

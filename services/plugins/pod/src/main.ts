@@ -42,7 +42,7 @@ const attempts = new PodAttempts({
 });
 const { maxInFlight, cluster, producerId = cluster || "propeller", lead } = config;
 let serving = false;
-// One that stands by is ready: it has nothing to do, and does it.
+// A standby is ready: it has nothing to do.
 const checks = { bus: () => bus.problem(), pods: () => (serving ? attempts.problem() : undefined) };
 const readiness = new Readiness({ now: () => performance.now(), checks });
 const ops = await startOpsServer({ ...config.ops, metrics, readiness });
@@ -62,7 +62,7 @@ const leader = lead.enabled
       clock: () => performance.now(),
       random: Math.random,
       onLost: () => {
-        // Whatever is under way here is another's now. Whoever runs this starts it again, as one that stands by.
+        // Another process owns all work from now on. The supervisor restarts this one as a standby.
         logger.fatal("the lead is lost");
         process.exit(1);
       },

@@ -2,9 +2,9 @@ import { definePlugin, type Plugin } from "@flyte-ts/task-plugin";
 import type { PodAttempts } from "./pods/pod-attempts.js";
 
 /**
- * Runs tasks as pods. Several task types, one way; `plugin_identifier` is what Go Flyte's two plugins were called.
+ * Runs tasks of several types as pods; `plugin_identifier` has the names of Go Flyte's two plugins.
  *
- * @throws RangeError when `taskTypes` is empty or has one twice.
+ * @throws RangeError when `taskTypes` is empty or has duplicates.
  */
 export function podPlugin(attempts: PodAttempts, taskTypes: readonly string[]): Plugin {
   return definePlugin({

@@ -106,7 +106,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
   const outputs = Buffer.from(toBinary(LiteralMapSchema, create(LiteralMapSchema, { literals: { o0: { hash: "out" } } }))).toString(
     "base64",
   );
-  // A dead process that nobody has waited for yet is a zombie: it runs no more.
+  // A dead process that is not reaped yet is a zombie: it does not run.
   const alive = (pid: number) => {
     try {
       return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
@@ -198,7 +198,7 @@ describe.skipIf(!existsSync(clusterProgram))("pods as processes", () => {
   });
 
   it("stops the processes of an aborted attempt within two seconds, though they do not want to", async () => {
-    // Kubernetes takes `$$` for a plain `$`.
+    // Kubernetes expands `$$` to a plain `$`.
     const asked = request("stubborn", "trap '' TERM; echo $$$$ > $OUT/pid; while true; do sleep 1; done");
     await send(asked, DesiredState.RUN);
     await until(asked, Phase.RUNNING);

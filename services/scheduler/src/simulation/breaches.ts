@@ -2,25 +2,25 @@ import type { CatchUpPolicy } from "../schedule.js";
 import { MINUTE } from "./sample-schedule.js";
 import { simulatedConfig } from "./world.js";
 
-/** Clocks of replicas differ from the true one by so much at most, ms. */
+/** Maximum difference of replicas' clocks from the true one, ms. */
 const SKEW_MS = 20;
 
-/** A time in which nothing could be started. */
+/** A period in which nothing could be started. */
 export interface Outage {
   readonly from: number;
   readonly to: number;
 }
 
-/** What became of one schedule. Times are ms since the epoch. */
+/** History of one schedule. Times are ms since the epoch. */
 export interface Course {
   readonly policy: CatchUpPolicy;
   readonly due: readonly number[];
-  /** When the run of a time was started, each time that it was. */
+  /** Start times of each run, by its due time. */
   readonly runs: ReadonlyMap<number, readonly number[]>;
   readonly outages: readonly Outage[];
 }
 
-/** What in a course of things breaks a promise. */
+/** Lists violations of the scheduler's guarantees. */
 export function breaches({ policy, runs, due, outages }: Course): string[] {
   const { missedAfterMs, claimMs } = simulatedConfig;
   const expected = new Set(due);
@@ -31,7 +31,7 @@ export function breaches({ policy, runs, due, outages }: Course): string[] {
     if (started.length > 1) wrong.push(`${at} was started ${started.length} times`);
     if (startedAt(at) < at - SKEW_MS) wrong.push(`${at} was started before its time`);
   }
-  // Only an outage lets a policy leave anything out.
+  // Only an outage allows a policy to skip runs.
   const isNear = (at: number) => outages.some(({ from, to }) => at > from - missedAfterMs && at <= to);
   for (const at of due) if (!runs.has(at) && (policy === "all" || !isNear(at))) wrong.push(`${at} was not started`);
   switch (policy) {
@@ -41,7 +41,7 @@ export function breaches({ policy, runs, due, outages }: Course): string[] {
       for (const { from, to } of outages) {
         const late = [...runs.keys()].filter((at) => at > from && at <= to && startedAt(at) > to);
         if (late.length > 1) wrong.push(`${late.length} were made up for after the outage until ${to}`);
-        // The last one that was due, or, when starting that took its time, one that came after it.
+        // The last due one, or, when starting it took long, a later one.
         const last = due.findLast((at) => at <= to);
         const isMadeUp = [...runs.keys()].some((at) => at >= (last ?? 0) && at <= to + 2 * MINUTE);
         if (last !== undefined && last >= from && !isMadeUp) wrong.push(`${last} was not made up for`);

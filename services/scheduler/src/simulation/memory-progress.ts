@@ -11,7 +11,7 @@ interface Row {
 /** Rows that outlive the replicas of a simulation. */
 export type Rows = Map<string, Row>;
 
-/** The same as the store in PostgreSQL, over a map; `now` is the database's clock. */
+/** In-memory equivalent of the PostgreSQL store; `now` is the database's clock. */
 export function memoryProgress(
   rows: Rows,
   { replica, claimMs, now }: { replica: string; claimMs: number; now: () => number },

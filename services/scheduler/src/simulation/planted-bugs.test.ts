@@ -4,7 +4,7 @@ import type { CatchUpPolicy } from "../schedule.js";
 import { killedInTurn, throughOutages } from "./rough-times.js";
 import type { Spoil } from "./world.js";
 
-/** A schedule that is told with one policy in the place of another. */
+/** Reports a schedule with another policy than its own. */
 const policy = (from: CatchUpPolicy, to: CatchUpPolicy): Spoil => ({
   schedule: (schedule) => (schedule.catchUp === from ? { ...schedule, catchUp: to } : schedule),
 });

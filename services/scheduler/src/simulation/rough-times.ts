@@ -4,23 +4,23 @@ import { BEGIN, DAY, dueTimes, MINUTE, sampleSchedule } from "./sample-schedule.
 import { type Replica, type Spoil, World } from "./world.js";
 
 export interface Told {
-  /** Broken promises, each with the schedule that it was given for. */
+  /** Violations, each with its schedule. */
   readonly problems: readonly string[];
-  /** How often a run was asked for that was there already: without any, nothing was put to the test. */
+  /** Number of requests for an existing run: without any, idempotency was not tested. */
   readonly repeats: number;
 }
 
 export interface RoughOptions {
   readonly random: () => number;
-  /** A mistake to be found. */
+  /** A planted bug. */
   readonly spoil?: Spoil;
 }
 
 const policies = ["all", "last", "none"] as const;
-/** What has been begun at the end may take so long. */
+/** Time for unfinished starts at the end. */
 const REST_MS = 5 * MINUTE;
 
-/** Three replicas that die and stop, also all at once, each back within ten seconds: nothing may be left out on any policy. */
+/** Three replicas that crash and pause, also all at once, each back within ten seconds: no run may be skipped under any policy. */
 export async function killedInTurn({ random, spoil = {} }: RoughOptions): Promise<Told> {
   const texts = ["* * * * *", "*/7 * * * *", "@every 20s", "TZ=America/New_York 30 1,2 * * *"];
   const play = new Play(
@@ -52,7 +52,7 @@ export async function killedInTurn({ random, spoil = {} }: RoughOptions): Promis
   return play.told(end, []);
 }
 
-/** All replicas, admin or the database away for minutes to hours, six times. */
+/** All replicas, admin or the database down for minutes to hours, six times. */
 export async function throughOutages({ random, spoil = {} }: RoughOptions): Promise<Told> {
   const texts = ["* * * * *", "0 */5 * * *"];
   const play = new Play(
@@ -81,7 +81,7 @@ export async function throughOutages({ random, spoil = {} }: RoughOptions): Prom
   return play.told(end, outages);
 }
 
-/** A world and what was started in it. */
+/** A world and the runs started in it. */
 class Play {
   readonly world: World;
   readonly #runs = new Map<string, Map<number, number[]>>();

@@ -8,7 +8,7 @@ export const DAY = 1440 * MINUTE;
 
 const zones = new TimeZones();
 
-/** A schedule that is in force from the beginning on. */
+/** A schedule that is active from the beginning. */
 export function sampleSchedule(text: string, catchUp: CatchUpPolicy): Schedule {
   const launchPlan = { project: "p", domain: "d", name: `${text} ${catchUp}`, version: "v" };
   const parsed = parseCron(text);
@@ -17,7 +17,7 @@ export function sampleSchedule(text: string, catchUp: CatchUpPolicy): Schedule {
   return { key: scheduleKey(launchPlan), launchPlan, recurrence, zone: "UTC", activatedAt: BEGIN, catchUp, kickoffInput: "" };
 }
 
-/** All times at which it is due until `until`. */
+/** All due times until `until`. */
 export function dueTimes({ recurrence }: Schedule, until: number): number[] {
   const times: number[] = [];
   for (let at = recurrence.next(BEGIN); at !== undefined && at <= until; at = recurrence.next(at)) times.push(at);

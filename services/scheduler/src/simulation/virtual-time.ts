@@ -5,7 +5,7 @@ interface Event {
   readonly run: () => void;
 }
 
-/** Time that passes as fast as what happens in it is worked off; equal runs for equal events. */
+/** Virtual time that jumps to the next event; deterministic. */
 export class VirtualTime {
   readonly #queue = new DueQueue<Event>();
 
@@ -19,14 +19,14 @@ export class VirtualTime {
   }
 
   async until(end: number): Promise<void> {
-    // What has been begun before may set events yet.
+    // Code in progress may still add events.
     await setImmediate();
     for (;;) {
       const next = this.#queue.first();
       if (next === undefined || next > end) break;
       this.now = next;
       for (let event = this.#queue.take(next); event !== undefined; event = this.#queue.take(next)) event.run();
-      // Whatever promises that has settled.
+      // Lets promises settle.
       await setImmediate();
     }
     this.now = end;

@@ -8,39 +8,39 @@ import { type Clock, Scheduler } from "../scheduler.js";
 import { memoryProgress, type Rows } from "./memory-progress.js";
 import { VirtualTime } from "./virtual-time.js";
 
-/** The settings of every replica, but for the time between lists; missed runs are made up for as fast as it goes. */
+/** Settings of every replica, except for the poll interval; missed runs are started without a rate limit. */
 export const simulatedConfig = { ...schedulerConfigSchema.parse({}), catchUp: { perSecond: 1_000_000 } };
 
 export interface WorldOptions {
   readonly random: () => number;
   readonly begin: number;
   readonly schedules: readonly Schedule[];
-  /** Whether messages take time and get lost; otherwise all is instant and certain. */
+  /** True: messages are delayed and lost; false: instant and reliable. */
   readonly isRough: boolean;
-  /** Told of every execution that is made, once each. */
+  /** Called once for every created execution. */
   readonly onCreated: (schedule: Schedule, at: number) => void;
   readonly refreshMs: number;
   readonly spoil?: Spoil;
 }
 
-/** Mistakes that the simulation is to find. */
+/** Planted bugs that the simulation must find. */
 export interface Spoil {
   readonly store?: (store: ProgressStore) => ProgressStore;
   readonly schedule?: (schedule: Schedule) => Schedule;
-  /** Executions of one name are made again and again. */
+  /** Names of executions are not remembered, so repeats create duplicates. */
   readonly forgetsNames?: boolean;
 }
 
 type Part = "admin" | "database";
 
-/** Schedules, admin and the database, which outlive the replicas; what may go wrong with each. */
+/** Schedules, admin and the database, which outlive the replicas, with their faults. */
 export class World {
   readonly time: VirtualTime;
   readonly away = new Set<Part>();
-  /** Requests that found their execution there already. */
+  /** Number of requests whose execution existed already. */
   repeats = 0;
   readonly #rows: Rows = new Map();
-  // Of each schedule, as runs come in their order: those of the last hours tell repeats from news.
+  // Created runs of the last hours by schedule, to recognize repeats.
   readonly #made = new Map<string, Set<number>>();
   #replicas = 0;
 
@@ -48,7 +48,7 @@ export class World {
     this.time = new VirtualTime(options.begin);
   }
 
-  /** Starts one more replica; its clock may be a little off. */
+  /** Starts another replica, with a small clock skew. */
   replica(): Replica {
     return new Replica(this, `r${this.#replicas++}`);
   }
@@ -71,7 +71,7 @@ export class World {
   }
 }
 
-/** A process: it can be killed and stopped for a while at any moment. */
+/** A process that can be killed or paused at any moment. */
 export class Replica {
   readonly #world: World;
   readonly #skew: number;
@@ -114,12 +114,12 @@ export class Replica {
     this.#scheduler.start();
   }
 
-  /** Nothing that it has asked for comes back any more; what it has sent may still arrive. */
+  /** Drops all pending answers; requests in flight may still arrive. */
   kill(): void {
     this.#alive = false;
   }
 
-  /** As a process that is stopped and goes on later, knowing nothing of it. */
+  /** Pauses the process, which resumes without knowing it. */
   freeze(ms: number): void {
     this.#frozenUntil = this.#world.time.now + ms;
   }
@@ -131,7 +131,7 @@ export class Replica {
     else callback();
   }
 
-  /** A request takes time both ways, and it or its answer may be lost. */
+  /** Delays a request and its answer, and may lose either. */
   #ask<T>(part: Part, work: () => Promise<T>, deadlineMs = 5_000): Promise<T> {
     const { time, away, options } = this.#world;
     const { isRough, random } = options;

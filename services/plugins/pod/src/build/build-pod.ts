@@ -13,17 +13,17 @@ import { secretRequests } from "./secret-requests.js";
 import { withSecrets } from "./secrets.js";
 import { withSharedMemory } from "./shared-memory.js";
 
-/** What an installation adds to every pod. */
+/** Settings of an installation for every pod. */
 export interface PodConfig {
   readonly metadata: ObjectMetaConfig;
   readonly environment: EnvironmentConfig;
   readonly scheduling: SchedulingConfig;
   readonly fallbackResources: { readonly cpu: string; readonly memory: string };
   readonly imagePullPolicy: string;
-  /** For the primary container, where the task says nothing. */
+  /** Security context of the primary container, unless the task sets one. */
   readonly containerSecurityContext?: JsonMap | undefined;
   readonly copilot: CopilotConfig;
-  /** Who puts secrets into pods: this service, from Secrets of Kubernetes, or Flyte's webhook. */
+  /** Source of secrets: this service, from Kubernetes Secrets, or Flyte's webhook. */
   readonly secrets: "kubernetes" | "webhook";
 }
 
@@ -31,13 +31,13 @@ export interface BuildPodOptions {
   readonly config: PodConfig;
   /** The PodTemplate to build on. */
   readonly base?: PodTemplate | undefined;
-  /** Address of task.pb, when the command needs it. */
+  /** URI of task.pb, when the command needs it. */
   readonly taskTemplatePath?: string | undefined;
 }
 
 /**
- * The pod of an attempt (contract §6.1). Pure: the same request gives the same pod.
- * @throws BadSpecification, TemplateError, QuantityError: the task has to be mended.
+ * Builds the pod of an attempt (contract §6.1). Pure: the same request gives the same pod.
+ * @throws BadSpecification, TemplateError, QuantityError: errors of the task.
  */
 export function buildPod(request: TaskRequest, options: BuildPodOptions): Pod {
   const { config, base } = options;
@@ -131,9 +131,8 @@ function containerContext(request: TaskRequest, { config, base, taskTemplatePath
 }
 
 /**
- * Command, variables and resources of one container. The node's resource override is
- * for the primary container; init containers get the platform's defaults, other
- * containers only its limits.
+ * Sets command, variables and resources of one container. The node's resource override applies to the primary
+ * container; init containers get the platform's defaults, other containers only its limits.
  */
 function customised(
   container: Container,
@@ -162,12 +161,12 @@ function serviceAccount({ serviceAccountName }: PodSpec, { securityContext }: Ta
   return name === "" ? {} : { serviceAccountName: name };
 }
 
-/** Whether the attempt ends with its primary container: pod tasks, and pods of one container. A raw container's copilot outlives it. */
+/** True when the attempt ends with its primary container: pod tasks, and pods of one container. A raw container's copilot outlives it. */
 function isMarked({ template }: TaskRequest, { containers }: PodSpec): boolean {
   return template?.type === "sidecar" || (containers.length === 1 && template?.type !== "raw-container");
 }
 
-/** Without the empty lists that Kubernetes would leave out. */
+/** Removes empty lists, as Kubernetes does. */
 function tidy(spec: PodSpec): PodSpec {
   const tidyContainer = ({ command, args, env, envFrom, ...container }: Container): Container => ({
     ...container,

@@ -20,7 +20,7 @@ interface Raw {
   readonly data?: MessageInitShape<typeof DataLoadingConfigSchema>;
 }
 
-/** What flytekit 1.16 sends for a ContainerTask. */
+/** A ContainerTask as flytekit 1.16 sends it. */
 function request({ inputs = ["a"], outputs = ["b"], data = {} }: Raw = {}): TaskRequest {
   const asked = sampleRequest("raw-container");
   asked.template = create(TaskTemplateSchema, {
@@ -119,7 +119,7 @@ describe("a raw container", () => {
       { name: "flyte-copilot", emptyDir: {} },
     ]);
     expect(spec.terminationGracePeriodSeconds).toBe(3600);
-    // The pod's end counts, not the container's: outputs are taken in between.
+    // The pod's end counts, not the container's: outputs are uploaded in between.
     expect(metadata.annotations).not.toHaveProperty("primary_container_name");
   });
 

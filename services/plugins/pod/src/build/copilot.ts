@@ -18,7 +18,7 @@ export interface CopilotConfig {
   readonly namePrefix: string;
   readonly cpu: string;
   readonly memory: string;
-  /** Longest download, and longest upload, seconds; the pod's grace period. */
+  /** Timeout of a download, and of an upload, seconds; also the pod's grace period. */
   readonly timeoutSeconds: number;
   readonly inputPath: string;
   readonly outputPath: string;
@@ -27,13 +27,13 @@ export interface CopilotConfig {
   readonly securityContext: JsonMap;
 }
 
-/** A spec with the copilot's containers, and the name of the one that stands for `primary-init` in pod templates. */
+/** A spec with the copilot's containers, and the name of the one that represents `primary-init` in pod templates. */
 export interface Copiloted {
   readonly spec: PodSpec;
   readonly initContainer: string;
 }
 
-/** Variables by which the copilot reaches the blob store: what the installation gives every container. */
+/** Variables with which the copilot reaches the blob store: those that the installation gives every container. */
 export interface CopilotEnvironment {
   readonly env: readonly EnvVar[];
   readonly envFrom: readonly JsonMap[];
@@ -45,15 +45,16 @@ export interface CopilotOptions {
   readonly primaryContainer: string;
 }
 
-/** Seen by the copilot's containers alone. */
+/** Mounted in the copilot's containers only. */
 const STATE: VolumeMount = { name: "flyte-copilot", mountPath: "/var/flyte/copilot" };
-/** Made by the uploader once it hears signals. */
+/** Created by the uploader once it handles signals. */
 const LISTENING = `${STATE.mountPath}/listening`;
 
 /**
- * For containers without flytekit: brings inputs as files before, and takes outputs from files after (contract §6.5). The uploader is
- * a sidecar of Kubernetes, told by SIGTERM that the task has ended. The first process of a container does not hear signals before
- * it listens, so the downloader, which comes next, keeps the task from starting until then.
+ * Adds the copilot to containers without flytekit: it downloads inputs to files before, and uploads outputs from files
+ * after (contract §6.5). The uploader is a Kubernetes sidecar, which gets SIGTERM when the task has ended. The first
+ * process of a container ignores signals until it has a handler, so the downloader, which comes next, delays the task
+ * until then.
  */
 export function withCopilot(spec: PodSpec, request: TaskRequest, options: CopilotOptions): Copiloted {
   const data = dataConfig(request);
@@ -110,17 +111,17 @@ export function withCopilot(spec: PodSpec, request: TaskRequest, options: Copilo
   };
 }
 
-/** How the task wants its data moved; undefined for tasks that move it themselves. */
+/** Returns the task's data loading configuration; undefined for tasks that move their data themselves. */
 export function dataConfig({ template }: TaskRequest): DataLoadingConfig | undefined {
   return template?.target.case === "container" || template?.target.case === "k8sPod" ? template.target.value.dataConfig : undefined;
 }
 
-/** Whether a container is of the copilot. */
+/** True for a container of the copilot. */
 export function isCopilot({ name }: { readonly name: string }, { namePrefix }: CopilotConfig): boolean {
   return ROLES.some((role) => name === `${namePrefix}${role}`);
 }
 
-/** Whether a task did not start because its inputs could not be brought: why, stands in the error's document. */
+/** True when a task did not start because its inputs could not be downloaded; the error document has the reason. */
 export function inputsFailed({ status }: Pod, { namePrefix }: CopilotConfig): boolean {
   const found = status?.initContainerStatuses?.find(({ name }) => name === `${namePrefix}${"downloader" satisfies Role}`);
   return (found?.state?.terminated?.exitCode ?? 0) !== 0;

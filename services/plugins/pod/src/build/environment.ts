@@ -6,7 +6,7 @@ import type { EnvVar, JsonMap } from "../kube/pod-types.js";
 export interface EnvironmentConfig {
   /** Set in every container. */
   readonly env: Readonly<Record<string, string>>;
-  /** As `env`: variable of the container → variable of this service whose value it gets. */
+  /** Like `env`: variable of the container → variable of this service whose value it gets. */
   readonly envFromService: Readonly<Record<string, string>>;
   /** Secrets and config maps of the task's namespace whose keys become variables; they may be absent. */
   readonly envFromSecrets: readonly string[];
@@ -20,7 +20,7 @@ export function keyValues(pairs: readonly KeyValuePair[]): EnvVar[] {
   return pairs.map(({ key, value }) => ({ name: key, value }));
 }
 
-/** What Flyte adds to a container's own variables, in the order that flytekit's containers have always had (contract §6.1). */
+/** Flyte's additions to a container's own variables, in the order of flytekit's containers (contract §6.1). */
 export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig): EnvVar[] {
   const node = request.id?.nodeExecutionId;
   const execution = node?.executionId;
@@ -42,18 +42,18 @@ export function flyteEnvironment(request: TaskRequest, config: EnvironmentConfig
   ];
   return [
     ...variables.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value: keptLiteral(value) }])),
-    // Who launches an execution gives these values; who wrote the task has no say in them.
+    // The launcher of an execution sets these values; the task's author has no influence on them.
     ...keyValues(request.environment).map(({ name, value = "" }) => ({ name, value: keptLiteral(value) })),
     ...installationEnvironment(config),
   ];
 }
 
-/** What the installation gives every container. */
+/** Variables that the installation gives every container. */
 export function installationEnvironment({ env }: EnvironmentConfig): EnvVar[] {
   return Object.entries(env).map(([name, value]) => ({ name, value }));
 }
 
-/** The console's page of the node, for tasks that show links of their own (`link_type`). */
+/** The console's page of the node, for tasks with links of their own (`link_type`). */
 function executionUrl({ consoleUrl, id, template }: TaskRequest): string | undefined {
   const execution = id?.nodeExecutionId?.executionId;
   if (consoleUrl === "" || execution === undefined || template?.config.link_type === undefined) return undefined;
@@ -68,7 +68,7 @@ export function environmentSources({ envFromSecrets, envFromConfigMaps }: Enviro
   ];
 }
 
-/** With what `envFromService` names of the service's own variables among `env`. */
+/** Adds to `env` the service's own variables listed in `envFromService`. */
 export function withServiceVariables<T extends EnvironmentConfig>(config: T, own: Readonly<Record<string, string | undefined>>): T {
   const taken = Object.entries(config.envFromService).flatMap(([name, from]) => {
     const value = own[from];

@@ -12,7 +12,7 @@ interface Written {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Name, labels, annotations and owner of what an attempt creates; of equal keys the execution's win, then the task's. */
+/** Name, labels, annotations and owner of an attempt's objects; for equal keys the execution's value wins, then the task's. */
 export function objectMeta(request: TaskRequest, written: Written, config: ObjectMetaConfig): ObjectMeta {
   const { owner, namespace, generatedName, template } = request;
   const own = template?.metadata?.metadata;
@@ -38,7 +38,7 @@ export function objectMeta(request: TaskRequest, written: Written, config: Objec
   };
 }
 
-/** Labels that tell what runs in the pod, for those that propeller did not set. */
+/** Labels that identify the attempt in the pod, where propeller has not set them. */
 function attemptLabels({ nodePath, id, interruptible, securityContext }: TaskRequest): Record<string, string> {
   const identity = securityContext?.runAs?.executionIdentity ?? "";
   return {

@@ -2,7 +2,7 @@ import type { Container, PodSpec, PodTemplate, ResourceRequirements } from "../k
 
 type Tree = { [key: string]: unknown };
 
-// Containers of a template that stand for roles instead of for a container of that name.
+// Containers of a template that represent roles instead of a container of that name.
 const ROLES = {
   containers: { every: "default", primary: "primary" },
   initContainers: { every: "default-init", primary: "primary-init" },
@@ -10,8 +10,8 @@ const ROLES = {
 type Kind = keyof typeof ROLES;
 
 /**
- * `over` laid on `base`: objects are merged key by key, lists are put after one another,
- * and an empty value of `over` (null, "", 0, false, empty list or object) says nothing.
+ * Merges `over` into `base`: objects key by key, lists concatenated; an empty value of `over` (null, "", 0, false,
+ * empty list or object) is ignored.
  */
 function merged<T>(base: unknown, over: T): T {
   if (isTree(base) && isTree(over)) {
@@ -24,9 +24,9 @@ function merged<T>(base: unknown, over: T): T {
 }
 
 /**
- * The pod spec on top of a PodTemplate's. The template's containers `default` and
- * `primary` (`default-init`, `primary-init`) give defaults to every container and to the
- * primary one; others give them to the container of their name and are not added.
+ * Merges the pod spec into a PodTemplate's. The template's containers `default` and `primary` (`default-init`,
+ * `primary-init`) give defaults to every container and to the primary one; others give them to the container of their
+ * name and are not added.
  */
 export function onTemplate(template: PodTemplate, spec: PodSpec, primary: { container: string; initContainer: string }): PodSpec {
   const { containers = [], initContainers = [], ...base } = template.template.spec;
@@ -57,7 +57,7 @@ function withDefaults(
   return merged(defaults, container);
 }
 
-/** What a template says of a container's resources: by its name, else by its role. */
+/** A template's resources for a container: by its name, else by its role. */
 export function templateResources(template: PodTemplate | undefined, container: string, kind: Kind): ResourceRequirements | undefined {
   const templates = template?.template.spec[kind] ?? [];
   const { every, primary } = ROLES[kind];

@@ -27,7 +27,7 @@ export interface Prepared extends Pick<BuildPodOptions, "base" | "taskTemplatePa
 
 const INPUT_TEMPLATE = /\{\{\s*[.$]inputs\./i;
 
-/** Does what must be done before the pod exists: inputs.pb and task.pb are written, the pod template is fetched. */
+/** Prepares the creation of the pod: writes inputs.pb and task.pb, fetches the pod template. */
 export async function prepare(request: TaskRequest, parts: PrepareParts): Promise<Prepared> {
   const words = commandWords(request);
   const [base, taskTemplatePath, inputs] = await Promise.all([
@@ -38,7 +38,7 @@ export async function prepare(request: TaskRequest, parts: PrepareParts): Promis
   return { base, taskTemplatePath, inputs };
 }
 
-/** Everything that templates are rendered in. */
+/** All texts in which templates are rendered. */
 function commandWords({ template, overrides }: TaskRequest): string[] {
   const words: string[] = [];
   if (template?.target.case === "container") words.push(...template.target.value.command, ...template.target.value.args);
@@ -76,7 +76,7 @@ async function podTemplate({ template, namespace }: TaskRequest, parts: PrepareP
   );
 }
 
-/** Beside inputs.pb; the same for every attempt. */
+/** Written beside inputs.pb; the same for every attempt. */
 async function writeTemplate({ inputUri, template }: TaskRequest, store: DataStore): Promise<string> {
   const uri = `${inputUri.slice(0, inputUri.lastIndexOf("/"))}/task.pb`;
   if (template !== undefined) await store.put(uri, toBinary(TaskTemplateSchema, template));

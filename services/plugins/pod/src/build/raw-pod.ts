@@ -8,7 +8,7 @@ import { resourcesOf } from "./resources.js";
 
 export const PRIMARY_CONTAINER = "primary_container_name";
 
-/** The pod as the task's author wrote it, before Flyte adds to it. */
+/** The pod as the task's author wrote it, before Flyte's additions. */
 export interface RawPod {
   readonly spec: PodSpec;
   readonly labels: Record<string, string>;
@@ -23,9 +23,8 @@ export interface RawPodOptions {
 }
 
 /**
- * Reads the pod from wherever the task's type keeps it (contract §7.1): `custom` for
- * sidecar tasks of versions 0 and 1, else the container or the k8s_pod of the template;
- * a pod template of the node replaces it.
+ * Reads the pod from the place that the task's type uses (contract §7.1): `custom` for sidecar tasks of versions 0 and
+ * 1, else the container or the k8s_pod of the template; a pod template of the node replaces it.
  * @throws BadSpecification
  */
 export function rawPod(request: TaskRequest, options: RawPodOptions): RawPod {
@@ -106,7 +105,7 @@ function primaryFromConfig({ config }: TaskTemplate): string {
   return name;
 }
 
-/** A copy that may be changed. */
+/** Returns a mutable copy. */
 function checked(json: JsonObject, field: string): PodSpec {
   const spec = structuredClone(json) as unknown as PodSpec;
   if (!Array.isArray(spec.containers)) throw new BadSpecification(`${field}.containers: is required`);

@@ -10,16 +10,15 @@ export interface PlatformResources {
   readonly defaults: ResourceSet | undefined;
   readonly defaultLimits: ResourceSet | undefined;
   readonly limits: ResourceSet | undefined;
-  /** Where neither the task nor the platform says anything. */
+  /** Used where neither the task nor the platform sets a value. */
   readonly fallback: { readonly cpu: string; readonly memory: string };
-  /** What the resource `gpu` is called in this cluster. */
+  /** Name of the resource `gpu` in this cluster. */
   readonly gpuResourceName: string;
 }
 
 /**
- * Resources of a container definition. `storage` is left out: it sizes volumes and is
- * no resource of containers.
- * @throws BadSpecification for a value that is not a quantity.
+ * Resources of a container definition. `storage` is left out: it sizes volumes and is not a container resource.
+ * @throws BadSpecification for an invalid quantity.
  */
 export function resourcesOf(resources: Resources | undefined, gpuResourceName: string): ResourceRequirements {
   if (resources === undefined) return {};
@@ -57,17 +56,17 @@ export function storageSize(resources: Resources | undefined): string | undefine
   return find(resources?.limits) ?? find(resources?.requests);
 }
 
-/** `over` where it says something, else `base`; per resource, requests and limits apart. */
+/** Merges per resource, requests and limits separately: `over` where it has a value, else `base`. */
 export function mergeResources(base: ResourceRequirements | undefined, over: ResourceRequirements | undefined): ResourceRequirements {
   return { requests: { ...base?.requests, ...over?.requests }, limits: { ...base?.limits, ...over?.limits } };
 }
 
 /**
- * The resources that a container gets: a missing request is its limit, a missing limit
- * its request or the platform's default limit, whichever is more, both missing the platform's default; nothing above the platform's limit
- * and no request above its limit. Ephemeral storage and GPUs only when asked for. With
- * `fillIn` false, what is not asked for stays out and only the limits apply.
- * @throws BadSpecification for a value that is not a quantity.
+ * Computes a container's resources: a missing request is its limit, a missing limit its request or the platform's
+ * default limit, whichever is more, both missing the platform's default; all capped by the platform's limit, requests
+ * by the limits. Ephemeral storage and GPUs only when requested. With `fillIn` false, missing values stay missing and
+ * only the limits apply.
+ * @throws BadSpecification for an invalid quantity.
  */
 export function settleResources(asked: ResourceRequirements, platform: PlatformResources, fillIn: boolean): ResourceRequirements {
   const { gpuResourceName } = platform;

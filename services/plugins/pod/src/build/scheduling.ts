@@ -6,7 +6,7 @@ export interface SchedulingConfig {
   readonly nodeSelector: Readonly<Record<string, string>>;
   readonly tolerations: readonly Toleration[];
   readonly affinity?: Affinity | undefined;
-  /** Added for pods that ask for the resource. */
+  /** Added to pods that request the resource. */
   readonly resourceTolerations: Readonly<Record<string, readonly Toleration[]>>;
   /** Resources whose nodes are tainted with the resource's name. */
   readonly tolerateResources: readonly string[];
@@ -29,7 +29,7 @@ export interface GpuConfig {
   readonly unpartitionedToleration?: Toleration | undefined;
 }
 
-/** Where the pod may run, by the platform's rules; what the spec says itself comes first. */
+/** Adds the platform's scheduling rules; those of the spec take precedence. */
 export function scheduled(spec: PodSpec, config: SchedulingConfig, interruptible: boolean): PodSpec {
   const tolerations = [
     ...resourceTolerations(spec, config),
@@ -65,7 +65,7 @@ function resourceTolerations({ containers }: PodSpec, { resourceTolerations: rul
   return [...names].sort().flatMap((name) => rules[name] ?? []);
 }
 
-/** As cloud providers taint nodes with special hardware. */
+/** Tolerates the taints that cloud providers set on nodes with special hardware. */
 function taintsOfResources({ containers, initContainers = [] }: PodSpec, { tolerateResources }: SchedulingConfig): Toleration[] {
   const requested = new Set([...containers, ...initContainers].flatMap(({ resources }) => Object.keys(resources?.requests ?? {})));
   return tolerateResources
@@ -78,7 +78,7 @@ function isSame(a: Toleration, b: Toleration): boolean {
   return a.key === b.key && a.operator === b.operator && a.effect === b.effect && a.value === b.value;
 }
 
-/** Every alternative of the node affinity must meet the requirements too. */
+/** Adds the requirements to every alternative of the node affinity. */
 function withRequirements(affinity: Affinity, requirements: readonly NodeSelectorRequirement[]): Affinity {
   const terms = affinity.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const nodeSelectorTerms = (terms.length > 0 ? terms : [{}]).map((term) => ({
@@ -88,7 +88,7 @@ function withRequirements(affinity: Affinity, requirements: readonly NodeSelecto
   return { ...affinity, nodeAffinity: { ...affinity.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
 }
 
-/** Nodes with the accelerator that the task or its node asks for; only for pods that use GPUs. */
+/** Selects nodes with the accelerator that the task or its node requests; only for pods that use GPUs. */
 export function onAccelerator(spec: PodSpec, extended: readonly (ExtendedResources | undefined)[], config: GpuConfig): PodSpec {
   const accelerator = lastOf(extended.map((resources) => resources?.gpuAccelerator));
   const usesGpus = spec.containers.some(({ resources }) => resources?.limits?.[config.resourceName] !== undefined);
@@ -124,7 +124,7 @@ export function onAccelerator(spec: PodSpec, extended: readonly (ExtendedResourc
   }
 }
 
-/** The last one that is there. */
+/** Returns the last defined value. */
 export function lastOf<T>(values: readonly (T | undefined)[]): T | undefined {
   return values.findLast((value) => value !== undefined);
 }

@@ -1,6 +1,6 @@
 import { type Secret, Secret_MountType } from "@flyte-ts/idl/flyteidl/core/security_pb";
 
-// How Flyte's webhook is asked for secrets (contract §6.6).
+// Form of requests for secrets to Flyte's webhook (contract §6.6).
 const LABELS = { "inject-flyte-secrets": "true" };
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz123456";
 
@@ -9,14 +9,14 @@ export interface SecretRequests {
   readonly annotations: Record<string, string>;
 }
 
-/** What a pod says so that Flyte's webhook gives it its secrets, from wherever that is told to look: Vault, a cloud's store, Kubernetes. */
+/** Labels and annotations with which Flyte's webhook injects secrets, from its configured source: Vault, a cloud's store, Kubernetes. */
 export function secretRequests(secrets: readonly Secret[]): SecretRequests {
   if (secrets.length === 0) return { labels: {}, annotations: {} };
   const annotations = secrets.map((secret, index) => [`flyte.secrets/s${index}`, base32(secretText(secret))]);
   return { labels: { ...LABELS }, annotations: Object.fromEntries(annotations) };
 }
 
-/** The message in protobuf's text format. */
+/** Formats the message in protobuf's text format. */
 function secretText({ group, groupVersion, key, mountRequirement, envVar }: Secret): string {
   const fields: [string, string][] = [
     ["group", quoted(group)],

@@ -2,14 +2,14 @@ import { type Secret, Secret_MountType } from "@flyte-ts/idl/flyteidl/core/secur
 import type { Container, EnvVar, PodSpec, VolumeMount } from "../kube/pod-types.js";
 import { BadSpecification } from "./bad-specification.js";
 
-// Names and places that flytekit reads (contract §6.6).
+// Names and paths that flytekit reads (contract §6.6).
 const ENV_PREFIX = "_FSEC_";
 const DIRECTORY = "/etc/flyte/secrets";
 const VOLUME = "flyte-secret-";
 
 type Chosen = (container: Container) => boolean;
 
-/** Gives the containers of the task the secrets that it asked for, from Kubernetes Secrets of its namespace. @throws BadSpecification */
+/** Adds the requested secrets to the task's containers, from Kubernetes Secrets of its namespace. @throws BadSpecification */
 export function withSecrets(spec: PodSpec, secrets: readonly Secret[], isOfTask: Chosen): PodSpec {
   return secrets.reduce((before, secret) => withSecret(before, secret, isOfTask), spec);
 }
@@ -39,7 +39,7 @@ function asFile(spec: PodSpec, { group, key, envVar }: Secret, isOfTask: Chosen)
   const file = key.toLowerCase();
   const item = { key, path: file };
   const volumes = structuredClone(spec.volumes ?? []);
-  // Volumes that the task or a template has of the same Secret keep all its keys, under their own names.
+  // Volumes of the task or a template for the same Secret keep all its keys, under their own names.
   let volume = volumes.find((candidate) => candidate.name.startsWith(VOLUME) && candidate.secret?.secretName === group);
   if (volume === undefined) {
     volume = { name: `${VOLUME}${volumes.length}`, secret: { secretName: group, items: [], optional: true } };

@@ -4,7 +4,7 @@ import type { ContainerStatus, Pod } from "../kube/pod-types.js";
 import { OOM } from "../phase/ended.js";
 import type { DataStore } from "./data-store.js";
 
-/** The blob store, and when it was last found away. */
+/** The blob store, with the time of its last outage. */
 export class WatchedStore implements DataStore {
   #awayAt = Number.NEGATIVE_INFINITY;
 
@@ -17,7 +17,7 @@ export class WatchedStore implements DataStore {
   readonly put: DataStore["put"] = (...args) => this.#noted(this.store.put(...args));
   readonly head: DataStore["head"] = (...args) => this.#noted(this.store.head(...args));
 
-  /** Whether the store has been found away since then. */
+  /** True when the store was unavailable since then. */
   wasAwaySince(time: Date): boolean {
     return this.#awayAt >= time.getTime();
   }
@@ -33,15 +33,15 @@ export class WatchedStore implements DataStore {
 }
 
 /**
- * Whether an attempt may have failed because the blob store was away: flytekit, which can then neither read inputs nor write
- * outputs or an error document, ends with an exit code as user code does.
+ * True when an unavailable blob store may have caused the failure: flytekit, which can then neither read inputs nor
+ * write outputs or an error document, exits with a code as user code does.
  */
 export function mayBeForStore(pod: Pod, failure: AttemptFailure): boolean {
   if (!(failure instanceof RetryableFailure) || failure.details.kind !== "USER" || failure.details.code === OOM) return false;
   return statusesOf(pod).some(({ state, lastState }) => ((state?.terminated ?? lastState?.terminated)?.exitCode ?? 0) !== 0);
 }
 
-/** The failure, as the system's: it spends no retry of the user. */
+/** Converts the failure to a system failure, which uses no retry of the user. */
 export function forStore(failure: RetryableFailure | PermanentFailure): RetryableFailure {
   const message = `${failure.details.message}\nThe blob store was away while the attempt ran, so the failure is not counted against the task's retries.`;
   return new RetryableFailure({ ...failure.details, kind: "SYSTEM", message });

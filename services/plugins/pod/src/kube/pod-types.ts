@@ -1,6 +1,6 @@
 import type { KubeObject } from "@flyte-ts/kubernetes";
 
-/** Any JSON that Kubernetes understands and we only pass on. */
+/** Any JSON that is only passed on to Kubernetes. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonMap = { [key: string]: Json };
 
@@ -27,7 +27,7 @@ export interface Volume {
   emptyDir?: { medium?: string; sizeLimit?: string };
 }
 
-/** The fields of a container that are read or written here; others pass through. */
+/** Fields of a container that are read or written here; others are passed through. */
 export interface Container {
   name: string;
   image?: string;
@@ -66,7 +66,7 @@ export interface Affinity {
   nodeAffinity?: { requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms: NodeSelectorTerm[] } };
 }
 
-/** The fields of a pod spec that are read or written here; others pass through. */
+/** Fields of a pod spec that are read or written here; others are passed through. */
 export interface PodSpec {
   containers: Container[];
   initContainers?: Container[];

@@ -1,6 +1,6 @@
 const LINE_END = 10;
 
-/** All of it, or of more than `most` bytes the last whole lines. */
+/** Returns all bytes, or the last whole lines within `most` bytes. */
 export async function lastBytes(parts: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
   const kept: Uint8Array[] = [];
   let size = 0;
@@ -8,7 +8,7 @@ export async function lastBytes(parts: AsyncIterable<Uint8Array>, most: number):
   for await (const part of parts) {
     kept.push(part);
     size += part.byteLength;
-    // One part more than is needed may stay.
+    // May keep one part more than needed.
     for (let first = kept[0]; first !== undefined && size - first.byteLength >= most; first = kept[0]) {
       kept.shift();
       size -= first.byteLength;

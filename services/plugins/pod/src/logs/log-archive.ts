@@ -11,7 +11,7 @@ import { lastBytes } from "./last-bytes.js";
 
 export interface LogArchiveConfig {
   readonly enabled: boolean;
-  /** Of a longer log its end is kept, bytes. */
+  /** Maximum size of a copy, bytes; of a longer log the end is kept. */
   readonly maxBytes: number;
 }
 
@@ -23,17 +23,17 @@ export interface LogArchiveParts {
   readonly config: LogArchiveConfig;
 }
 
-/** Logs are in memory while they are copied. */
+/** Bounds the memory: logs are in memory while they are copied. */
 const AT_ONCE = 4;
 const TRIES = 4;
 const PAUSE_MS = 1_000;
 const TIMEOUT_MS = 30_000;
-/** How admin knows such a link; the container's name follows. */
+/** Name by which admin recognizes such a link; the container's name follows. */
 const LINK_NAME = "Archived log of ";
 
 /**
- * Copies the logs of pods that have ended beside the attempt's outputs, so that they outlive the pods. A copy is made once the end is
- * known, while it is told: nobody waits for it but who deletes the pod.
+ * Copies the logs of ended pods beside the attempt's outputs, so that they outlive the pods. Copying starts once the
+ * end is known and does not delay its report; only the deletion of the pod waits for it.
  */
 export class LogArchive {
   readonly #copies = new Map<string, Promise<void>>();
@@ -42,7 +42,7 @@ export class LogArchive {
 
   constructor(private readonly parts: LogArchiveParts) {}
 
-  /** Begins to copy the logs of a pod's containers that have ended. Gives links to where the copies will be. */
+  /** Starts copying the logs of a pod's ended containers. Returns links to the future copies. */
   keep(pod: Pod, request: TaskRequest): TaskLog[] {
     const { namespace = "", name } = pod.metadata;
     if (!this.parts.config.enabled) return [];

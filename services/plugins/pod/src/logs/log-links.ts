@@ -5,7 +5,7 @@ import type { Pod } from "../kube/pod-types.js";
 import { parseTime } from "../phase/pod-times.js";
 
 export interface LogLink {
-  /** Variables as in addresses may stand in it. */
+  /** May contain the same variables as the addresses. */
   readonly name: string;
   /** Addresses with `{{ .podName }}`, `{{ .namespace }}` … (contract §6.7). */
   readonly uris: readonly string[];
@@ -17,7 +17,7 @@ export interface LogLink {
 
 const SUFFIX = " (User)";
 
-/** Links to the logs of a pod's first container, as the installation knows them. */
+/** Links to the logs of a pod's first container, as configured. */
 export function logLinks(links: readonly LogLink[], { pod, request, now }: { pod: Pod; request: TaskRequest; now: Date }): TaskLog[] {
   if (links.length === 0) return [];
   const config = request.template?.config ?? {};
@@ -38,7 +38,7 @@ export function logLinks(links: readonly LogLink[], { pod, request, now }: { pod
     );
 }
 
-/** Names in any case; what is not known, or empty, stays as it is. */
+/** Names match in any case; unknown and empty variables are left unchanged. */
 function render(uri: string, variables: ReadonlyMap<string, string>, config: Readonly<Record<string, string>>): string {
   return uri.replace(
     /\{\{\s*[.$](?:taskConfig[.$]([a-zA-Z_]+)|(\w+))\s*\}\}/gi,

@@ -179,7 +179,7 @@ describe("a running pod", () => {
 
   it("fails the user for memory, though that is a kill too", () => {
     expect(look(pod(running(container(exited(137, "OOMKilled")))))).toMatchObject({ recoverable: true, code: "OOMKilled", kind: "USER" });
-    // The kernel chose another process of the container than the first.
+    // The kernel killed another process of the container than the first.
     const message = "\r\n[main] terminated with ExitCode 0. A process in it was killed: OOMKilled.";
     expect(look(pod(running(container(exited(0, "OOMKilled")))))).toMatchObject({ code: "OOMKilled", kind: "USER", message });
   });
@@ -317,7 +317,7 @@ describe("an ended pod", () => {
         kind: "SYSTEM",
         message: `object [p-d/x-n0-0] terminated in the background: ${why}`,
       });
-      // As the collector of pods leaves one whose node is no more: nobody can say how its containers ended.
+      // As the pod garbage collector leaves a pod whose node is gone: the ends of its containers are unknown.
       const lost = {
         containerStatuses: [container({ running: {} })],
         conditions: [{ ...target, message: "PodGC: node no longer exists" }],

@@ -13,10 +13,9 @@ export interface DecideOptions {
 }
 
 /**
- * What a pod's state means for its attempt (contract §6.4). Where the original's answer
- * hung on which of two changes it saw first, this one does not: the primary container's
- * end decides, whatever the pod's phase; killed containers and evicted pods are the
- * system's failures.
+ * Derives an attempt's state from its pod's (contract §6.4). Where Go Flyte's result depends on which of two changes it
+ * sees first, this one does not: the primary container's end decides, whatever the pod's phase; killed containers and
+ * evicted pods are system failures.
  */
 export function decide(pod: Pod, { graces, now }: DecideOptions): Decision {
   const primary = pod.metadata.annotations?.[PRIMARY_CONTAINER];
@@ -45,14 +44,14 @@ function endingOf(pod: Pod, primary: string | undefined): Ending | undefined {
       return (primary === undefined ? undefined : primaryEnding(pod, primary)) ?? failedEnding(pod, primary);
     case "Pending":
     case undefined:
-      // A kubelet tells the end of a program that took less than a second before it calls the pod running.
+      // A kubelet may report the end of a program that ran for less than a second before it marks the pod running.
       return primary === undefined ? undefined : primaryEnding(pod, primary);
     default:
       return primary === undefined ? everyContainerEnded(pod) : primaryEnding(pod, primary);
   }
 }
 
-/** Without a primary container the attempt ends with all of them; a pod that fails says so itself. */
+/** Without a primary container the attempt ends with all of them; a failed pod has its own phase. */
 function everyContainerEnded({ status }: Pod): Ending | undefined {
   const containers = status?.containerStatuses ?? [];
   const all = [...containers, ...(status?.initContainerStatuses ?? [])];

@@ -1,18 +1,18 @@
 import type { PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 
-/** What a pod's state means for its attempt. */
+/** State of an attempt, derived from its pod. */
 export type Decision =
-  /** Nothing that has not been told: the pod is submitted. */
+  /** No news: the pod is submitted. */
   | { readonly kind: "waiting" }
   | {
       readonly kind: "progress";
       readonly phase: "QUEUED" | "INITIALIZING" | "RUNNING";
       readonly reason?: string;
       readonly occurredAt?: Date;
-      /** When the same state means something else: a grace period ends. */
+      /** Time at which the same state changes its meaning: the end of a grace period. */
       readonly recheckAt?: Date;
     }
-  /** The task's own process ended well; what it wrote decides (contract §5.7). */
+  /** The task's own process succeeded; its output files decide (contract §5.7). */
   | { readonly kind: "succeeded"; readonly occurredAt: Date }
   | { readonly kind: "failed"; readonly failure: PermanentFailure | RetryableFailure; readonly occurredAt: Date };
 
@@ -20,6 +20,6 @@ export interface GracePeriods {
   readonly createContainerErrorMs: number;
   readonly createContainerConfigErrorMs: number;
   readonly imagePullBackOffMs: number;
-  /** Longest time in Pending; 0: no limit. */
+  /** Maximum time in Pending, ms; 0: no limit. */
   readonly podPendingMs: number;
 }

@@ -3,15 +3,15 @@ import type { Pod } from "../kube/pod-types.js";
 import { disruption } from "./disruption.js";
 import { lastTransition, parseTime } from "./pod-times.js";
 
-/** Where the pod is gone, whoever removed it. */
+/** Failure for a pod that no longer exists, whatever removed it. */
 export function goneFailure({ namespace, name }: { readonly namespace: string; readonly name: string }): RetryableFailure {
   const message = `resource not found, name [${namespace}/${name}]. reason: pods "${name}" not found`;
   return new RetryableFailure({ code: "ResourceDeletedExternally", kind: "SYSTEM", message });
 }
 
 /**
- * Where somebody else deletes the pod while it has work to do; undefined when nobody does. One that is deleted at once
- * is gone with the next change: kube-apiserver writes a grace period of 0 down before it removes the pod.
+ * Failure for an active pod that another client deletes; undefined when none does. One deleted immediately is gone with
+ * the next change: kube-apiserver stores a grace period of 0 before it removes the pod.
  */
 export function beingDeleted({ metadata, status }: Pod): RetryableFailure | undefined {
   const { namespace = "", name, deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = metadata;
@@ -23,13 +23,13 @@ export function beingDeleted({ metadata, status }: Pod): RetryableFailure | unde
 }
 
 /**
- * Where somebody else began to delete the pod before its containers ended: a program that is told to end ends with whatever status it
- * likes. Kubernetes keeps whole seconds; what fell into the same one ended by itself.
+ * Failure when another client began to delete the pod before its containers ended: a program may exit with any status
+ * on SIGTERM. Kubernetes keeps whole seconds; an end in the same second counts as the program's own.
  */
 export function deletedBeforeItsEnd(pod: Pod): RetryableFailure | undefined {
   const end = lastTransition(pod);
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
-  // The time that is written down is when the grace period ends.
+  // The stored time is the end of the grace period.
   const limit = parseTime(deletionTimestamp);
   if (end === undefined || limit === undefined || end.getTime() <= limit.getTime() - deletionGracePeriodSeconds * 1_000) return undefined;
   return beingDeleted(pod);

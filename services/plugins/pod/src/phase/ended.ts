@@ -2,24 +2,24 @@ import { RetryableFailure } from "@flyte-ts/task-plugin";
 import type { ContainerState, ContainerStatus, Pod } from "../kube/pod-types.js";
 import { disruption } from "./disruption.js";
 
-/** As Kubernetes and Flyte call it. */
+/** The name in Kubernetes and Flyte. */
 export const OOM = "OOMKilled";
 
-/** How a pod or its primary container ended. */
+/** Result of a pod or its primary container. */
 export type Ending = "succeeded" | RetryableFailure;
 
 type Terminated = NonNullable<ContainerState["terminated"]>;
 
-// The node went or refused the pod: not the task's doing.
+// The node went away or refused the pod: not the task's fault.
 const INTERRUPTIONS: ReadonlySet<string> = new Set(["Shutdown", "Terminated", "NodeShutdown", "NodeAffinity"]);
-// The node took the pod's place for another, or ran short of something.
+// The node needed the pod's place for another, or ran out of a resource.
 const EVICTIONS: ReadonlySet<string> = new Set(["Evicted", "Preempting"]);
 // 128 + SIGKILL, and 256 − SIGKILL where it was read as a signed byte.
 const KILLED: ReadonlySet<number> = new Set([137, 247]);
 
 const INTERRUPTED = "Interrupted";
 
-/** The end of the primary container; undefined while it has none. */
+/** Result of the primary container; undefined before its end. */
 export function primaryEnding(pod: Pod, primary: string): Ending | undefined {
   const container = pod.status?.containerStatuses?.find(({ name }) => name === primary);
   const terminated = container?.state?.terminated;
@@ -29,13 +29,13 @@ export function primaryEnding(pod: Pod, primary: string): Ending | undefined {
   return nodesDoing(pod, describe(primary, terminated)) ?? ofContainer(primary, terminated);
 }
 
-/** The end of a pod of phase Succeeded. */
+/** Result of a pod of phase Succeeded. */
 export function succeededEnding(pod: Pod): Ending {
   const oom = allStatuses(pod).some(({ state }) => state?.terminated !== undefined && isOutOfMemory(state.terminated));
   return oom ? outOfMemory(`Pod reported success despite being ${OOM}`) : "succeeded";
 }
 
-/** The end of a pod of phase Failed. */
+/** Result of a pod of phase Failed. */
 export function failedEnding(pod: Pod, primary: string | undefined): RetryableFailure {
   const ends = allStatuses(pod).flatMap((status) => {
     const terminated = status.lastState?.terminated ?? status.state?.terminated;
@@ -53,7 +53,7 @@ export function failedEnding(pod: Pod, primary: string | undefined): RetryableFa
   if (reason !== "") return new RetryableFailure({ code: reason, message: text, kind: "USER" });
   const culprit = culprits.find(({ name }) => name === primary) ?? culprits[0];
   if (culprit !== undefined) return new RetryableFailure({ code: culprit.terminated.reason || "Error", message: text, kind: "USER" });
-  // Kubernetes had no chance to record why: the node is the likely reason.
+  // Kubernetes could not record the reason: probably the node's failure.
   return interrupted(text);
 }
 
@@ -84,9 +84,9 @@ function isOutOfMemory({ reason }: Terminated): boolean {
   return reason?.includes(OOM) ?? false;
 }
 
-/** As users of Flyte know it, with the tail of the log that Kubernetes keeps. */
+/** Formats the end as Flyte's users know it, with the tail of the log that Kubernetes keeps. */
 function describe(name: string, { exitCode, reason = "", message = "" }: Terminated): string {
-  // The container itself ended well; what it had started did not.
+  // The container's first process succeeded, but a child of it did not.
   if (exitCode === 0)
     return `\r\n[${name}] terminated with ExitCode 0.${reason.includes(OOM) ? ` A process in it was killed: ${OOM}.` : ""}`;
   return `\r\n[${name}] terminated with exit code (${exitCode}). Reason [${reason}]. Message: \n${message}.`;

@@ -4,7 +4,7 @@ import type { ContainerStatus, Pod, PodCondition } from "../kube/pod-types.js";
 import type { Decision, GracePeriods } from "./decision.js";
 import { parseTime } from "./pod-times.js";
 
-/** What a pod that does not run yet waits for, and whether that wait is hopeless (contract §6.4). */
+/** Derives why a pod does not run yet, and whether it never will (contract §6.4). */
 export function decidePending(pod: Pod, graces: GracePeriods, now: Date): Decision {
   const conditions = pod.status?.conditions ?? [];
   const scheduled = conditions.find(({ type, status }) => type === "PodScheduled" && status === "False");
@@ -21,7 +21,7 @@ export function decidePending(pod: Pod, graces: GracePeriods, now: Date): Decisi
   return withPendingTimeout(decision, { since, now, limitMs: graces.podPendingMs });
 }
 
-/** The first container that waits; init containers come first, for the others wait for them. */
+/** The first waiting container; init containers come first, since the others wait for them. */
 function waitingContainer({ status }: Pod): ContainerStatus | undefined {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find(
     ({ ready, state }) => ready !== true && state?.waiting !== undefined,
@@ -74,7 +74,7 @@ function withPendingTimeout(decision: Decision, { since, now, limitMs }: { since
     const failure = new RetryableFailure({
       code: "PodPendingTimeout",
       message: reason || "the pod is pending",
-      // That there is no room is not the author's doing (Go Flyte spends the author's retries).
+      // A lack of capacity is not the author's fault (Go Flyte uses the author's retries).
       kind: "SYSTEM",
       cleanup: true,
     });
@@ -85,7 +85,7 @@ function withPendingTimeout(decision: Decision, { since, now, limitMs }: { since
   return { ...progress, recheckAt };
 }
 
-/** As Go prints durations of whole seconds: 3m0s, 30s, 0s. */
+/** Formats whole seconds as Go does: 3m0s, 30s, 0s. */
 function duration(ms: number): string {
   return goDuration(BigInt(Math.round(ms / 1_000)) * 1_000_000_000n);
 }

@@ -6,7 +6,7 @@ export function parseTime(text: string | null | undefined): Date | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time;
 }
 
-/** When a container of the pod last started or ended. */
+/** Time at which a container of the pod last started or ended. */
 export function lastTransition({ status }: Pod): Date | undefined {
   const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
   return statuses

@@ -7,13 +7,12 @@ import { dataConfig } from "../build/copilot.js";
 import type { Pod } from "../kube/pod-types.js";
 
 /**
- * Annotation that says whose attempt a pod is: the request without what only the pod's
- * making needs, as base64 of its protobuf form. With it a new process of the service can
- * tell of a pod's end before anyone asks.
+ * Annotation that identifies the attempt of a pod: the request without fields that only the pod's creation needs, as
+ * base64 of its protobuf form. With it a new process of the service can report a pod's end before it gets a request.
  */
 export const ATTEMPT_ANNOTATION = "flyte.org/attempt";
 
-/** The part of a request that events and the reading of outputs need. */
+/** The part of a request needed for events and for reading outputs. */
 export function attemptRecord(request: TaskRequest): TaskRequest {
   const { template } = request;
   const outputs = Object.keys(template?.interface?.outputs?.variables ?? {});
@@ -21,7 +20,7 @@ export function attemptRecord(request: TaskRequest): TaskRequest {
   const record = eventBasis(request);
   record.template = create(TaskTemplateSchema, {
     type: template?.type ?? "",
-    // Variables without types: only whether there are any counts.
+    // Variables without types: only their presence counts.
     interface: create(TypedInterfaceSchema, {
       outputs: { variables: Object.fromEntries(outputs.slice(0, 1).map((name) => [name, {}])) },
     }),
@@ -29,12 +28,12 @@ export function attemptRecord(request: TaskRequest): TaskRequest {
     config: template?.config.link_type === undefined ? {} : template.config,
     ...(dataConfig(request)?.enabled ? { target: { case: "container", value: { dataConfig: { enabled: true } } } } : {}),
   });
-  // What is told of a pod has a state of its own.
+  // Reports of a pod have their own plugin state.
   record.pluginState = new Uint8Array();
   return record;
 }
 
-/** Names the pod of an attempt that has no record, as another propeller made it: enough to stop it. */
+/** Identifies the pod of an attempt without a record, created by another propeller: enough to stop it. */
 export function unnamedAttempt({ metadata }: Pod, workflowKey: string): TaskRequest {
   return create(TaskRequestSchema, { generatedName: metadata.name, namespace: metadata.namespace ?? "", workflowKey });
 }
@@ -43,7 +42,7 @@ export function encodeAttempt(request: TaskRequest): string {
   return Buffer.from(toBinary(TaskRequestSchema, attemptRecord(request))).toString("base64");
 }
 
-/** Whose attempt a pod is; undefined for pods of others. */
+/** Reads the attempt of a pod; undefined for foreign pods. */
 export function readAttempt({ metadata }: Pick<Pod, "metadata">): TaskRequest | undefined {
   const text = metadata.annotations?.[ATTEMPT_ANNOTATION];
   if (text === undefined) return undefined;

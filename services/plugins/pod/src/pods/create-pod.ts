@@ -16,7 +16,7 @@ export interface CreatePodParts extends PrepareParts {
 }
 
 /**
- * Creates the attempt's pod, or takes up the one that is there already.
+ * Creates the attempt's pod, or adopts the existing one.
  * @throws PermanentFailure, RetryableFailure, NotYet
  */
 export async function createPod(request: TaskRequest, parts: CreatePodParts): Promise<Pod> {
@@ -43,7 +43,7 @@ async function made(request: TaskRequest, parts: CreatePodParts): Promise<Pod> {
   }
 }
 
-/** The pod of that name, when an earlier try made it for this attempt. */
+/** Returns the existing pod of that name, if an earlier try created it for this attempt. */
 async function adopt(request: TaskRequest, client: Pick<KubeClient, "get">): Promise<Pod> {
   const { namespace, generatedName: name } = request;
   const found = await client.get<Pod>(PODS, { namespace, name }).catch((error: unknown) => {

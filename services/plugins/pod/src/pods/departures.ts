@@ -1,17 +1,17 @@
 import type { Clock } from "@flyte-ts/task-plugin";
 
-/** Waiting for pods to be gone. */
+/** Waits for pods to be deleted. */
 export class Departures {
   readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** The pod of this key is gone. */
+  /** Reports that the pod of this key is gone. */
   tell(key: string): void {
     for (const wake of this.#waiting.get(key) ?? []) wake();
   }
 
-  /** Begins to listen; `within` resolves to whether the pod went. */
+  /** Registers before waiting; `within` resolves to true when the pod has gone. */
   expect(key: string): { within(ms: number): Promise<boolean>; cancel(): void } {
     let gone = false;
     let wake: () => void = () => undefined;

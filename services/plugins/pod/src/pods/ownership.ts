@@ -3,22 +3,23 @@ import { NotYet, RetryableFailure } from "@flyte-ts/task-plugin";
 import type { Pod } from "../kube/pod-types.js";
 import { readAttempt } from "./attempt-record.js";
 
-/** Whether the pod belongs to this resource. */
+/** True when the pod belongs to this resource. */
 export function isOwnedBy({ metadata }: Pick<Pod, "metadata">, owner: TaskRequest["owner"]): boolean {
   return owner !== undefined && metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) === true;
 }
 
-/** Whether the pod was made for this attempt: of the same owner, and by its record of the same workflow. */
+/** True when the pod was created for this attempt: with the same owner, and the same workflow in its record. */
 export function isPodOf({ metadata }: Pod, { owner, workflowKey }: TaskRequest): boolean {
   if (owner !== undefined && !isOwnedBy({ metadata }, owner)) return false;
   const record = readAttempt({ metadata });
-  // A pod without a record was made by another propeller before this one took over.
+  // Another propeller created a pod without a record, before this one took over.
   return record === undefined ? owner !== undefined : record.workflowKey === workflowKey;
 }
 
 /**
- * The pod, when it is the attempt's.
- * @throws NotYet while an older one of its name goes away; RetryableFailure when one stays, for the next attempt has another name.
+ * Returns the pod, if it is the attempt's.
+ * @throws NotYet while an older one of its name is being deleted; RetryableFailure when one stays, since the next
+ * attempt has another name.
  */
 export function ownPod(pod: Pod, request: TaskRequest): Pod {
   if (isPodOf(pod, request)) return pod;

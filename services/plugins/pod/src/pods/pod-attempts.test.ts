@@ -118,7 +118,7 @@ describe("an attempt's pod", () => {
     run();
     await bus.send(taskRequestSubject("python-task", 7), toBinary(TaskRequestSchema, beside));
     await settle();
-    // A pod of another propeller: it has no record of its attempt.
+    // A pod of another propeller, without a record of its attempt.
     const metadata = { name: "foreign", namespace: "p-development", labels: {}, ownerReferences: [{ ...owner }] } as KubeObject["metadata"];
     await world.cluster.create(PODS, { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "c" }] } } as KubeObject);
     await settle();
@@ -273,7 +273,7 @@ describe("an attempt's pod", () => {
     bus.published.length = 0;
     world.cluster.down = true;
     await start();
-    // An abort needs no more than the attempt's names.
+    // An abort needs only the attempt's names.
     await send(DesiredState.ABORT, {
       owner: undefined,
       inputUri: "",

@@ -31,31 +31,31 @@ export interface PodAttemptsParts extends PodStatusParts, Omit<CreatePodParts, "
   readonly client: KubeClient;
   readonly logger: Logger;
   /**
-   * Seconds that a container of an aborted attempt has between SIGTERM and SIGKILL. Short,
-   * for an aborted attempt's result is unwanted; not 0, with which Kubernetes forgets the
-   * pod before its processes have ended, so that two attempts could run at once.
+   * Seconds between SIGTERM and SIGKILL for a container of an aborted attempt. Short, since its result is not needed;
+   * not 0, with which Kubernetes forgets the pod before its processes have ended, so that two attempts could run at
+   * once.
    */
   readonly stopSeconds: number;
-  /** Longest wait for a deleted pod to be gone before the abort is tried anew, ms. */
+  /** Maximum wait for the deletion of a pod before the abort is retried, ms. */
   readonly stopTimeoutMs: number;
-  /** Pods observed at once. */
+  /** Number of pods observed concurrently. */
   readonly workers: number;
-  /** At start, pods that ended longer ago are not told of; propeller asks for them. ms */
+  /** At start, earlier ends of pods than this are not reported, ms; propeller asks for them. */
   readonly tellEndsOfMs: number;
 }
 
-// Every pod that a Flyte task runs in; those of other makers have no record of the attempt.
+// Selects every pod of a Flyte task; those of other propellers have no record of the attempt.
 const SELECTOR = "execution-id,node-id";
 const REMEMBERED = 10_000;
-/** Longest wait for the first list of pods before a request is put off, ms. */
+/** Maximum wait for the first list of pods before a request is postponed, ms. */
 const SYNC_WAIT_MS = 5_000;
-/** For so long a pod that was created here may be missing from the watch, ms. */
+/** Time for which a pod created here may be missing from the watch, ms. */
 const WATCH_LAG_MS = 5_000;
 const RETRY_MS = 1_000;
 
 /**
- * One pod for each attempt, all followed by one watch. What must outlive the process is in
- * Kubernetes: the pod's name derives from the attempt, and its annotation says whose it is.
+ * Runs one pod per attempt and follows all with one watch. State that must outlive the process is in Kubernetes: the
+ * pod's name derives from the attempt, and its annotation identifies it.
  */
 export class PodAttempts {
   #host: PluginHost | undefined;
@@ -64,15 +64,15 @@ export class PodAttempts {
   readonly #queue: WorkQueue;
   readonly #reader: PodStatusReader;
   readonly #departures: Departures;
-  /** Being created: what the watch sees of them is told after the submission. */
+  /** Pods being created: their changes in the watch are reported after the submission. */
   readonly #creating = new Set<string>();
-  /** Created here and not yet seen by the watch. */
+  /** Created here and not yet in the watch. */
   readonly #created = new Map<string, { readonly pod: Pod; readonly at: number }>();
-  /** Requests of pods that carry no record. */
+  /** Requests of pods that have no record. */
   readonly #adopted = new Recent<TaskRequest>(REMEMBERED);
-  /** Gone from the cluster, and nobody was told: the last state seen. */
+  /** Last state of pods that disappeared before their end was reported. */
   readonly #lost = new Map<string, Pod>();
-  /** Attempts that are over for us, by abort or FINALIZE: what their pods do is no news. */
+  /** Attempts that are aborted or finalized: changes of their pods are ignored. */
   readonly #over = new Recent<true>(REMEMBERED);
   #startedAt = 0;
 
@@ -97,7 +97,7 @@ export class PodAttempts {
     this.#informer = createInformer<Pod>({ client, ref: PODS, labelSelector: SELECTOR, logger, keep: slimPod, onEvent });
   }
 
-  /** Why pods are not followed now. */
+  /** Reason why pods cannot be followed now. */
   problem(): string | undefined {
     return this.#informer?.lagMs() === undefined ? "the pods are not listed yet" : undefined;
   }
@@ -113,7 +113,7 @@ export class PodAttempts {
     if (readAttempt(pod) === undefined) this.#adopted.set(attemptKey(request), attemptRecord(request));
     const submitted = { phase: "QUEUED", reason: "task submitted to K8s", pluginState: SUBMITTED } as const;
     if (created) {
-      // The submission is told first, whatever the watch has seen meanwhile: that comes right after.
+      // The submission is reported first, and changes in the watch right after it.
       this.#queue.addAt(attemptKey(request), this.#now() + 1);
       return submitted;
     }
@@ -122,12 +122,12 @@ export class PodAttempts {
     return status ?? submitted;
   }
 
-  /** The pod is asked for from Kubernetes itself: the cache may lag behind a creation. */
+  /** Reads the pod from Kubernetes itself: the cache may lag behind a creation. */
   async abort(request: TaskRequest): Promise<Aborted | EndedStatus> {
     this.#over.set(attemptKey(request), true);
     const pod = await this.#fetch(request);
     if (pod === undefined || !isPodOf(pod, request)) return { phase: "ABORTED" };
-    // An abort may name the attempt and no more; the pod's own record says where its outputs are.
+    // An abort may contain only the attempt's names; the pod's own record has the URIs of its outputs.
     const whose = readAttempt(pod) ?? request;
     const { status } = pod.metadata.deletionTimestamp === undefined ? await this.#reader.read(pod, whose) : { status: undefined };
     const ended = status !== undefined && isEnded(status) ? status : undefined;
@@ -135,7 +135,7 @@ export class PodAttempts {
     return ended ?? { phase: "ABORTED" };
   }
 
-  /** Lists attempts whose pods the resource owns, by the uid that Kubernetes gave it: labels and names can be written by hand. */
+  /** Lists attempts whose pods the resource owns, by its uid: labels and names can be forged. */
   async attemptsOf({ workflowKey, owner }: OwningWorkflow): Promise<readonly TaskRequest[]> {
     await this.#synced();
     const pods = new Map([...this.#created].map(([key, { pod }]) => [key, pod]));
@@ -182,7 +182,7 @@ export class PodAttempts {
     }
   }
 
-  /** A change of a pod, from the watch. */
+  /** Handles a change of a pod from the watch. */
   #take({ type, key, object }: InformerEvent<Pod>): void {
     this.#created.delete(key);
     if (type === "deleted") {
@@ -191,7 +191,7 @@ export class PodAttempts {
     }
     if (this.#requestOf(key, object) === undefined || this.#over.get(key)) return;
     if (type === "deleted") {
-      // What has ended and was told is collected in the end: no news.
+      // Reported ends are finally garbage-collected: no news.
       if (this.#reader.hasRead(key, object) || this.#endedBefore(object, this.#now() - this.parts.tellEndsOfMs)) return;
       this.#lost.set(key, object);
     } else {
@@ -201,7 +201,7 @@ export class PodAttempts {
     this.#queue.add(key);
   }
 
-  /** Tells what a pod's change means. */
+  /** Reports the state that follows from a pod's change. */
   async #observe(key: string): Promise<void> {
     if (this.#over.get(key) || this.#creating.has(key)) return;
     const pod = this.#informer?.get(key);
@@ -225,14 +225,14 @@ export class PodAttempts {
   }
 
   async #tellLost(pod: Pod, request: TaskRequest): Promise<void> {
-    // One that ended before it was deleted has an end of its own.
+    // A pod that ended before its deletion has a result of its own.
     const { status } = hasProcessEnded(pod) ? await this.#reader.read(pod, request) : { status: undefined };
     const ended = status !== undefined && isEnded(status) ? status : undefined;
     await this.#host?.report(request, ended ?? { phase: "FAILED", failure: deletedExternally(request) });
     this.#lost.delete(attemptKey(request));
   }
 
-  /** Deletes the pod and waits until it is gone. The watch tells; it may be interrupted, so Kubernetes is asked as well. */
+  /** Deletes the pod and waits until it is gone. Since the watch may be interrupted, Kubernetes is polled as well. */
   async #remove(request: TaskRequest, uid: string | undefined): Promise<void> {
     const key = attemptKey(request);
     const departure = this.#departures.expect(key);
@@ -296,7 +296,7 @@ function podKey({ metadata: { namespace = "", name } }: Pod): string {
   return attemptKey({ namespace, generatedName: name });
 }
 
-/** Whether an earlier process, as far as propeller knows, has created the pod. */
+/** True when an earlier process, as far as propeller knows, has created the pod. */
 function wasSubmitted({ pluginState, knownPhase }: TaskRequest): boolean {
   return pluginState[0] === SUBMITTED[0] || knownPhase === TaskExecution_Phase.INITIALIZING || knownPhase === TaskExecution_Phase.RUNNING;
 }
@@ -305,7 +305,7 @@ function deletedExternally({ namespace, generatedName: name }: TaskRequest): Ret
   return goneFailure({ namespace, name });
 }
 
-/** Whether nothing of the task runs in the pod any more. A hopeless wait for an image is an end too, but the pod is still there. */
+/** True when no process of the task runs in the pod any more. An unavailable image is an end too, but then the pod still exists. */
 function hasProcessEnded({ status }: Pod): boolean {
   if (status?.phase === "Succeeded" || status?.phase === "Failed") return true;
   const containers = status?.containerStatuses ?? [];

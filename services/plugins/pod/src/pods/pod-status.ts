@@ -23,9 +23,9 @@ export interface PodStatusParts {
 }
 
 export interface PodView {
-  /** Undefined: submitted, and nothing more is known. */
+  /** Undefined: submitted, and nothing else is known. */
   readonly status: TaskStatus | undefined;
-  /** When to look again, though nothing changes. */
+  /** Time of the next check even without a change. */
   readonly recheckAt?: Date | undefined;
 }
 
@@ -35,7 +35,7 @@ export const SUBMITTED = new Uint8Array([1]);
 // Each may hold outputs of some KiB.
 const KEPT_ENDS = 2_000;
 
-/** Reads the status of an attempt from its pod and, once that has ended, from what it wrote. An end is read once. */
+/** Derives the status of an attempt from its pod and, once that has ended, from its output files. Reads an end once. */
 export class PodStatusReader {
   readonly #ends = new Recent<{ readonly uid: string | undefined; readonly status: EndedStatus }>(KEPT_ENDS);
 
@@ -62,7 +62,7 @@ export class PodStatusReader {
       const times = { ...(reason === undefined ? {} : { reason }), ...(occurredAt === undefined ? {} : { occurredAt }) };
       return { status: { phase, logs: shown, pluginState: SUBMITTED, ...times }, recheckAt };
     }
-    // A pod that never got to run has no log to link to.
+    // A pod that never ran has no log to link to.
     const shown = pod.status?.phase === "Pending" ? whilePending : logs;
     const status: EndedStatus = {
       ...(await this.#end(decision, pod, request)),
@@ -78,7 +78,7 @@ export class PodStatusReader {
     return decide(pod, { graces: this.parts.graces, now: this.parts.clock.now() });
   }
 
-  /** The end of this very pod was read. */
+  /** True when the end of this very pod was read. */
   hasRead(key: string, pod: Pod): boolean {
     return this.#ends.get(key)?.uid === pod.metadata.uid;
   }
@@ -100,8 +100,8 @@ export class PodStatusReader {
   }
 
   /**
-   * The failure, counted as the system's where the store was away during the attempt. While it is away the end is not told: the
-   * next attempt would meet the same.
+   * Counts the failure as the system's when the store was unavailable during the attempt. While it is unavailable the
+   * end is not reported: the next attempt would fail as well.
    */
   async #blamed(failure: Failure, pod: Pod, request: TaskRequest): Promise<Failure> {
     if (!mayBeForStore(pod, failure)) return failure;

@@ -1,11 +1,11 @@
 import { compareQuantities } from "@flyte-ts/domain";
 
-/** Whether a refusal to create a pod says that a quota is used up. */
+/** True when a refusal to create a pod is due to an exhausted quota. */
 export function isQuotaRefusal(message: string): boolean {
   return message.includes("exceeded quota");
 }
 
-/** Whether what was asked for is more than the quota allows in all: waiting helps nothing. */
+/** True when the request exceeds the total quota: waiting does not help. */
 export function neverFits(message: string): boolean {
   const requested = quantities(message, "requested");
   const limited = quantities(message, "limited");
@@ -15,7 +15,7 @@ export function neverFits(message: string): boolean {
   });
 }
 
-/** The list after `requested:` in "… requested: limits.cpu=7,limits.memory=64Gi, used: …". */
+/** Parses the list after `requested:` in "… requested: limits.cpu=7,limits.memory=64Gi, used: …". */
 function quantities(message: string, title: string): Map<string, string> {
   const list = new RegExp(`${title}: ([^ ]+)`).exec(message)?.[1] ?? "";
   return new Map(

@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entries beyond a number. */
+/** A map that drops its oldest entries beyond a size. */
 export class Recent<V> {
   readonly #entries = new Map<string, V>();
 

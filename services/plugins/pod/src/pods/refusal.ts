@@ -3,10 +3,10 @@ import { isTransient, KubeError } from "@flyte-ts/kubernetes";
 import { NotYet, PermanentFailure, RetryableFailure } from "@flyte-ts/task-plugin";
 import { isQuotaRefusal, neverFits } from "./quota.js";
 
-/** Every namespace gets this account, a moment after it was made; one of another name may never come. */
+/** Every namespace gets this account shortly after its creation; one of another name may never appear. */
 const NO_ACCOUNT_YET = /error looking up service account [^ ]+\/default: /;
 
-/** What it means for the attempt that Kubernetes did not create its pod (contract §6.4). Always something to throw. */
+/** Maps Kubernetes' refusal to create a pod to the attempt's error (contract §6.4). Always returns an error to throw. */
 export function refusal(error: unknown): Error {
   if (!(error instanceof KubeError)) return error instanceof Error ? error : new Error(String(error));
   const { message, status } = error;
@@ -21,7 +21,7 @@ export function refusal(error: unknown): Error {
     });
   }
   if (status === 403 && NO_ACCOUNT_YET.test(message)) return new NotYet(message, { cause: error });
-  // The store behind the API server has trouble.
+  // The API server's store failed.
   if (status === 403 && message.includes("etcdserver:")) return unavailable(error);
   switch (status) {
     case 403:
@@ -32,19 +32,19 @@ export function refusal(error: unknown): Error {
     case 413:
       return new PermanentFailure({ code: "EntityTooLarge", message });
     default:
-      // No namespace yet, no permission yet: the installation is not complete.
+      // Namespace or permission is still missing: the installation is incomplete.
       return new NotYet(message, { cause: error });
   }
 }
 
-/** Kubernetes cannot be asked now; users see why their task does not move. */
+/** Kubernetes is unavailable now; users see why their task does not progress. */
 export function unavailable(error: unknown): NotYet {
   const retryAfterMs = error instanceof KubeError ? error.retryAfterMs : undefined;
   const message = `Kubernetes does not answer: ${error instanceof Error ? error.message : String(error)}`;
   return new NotYet(message, { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
-/** The error as the attempt's business: one of Kubernetes or the blob store that may pass is a NotYet. */
+/** Converts a transient error of Kubernetes or the blob store to NotYet; others are returned unchanged. */
 export function orNotYet(error: unknown): Error {
   if (isTransient(error)) return unavailable(error);
   if (error instanceof BlobUnavailable) return new NotYet(`the blob store does not answer: ${error.message}`, { cause: error });

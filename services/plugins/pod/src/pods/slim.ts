@@ -1,6 +1,6 @@
 import type { Pod } from "../kube/pod-types.js";
 
-/** What the cache keeps of a pod: there may be very many. */
+/** The part of a pod that the cache keeps: there may be very many. */
 export function slimPod({ metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, creationTimestamp, annotations, ownerReferences } = metadata;
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;

@@ -1,7 +1,7 @@
 import type { Timers } from "@flyte-ts/kubernetes";
 import type { Clock } from "@flyte-ts/task-plugin";
 
-/** The clock in the form in which work queues take it. */
+/** Adapts the clock to work queues. */
 export function clockTimers(clock: Clock): Timers {
   const callOffs = new WeakMap<object, () => void>();
   return {

@@ -11,15 +11,15 @@ import {
 import type { ManualClock } from "@flyte-ts/task-plugin/harness";
 import type { ContainerState, Pod, PodCondition } from "../kube/pod-types.js";
 
-/** Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of what they do together. */
+/** Pods without processes: a Kubernetes API that outlives the plugin's processes, for tests of both together. */
 export class SimulatedCluster implements KubeClient {
   readonly pods = new Map<string, Pod>();
-  /** How often a pod of this key was created. */
+  /** Number of creations of a pod with this key. */
   readonly creations = new Map<string, number>();
   readonly templates = new Map<string, KubeObject>();
-  /** Thrown instead of creating, once each. */
+  /** Errors thrown instead of creating, once each. */
   readonly refusals: KubeError[] = [];
-  /** Every call is refused as if nobody answered. */
+  /** Refuses every call as if the server were unreachable. */
   down = false;
   /** Processes of deleted pods do not end. */
   stuck = false;
@@ -32,7 +32,7 @@ export class SimulatedCluster implements KubeClient {
     throw new Error("pods without processes write nothing");
   }
 
-  /** The only pod there is. */
+  /** Returns the only pod. */
   get pod(): Pod | undefined {
     return [...this.pods.values()][0];
   }
@@ -45,7 +45,7 @@ export class SimulatedCluster implements KubeClient {
     this.#put({ ...pod, status: { phase, conditions, containerStatuses: [{ name, ready: false, state }] } });
   }
 
-  /** Takes the pod away without asking anybody. */
+  /** Removes the pod without a deletion request. */
   lose(key: string): void {
     const pod = this.pods.get(key);
     if (pod === undefined) return;
