@@ -25,6 +25,8 @@ const CLEAN = [
   "services/admin/src/ingest",
   "services/admin/src/issuer",
   "services/admin/src/launch-plan",
+  "services/admin/src/launcher",
+  "services/admin/src/list",
   "services/copilot",
   "services/datacatalog",
   "services/plugins",
