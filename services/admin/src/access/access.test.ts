@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(dirname(logFile), { recursive: true });
 });
 
-/** A client whose calls carry a token of someone. */
+/** Creates a client whose calls carry a token of the subject. */
 function as<Service extends DescService>(service: Service, sub: string, claims: object = {}): ServiceClient<Service> {
   const client = createClient({ channel: admin.channel, service }) as Record<string, (request: unknown, options?: CallOptions) => unknown>;
   const metadata = { authorization: `Bearer ${idp.token({ sub, ...claims })}` };

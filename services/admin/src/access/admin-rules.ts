@@ -16,7 +16,7 @@ const byNames = reads("viewer", (request: { project: string; domain: string }) =
 const byNode = reads("viewer", ({ id }: { id?: NodeExecutionIdentifier }) => at(id?.executionId));
 const ofAttributes = ({ attributes }: { attributes?: { project: string; domain: string } }) => at(attributes);
 
-/** Makes a version of an entity, out of others that its maker can see. */
+/** Registers a version of an entity; the caller must be able to read the entities that it refers to. */
 function registers<Schema extends DescMessage>(schema: Schema): Rule<Request<Schema> & { id?: { project: string; domain: string } }> {
   return writes(
     "contributor",
@@ -25,20 +25,21 @@ function registers<Schema extends DescMessage>(schema: Schema): Rule<Request<Sch
   );
 }
 
-/** An execution that says which node launched it takes that one's principal and cluster: only the engine says so. */
+/** A request with a parent node inherits the principal and cluster of the parent's execution, so only the engine may send one. */
 function parentNeeds(parent: NodeExecutionIdentifier | undefined): Need[] {
   return parent === undefined ? [] : [{ role: "engine", scope: at(parent.executionId) }];
 }
 
 /**
- * Executions that an event ties to its own: what is shown of the one goes on into the other, so only who reports for both may
- * tie them. Tasks and launch plans of other projects may be named, for workflows are made of them.
+ * Other executions that an event names. Their content is shown as part of the event's own execution, so the reporter
+ * needs the engine role for both. Tasks and launch plans of other projects may be named, since workflows consist of
+ * them.
  */
 function executionNeeds(execution: WorkflowExecutionIdentifier | undefined): Need[] {
   return execution === undefined ? [] : [{ role: "engine", scope: at(execution) }];
 }
 
-/** Who may make which call of AdminService. */
+/** Permissions of the calls of AdminService. */
 export const adminRules: RulesOf<typeof AdminService> = {
   createTask: registers(TaskCreateRequestSchema),
   getTask: byId,
@@ -121,6 +122,6 @@ export const adminRules: RulesOf<typeof AdminService> = {
   updateWorkflowAttributes: writes("admin", ofAttributes),
   getWorkflowAttributes: byNames,
   deleteWorkflowAttributes: writes("admin", at),
-  // It shows the attributes of every project.
+  // Returns the attributes of all projects.
   listMatchableAttributes: reads("viewer", () => everywhere),
 };

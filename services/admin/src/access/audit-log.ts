@@ -14,8 +14,8 @@ export interface AuditDeps {
 const MAX_MESSAGE_BYTES = 2_000;
 
 /**
- * Notes a change before it is made, and its end afterwards. When the first cannot be written the change is not made; an end that
- * cannot be written leaves an entry without one, which tells that nobody knows.
+ * Writes an audit entry before the call and its result after it. A failed first write rejects the call; a missing
+ * result means that the outcome is unknown.
  */
 export function createAuditLog({ db, clock, logger }: AuditDeps): (change: Change) => Promise<NoteEnd> {
   return async ({ identity, method, request, context }) => {

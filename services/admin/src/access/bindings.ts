@@ -11,7 +11,7 @@ interface Row {
   domain: string;
 }
 
-/** Services of the built-in issuer carry executions out; who else does what is said in so many words. */
+/** Role bindings from the configuration: the engine role for the services of the built-in issuer, and `auth.roles`. */
 export function configuredBindings(auth: IssuerConfig & Pick<AuthConfig, "roles">): RoleBinding[] {
   const issuer = firstIssuer(auth);
   const services = (auth.builtIn?.services ?? []).map(
@@ -22,12 +22,12 @@ export function configuredBindings(auth: IssuerConfig & Pick<AuthConfig, "roles"
 
 export type IssuerConfig = Pick<AuthConfig, "builtIn" | "publicUrl" | "providers">;
 
-/** The issuer to which clients are sent. Roles that name no issuer are for its users, groups and services alone. */
+/** Returns the issuer to which clients are sent. Roles without an issuer apply only to its users, groups and services. */
 export function firstIssuer({ builtIn, publicUrl = "", providers }: IssuerConfig): string {
   return builtIn === undefined ? (providers[0]?.issuer ?? "") : publicUrl;
 }
 
-/** The roles in the table, all of them for what the first issuer names. One that this version does not know gives nothing. */
+/** Loads the role bindings of the table, which all apply to the first issuer. Drops roles that this version does not know. */
 export async function loadBindings(db: Queryable): Promise<Omit<RoleBinding, "issuer">[]> {
   const { rows } = await db.query<Row>({
     name: "load-role-bindings",
@@ -43,14 +43,14 @@ export interface BindingsOptions {
   readonly logger: Logger;
 }
 
-/** While the database stays away the roles of that long ago are still believed, milliseconds. */
+/** Serves cached roles for at most this long while the database is unavailable, ms. */
 const OLDEST_MS = 300_000;
 const RETRY_MS = 1_000;
 
-/** Roles of the configuration and of the table, which is read again when what is known of it has become old. */
+/** Role bindings of the configuration and the table, in a TTL cache. */
 export function createBindings({ db, auth, clock, logger }: BindingsOptions): {
   readonly current: () => Promise<readonly RoleBinding[]>;
-  /** What is known is old: the table was changed here. */
+  /** Invalidates the cache after a change of the table by this process. */
   readonly forget: () => void;
 } {
   const configured = configuredBindings(auth);

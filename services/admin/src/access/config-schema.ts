@@ -5,30 +5,30 @@ import { issuerSchema } from "../issuer/config-schema.js";
 
 const name = z.string().min(1);
 
-/** Whether an address is a scheme, a host and nothing else. */
+/** True when a URL consists of a scheme and a host only. */
 export function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, origin, href } = new URL(text);
   return /^https?:$/.test(protocol) && href === `${origin}/`;
 }
 
-/** Sign-in and roles. */
+/** Authentication and roles. */
 export const authSchema = z.strictObject({
-  /** `open`: nobody is asked who they are. `required`: every call needs a token, and a role that includes it. */
+  /** `open`: callers are not authenticated. `required`: every call needs a token, and a role that permits it. */
   mode: z.enum(["open", "required"]).default("open"),
-  /** Where clients reach admin's HTTP port, as `https://flyte.example.com`; a slash at the end says nothing. */
+  /** External URL of admin's HTTP port, such as `https://flyte.example.com`; a trailing slash is removed. */
   publicUrl: z
     .url()
     .overwrite((text) => (isOrigin(text) && text.endsWith("/") ? text.slice(0, -1) : text))
     .optional(),
-  /** Metadata key and HTTP header that may carry the token beside `authorization`. */
+  /** Metadata key and HTTP header that may carry the token besides `authorization`. */
   headerKey: headerKeySchema,
-  /** Identity providers elsewhere whose tokens are accepted. Clients are sent to the first, unless there is a built-in one. */
+  /** External identity providers whose tokens are accepted. Clients are sent to the first, unless there is a built-in issuer. */
   providers: z.array(providerSchema).default([]),
-  /** Admin issues tokens itself, below `publicUrl`, to users and clients of its own. Clients are sent to it before all others. */
+  /** Makes admin issue tokens itself, below `publicUrl`, to its own users and clients. Clients are sent to it before all others. */
   builtIn: issuerSchema.optional(),
   browser: browserSchema.prefault({}),
-  /** What command-line clients are told. */
+  /** Settings that command-line clients get from the API. */
   publicClient: z
     .strictObject({
       clientId: name.default("flytectl"),
@@ -37,9 +37,9 @@ export const authSchema = z.strictObject({
       audience: z.string().default(""),
     })
     .prefault({}),
-  /** Those of the table `role_bindings` come beside them. */
+  /** Role bindings in addition to those in the table `role_bindings`. */
   roles: z.array(roleSchema).default([]),
-  /** How soon a role that was given or taken away is known in every replica, seconds. */
+  /** Delay until every replica applies a changed role binding, seconds. */
   rolesRefreshSeconds: z.number().positive().default(10),
 });
 

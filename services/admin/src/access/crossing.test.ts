@@ -8,8 +8,8 @@ import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 
-// Whoever has every role in one project asks about that one, and names another somewhere inside the request: each place in each
-// message of the API where a project and a domain can stand is tried, over gRPC.
+// A caller with every role in one project sends requests about that project that name another project somewhere inside:
+// at each place in each message of the API where a project and a domain can be, over gRPC.
 const OWN: About = { project: "flytesnacks", domain: "development" };
 const OTHER: About = { project: "other", domain: "development" };
 
@@ -31,7 +31,7 @@ type Path = readonly DescField[];
 
 const namesScope = ({ field }: DescMessage) => field.project?.scalar === ScalarType.STRING && field.domain?.scalar === ScalarType.STRING;
 
-/** Each way from a message to one below it that names a project and a domain; a kind of message is gone through once on each way. */
+/** Yields each path from a message to a nested one that names a project and a domain; visits a message type once per path. */
 function* pathsTo(schema: DescMessage, above: readonly DescMessage[] = [], path: Path = []): Generator<Path> {
   if (path.length > 0 && namesScope(schema)) yield path;
   for (const field of schema.fields) {
@@ -40,7 +40,7 @@ function* pathsTo(schema: DescMessage, above: readonly DescMessage[] = [], path:
   }
 }
 
-/** Puts the other project at the end of the path, and makes what is missing on the way. */
+/** Sets the other project at the end of the path, and creates missing messages on the way. */
 function name(schema: DescMessage, message: Message, [field, ...rest]: Path): void {
   const target = reflect(schema, message);
   if (field === undefined || field.message === undefined) {
@@ -84,7 +84,7 @@ async function call(method: DescMethod, request: Message): Promise<string> {
   }
 }
 
-/** What is let through, and why that shows and changes nothing of the other project. */
+/** Permitted paths, with the reason why they reveal and change nothing of the other project. */
 const HARMLESS: readonly (readonly [RegExp, string])[] = [
   [/^(Get|List)\w+ \S*\.?task_id$/, "it is the execution that is asked for; the task is a part of the attempt's name"],
   [/^CreateTaskEvent event\.task_id$/, "a workflow may run another project's tasks"],

@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Texts by which requests name things. */
+/** Names of text fields that identify objects in requests. */
 const NAMES = [
   "project",
   "domain",
@@ -19,7 +19,7 @@ const NAMES = [
   "subject",
   "group",
 ];
-/** Fields whose messages hold such texts. */
+/** Fields whose messages contain such texts. */
 const HOLDERS = [
   "id",
   "executionId",
@@ -36,7 +36,7 @@ const HOLDERS = [
 ];
 const LONGEST = 200;
 
-/** What a request names, for the audit log: its identifiers and nothing of what it carries. */
+/** Extracts the identifiers of a request for the audit log, without its payload. */
 export function identifiersOf(schema: DescMessage, request: unknown): Readonly<Record<string, unknown>> {
   return namesIn(schema, request as Fields, 4);
 }
@@ -60,7 +60,7 @@ function chosen(message: Fields, oneof: string, name: string): unknown {
   return given === name ? value : undefined;
 }
 
-/** The project and domain that the identifiers speak of first. */
+/** Returns the first project and domain among the identifiers. */
 export function scopeOf(identifiers: Readonly<Record<string, unknown>>): { readonly project: string; readonly domain: string } {
   const { project, domain } = identifiers;
   if (typeof project === "string") return { project, domain: typeof domain === "string" ? domain : "" };

@@ -12,11 +12,11 @@ const OWN: About = { project: "flytesnacks", domain: "development" };
 const OTHER_DOMAIN: About = { project: "flytesnacks", domain: "production" };
 const OTHER_PROJECT: About = { project: "other", domain: "development" };
 
-/** Who takes part: a role in the one project and domain, in all of the project, everywhere, or none. */
+/** Callers: a role in one project and domain, in the whole project, everywhere, or no role. */
 const PEOPLE = ["viewer", "runner", "contributor", "admin", "engine", "project-admin", "platform-admin", "nobody"] as const;
 type Person = (typeof PEOPLE)[number];
 
-/** What a call takes, as this test wants it: whoever changes the rules changes it here too. */
+/** Expected permissions, kept separately from the rules: a change of the rules needs a change here. */
 const VIEWER: readonly Person[] = ["viewer", "runner", "contributor", "admin", "engine", "project-admin", "platform-admin"];
 const RUNNER: readonly Person[] = ["runner", "contributor", "admin", "engine", "project-admin", "platform-admin"];
 const CONTRIBUTOR: readonly Person[] = ["contributor", "admin", "project-admin", "platform-admin"];
@@ -28,7 +28,7 @@ const ALL: readonly Person[] = PEOPLE;
 
 interface Expected {
   readonly own: readonly Person[];
-  /** In another domain of the same project, and in another project. */
+  /** Callers of another domain of the same project, and of another project. */
   readonly domain: readonly Person[];
   readonly project: readonly Person[];
   readonly open?: boolean;
@@ -99,7 +99,7 @@ afterAll(async () => {
 const tokenOf = (person: Person, claims: object = {}) =>
   idp.token({ sub: person, ...(person === "project-admin" && { groups: ["owners"] }), ...claims });
 
-/** How a call was answered, as far as it matters here: a request that was let in may still be wrong, or about nothing. */
+/** Outcome of a call as far as this test distinguishes it: a permitted request may still be invalid or name no object. */
 type Outcome = "let in" | "PERMISSION_DENIED" | "UNAUTHENTICATED";
 
 function outcomeOf(code: string): Outcome {
@@ -148,7 +148,7 @@ test("this test knows every call that is served", () => {
   expect([...new Set(methods().map(({ name }) => name))].sort()).toEqual([...EXPECTED.keys()].sort());
 });
 
-/** The calls that are answered otherwise than this test wants. */
+/** Returns the calls with an unexpected outcome. */
 async function wrongOutcomes(person: Person, about: About, rightful: (expected: Expected) => readonly Person[]): Promise<string[]> {
   const wrong: string[] = [];
   for (const method of methods()) {
@@ -220,7 +220,7 @@ test("who has no token is told so before the body is read", async () => {
       asked.destroy();
     });
     asked.on("error", fail);
-    // No more than this is ever sent.
+    // The request is never completed.
     asked.write("{");
   });
   expect(refused).toBe(401);

@@ -3,14 +3,14 @@ import type { AdminConfig } from "../config.js";
 import { at, everywhere } from "./scope.js";
 
 /**
- * Whose an object is: what was uploaded stands below project and domain, as do the inputs of executions. Everything else, where
- * the address does not tell it without doubt, is for those who may see all projects.
+ * Returns the scope that owns a blob: uploads and inputs of executions are stored below project and domain. Any other
+ * or ambiguous URL belongs to everywhere, so reading it needs a role for all projects.
  */
 export function ownerOfObject(url: string, { storage, dataProxy }: Pick<AdminConfig, "storage" | "dataProxy">): Scope {
   const container = `${storage.container.replace(/\/+$/, "")}/`;
   if (!url.startsWith(container)) return everywhere;
   const key = url.slice(container.length);
-  // What a store may read as another key than it looks like.
+  // Characters with which a store may read another key than the text shows.
   if (/[%?#\\]|^\/|\/\/|(^|\/)\.{1,2}(\/|$)/.test(key)) return everywhere;
   const metadata = `${storage.metadataPrefix}/`;
   const rawOutputs = `${storage.rawOutputPrefix.replace(/\/+$/, "")}/`;

@@ -10,10 +10,10 @@ import type { ScheduleService } from "@flyte-ts/idl/flytets/admin/v1/schedule_pb
 import { needsOfFiring } from "../trigger/needs.js";
 import { at, everywhere, wholeProject } from "./scope.js";
 
-/** Who may read the audit log: an admin, where the request looks. */
+/** Reading the audit log needs the admin role in the requested scope. */
 export const auditRules: RulesOf<typeof AuditService> = { listAuditEntries: reads("admin", whereAsked) };
 
-/** Operators see the data planes; an admin of a project sees what is made in them for it. */
+/** Listing clusters needs the admin role everywhere; listing the cluster resources of a project, the admin role in it. */
 export const clusterRules: RulesOf<typeof ClusterService> = {
   listClusters: reads("admin", () => everywhere),
   listClusterResources: reads("admin", whereAsked),
@@ -24,7 +24,7 @@ function whereAsked({ project, domain }: { readonly project: string; readonly do
   return domain === "" ? wholeProject(project) : { kind: "project", project, domain };
 }
 
-/** Who may give a role: who has all that it gives, where it gives it. */
+/** Giving a role needs the admin role in the scope of the binding; the engine role, in all projects. */
 function whereGiven({ binding }: { binding?: RoleBinding }): Scope {
   const { project = "", domain = "", role = "" } = binding ?? {};
   if (project === ALL || project === "" || role === "engine") return everywhere;
@@ -37,22 +37,22 @@ export const roleRules: RulesOf<typeof RoleService> = {
   deleteRoleBinding: writes("admin", whereGiven),
 };
 
-/** What is imported names addresses whose content is then shown, and says who had it run: for those who may see and do everything. */
+/** An import names URIs whose content is then shown, and sets the principal, so it needs the admin role everywhere. */
 export const historyRules: RulesOf<typeof HistoryService> = { importExecution: writes("admin", () => everywhere) };
 
-/** All schedules are for the scheduler, and for those who may see all projects. */
+/** The scheduler, and viewers of all projects, list all schedules. */
 export const scheduleRules: RulesOf<typeof ScheduleService> = {
   listSchedules: reads("viewer", () => everywhere),
   listNextRuns: reads("viewer", at),
 };
 
-/** Who sees an execution sees who was told of its end. */
+/** Viewers of an execution see the deliveries of its notifications. */
 export const notificationRules: RulesOf<typeof NotificationService> = {
   listDeliveries: reads("viewer", at),
   retryDelivery: writes("runner", at),
 };
 
-/** Who may read an execution may watch it. What a task writes into its log is for the same people: it may read nothing that its outputs may not hold. */
+/** Viewers of an execution may watch it. Logs have the same permission as outputs, since a task can write the same data to both. */
 export const liveRules: RulesOf<typeof LiveService> = {
   watchExecution: reads("viewer", ({ id }) => at(id)),
   followLog: reads("viewer", ({ id }) => at(id?.executionId)),
@@ -63,7 +63,7 @@ export const tokenRules: RulesOf<typeof TokenService> = { revokeTokens: writes("
 
 const ofTrigger = ({ id }: { id?: TriggerId }): Scope => at(id);
 
-/** Who makes a trigger must be able to do what it will do. */
+/** The author of a trigger needs the permissions for its firings. */
 const asMade = writes(
   "contributor",
   ({ trigger }: { trigger?: Trigger }) => at(trigger?.id),
@@ -81,13 +81,13 @@ export const triggerRules: RulesOf<typeof TriggerService> = {
   listFirings: reads("viewer", at),
 };
 
-/** A project and domain, a whole project, or all: where a policy holds. */
+/** Scope of a retention policy: a project and domain, a whole project, or all. */
 function whereKept({ project = "", domain = "" }: { readonly project?: string; readonly domain?: string } = {}): Scope {
   if (project === "") return everywhere;
   return domain === "" ? wholeProject(project) : { kind: "project", project, domain };
 }
 
-/** What is deleted cannot be had again: an admin says what is kept, and deletes. */
+/** Deletion is final, so setting policies and deleting executions need the admin role. */
 export const retentionRules: RulesOf<typeof RetentionService> = {
   setRetentionPolicy: writes("admin", ({ policy }) => whereKept(policy)),
   deleteRetentionPolicy: writes("admin", whereKept),

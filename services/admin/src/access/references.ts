@@ -4,18 +4,18 @@ import type { Need } from "@flyte-ts/auth";
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Plan {
-  /** Names a project and a domain itself. */
+  /** True when the message itself names a project and a domain. */
   readonly names: boolean;
-  /** Fields through which something that does can be reached. */
+  /** Fields that lead to such a message. */
   readonly through: readonly DescField[];
 }
 
 const plans = new WeakMap<DescMessage, Plan>();
 
 /**
- * What a request refers to besides what it is about: each project and domain that any message in it names, however deep. Who
- * asks must be able to see them, for what is made of the request shows or uses them. It follows the descriptors, so that a
- * field that comes to the API later is followed too.
+ * Returns the permissions for the objects that a request refers to: each project and domain named by any nested
+ * message. The caller must be able to read them, since the result shows or uses them. Follows the descriptors, so that
+ * fields added to the API are covered.
  */
 export function referenceNeeds(schema: DescMessage, message: object): Need[] {
   const found = new Map<string, Need>();
@@ -66,7 +66,7 @@ function namesScope({ field }: DescMessage): boolean {
   return field.project?.scalar === ScalarType.STRING && field.domain?.scalar === ScalarType.STRING;
 }
 
-/** Whether a message can hold, at any depth, one that names a project and a domain. */
+/** True when a message can contain, at any depth, one that names a project and a domain. */
 function reaches(start: DescMessage): boolean {
   const seen = new Set([start]);
   for (const schema of seen) {

@@ -4,15 +4,15 @@ import { Code, RpcError } from "@flyte-ts/rpc";
 import type { Logger } from "@flyte-ts/telemetry";
 
 export interface Revocation {
-  /** Empty: whichever issuer the tokens are of. */
+  /** Empty: any issuer. */
   readonly issuer: string;
   readonly subject: string;
 }
 
 export interface Revocations {
-  /** @throws RpcError UNAUTHENTICATED when the tokens of that time were revoked. */
+  /** @throws RpcError UNAUTHENTICATED when the token was issued before a revocation. */
   readonly check: (identity: Identity) => Promise<void>;
-  /** Revokes all tokens given out so far. @returns until when they were given out. */
+  /** Revokes all tokens issued so far. @returns the time before which issued tokens are invalid. */
   readonly revoke: (what: Revocation) => Promise<Date>;
 }
 
@@ -20,18 +20,18 @@ export interface RevocationsOptions {
   readonly db: Queryable;
   readonly clock: () => Date;
   readonly logger: Logger;
-  /** After so long what another replica revoked is known here, seconds. */
+  /** Delay until revocations by another replica apply here, seconds. */
   readonly refreshSeconds: number;
 }
 
-/** While the database stays away what was known that long ago is still believed, milliseconds. */
+/** Serves cached revocations for at most this long while the database is unavailable, ms. */
 const OLDEST_MS = 300_000;
 const RETRY_MS = 1_000;
 
 type Known = ReadonlyMap<string, number>;
 const keyOf = ({ issuer, subject }: Revocation): string => JSON.stringify([issuer, subject]);
 
-/** Tokens that were called back. There is a row for each subject at most, so all of them are held. */
+/** Revoked tokens. All rows are cached: there is at most one per subject. */
 export function createRevocations({ db, clock, logger, refreshSeconds }: RevocationsOptions): Revocations {
   const known = createRecent({
     read: () => loadTimes(db),
@@ -46,7 +46,7 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
       const times = await known.current();
       if (times.size === 0) return;
       const notBefore = Math.max(...["", issuer].map((each) => times.get(keyOf({ issuer: each, subject })) ?? 0));
-      // A token tells its age in whole seconds; of one that does not tell it, nobody knows that it is newer.
+      // A token's `iat` has a resolution of seconds; a token without it counts as issued before any revocation.
       const issuedAt = typeof claims.iat === "number" ? claims.iat * 1000 : 0;
       if (issuedAt < notBefore) throw new RpcError(Code.UNAUTHENTICATED, "the token was revoked: sign in again");
     },
@@ -57,7 +57,7 @@ export function createRevocations({ db, clock, logger, refreshSeconds }: Revocat
           ON CONFLICT (issuer, subject) DO UPDATE SET not_before = greatest(token_revocations.not_before, $3)`,
         values: [what.issuer, what.subject, now],
       });
-      // Whoever was given a new access token for an old refresh token would go on.
+      // Otherwise an old refresh token would yield new access tokens.
       await db.query({ text: "DELETE FROM issuer_state WHERE payload->>'accountId' = $1", values: [what.subject] });
       known.forget();
       return now;

@@ -35,7 +35,7 @@ interface Entry {
   message: string;
 }
 
-/** Reads the audit log, newest first; a token is the number of the last entry that was shown. */
+/** Lists the audit log, newest first; a page token is the id of the last listed entry. */
 export function auditRpcs({ db }: { readonly db: Queryable }): ServiceImplementation<typeof AuditService> {
   return {
     async listAuditEntries({ project, domain, subject, limit, token }) {
@@ -80,11 +80,11 @@ export interface RoleDeps {
   readonly db: Queryable;
   readonly auth: IssuerConfig & Pick<AuthConfig, "roles">;
   readonly clock: () => Date;
-  /** Told when the table has changed. */
+  /** Called after a change of the table. */
   readonly changed: () => void;
 }
 
-/** Gives and takes roles. */
+/** Lists, sets and deletes role bindings. */
 export function roleRpcs({ db, auth, clock, changed }: RoleDeps): ServiceImplementation<typeof RoleService> {
   return {
     async listRoleBindings() {
@@ -128,7 +128,7 @@ function keyOf(binding: RoleBinding | undefined): string[] {
   return [holder.case, holder.value, role, project, domain];
 }
 
-/** Calls back what was given out to somebody. */
+/** Revokes the tokens of a subject. */
 export function tokenRpcs({ revoke }: Pick<Revocations, "revoke">): ServiceImplementation<typeof TokenService> {
   return {
     async revokeTokens({ subject, issuer }) {

@@ -29,7 +29,7 @@ import {
 } from "./own-rules.js";
 import { agentRules, authMetadataRules, dataProxyRules, identityRules, signalRules } from "./service-rules.js";
 
-/** Who may make which call of admin. What is not in it is refused. */
+/** Permissions of all calls of admin. A call without a rule is denied. */
 export function accessRules(config: Pick<AdminConfig, "storage" | "dataProxy">): RuleTable {
   return new Map([
     ...rulesFor(AdminService, adminRules),

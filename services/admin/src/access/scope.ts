@@ -5,12 +5,12 @@ interface Named {
   readonly domain: string;
 }
 
-/** The project and domain of an identifier. A part that is missing or empty names none, and needs a role in all of them. */
+/** Scope of the project and domain of an identifier. A missing or empty part matches no name, so it needs a role in all of them. */
 export function at(id: Named | undefined): Scope {
   return { kind: "project", project: id?.project ?? "", domain: id?.domain ?? "" };
 }
 
-/** A project with all its domains. */
+/** Scope of a project with all its domains. */
 export function wholeProject(project: string | undefined): Scope {
   return { kind: "project", project: project ?? "" };
 }

@@ -9,10 +9,10 @@ import type { AdminConfig } from "../config.js";
 import { ownerOfObject } from "./native-url.js";
 import { anywhere, at, everywhere } from "./scope.js";
 
-/** Who may make which call of DataProxyService. */
+/** Permissions of the calls of DataProxyService. */
 export function dataProxyRules(config: Pick<AdminConfig, "storage" | "dataProxy">): RulesOf<typeof DataProxyService> {
   return {
-    // The organisation, and slashes, would move the upload below another project.
+    // The organization, and slashes, would move the upload below another project.
     createUploadLocation: writes("runner", (request) =>
       request.org === "" && !`${request.project}${request.domain}`.includes("/") ? at(request) : everywhere,
     ),
@@ -22,20 +22,20 @@ export function dataProxyRules(config: Pick<AdminConfig, "storage" | "dataProxy"
   };
 }
 
-/** Who may make which call of SignalService. */
+/** Permissions of the calls of SignalService. */
 export const signalRules: RulesOf<typeof SignalService> = {
   getOrCreateSignal: writes("runner", ({ id }) => at(id?.executionId)),
   listSignals: reads("viewer", ({ workflowExecutionId }) => at(workflowExecutionId)),
   setSignal: writes("runner", ({ id }) => at(id?.executionId)),
 };
 
-/** Where to sign in is told to everyone. */
+/** Login metadata is public. */
 export const authMetadataRules: RulesOf<typeof AuthMetadataService> = { getOAuth2Metadata: open, getPublicClientConfig: open };
 
-/** Everyone may ask who they are. */
+/** Every authenticated caller may read its own identity. */
 export const identityRules: RulesOf<typeof IdentityService> = { userInfo: signedIn };
 
-/** Which connectors there are is told to everyone with a role. */
+/** The list of connectors needs any role. */
 export const agentRules: RulesOf<typeof AgentMetadataService> = {
   getAgent: reads("viewer", () => anywhere),
   listAgents: reads("viewer", () => anywhere),

@@ -7,11 +7,11 @@ import type { AuthConfig } from "./config-schema.js";
 
 export interface SignInDeps {
   readonly auth: Pick<AuthConfig, "publicClient" | "publicUrl" | "headerKey">;
-  /** The provider that clients are sent to. */
+  /** Provider to which clients are sent. */
   readonly provider: Pick<Provider, "metadata">;
 }
 
-/** Tells clients where and as whom to sign in. */
+/** Returns the login endpoints and the public client to use. */
 export function authMetadataRpcs({ auth, provider }: SignInDeps): ServiceImplementation<typeof AuthMetadataService> {
   const { clientId, redirectUri, scopes, audience } = auth.publicClient;
   return {
@@ -45,7 +45,7 @@ async function oauth2Metadata(provider: Pick<Provider, "metadata">): Promise<Mes
   };
 }
 
-/** Tells callers who they are, as their token says. */
+/** Returns the caller's identity from its token. */
 export function identityRpcs(): ServiceImplementation<typeof IdentityService> {
   return {
     userInfo: (_request, { caller }) => {
@@ -68,7 +68,7 @@ export function identityRpcs(): ServiceImplementation<typeof IdentityService> {
   };
 }
 
-/** Who signed in, for proxies that ask `/me` whether to let a request through (contract §8.4). */
+/** Headers with the caller's identity, for proxies that authorize requests with `/me` (contract §8.4). */
 export const userHeaders: AnswerHeaders = (_method, answer) => {
   if (!isMessage(answer, UserInfoResponseSchema)) return {};
   const claims = Object.entries(answer.additionalClaims ?? {}).map(([name, value]): [string, string] => [
@@ -78,7 +78,7 @@ export const userHeaders: AnswerHeaders = (_method, answer) => {
   return { ...Object.fromEntries(claims), "X-User-Subject": headerText(answer.subject) };
 };
 
-/** Headers are Latin letters: the rest is written as its UTF-8 bytes, as Go does. */
+/** HTTP header values are Latin-1: other characters are written as their UTF-8 bytes, as Go does. */
 function headerText(text: string): string {
   return Buffer.from(text, "utf8")
     .toString("latin1")

@@ -19,19 +19,19 @@ import { auditRpcs, roleRpcs, tokenRpcs } from "./rpc.js";
 import { accessRules } from "./rules.js";
 import { authMetadataRpcs, identityRpcs, userHeaders } from "./sign-in-rpc.js";
 
-/** Sign-in, roles and the audit log of one admin. */
+/** Authentication, roles and audit log of one admin process. */
 export interface Access extends Guard {
-  /** Services that only an admin has that asks callers who they are. */
+  /** Services that exist only when `auth.mode` is `required`. */
   readonly services: readonly ServedService[];
-  /** Where people and programs sign in. */
+  /** Routes with which people and programs log in. */
   readonly httpRoutes: readonly HttpRoute[];
   readonly close: () => Promise<void>;
-  /** @throws Error when the server offers a call that no rule speaks of. */
+  /** @throws Error when the server has a call without a rule. */
   readonly requireComplete: (server: Pick<RpcServer, "services">) => void;
 }
 
 export type AccessDeps = Pick<AdminDeps, "db" | "clock" | "logger" | "config"> & {
-  /** Where this admin listens, once it does: it asks its own issuer there and not by way of the network. */
+  /** Address on which this admin listens, available once it does: it calls its own issuer there instead of over the network. */
   readonly self: () => AddressInfo;
 };
 
@@ -43,7 +43,7 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
     auth.builtIn === undefined
       ? undefined
       : await startIssuer({ db, clock, logger, publicUrl, config: auth.builtIn, publicClient: auth.publicClient });
-  // Who names this admin with a slash at the end means the same.
+  // Accepts audiences with a trailing slash too.
   const elsewhere = issuersFrom(auth.providers, { audience: [publicUrl, `${publicUrl}/`], clock });
   const first = builtIn ?? elsewhere[0]?.provider;
   if (first === undefined) throw new Error("auth.builtIn or auth.providers must be given");
@@ -95,7 +95,7 @@ export async function createAccess({ db, clock, logger, config, self }: AccessDe
   };
 }
 
-/** ID tokens are for the client that browsers sign in with, and have no scopes. */
+/** Verifies ID tokens: their audience is the client for browser logins, and they have no scopes. */
 function idTokenVerifier({ issuers, clientId, clock }: { issuers: readonly Issuer[]; clientId: string; clock: () => Date }): VerifyToken {
   return createVerifier({ issuers: issuers.map((issuer) => ({ ...issuer, audience: [clientId], requiredScopes: [] })), clock });
 }
@@ -104,14 +104,14 @@ interface BrowserDeps extends Pick<AccessDeps, "db" | "clock" | "logger" | "self
   readonly auth: AuthConfig;
   readonly publicUrl: string;
   readonly builtIn: boolean;
-  /** Admin's own port takes TLS only. */
+  /** Admin's own port accepts TLS only. */
   readonly tls: boolean;
   readonly provider: Pick<Provider, "metadata">;
   readonly verify: VerifyToken;
   readonly stillGood: (identity: Identity) => Promise<void>;
 }
 
-/** Sign-in of browsers: undefined where no client is named for them. */
+/** Configures browser logins; undefined without a client for them. */
 function browserOf({
   auth,
   publicUrl,
@@ -138,7 +138,7 @@ function browserOf({
       secret: async () => (builtIn || file === undefined ? undefined : readFile(file, "utf8")),
       tokenEndpoint: async () => {
         const { token_endpoint: endpoint } = await provider.metadata();
-        // Over TLS the certificate speaks for the public name alone.
+        // With TLS the certificate is valid for the public name only.
         return builtIn && !tls ? endpoint.replace(publicUrl, urlOf(self())) : endpoint;
       },
     },
@@ -151,7 +151,7 @@ function browserOf({
   };
 }
 
-/** An address that is bound to all of them is reached by the loopback one. */
+/** Replaces a wildcard bind address by the loopback address. */
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
   return `http://${family === "IPv6" ? `[${host}]` : host}:${port}`;

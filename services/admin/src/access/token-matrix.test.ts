@@ -11,7 +11,7 @@ import { adminConfigSchema } from "../config.js";
 import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 
-// Each kind of token against an admin that serves, over each of its ways in: a call, a stream, REST, a plain path, and a change.
+// Sends each kind of token to a running admin over each kind of access: a call, a stream, REST, a plain path, and a change.
 const AUDIENCE = "https://flyte.test";
 let database: AdminDatabase;
 let idp: TokenIssuer;
@@ -115,7 +115,7 @@ async function first(answers: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of answers) return;
 }
 
-/** The code of each way in. */
+/** Returns the status code of each kind of access. */
 async function answersTo(token: string | undefined): Promise<Record<string, string>> {
   const metadata: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const client = createClient({ channel: admin.channel, service: AdminService });

@@ -10,7 +10,7 @@ import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 const CONSOLE = "console";
 let database: AdminDatabase;
 let idp: TokenIssuer;
-/** Two replicas. */
+/** Two replicas of admin. */
 let here: ServedAdmin;
 let there: ServedAdmin;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ const list = (admin: ServedAdmin, authorization: string) =>
   createClient({ channel: admin.channel, service: AdminService }).listProjects({}, { metadata: { authorization } });
 const revoke = (authorization: string, request: { subject?: string; issuer?: string }) =>
   createClient({ channel: here.channel, service: TokenService }).revokeTokens(request, { metadata: { authorization } });
-/** The code of a call, OK when it succeeds. */
+/** Returns the status code of a call, OK when it succeeds. */
 const codeOf = (call: Promise<unknown>): Promise<number> =>
   call.then(
     () => 0,

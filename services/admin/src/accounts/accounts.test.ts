@@ -38,7 +38,7 @@ test("wrong passwords from one source shut out that source, and not whoever know
   for (let i = 0; i < 11; i++) await from("192.0.2.1", "wrong");
   expect(await from("192.0.2.1", "long enough for it")).toBe("too-often");
   expect(await from("192.0.2.2", "long enough for it")).toBe("right");
-  // Many at once from one source do not keep another waiting without end.
+  // Many concurrent attempts from one source must not starve another source.
   const flood = Array.from({ length: 50 }, (_, i) => check({ name: `nobody-${i}`, password: "x", source: "192.0.2.3" }));
   expect(await from("192.0.2.2", "long enough for it")).toBe("right");
   expect(new Set(await Promise.all(flood))).toEqual(new Set(["wrong", "too-often"]));

@@ -7,7 +7,7 @@ import { hashPassword } from "../issuer/password.js";
 export interface AccountsDeps {
   readonly db: Queryable;
   readonly clock: () => Date;
-  /** The password that is to be set: it is no argument, for those can be seen by everyone on the machine. */
+  /** Reads the new password. It is not an argument, since all processes of the machine can read those. */
   readonly readPassword: () => Promise<string>;
 }
 
@@ -23,7 +23,7 @@ export const USAGE = `usage: accounts COMMAND [--config FILE]
 
 const MIN_PASSWORD = 12;
 
-/** Carries out one command. @returns what is shown. @throws Error with the usage when it says nothing. */
+/** Runs one command. @returns its output. @throws Error with the usage for an unknown command. */
 export async function runAccounts({ db, clock, readPassword }: AccountsDeps, [command, ...words]: readonly string[]): Promise<string> {
   const [name = "", ...more] = words;
   if (command !== "rotate-key" && name === "") throw new Error(USAGE);
@@ -79,7 +79,7 @@ async function putUser(
   return `${name} can sign in`;
 }
 
-/** A user and a client of one name would have the same subject, and so the same roles. */
+/** A user and a client with the same name would have the same subject, and so the same roles. */
 async function requireFree(
   db: Queryable,
   { table, column, name }: { readonly table: string; readonly column: string; readonly name: string },

@@ -6,14 +6,14 @@ import { missingArgument, notFound } from "../invalid.js";
 
 type Deps = Pick<AdminDeps, "config" | "logger">;
 
-/** What one connector said of itself, or why it said nothing. */
+/** Agents that one connector reported, or its error. */
 type Told = { readonly agents: readonly Agent[] } | { readonly error: RpcError };
 
-/** Tells which connectors there are, and what they run: each is asked when somebody wants to know. */
+/** Lists connectors and their task types; queries every connector on each request. */
 export function agentRpcs({ config, logger }: Deps): ServiceImplementation<typeof AgentMetadataService> {
   const askAll = () => Promise.all(config.agents.endpoints.map((endpoint) => ask(endpoint, config.agents.timeoutMs)));
   return {
-    /** Those of the connectors that answer: one that is away hides no other. */
+    /** Omits connectors that fail: an unavailable one does not hide the others. */
     async listAgents() {
       const told = await askAll();
       for (const each of told) if ("error" in each) logger.warn({ err: each.error }, "a connector does not say what it runs");
@@ -33,7 +33,7 @@ export function agentRpcs({ config, logger }: Deps): ServiceImplementation<typeo
   };
 }
 
-/** By name; of several with one name, as replicas are, the first. */
+/** Sorts by name; among agents with equal names, such as replicas, keeps the first. */
 function agentsOf(told: readonly Told[]): Agent[] {
   const byName = new Map<string, Agent>();
   for (const each of told) {
@@ -42,7 +42,7 @@ function agentsOf(told: readonly Told[]): Agent[] {
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** One connection for one question: they are rare. */
+/** Opens a connection per query: queries are rare. */
 async function ask(endpoint: string, deadlineMs: number): Promise<Told> {
   const channel = openChannel({ endpoint, deadlineMs });
   try {

@@ -5,7 +5,7 @@ import { type AdminDatabase, adminDatabase } from "../database.fixture.js";
 import { type AttributeScope, resolveAttributes } from "./resolve.js";
 import { storeAttributes } from "./store.js";
 
-/** Levels of attributes with their priorities: of those that match the highest holds (contract §2.5.9). */
+/** Levels of attributes with their priorities: the highest priority that matches wins (contract §2.5.9). */
 const LEVELS: readonly { readonly name: string; readonly priority: number; readonly scope: AttributeScope }[] = [
   { name: "project", priority: 5, scope: { project: "p" } },
   { name: "domain", priority: 10, scope: { project: "p", domain: "d" } },
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-/** A level matches when each part that it names is the one that is asked for. */
+/** A level matches when each part that it names equals the requested one. */
 function wanted(stored: typeof LEVELS, asked: AttributeScope): string | undefined {
   const parts = ["project", "domain", "workflow", "launchPlan"] as const;
   const matching = stored.filter(({ scope }) => parts.every((part) => scope[part] === undefined || scope[part] === asked[part]));
@@ -40,7 +40,7 @@ test("in whatever levels attributes stand, and whatever is asked for, the highes
   for (let set = 0; set < 2 ** LEVELS.length; set++) {
     const stored = LEVELS.filter((_, index) => (set >> index) % 2 === 1);
     await db.query({ text: "TRUNCATE matchable_attributes" });
-    // The order in which they were stored does not matter.
+    // The insertion order must not matter.
     for (const { name, scope } of set % 3 === 0 ? stored : stored.toReversed()) {
       const attributes = create(MatchingAttributesSchema, { target: { case: "clusterAssignment", value: { clusterPoolName: name } } });
       await storeAttributes(db, { kind, scope, attributes, now: new Date(0) });

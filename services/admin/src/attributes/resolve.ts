@@ -6,7 +6,7 @@ import {
 } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 
-/** Where attributes hold: empty parts mean that the target is not that specific. */
+/** Scope of attributes: an empty part means that the scope is not that specific. */
 export interface AttributeScope {
   readonly project: string;
   readonly domain?: string;
@@ -35,9 +35,8 @@ export interface AttributeRow {
 }
 
 /**
- * The attributes of a kind that hold in a scope: those of the most specific level that
- * has any (launch plan, workflow, project and domain, project); undefined where no
- * level has.
+ * Finds the attributes of a kind for a scope: those of the most specific level that has any (launch plan, workflow,
+ * project and domain, project); undefined without any.
  */
 export async function findAttributes(db: Queryable, kind: MatchableResource, scope: AttributeScope): Promise<StoredAttributes | undefined> {
   const { project, domain = "", workflow = "", launchPlan = "" } = scope;
@@ -51,7 +50,7 @@ export async function findAttributes(db: Queryable, kind: MatchableResource, sco
   return rows[0] && storedAttributes(rows[0]);
 }
 
-/** The value of {@link findAttributes}, when it is of the expected type. */
+/** Returns the value of {@link findAttributes} when it has the expected type. */
 export async function resolveAttributes<Case extends TargetCase>(
   db: Queryable,
   { kind, target }: { readonly kind: MatchableResource; readonly target: Case },
@@ -61,15 +60,15 @@ export async function resolveAttributes<Case extends TargetCase>(
   return found?.case === target ? (found.value as TargetValues[Case]) : undefined;
 }
 
-/** One question of {@link resolveAll}. */
+/** One query of {@link resolveAll}. */
 export interface AttributeQuestion {
   readonly kind: MatchableResource;
-  /** The type that is expected. */
+  /** Expected type. */
   readonly target: TargetCase;
   readonly scope: AttributeScope;
 }
 
-/** {@link resolveAttributes} for several questions at once, with one statement. */
+/** Resolves several queries of {@link resolveAttributes} with one statement. */
 export async function resolveAll<Questions extends Readonly<Record<string, AttributeQuestion>>>(
   db: Queryable,
   questions: Questions,

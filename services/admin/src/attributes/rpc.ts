@@ -18,7 +18,7 @@ import { deleteAttributes, kindOf, storeAttributes } from "./store.js";
 type Rpcs = ServiceImplementation<typeof AdminService>;
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
 
-/** Attributes of projects, of their domains and of workflows in them. */
+/** Attributes of projects, domains and workflows. */
 export function attributeRpcs(deps: Deps): Rpcs {
   return { ...projectLevel(deps), ...domainLevel(deps), ...workflowLevel(deps), ...list(deps) };
 }
@@ -35,7 +35,7 @@ function projectLevel({ db, config, clock }: Deps): Rpcs {
       return {};
     },
 
-    /** Of this level alone, also of a project that is archived. Execution settings are filled up with the configured ones. */
+    /** Reads this level only, also of an archived project. Completes execution settings with the configured ones. */
     async getProjectAttributes({ project, resourceType: kind }) {
       await requireProject(db, project);
       const found = await findAttributes(db, kind, { project });
@@ -69,7 +69,7 @@ function domainLevel({ db, config, clock }: Deps): Rpcs {
       return {};
     },
 
-    /** Of this level, else of the project; the answer names the level that it is of. */
+    /** Reads this level, else the project; the response names the level found. */
     async getProjectDomainAttributes({ project, domain, resourceType: kind }) {
       await requireActiveProject({ db, config }, project, domain);
       const found = await findAttributes(db, kind, { project, domain });
@@ -99,7 +99,7 @@ function workflowLevel({ db, config, clock }: Deps): Rpcs {
       return {};
     },
 
-    /** Of this level, else of the next less specific one; the answer names the level that it is of. */
+    /** Reads this level, else the next less specific one; the response names the level found. */
     async getWorkflowAttributes({ project, domain, workflow, resourceType: kind }) {
       await requireActiveProject({ db, config }, project, domain);
       checkName(workflow, "name of the workflow");
@@ -118,7 +118,7 @@ function workflowLevel({ db, config, clock }: Deps): Rpcs {
   };
 }
 
-/** What is made in the data planes of a project's attributes is made anew. */
+/** Enqueues a sync of the project's cluster resources after a change of their attributes. */
 async function noteChange({ db, config }: Pick<Deps, "db" | "config">, kind: MatchableResource, scope: AttributeScope): Promise<void> {
   if (kind === MatchableResource.CLUSTER_RESOURCE) await oweSync(db, config, scope);
 }
@@ -137,7 +137,7 @@ function list({ db }: Deps): Rpcs {
   };
 }
 
-/** The settings of a project, those that it leaves open as configured. */
+/** Merges the settings of a project with the configured defaults. */
 function withDefaults(
   own: WorkflowExecutionConfig | undefined,
   defaults: ConfigSource,
@@ -152,6 +152,6 @@ function withDefaults(
 
 function absent(kind: MatchableResource, { project, domain = "", workflow = "" }: AttributeScope): Error {
   const name = MatchableResource[kind] ?? String(kind);
-  // As Flyte 1.16 writes it; there are clients that compare the text. No call names a launch plan.
+  // Same text as Flyte 1.16, since some clients compare it. No call names a launch plan.
   return notFound(`Resource [{Project:${project} Domain:${domain} Workflow:${workflow} LaunchPlan: ResourceType:${name}}] not found`);
 }

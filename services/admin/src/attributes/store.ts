@@ -12,13 +12,13 @@ import { invalidArgument, missingArgument } from "../invalid.js";
 import { refuseNul } from "../nul.js";
 import type { AttributeScope } from "./resolve.js";
 
-/** Of the rows that match, the one of the highest priority holds. Contract §2.5.9. */
+/** The matching row with the highest priority wins. Contract §2.5.9. */
 const priorities = { project: 5, domain: 10, workflow: 100, launchPlan: 1000 } as const;
 
 /**
- * The kind of attributes that a message carries.
+ * Returns the kind of attributes in a message.
  *
- * @throws RpcError INVALID_ARGUMENT when it carries none, or one that cannot be set.
+ * @throws RpcError INVALID_ARGUMENT when there are none, or a kind that cannot be set.
  */
 export function kindOf(attributes: MatchingAttributes | undefined): MatchableResource {
   if (attributes === undefined) throw missingArgument("matching_attributes");
@@ -54,9 +54,9 @@ interface NewAttributes {
 }
 
 /**
- * Sets the attributes of exactly this scope; plugin overrides are added to those that are there, by task type.
+ * Sets the attributes of exactly this scope; merges plugin overrides with the stored ones by task type.
  *
- * @throws RpcError INVALID_ARGUMENT for a NUL character, with which no execution under them could be stored.
+ * @throws RpcError INVALID_ARGUMENT for a NUL character, which would prevent storing executions in this scope.
  */
 export async function storeAttributes(db: Database, { kind, scope, attributes, now }: NewAttributes): Promise<void> {
   refuseNul(toSpeakableJson(MatchingAttributesSchema, attributes, { useProtoFieldName: true }), "matching_attributes");
@@ -73,7 +73,7 @@ export async function storeAttributes(db: Database, { kind, scope, attributes, n
   });
 }
 
-/** Removes the attributes of exactly this scope; nothing happens where there are none. */
+/** Deletes the attributes of exactly this scope; no-op without any. */
 export async function deleteAttributes(db: Queryable, kind: MatchableResource, scope: AttributeScope): Promise<void> {
   await db.query({
     text: `DELETE FROM matchable_attributes

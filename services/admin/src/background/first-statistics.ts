@@ -2,16 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "@flyte-ts/postgres";
 import type { Logger, Running } from "@flyte-ts/telemetry";
 
-/** Tables that grow quickly and of which several indexes begin with the same columns. */
+/** Tables that grow quickly and have several indexes with the same leading columns. */
 const TABLES = ["executions", "node_executions", "task_executions"];
-/** Size from which it matters which index is taken. */
+/** Table size, bytes, from which the choice of the index matters. */
 const BYTES = 64 * 1024;
 const EVERY_MS = 1_000;
 
 /**
- * Has the database look at what is in a table as soon as there is something. It does so by itself after a minute or so; until then it
- * takes every index that begins with project and domain for as good as the one that ends with the name, and reads through all rows
- * where it should look up one. Ends when every table has been looked at, which on a database that was in use is at once.
+ * Runs ANALYZE once each new table has rows. Until autovacuum does so after about a minute, the planner rates every
+ * index on project and domain like the one that ends with the name, and scans all rows of a project to find one. Stops
+ * when every table has statistics, at once on a used database.
  */
 export function startFirstStatistics(db: Queryable, logger: Logger): Running {
   const closing = new AbortController();
@@ -34,11 +34,11 @@ export function startFirstStatistics(db: Queryable, logger: Logger): Running {
   };
 }
 
-/** Looks at tables that nobody has looked at and that are not as good as empty; gives those that are. */
+/** Runs ANALYZE on tables of sufficient size without statistics. Returns the tables that are still too small. */
 export async function gatherFirstStatistics(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ name: string; filled: boolean }>({
     name: "find-tables-without-statistics",
-    // Rows as of the last look: -1 before the first, 0 when the table was empty then.
+    // reltuples: -1 before the first ANALYZE, 0 when the table was empty then.
     text: `SELECT relname AS name, pg_relation_size(oid) >= $2 AS filled FROM pg_class
       WHERE oid = ANY($1::text[]::regclass[]) AND reltuples <= 0`,
     values: [TABLES, BYTES],

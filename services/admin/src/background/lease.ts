@@ -1,23 +1,23 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { reasonText } from "../storable-text.js";
 
-/** A table whose rows are work. Who takes one has it until `available_at`, and counts up `attempts`. */
+/** A queue table. A worker claims a row until `available_at` and increments `attempts`. */
 export interface WorkTable {
   readonly name: string;
-  /** Column of the row's number. */
+  /** Column with the id. */
   readonly key: string;
-  /** Column of why it could not be done the last time. */
+  /** Column with the reason of the last failure. */
   readonly reason: string;
 }
 
-/** A row that this process has taken. */
+/** A row that this process has claimed. */
 export interface TakenRow {
   readonly id: bigint;
-  /** How often it has been taken, this time included: who has an older number has it no more. */
+  /** Number of claims, including this one; a worker with a lower number has lost the row. */
   readonly attempts: number;
 }
 
-/** Keeps what is still being worked on from falling due. What others have taken in the meantime is theirs. */
+/** Extends the leases of rows in progress. Skips rows that another worker has claimed since. */
 export async function extendLeases(
   db: Queryable,
   { name, key }: WorkTable,
@@ -35,11 +35,11 @@ export interface Postponed {
   readonly row: TakenRow;
   readonly delayMs: number;
   readonly reason: string;
-  /** For tables whose times are those of a clock that is passed in; the others have the database's. */
+  /** Current time for tables that use an injected clock; default: the database's time. */
   readonly now?: Date;
 }
 
-/** The work could not be done now and is due again later. A row that somebody else has taken meanwhile is theirs. */
+/** Requeues a row after a failure. Skips a row that another worker has claimed since. */
 export async function postpone(
   db: Queryable,
   { name, key, reason: column }: WorkTable,
@@ -53,7 +53,7 @@ export async function postpone(
   });
 }
 
-/** Removes rows, of a table that keeps them, that have been done for so long; gives how many. */
+/** Deletes rows that were completed `keepDays` ago, in tables that keep them; returns their number. */
 export async function forgetDone(
   db: Queryable,
   { name, key }: WorkTable,

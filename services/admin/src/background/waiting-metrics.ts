@@ -7,10 +7,10 @@ interface Told {
 }
 
 export interface WaitingMetrics<Label extends string> {
-  /** Rows of `kind`, `entries` (how many wait) and `age` (how long the oldest of them has waited, seconds). */
+  /** Returns rows with `kind`, `entries` (number of pending rows) and `age` (seconds since the oldest was enqueued). */
   readonly query: Query;
   readonly label: Label;
-  /** Told with 0 where nothing waits. */
+  /** Kinds that are exported even when nothing is pending, with 0. */
   readonly kinds: readonly string[];
   readonly entries: Told;
   readonly age: Told;
@@ -22,7 +22,7 @@ interface Waiting {
   readonly age: number;
 }
 
-/** What waits in a table of work, by kind; read when Prometheus asks, once for both. */
+/** Gauges of the pending rows of a queue table by kind; a scrape runs one query for both. */
 export function waitingMetrics<Label extends string>(
   registry: Metrics,
   db: Queryable,
@@ -30,7 +30,7 @@ export function waitingMetrics<Label extends string>(
 ): void {
   let reading: Promise<ReadonlyMap<string, Waiting>> | undefined;
   const readNow = async (): Promise<ReadonlyMap<string, Waiting>> => {
-    // Without the database, whose own probe tells that it is away, nothing is known to wait.
+    // Reports nothing as pending while the database is unavailable, which has its own probe.
     const found = await db.query<Waiting>(query).catch(() => undefined);
     reading = undefined;
     return new Map(found?.rows.map((row) => [row.kind, row]));

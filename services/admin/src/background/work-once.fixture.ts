@@ -1,7 +1,7 @@
 import type { TakenRow } from "./lease.js";
 import type { Work } from "./worker.js";
 
-/** Takes up to `limit` rows once, and ends when all were worked on; gives how many it took. */
+/** Claims up to `limit` rows once and processes them; returns their number. */
 export async function workOnce<Row extends TakenRow>({ take, carryOut }: Work<Row>, limit: number): Promise<number> {
   const rows = await take(limit, []);
   await Promise.all(rows.map(carryOut));

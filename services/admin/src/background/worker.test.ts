@@ -138,7 +138,7 @@ test("a place that is kept counts among those at once, and what begins there is 
       },
     ),
   );
-  // One that is under way would fill the places.
+  // A poll in progress would fill the slots.
   await expect.poll(() => looks).toBe(1);
   const [first, second] = [worker.reserve(), worker.reserve()];
   expect(worker.reserve()).toBeUndefined();

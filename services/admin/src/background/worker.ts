@@ -7,42 +7,42 @@ export interface WorkerDeps {
   readonly logger: Logger;
 }
 
-/** Rows that are work, and what is done with them. */
+/** A queue table and the processing of its rows. */
 export interface Work<Row extends TakenRow> {
   readonly table: WorkTable;
-  /** After so long without a word from whoever took a row, others take it. While it is worked on its lease is extended. */
+  /** Lease duration, ms. When it expires, another worker may claim the row; the worker renews it during processing. */
   readonly leaseMs: number;
-  /** Most rows that are worked on at once. */
+  /** Maximum of rows processed concurrently. */
   readonly inFlight: number;
-  /** How long a row that nobody was told of may lie. */
+  /** Poll interval, ms, for rows without a notification. */
   readonly pollMs: number;
-  /** Takes up to `limit` rows that are due. `inHand` is what is being worked on. */
+  /** Claims up to `limit` rows that are due. `inHand` are the rows in progress. */
   readonly take: (limit: number, inHand: readonly Row[]) => Promise<readonly Row[]>;
-  /** Does the work and records what became of it. Should it fail, the lease ends by itself. */
+  /** Processes the row and stores the result. If it rejects, the lease expires. */
   readonly carryOut: (row: Row) => Promise<void>;
-  /** For the log, when nothing can be taken or recorded. */
+  /** Log text for failures to claim or to store. */
   readonly trouble: string;
 }
 
 export interface Worker<Row extends TakenRow> extends Running {
-  /** Looks for work now. */
+  /** Polls now. */
   wake(): void;
   /**
-   * Keeps a place for a row that the caller is about to write as taken; undefined where there is none. A look for work that is under
-   * way may fill the same place: then there is one more at once, for that time.
+   * Reserves a slot for a row that the caller will insert as claimed; undefined when none is free. A concurrent claim
+   * may fill the same slot: then one more row is processed for that time.
    */
   reserve(): Place<Row> | undefined;
 }
 
-/** A place for one row among those that are worked on at once. Exactly one of both is to be called. */
+/** A slot for one row. Exactly one of the two methods must be called. */
 export interface Place<Row extends TakenRow> {
-  /** Works on the row, which is stored and whose lease is this process's. */
+  /** Processes the row, which is stored and leased by this process. */
   begin(row: Row): void;
-  /** There is no row. */
+  /** Frees the slot without a row. */
   release(): void;
 }
 
-/** Takes rows that are due and works on them until it is closed. Any number of replicas share the work. */
+/** Claims and processes rows that are due until it is closed. Any number of replicas share the work. */
 export function startWorker<Row extends TakenRow>(deps: WorkerDeps, work: Work<Row>): Worker<Row> {
   const loop = new WorkLoop(deps, work);
   const running = loop.run();
@@ -86,7 +86,7 @@ class WorkLoop<Row extends TakenRow> {
     return {
       begin: (row) => {
         this.#reserved--;
-        // Should it have been stopped meanwhile, the lease ends by itself.
+        // After a stop in the meantime, the lease expires.
         if (!this.#stopped) this.#start(row);
       },
       release: () => {
@@ -111,13 +111,13 @@ class WorkLoop<Row extends TakenRow> {
       const free = this.#free();
       const rows = free > 0 ? await this.#take(free) : [];
       for (const row of rows) this.#start(row);
-      // Every turn waits for something: the database or a reason to go on.
+      // Every iteration awaits the database or a wake-up.
       if (rows.length < free || free <= 0) await this.#pause();
     }
     await Promise.all(this.#inHand.keys());
   }
 
-  /** Gives 0: there is nothing that it leaves for another call. */
+  /** Returns 0 because one call renews all leases. */
   async extend(): Promise<number> {
     const { table, leaseMs } = this.#work;
     if (this.#inHand.size > 0) await extendLeases(this.#deps.db, table, { rows: [...this.#inHand.values()], leaseMs });

@@ -11,7 +11,7 @@ import { open, seal } from "./sealed.js";
 
 const SITE = "http://flyte.test";
 const PASSWORD = "correct horse battery";
-/** How long access tokens last here, seconds. */
+/** Lifetime of access tokens here, seconds. */
 const LIFE = 2;
 
 let database: AdminDatabase;
@@ -53,7 +53,7 @@ test("a browser signs in, is known by its cookie, and is forgotten after its log
   }
   expect((await me(cookie, { origin: SITE })).status).toBe(200);
   expect((await me("flyte_session=x")).status).toBe(401);
-  // A cookie is for HTTP: no program sends one with gRPC.
+  // Cookies work only over HTTP, since no program sends one with gRPC.
   const client = createClient({ channel: admin.channel, service: AdminService });
   await expect(client.getVersion({}, { metadata: { cookie } })).rejects.toMatchObject({ code: 16 });
   const out = await browser.get(`${SITE}/logout?redirect_url=/console`);

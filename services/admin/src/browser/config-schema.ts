@@ -1,20 +1,20 @@
 import { z } from "zod";
 
-/** Sign-in of browsers, for the console. */
+/** Browser login, for the console. */
 export const browserSchema = z.strictObject({
-  /** Client at the first of `auth.providers`, with the redirect address `{publicUrl}/callback`. The built-in issuer has one of its own. */
+  /** Client at the first of `auth.providers`, with the redirect URI `{publicUrl}/callback`. The built-in issuer has its own client. */
   clientId: z.string().min(1).optional(),
-  /** File with the client's secret; absent: it has none. */
+  /** File with the client secret; default: no secret. */
   clientSecretFile: z.string().optional(),
-  /** What the provider is asked for; a refresh token often needs `offline_access`. */
+  /** Requested scopes; a refresh token often needs `offline_access`. */
   scopes: z.array(z.string().min(1)).default(["openid", "profile", "email", "offline_access"]),
-  /** Sent as `audience`, where the provider needs it to make tokens for Flyte. */
+  /** Value of `audience`, where the provider needs it to issue tokens for Flyte. */
   audience: z.string().optional(),
-  /** Where a browser goes that does not say where it came from. */
+  /** Redirect target when the browser requests none. */
   home: z.string().startsWith("/").default("/console"),
-  /** Origins besides that of `publicUrl` to which it may be sent back, and from which its cookie counts. */
+  /** Origins besides that of `publicUrl` to which redirects are allowed, and from which the cookie is accepted. */
   allowedOrigins: z.array(z.url()).default([]),
-  /** How long a browser stays signed in at most. */
+  /** Maximum duration of a browser session, seconds. */
   sessionSeconds: z
     .number()
     .int()

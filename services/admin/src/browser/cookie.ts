@@ -1,16 +1,16 @@
 export interface CookieOptions {
-  /** Sent over TLS only. */
+  /** Restricts the cookie to TLS. */
   readonly secure: boolean;
   readonly path: string;
   readonly maxAgeSeconds: number;
 }
 
-/** A `Set-Cookie` line. No script sees the cookie, and other sites' requests bring it only when a person follows a link. */
+/** Formats a `Set-Cookie` value. Scripts cannot read the cookie, and cross-site requests send it only when a user follows a link. */
 export function setCookie(name: string, value: string, { secure, path, maxAgeSeconds }: CookieOptions): string {
   return `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 }
 
-/** The value of one cookie of a `Cookie` header. */
+/** Reads the value of one cookie from a `Cookie` header. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   for (const pair of (header ?? "").split(";")) {
     const equals = pair.indexOf("=");

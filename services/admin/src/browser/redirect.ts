@@ -1,12 +1,12 @@
 /**
- * Where a browser may be sent after it signed in or out: a path here, or an address of an origin that is allowed. Undefined for
- * anything else, so that a link to us leads nowhere else.
+ * Validates a redirect target after login or logout: a local path, or a URL of an allowed origin. Returns undefined for
+ * anything else, to prevent open redirects.
  */
 export function allowedRedirect(
   wanted: string | undefined,
   { publicUrl, allowedOrigins }: { readonly publicUrl: string; readonly allowedOrigins: readonly string[] },
 ): string | undefined {
-  // Browsers read a backslash as a slash, and pass over control characters.
+  // Browsers read a backslash as a slash, and ignore control characters.
   if (wanted === undefined || /[^!-\u{10ffff}]|\\/u.test(wanted)) return undefined;
   if (!URL.canParse(wanted, publicUrl)) return undefined;
   const url = new URL(wanted, publicUrl);

@@ -18,11 +18,11 @@ export interface BrowserOptions {
   readonly client: BrowserClient;
   readonly verify: VerifyToken;
   readonly sessions: SessionStore;
-  /** Rejects when what was given to someone so far was called back. */
+  /** Rejects when the tokens of the identity were revoked. */
   readonly stillGood: (identity: Identity) => Promise<void>;
   readonly clock: () => Date;
   readonly logger: Logger;
-  /** Cookies of others that a logout takes away too. */
+  /** Other cookies that a logout deletes. */
   readonly alsoForget: readonly string[];
 }
 
@@ -30,14 +30,14 @@ const SESSION = "flyte_session";
 const SIGN_IN = "flyte_sign_in";
 const SIGN_IN_SECONDS = 600;
 
-/** What a browser brings back with the code. */
+/** Login state that a browser returns with the code. */
 interface SignIn {
   readonly state: string;
   readonly verifier: string;
   readonly target: string;
 }
 
-/** `/login`, `/callback` and `/logout`. */
+/** Routes `/login`, `/callback` and `/logout`. */
 export function browserRoutes(options: BrowserOptions): HttpRoute[] {
   const guarded =
     (handle: (browser: BrowserOptions, request: IncomingMessage, answer: Answer) => Promise<void>): HttpRoute["handle"] =>
@@ -57,7 +57,7 @@ export function browserRoutes(options: BrowserOptions): HttpRoute[] {
   ];
 }
 
-/** Whose browser a request comes from. A request that another site makes is nobody's. */
+/** Resolves the identity of a browser from its session cookie. Ignores the cookie of cross-site requests. */
 export function browserIdentity({
   sessions,
   clock,
@@ -119,12 +119,12 @@ async function login(browser: BrowserOptions, request: IncomingMessage, { query,
   redirect(307, at.href, [cookie(browser, SIGN_IN, kept, SIGN_IN_SECONDS)]);
 }
 
-/** Whether the browser is signed in, or can be again without asking its user. */
+/** True when the browser has a session that is valid, or that can be renewed without its user. */
 async function goesOn({ sessions, client, verify, stillGood, clock }: BrowserOptions, id: string | undefined): Promise<boolean> {
   const session = id === undefined ? undefined : await sessions.find(id);
   if (id === undefined || session === undefined) return false;
   try {
-    // A provider elsewhere would give a new token for the old refresh token.
+    // An external provider would issue a new token for the old refresh token.
     await stillGood(session.identity);
     if (clock().getTime() < session.identity.expiresAt) return true;
     if (session.refreshToken === undefined) return false;
@@ -134,7 +134,7 @@ async function goesOn({ sessions, client, verify, stillGood, clock }: BrowserOpt
     await sessions.replace(id, { identity, refreshToken: tokens.refreshToken ?? session.refreshToken });
     return true;
   } catch {
-    return false; // The user is asked.
+    return false; // The user must log in again.
   }
 }
 

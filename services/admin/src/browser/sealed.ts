@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** An id that is in a browser's cookie and nowhere else. */
+/** Generates a session id, which is stored only in the browser's cookie. */
 export function newSessionId(): string {
   return randomBytes(32).toString("base64url");
 }
@@ -16,7 +16,7 @@ function keyOf(id: string): Buffer {
   return Buffer.from(hkdfSync("sha256", id, "", "flyte browser session", 32));
 }
 
-/** Closes a value so that only who has the id can open it: what stands in the database tells nothing. */
+/** Encrypts a value with a key derived from the id, so that the database alone reveals nothing. */
 export function seal(id: string, value: unknown): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", keyOf(id), iv);
@@ -24,7 +24,7 @@ export function seal(id: string, value: unknown): Buffer {
   return Buffer.concat([iv, cipher.getAuthTag(), body]);
 }
 
-/** @throws Error when the value was changed, or closed with another id. */
+/** Decrypts a value. @throws Error when it was modified or encrypted with another id. */
 export function open(id: string, sealed: Uint8Array): unknown {
   const decipher = createDecipheriv("aes-256-gcm", keyOf(id), sealed.subarray(0, IV_BYTES));
   decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));

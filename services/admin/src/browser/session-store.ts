@@ -8,7 +8,7 @@ export interface Session {
 }
 
 export interface SessionStore {
-  /** @returns the id for the cookie. */
+  /** Creates a session. @returns the id for the cookie. */
   begin(session: Session): Promise<string>;
   find(id: string): Promise<Session | undefined>;
   replace(id: string, session: Session): Promise<void>;
@@ -22,7 +22,7 @@ export interface SessionStoreOptions {
 }
 
 const ID = /^[A-Za-z0-9_-]{43}$/;
-/** One page of the console asks many things at once. A session that another replica ended counts here for so long. */
+/** Cache TTL: one page of the console sends many requests. A session that another replica ended stays valid here for this long. */
 const REMEMBER_MS = 3_000;
 const REMEMBERED = 1_000;
 

@@ -1,7 +1,7 @@
 import { Code, RpcError } from "@flyte-ts/rpc";
 import { z } from "zod";
 
-/** Where and as whom a browser's codes are exchanged for tokens. */
+/** Client and token endpoint with which codes of browsers are exchanged for tokens. */
 export interface BrowserClient {
   readonly clientId: string;
   readonly secret: () => Promise<string | undefined>;
@@ -17,9 +17,9 @@ export interface Exchanged {
 }
 
 /**
- * Asks the provider's token endpoint. Its answers hold secrets, so no text of theirs goes on.
+ * Calls the provider's token endpoint. Its responses contain secrets, so none of their text is forwarded.
  *
- * @throws RpcError UNAUTHENTICATED when it refuses, UNAVAILABLE when it does not answer.
+ * @throws RpcError UNAUTHENTICATED when it rejects the grant, UNAVAILABLE when it does not respond.
  */
 export async function exchange(client: BrowserClient, grant: Readonly<Record<string, string>>): Promise<Exchanged> {
   const secret = (await client.secret())?.trim();

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Names that admin itself gives their values. */
+/** Variables with values set by admin itself. */
 export const RESERVED_VARIABLES: ReadonlySet<string> = new Set(["namespace", "project", "domain"]);
 
 const dataSource = z
@@ -17,15 +17,15 @@ const templateData = z.record(
   dataSource,
 );
 
-/** What is made for each project and domain in each data plane; keys as Flyte has them under `cluster_resources`. */
+/** Objects created for each project and domain in each data plane; keys as in Flyte's `cluster_resources`. */
 export const clusterResourcesSchema = z.strictObject({
-  /** Folder of the templates, *.yaml; absent: nothing is made. */
+  /** Folder of the templates, *.yaml; default: no objects are created. */
   templatePath: z.string().min(1).optional(),
   /** Values of the templates' variables. */
   templateData: templateData.default({}),
-  /** The same, by domain: they go before those above, and attributes of the project go before both. */
+  /** Values by domain: they override those above, and attributes of the project override both. */
   customData: z.record(z.string(), templateData).default({}),
-  /** How often it is looked whether all is still as the templates say, seconds. */
+  /** Interval between checks of all objects against the templates, seconds. */
   refreshIntervalSeconds: z.number().min(1).default(60),
 });
 

@@ -1,17 +1,17 @@
 import { type Document, isScalar, LineCounter, parseAllDocuments, type Scalar, visit } from "yaml";
 import type { Scope, TemplateValue } from "./values.js";
 
-/** An object that is to be in the data plane. */
+/** Desired object in the data plane. */
 export interface Manifest {
   readonly template: string;
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** As it is applied; without a namespace where the template gives none. */
+  /** Object to apply; without a namespace unless the template has one. */
   readonly body: { readonly metadata: { readonly namespace?: string } } & Readonly<Record<string, unknown>>;
 }
 
-/** A template, or an object in it, that breaks a rule. */
+/** A template, or an object in it, that violates a rule. */
 export interface TemplateProblem {
   readonly template: string;
   readonly kind: string;
@@ -20,7 +20,7 @@ export interface TemplateProblem {
 }
 
 export interface Template {
-  /** Name of the file. */
+  /** File name. */
   readonly name: string;
   readonly text: string;
 }
@@ -35,15 +35,15 @@ type Given = Exclude<TemplateValue, { missing: string }>;
 const VARIABLE = /\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\}/g;
 
 /**
- * Puts values into a template. What operators have configured takes the place of its variable as it is, so that it may be a piece of
- * YAML; what comes from attributes, which users set, only ever is a text, a number or a truth value within the template's own structure.
+ * Renders a template. Values configured by operators are substituted as raw text, so that they may be YAML; attributes,
+ * which users set, can only be a string, number or boolean in the template's own structure.
  */
 export function render(template: Template, values: ReadonlyMap<string, TemplateValue>): Rendered {
   const problem = (rule: string, { kind = "", name = "" } = {}): TemplateProblem => ({ template: template.name, kind, name, rule });
   const missing = missingIn(template.text, values);
   if (missing.length > 0) return { manifests: [], problems: missing.map((rule) => problem(rule)) };
   const plain = new Map<string, Given>();
-  // A mark is part of nothing else, and the same as a scalar in any place of a document.
+  // The placeholder occurs nowhere else, and is a valid scalar at any place of a document.
   const mark = markFor(template.text, values);
   const text = template.text.replaceAll(VARIABLE, (_, name: string) => {
     const value = values.get(name) as Given;
@@ -72,12 +72,12 @@ export function render(template: Template, values: ReadonlyMap<string, TemplateV
   return { manifests, problems };
 }
 
-/** Those that make namespaces come first: others are in them. */
+/** Sorts namespaces first, since they contain other objects. */
 export function inOrder(manifests: readonly Manifest[]): readonly Manifest[] {
   return [...manifests.filter(({ kind }) => kind === "Namespace"), ...manifests.filter(({ kind }) => kind !== "Namespace")];
 }
 
-/** The object, in the namespace of its project and domain when it is in any. */
+/** Returns the object, in the namespace of its project and domain if it is namespaced. */
 export function within({ namespace }: Scope, manifest: Manifest, namespaced: boolean): Manifest["body"] | { readonly rule: string } {
   const { metadata } = manifest.body;
   if (!namespaced)
@@ -88,7 +88,7 @@ export function within({ namespace }: Scope, manifest: Manifest, namespaced: boo
   return { ...manifest.body, metadata: { ...metadata, namespace } };
 }
 
-/** Takes out of a text what must not be seen: the values that it may quote. */
+/** Replaces secret values in a text, which may quote them, by the names of their variables. */
 export function redact(text: string, values: ReadonlyMap<string, TemplateValue>): string {
   const secrets = [...values].flatMap(([name, value]) => {
     if ("missing" in value || value.isPublic || value.text.trim().length < 3) return [];
@@ -96,7 +96,7 @@ export function redact(text: string, values: ReadonlyMap<string, TemplateValue>)
       ...new Set([value.text, value.text.trim(), JSON.stringify(value.text).slice(1, -1), Buffer.from(value.text).toString("base64")]),
     ].map((secret) => [secret, `{{ ${name} }}`] as const);
   });
-  // The longest first: it may hold a shorter one.
+  // Longest first: it may contain a shorter one.
   return secrets.toSorted(([a], [b]) => b.length - a.length).reduce((shown, [secret, name]) => shown.replaceAll(secret, () => name), text);
 }
 
@@ -129,7 +129,7 @@ function fill(document: Document.Parsed, { plain, mark }: { readonly plain: Read
   });
 }
 
-/** What stands alone in the place of a value is a number or a truth value where it reads as one. */
+/** Parses a value that stands alone: a number or boolean if it reads as one, else a string. */
 function plainValue(text: string): string | number | boolean {
   if (/^-?(0|[1-9]\d{0,14})(\.\d{1,9})?$/.test(text)) return Number(text);
   return text === "true" || text === "false" ? text === "true" : text;

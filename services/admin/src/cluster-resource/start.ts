@@ -13,22 +13,22 @@ import { valuesFor } from "./values.js";
 export type SyncDeps = Pick<AdminDeps, "db" | "config" | "clusters" | "health" | "logger"> & {
   readonly metrics?: Metrics;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How soon a change is taken up, ms. Default 1 s. */
+  /** Poll interval, ms. Default 1 s. */
   readonly pollMs?: number;
 };
 
-/** Projects and domains that are looked at, at once. */
+/** Maximum of projects and domains synced concurrently. */
 const AT_ONCE = 4;
 /**
- * Time after which another replica takes over a sync, ms: of one that was killed, or of one that is slow. Two replicas that sync the same
- * objects at once do no harm, because server-side apply is idempotent.
+ * Lease duration, ms, after which another replica takes over a sync from a crashed or slow one. Concurrent syncs of the
+ * same objects do no harm, because server-side apply is idempotent.
  */
 const LEASE_MS = 30_000;
-/** The first pause after a failure, ms; it doubles up to the interval. */
+/** First delay after a failure, ms; it doubles up to the interval. */
 const RETRY_MS = 5_000;
 const ENSURE_MS = 60_000;
 
-/** Keeps the data planes as the templates say until it is closed. Any number of replicas share the work. */
+/** Syncs the data planes with the templates until it is closed. Any number of replicas share the work. */
 export function startSync(deps: SyncDeps): Running {
   const { db, config, logger, pollMs = 1_000 } = deps;
   const applied =
@@ -58,7 +58,7 @@ export function startSync(deps: SyncDeps): Running {
   return together(rounds);
 }
 
-/** Looks at what is due once; gives how much that was. */
+/** Runs the syncs that are due once; returns their number. */
 export async function syncDue(
   deps: SyncDeps,
   limit: number,
@@ -111,7 +111,7 @@ class TemplatesUnreadable extends Error {
   override readonly name = "TemplatesUnreadable";
 }
 
-/** Read for each look: they are few, and may be changed while admin runs. */
+/** Read on each sync: there are few, and they may change while admin runs. */
 function readTemplates(folder: string): readonly Template[] {
   try {
     return readdirSync(folder)

@@ -3,17 +3,17 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { storableText } from "@flyte-ts/execution-state";
 import type { AdminDeps } from "../deps.js";
 
-/** What became of one object of a template. */
+/** Result of the sync of one object of a template. */
 export interface ResourceOutcome {
   readonly template: string;
   readonly kind: string;
   readonly name: string;
-  /** `repaired`: it was there, and not as the template says. */
+  /** `repaired`: it existed and differed from the template. */
   readonly outcome: "created" | "repaired" | "unchanged" | "failed";
   readonly error: string;
 }
 
-/** A project and domain in one data plane that is to be looked at. */
+/** A claimed sync of a project and domain in one data plane. */
 export interface DueSync {
   readonly project: string;
   readonly domain: string;
@@ -24,15 +24,15 @@ export interface DueSync {
 
 export interface SyncResult {
   readonly resources: readonly ResourceOutcome[];
-  /** Why nothing could be done; empty otherwise. */
+  /** Error that prevented the whole sync; empty without one. */
   readonly reason: string;
-  /** When it is looked at again, ms from now. */
+  /** Delay until the next sync, ms. */
   readonly againMs: number;
 }
 
 /**
- * Makes due what a change of the project, or of one of its domains, bears on; with a project that was not there before. Nothing
- * happens where there are no templates. Belongs into the transaction of the change, or after it.
+ * Enqueues a sync of the project, or of one of its domains; creates the rows of a new project. No-op without templates.
+ * Call it in the transaction of the change or after it.
  */
 export async function oweSync(
   db: Queryable,
@@ -50,7 +50,7 @@ export async function oweSync(
   });
 }
 
-/** Rows for what projects, domains and data planes there are, and none for those that are gone. */
+/** Creates rows for all projects, domains and data planes, and deletes those of removed ones. */
 export async function ensureSyncs(db: Queryable, { domains, clusters }: Pick<AdminDeps["config"], "domains" | "clusters">): Promise<void> {
   const values = [domains.map(({ id }) => id), clusters.map(({ name }) => name)];
   await db.query({
@@ -68,7 +68,7 @@ export async function ensureSyncs(db: Queryable, { domains, clusters }: Pick<Adm
   });
 }
 
-/** Takes what is due in these data planes, for so long that whoever took it has ended or died. */
+/** Claims syncs that are due in these data planes, until the lease expires. */
 export async function takeDue(
   db: Queryable,
   { clusters, limit, leaseMs }: { readonly clusters: readonly string[]; readonly limit: number; readonly leaseMs: number },
@@ -88,7 +88,7 @@ export async function takeDue(
   return rows;
 }
 
-/** Records what a look has brought. What became due meanwhile stays due. */
+/** Stores the result of a sync. A sync that was enqueued in the meantime stays due. */
 export async function recordSync(db: Queryable, due: DueSync, { resources, reason, againMs }: SyncResult): Promise<void> {
   const failed = reason !== "" || resources.some(({ outcome }) => outcome === "failed");
   await db.query({
@@ -130,7 +130,7 @@ export interface SyncPage {
   readonly offset: number;
 }
 
-/** In the order of their names. Empty parts stand for all. */
+/** Lists syncs by name. An empty part matches all. */
 export async function listSyncs(db: Queryable, { project, domain, cluster, limit, offset }: SyncPage): Promise<readonly StoredSync[]> {
   const { rows } = await db.query<StoredSync>({
     name: "list-cluster-resources",

@@ -7,7 +7,7 @@ import { inOrder, type Manifest, redact, render, type Template, within } from ".
 import type { ResourceOutcome } from "./store.js";
 import type { Scope, TemplateValue } from "./values.js";
 
-/** The verbs of the Kubernetes API that it takes. */
+/** Verbs of the Kubernetes API that a sync needs. */
 export type SyncKube = Pick<KubeClient, "get" | "create" | "delete"> & KubeApplier;
 
 export const FIELD_MANAGER = "flyte-ts-cluster-resources";
@@ -19,14 +19,14 @@ export interface SyncWork {
   readonly values: ReadonlyMap<string, TemplateValue>;
 }
 
-/** The data plane does not answer as it should: nothing is said about templates. */
+/** The Kubernetes API failed, independently of the templates. */
 export class SyncTrouble extends Error {
   override readonly name = "SyncTrouble";
 }
 
 /**
- * Makes the data plane as the templates say for one project and domain: what is missing is made, what was changed is repaired, and what
- * others have added is left alone. One template that breaks a rule does not keep the others from being applied.
+ * Applies the templates for one project and domain: creates missing objects, repairs changed ones, and keeps fields of
+ * other managers. An invalid template does not prevent the others from being applied.
  *
  * @throws SyncTrouble
  */
@@ -57,7 +57,7 @@ async function applyOne({ kube, scope, values }: Omit<SyncWork, "templates">, ma
       error: "",
     };
   } catch (error) {
-    // An API server answers with 500 to values that it cannot read in a configuration that is applied.
+    // An API server responds with 500 to values of the applied object that it cannot decode.
     if (failureOf(error) !== undefined && !(error instanceof KubeError && error.status === 500)) return trouble(error);
     return failed(error instanceof KubeError ? error.message : String(error));
   }
@@ -76,7 +76,7 @@ async function apply(kube: SyncKube, ref: ResourceRef, object: Applied): Promise
   return isDeepStrictEqual(contentOf(before), contentOf(after)) ? "unchanged" : "repaired";
 }
 
-/** Without what the server writes for itself. */
+/** Returns the object without fields that the API server maintains. */
 function contentOf({ metadata, ...content }: KubeObject): object {
   const { resourceVersion: _, managedFields: __, generation: ___, ...rest } = metadata;
   return { ...content, status: undefined, metadata: rest };

@@ -1,16 +1,16 @@
 import type { ClusterResourcesConfig, DataSource } from "./config-schema.js";
 import { RESERVED_VARIABLES } from "./config-schema.js";
 
-/** What a variable of a template stands for. */
+/** Value of a template variable. */
 export type TemplateValue =
   | {
       readonly text: string;
-      /** Whoever may set attributes gave it: it is a text or a number and nothing else, whatever it holds. */
+      /** Set by users through attributes: always a string, number or boolean. */
       readonly isPlain: boolean;
-      /** It may be shown in errors. */
+      /** True when errors may contain it. */
       readonly isPublic: boolean;
     }
-  /** Why it has no value. */
+  /** Reason for a missing value. */
   | { readonly missing: string };
 
 export interface ValueSources {
@@ -28,7 +28,7 @@ export interface Scope {
   readonly namespace: string;
 }
 
-/** Values by variable: attributes go before those of the domain, and these before those for all domains. */
+/** Resolves values by variable: attributes override those of the domain, which override those for all domains. */
 export function valuesFor(scope: Scope, { config, attributes, env, readText }: ValueSources): ReadonlyMap<string, TemplateValue> {
   const values = new Map<string, TemplateValue>();
   const ofDomain = Object.hasOwn(config.customData, scope.domain) ? config.customData[scope.domain] : undefined;

@@ -4,7 +4,7 @@ import { type Breaker, judge, newBreaker } from "./breaker.js";
 
 const limits = { failures: 3, successes: 2 };
 
-/** One letter for each answer: `+` a success, `-` a failure. */
+/** Applies answers, one letter each: `+` a success, `-` a failure. */
 function after(answers: string, from: Breaker = newBreaker(0, limits)): Breaker {
   return answers
     .split("")

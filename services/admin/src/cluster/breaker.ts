@@ -1,18 +1,18 @@
 /**
- * Whether a cluster gets new work.
- * - `closed`: it does.
- * - `open`: it does not; it has not answered several times in a row.
- * - `half-open`: it answers again, and has to go on doing so before it gets work.
+ * State of a cluster's circuit breaker.
+ * - `closed`: the cluster gets new work.
+ * - `open`: it gets none; several probes failed in succession.
+ * - `half-open`: it responds again, and gets work after further successes.
  */
 export type BreakerState = "closed" | "open" | "half-open";
 
 export interface Breaker {
   readonly state: BreakerState;
-  /** When it came to this state, ms. */
+  /** Time of the last state change, ms. */
   readonly since: number;
-  /** Answers in a row: failures while closed, successes while half-open. */
+  /** Consecutive answers: failures while closed, successes while half-open. */
   readonly count: number;
-  /** The last failure; empty while there is none. */
+  /** The last failure; empty without one. */
   readonly reason: string;
 }
 
@@ -21,12 +21,12 @@ export interface BreakerLimits {
   readonly successes: number;
 }
 
-/** Of a cluster that was never asked: it gets work, until its first answer is a failure. */
+/** Initial breaker: closed, and opened by a failure of the first probe. */
 export function newBreaker(now: number, { failures }: BreakerLimits): Breaker {
   return { state: "closed", since: now, count: failures - 1, reason: "" };
 }
 
-/** What becomes of it by one answer; `failure` says why there was none, or what was wrong with it. */
+/** Applies one probe to the breaker; `failure` is its error, undefined on success. */
 export function judge(breaker: Breaker, limits: BreakerLimits, { failure, now }: { failure: string | undefined; now: number }): Breaker {
   const { state, count } = breaker;
   const to = (next: BreakerState, counted = 0): Breaker => ({

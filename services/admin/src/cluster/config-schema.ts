@@ -5,16 +5,16 @@ const cluster = z
   .strictObject({
     name: z.string().min(1),
     ...kubernetesAccess,
-    /** Share of new executions, relative to the weights of the others; 0: only what a label or a pool sends there. */
+    /** Share of new executions, relative to the weights of the others; 0: only executions with a matching label or pool. */
     weight: z.number().min(0).default(1),
-    /** False: it gets no new executions; those that it has go on. */
+    /** False: the cluster gets no new executions; its running ones continue. */
     enabled: z.boolean().default(true),
-    /** Cluster pools that it belongs to. */
+    /** Cluster pools of which it is a member. */
     pools: z.array(z.string().min(1)).default([]),
   })
   .superRefine(checkKubernetesAccess);
 
-/** The data planes that executions may be sent to. */
+/** Data planes that run executions. */
 export const clustersSchema = z
   .array(cluster)
   .superRefine((clusters, report) => {
@@ -25,27 +25,27 @@ export const clustersSchema = z
   })
   .default([]);
 
-/** Which executions go where; names as Flyte has them under `clusters` and `clusterPools`. */
+/** Placement of executions; names as in Flyte's `clusters` and `clusterPools`. */
 export const placementSchema = z.strictObject({
-  /** Clusters for the executions of a label, with their shares among these; where all shares are 0 they are equal. */
+  /** Clusters by execution label, with their relative weights; when all weights are 0 they are equal. */
   labelClusterMap: z
     .record(z.string(), z.array(z.strictObject({ id: z.string().min(1), weight: z.number().min(0).default(0) })).min(1))
     .default({}),
-  /** For executions without a label, or with one that is not in the map. */
+  /** Label of executions without one, or with one that is not in the map. */
   defaultExecutionLabel: z.string().default(""),
-  /** The pool of a domain's executions, where no attribute of the project says otherwise. */
+  /** Pool of a domain's executions, unless an attribute of the project sets another. */
   clusterPoolAssignments: z.record(z.string(), z.strictObject({ pool: z.string().min(1) })).default({}),
 });
 
-/** When a cluster counts as down, and as back. */
+/** Limits of the circuit breaker of a cluster. */
 export const clusterHealthSchema = z.strictObject({
-  /** How often its API is asked while it answers, ms. While it does not, every second. */
+  /** Probe interval, ms, while the API responds; 1 s while it does not. */
   intervalMs: z.number().int().min(10).default(5_000),
-  /** It has so long for its answer, ms. */
+  /** Probe timeout, ms. */
   timeoutMs: z.number().int().min(10).default(3_000),
-  /** After so many failures in a row it gets no new work. */
+  /** Number of consecutive failures after which it gets no new work. */
   failures: z.number().int().min(1).default(3),
-  /** After so many answers in a row it gets work again. */
+  /** Number of consecutive successes after which it gets work again. */
   successes: z.number().int().min(1).default(2),
 });
 

@@ -7,17 +7,15 @@ import { candidatesFor, pickCluster, type PlacedCluster, type PlacementWish } fr
 
 export interface Movable {
   readonly name: string;
-  /** Where it was placed when it was accepted. */
+  /** Cluster chosen when the execution was accepted. */
   readonly cluster: string;
   readonly wish: PlacementWish;
 }
 
-/** Where an execution that is still movable goes; or why it has to wait. */
+/** Cluster of an execution that can still move, or the reason why it must wait. */
 export type Placement = { readonly cluster: string } | { readonly waits: string };
 
-/**
- * It stays where it was placed while that cluster may take it and is healthy, else another one takes it that may and is.
- */
+/** Keeps the chosen cluster while it is permitted and healthy; else picks another that is. */
 export function decidePlacement(
   { clusters, rules, health }: { clusters: readonly PlacedCluster[]; rules: PlacementConfig; health: AdminDeps["health"] },
   { name, cluster, wish }: Movable,
@@ -35,19 +33,19 @@ interface Fix {
   readonly entryId: bigint;
   readonly executionId: bigint;
   readonly cluster: string;
-  /** Where it was placed before. */
+  /** Cluster before this decision. */
   readonly before: string;
 }
 
 /**
- * Makes a placement final, before anything is sent to the cluster. Gives false when another replica has done so meanwhile, perhaps
- * for another cluster: then the execution has to be read again.
+ * Commits the cluster before the first request to it. Returns false when another replica committed first, perhaps to
+ * another cluster; the caller must reload the execution.
  */
 export async function fixPlacement(db: Database, { entryId, executionId, cluster, before }: Fix): Promise<boolean> {
   const text = `UPDATE execution_outbox SET movable = false WHERE id = $1 AND movable
     RETURNING (SELECT cluster FROM executions WHERE id = execution_id) AS cluster`;
   if (cluster === before) {
-    // What is final then is where it stands now, which may have changed since it was read.
+    // Commits the stored cluster, which may have changed since it was read.
     const { rows } = await db.query<{ cluster: string }>({ name: "fix-placement", text, values: [entryId] });
     return rows[0]?.cluster === before;
   }
@@ -58,7 +56,7 @@ export async function fixPlacement(db: Database, { entryId, executionId, cluster
   });
 }
 
-/** Says that an execution is in that cluster. Call it in a transaction. */
+/** Changes the cluster of an execution. Call it in a transaction. */
 export async function moveExecution(tx: Queryable, executionId: bigint, cluster: string): Promise<void> {
   const { rows } = await tx.query<{ spec: Uint8Array }>({
     name: "read-spec-to-move",
@@ -72,7 +70,7 @@ export async function moveExecution(tx: Queryable, executionId: bigint, cluster:
   });
 }
 
-/** What clients see of it: `metadata.system_metadata.execution_cluster`. */
+/** Sets `metadata.system_metadata.execution_cluster`, which clients see. */
 function withCluster(bytes: Uint8Array, cluster: string): Uint8Array {
   const spec = fromBinary(ExecutionSpecSchema, bytes);
   if (spec.metadata?.systemMetadata !== undefined) spec.metadata.systemMetadata.executionCluster = cluster;

@@ -5,14 +5,14 @@ import type { Cluster } from "../deps.js";
 import { type Breaker, judge, newBreaker } from "./breaker.js";
 import type { ClusterHealthConfig } from "./config-schema.js";
 
-/** What is known of the clusters' APIs. */
+/** Observed health of the clusters' APIs. */
 export interface ClusterHealth {
-  /** Why a cluster gets no new work now, in words for users; undefined when it gets some, and for one that is not watched. */
+  /** Returns why a cluster gets no new work, in words for users; undefined when it gets work or is not watched. */
   problem(cluster: string): string | undefined;
   breaker(cluster: string): Breaker | undefined;
-  /** A request to it has failed: it is asked at once how it is. */
+  /** Triggers an immediate probe after a failed request. */
   suspect(cluster: string): void;
-  /** Rejects with the cluster's problem as soon as it has one, whatever becomes of the work. */
+  /** Awaits `work`, but rejects as soon as the cluster becomes unhealthy; `work` continues. */
   whileHealthy<T>(cluster: string, work: Promise<T>): Promise<T>;
 }
 
@@ -20,7 +20,7 @@ export interface WatchedHealth extends ClusterHealth {
   close(): Promise<void>;
 }
 
-/** The cluster got into trouble while work for it was under way; what became of the work is not known. */
+/** The cluster became unhealthy during a call; the outcome of the call is unknown. */
 export class ClusterTrouble extends Error {
   override readonly name = "ClusterTrouble";
 }
@@ -29,18 +29,18 @@ export interface HealthOptions {
   readonly clusters: readonly { readonly name: string; readonly kube: Pick<Cluster["kube"], "get"> }[];
   readonly limits: ClusterHealthConfig;
   readonly logger: Logger;
-  /** Milliseconds. */
+  /** Current time, milliseconds. */
   readonly now: () => number;
-  /** A cluster gets work again. */
+  /** Called when a cluster gets work again. */
   readonly onBack: (cluster: string) => void;
-  /** One answer, for metrics; `failure` says what was wrong with it. */
+  /** Called for each probe, for metrics; `failure` is its error. */
   readonly onAnswer?: (cluster: string, failure: string | undefined) => void;
 }
 
-/** A cluster in trouble is asked this often, ms. */
+/** Probe interval of an unhealthy cluster, ms. */
 const FAILING_MS = 1_000;
 
-/** Asks each cluster's API again and again how it is, until it is closed. Resolves when each was asked once. */
+/** Probes the API of each cluster periodically until it is closed. Resolves after the first probe of each. */
 export async function watchClusters(options: HealthOptions): Promise<WatchedHealth> {
   const watches = new Map(options.clusters.map((cluster) => [cluster.name, new ClusterWatch(cluster, options)]));
   await Promise.all([...watches.values()].map((watch) => watch.start()));
@@ -144,7 +144,7 @@ class ClusterWatch {
     }
   }
 
-  /** Of an execution that there is not: any answer that a working API gives to that is good. */
+  /** Probes by reading a resource that does not exist: any regular response counts as healthy. */
   async #failure(): Promise<string | undefined> {
     const { limits, logger } = this.options;
     let timer: NodeJS.Timeout | undefined;
@@ -167,7 +167,7 @@ class ClusterWatch {
   }
 }
 
-/** What an error says of the API as a whole, in words that tell users nothing of addresses; undefined when it works. */
+/** Classifies an error as a failure of the whole API, in words without addresses; undefined when the API works. */
 export function failureOf(error: unknown): string | undefined {
   if (!(error instanceof KubeError)) return "its API cannot be asked";
   const { status } = error;

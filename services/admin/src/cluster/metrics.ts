@@ -5,7 +5,7 @@ import type { PlacedCluster } from "./place.js";
 
 const STATES: readonly BreakerState[] = ["closed", "half-open", "open"];
 
-/** Counts the answers of clusters to the question how they are. */
+/** Counts the probes of clusters by outcome. */
 export function countAnswers(registry: Metrics): (cluster: string, failure: string | undefined) => void {
   const answers = new Counter({
     name: "flyte_admin_cluster_probes_total",
@@ -16,7 +16,7 @@ export function countAnswers(registry: Metrics): (cluster: string, failure: stri
   return (cluster, failure) => answers.inc({ cluster, outcome: failure === undefined ? "ok" : "failed" });
 }
 
-/** Which data planes get work, as this replica sees it; read when Prometheus asks. */
+/** Gauges of the clusters' states, as this replica sees them; read on scrape. */
 export function clusterMetrics(
   registry: Metrics,
   { clusters, health }: { readonly clusters: readonly PlacedCluster[]; readonly health: ClusterHealth },

@@ -2,33 +2,33 @@ import { fnv64a } from "@flyte-ts/domain";
 import type { Cluster } from "../deps.js";
 import type { PlacementConfig } from "./config-schema.js";
 
-/** What an execution asks of the cluster that it is to run in. */
+/** Requirements of an execution on its cluster. */
 export interface PlacementWish {
-  /** Its execution cluster label; empty for none. */
+  /** Execution cluster label; empty for none. */
   readonly label: string;
-  /** Its cluster pool; empty for none. */
+  /** Cluster pool; empty for none. */
   readonly pool: string;
 }
 
 export interface Candidate {
   readonly name: string;
-  /** Share, relative to the others'; more than 0. */
+  /** Weight relative to the others; more than 0. */
   readonly weight: number;
 }
 
 export type PlacedCluster = Pick<Cluster, "name" | "weight" | "enabled" | "pools">;
 
-/** Whether executions have to be placed: with one cluster and no rules there is nothing to choose. */
+/** True when executions need placement: one cluster without rules leaves no choice. */
 export function choosesClusters(clusters: readonly PlacedCluster[], rules: PlacementConfig): boolean {
   return clusters.length > 1 || Object.keys(rules.labelClusterMap).length > 0;
 }
 
 /**
- * The clusters that may take an execution, in the order of their names. A label stands for the clusters that it is mapped to; one that
- * is not mapped to any that is enabled counts as the default label, and where that is not mapped either, all enabled clusters may take
- * it. A pool narrows these to its members, where any cluster says that it has pools at all.
+ * Returns the clusters that may run an execution, by name. A label selects the enabled clusters of its mapping; without
+ * any, the default label does; without those, all enabled clusters are candidates. A pool restricts these to its
+ * members, if any cluster has pools.
  *
- * Flyte's random cluster selector (contract §2.5.7); pools are names without effect there.
+ * Source: Flyte's random cluster selector (contract §2.5.7), where pools have no effect.
  */
 export function candidatesFor(clusters: readonly PlacedCluster[], rules: PlacementConfig, { label, pool }: PlacementWish): Candidate[] {
   const enabled = clusters.filter((cluster) => cluster.enabled !== false);
@@ -39,10 +39,7 @@ export function candidatesFor(clusters: readonly PlacedCluster[], rules: Placeme
   return weighted(fitting.map(({ cluster, weight }) => ({ name: cluster.name, weight })));
 }
 
-/**
- * One of them by their shares: always the same for one execution, as long as the same clusters are there to choose from.
- * Undefined when there is none.
- */
+/** Picks a candidate by weight: always the same for one execution and the same candidates. Undefined without candidates. */
 export function pickCluster(candidates: readonly Candidate[], execution: string): string | undefined {
   const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
   let place = (Number(BigInt(fnv64a(execution)) % 1_000_000n) / 1_000_000) * total;
@@ -58,7 +55,7 @@ interface Share {
   readonly weight: number;
 }
 
-/** Undefined where the label leads to no cluster. */
+/** Returns the clusters of a label with their shares; undefined without any. */
 function labelled(enabled: readonly PlacedCluster[], rules: PlacementConfig, label: string): Share[] | undefined {
   if (label === "" || !Object.hasOwn(rules.labelClusterMap, label)) return undefined;
   const shares = (rules.labelClusterMap[label] ?? []).flatMap(({ id, weight }) => {
@@ -68,7 +65,7 @@ function labelled(enabled: readonly PlacedCluster[], rules: PlacementConfig, lab
   return shares.length === 0 ? undefined : shares;
 }
 
-/** Those without a share get nothing, unless nobody has one: then all are equal. */
+/** Drops candidates with weight 0, unless all have it: then all are equal. */
 function weighted(candidates: readonly Candidate[]): Candidate[] {
   const shared = candidates.filter(({ weight }) => weight > 0);
   const chosen = shared.length > 0 ? shared : candidates.map(({ name }) => ({ name, weight: 1 }));

@@ -18,11 +18,11 @@ import { startLauncher } from "../launcher/start.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 import { watchClusters, type WatchedHealth } from "./health.js";
 
-/** A data plane that fails creates in ways of its own. */
+/** A Kubernetes API with special failures of create requests. */
 class OddKube extends MemoryKube {
-  /** The resource is made, and the answer is lost. */
+  /** Creates the resource and loses the response. */
   losesAnswers = false;
-  /** Nobody listens: nothing is sent. */
+  /** Refuses connections: no request is sent. */
   closed = false;
 
   override async create<T extends KubeObject>(ref: ResourceRef, object: KubeObject): Promise<T> {
@@ -45,7 +45,7 @@ const config = adminConfigSchema.parse({
 const names = ["east", "west", "gpu"] as const;
 type Name = (typeof names)[number];
 let kubes: Record<Name, OddKube>;
-// What is served and what is launched see the clusters of the test that runs.
+// The server and the launcher use the clusters of the current test.
 const clusters = config.clusters.map((cluster) => ({
   ...cluster,
   get kube() {
@@ -128,7 +128,7 @@ const down = (name: Name) => {
   kubes[name].down = true;
   return vi.waitFor(() => expect(health.problem(name)).toBeDefined(), 10_000);
 };
-/** A name that is placed there while all clusters are healthy. */
+/** Finds a name that is placed in the cluster while all are healthy. */
 async function placedIn(cluster: Name, prefix: string): Promise<string> {
   for (let i = 0; ; i++) {
     const name = `${prefix}${i}`;
@@ -227,7 +227,7 @@ describe("a cluster that is down", () => {
     await launch();
     await vi.waitFor(() => expect(held("east")).toContain(name), 10_000);
     await down("east");
-    // Another replica, after a crash of the first, knows only what the database says.
+    // Another replica, after a crash of the first, has only the state in the database.
     await Promise.all(launchers.splice(0).map((launcher) => launcher.close()));
     await database.db.query({ text: "UPDATE execution_outbox SET available_at = now()" });
     await launch();
@@ -255,7 +255,7 @@ describe("a cluster that is down", () => {
 
   test("one that was chosen and fixed when its replica died is not chosen again", async () => {
     const name = await placedIn("east", "c");
-    // What a replica leaves that dies between its choice and its request.
+    // State after a crash between the commit of the placement and the request.
     await database.db.query({ text: "UPDATE execution_outbox SET movable = false, attempts = 1" });
     await down("east");
     await launch();

@@ -8,7 +8,7 @@ import { invalidArgument } from "../invalid.js";
 import { rowLimit } from "../page.js";
 import { clusterStatus } from "./status.js";
 
-/** The data planes, and what is made in them for projects. */
+/** Lists the data planes, and the cluster resources of projects. */
 export function clusterRpcs({
   db,
   config,

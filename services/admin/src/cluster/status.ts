@@ -2,16 +2,16 @@ import type { BreakerState } from "./breaker.js";
 import type { ClusterHealth } from "./health.js";
 import type { PlacedCluster } from "./place.js";
 
-/** A data plane as one replica of admin sees it. */
+/** State of a data plane as one replica of admin sees it. */
 export interface ClusterStatus {
   readonly name: string;
   readonly enabled: boolean;
   readonly weight: number;
   readonly pools: readonly string[];
   readonly state: BreakerState;
-  /** When it came to this state. */
+  /** Time of the last state change. */
   readonly since: string | undefined;
-  /** What was wrong with its last answer; empty where nothing was. */
+  /** Error of its last probe; empty without one. */
   readonly reason: string;
 }
 

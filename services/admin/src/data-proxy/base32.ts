@@ -1,6 +1,6 @@
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** RFC 4648 base 32, padded. */
+/** Encodes RFC 4648 base 32 with padding. */
 export function base32(bytes: Uint8Array): string {
   let text = "";
   let bits = 0;

@@ -17,7 +17,7 @@ import { expirySeconds } from "./expiry.js";
 
 export type DownloadDeps = Pick<AdminDeps, "db" | "blobs" | "config" | "clock">;
 
-/** An address from which anyone may read the object. @throws RpcError INVALID_ARGUMENT. */
+/** Signs a URL from which anyone may read the object. @throws RpcError INVALID_ARGUMENT. */
 export async function createDownloadLocation(
   { blobs, config, clock }: DownloadDeps,
   { nativeUrl, expiresIn }: CreateDownloadLocationRequest,
@@ -34,9 +34,9 @@ export async function createDownloadLocation(
 }
 
 /**
- * Signed addresses of what a node made for people to look at: its deck.
+ * Signs URLs of a node's artifacts for people: its deck.
  *
- * @throws RpcError INVALID_ARGUMENT, also for an unknown node; NOT_FOUND when there is no deck.
+ * @throws RpcError INVALID_ARGUMENT, also for an unknown node; NOT_FOUND without a deck.
  */
 export async function createDownloadLink(
   deps: DownloadDeps,

@@ -2,9 +2,9 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 import { invalidArgument } from "../invalid.js";
 
 /**
- * How long a signed address shall live, seconds; by default as long as it may.
+ * Lifetime of a signed URL, seconds; default: the limit.
  *
- * @throws RpcError INVALID_ARGUMENT when it is not positive or longer than the limit.
+ * @throws RpcError INVALID_ARGUMENT when it is not positive or exceeds the limit.
  */
 export function expirySeconds(asked: Duration | undefined, limitSeconds: number): number {
   if (asked === undefined) return limitSeconds;

@@ -13,10 +13,9 @@ import { createDownloadLink, type DownloadDeps } from "./download.js";
 type Answer = MessageInitShape<typeof GetDataResponseSchema>;
 
 /**
- * What a flyte:// URL points at: all inputs or outputs of a node or of an attempt, one of
- * them, or signed addresses of a deck.
+ * Resolves a flyte:// URL: all inputs or outputs of a node or of an attempt, one of them, or signed URLs of a deck.
  *
- * @throws RpcError INVALID_ARGUMENT for a URL that says nothing, NOT_FOUND for an unknown node.
+ * @throws RpcError INVALID_ARGUMENT for an invalid URL, NOT_FOUND for an unknown node.
  */
 export async function getData(deps: DataDeps & DownloadDeps, text: string): Promise<Answer> {
   if (text === "") throw invalidArgument("failed to validate resolve artifact request. Error: source is required. Provided empty string");
@@ -57,7 +56,7 @@ async function taskValues(deps: DataDeps, url: FlyteUrl): Promise<LiteralMap> {
   return (await readValues(deps, at)).values;
 }
 
-/** The URL names the node and the attempt; the task is the one that ran there. */
+/** Completes the id of an attempt: the URL names the node and the attempt, not the task that ran there. */
 async function completeTaskId({ db }: DataDeps, url: FlyteUrl): Promise<TaskId> {
   const nodeExecutionId = nodeIdOf(url);
   const { rows } = await db.query<{ project: string; domain: string; name: string; version: string }>({

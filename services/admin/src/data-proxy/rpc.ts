@@ -5,7 +5,7 @@ import { createDownloadLink, createDownloadLocation, type DownloadDeps } from ".
 import { getData } from "./get-data.js";
 import { createUploadLocation, type UploadDeps } from "./upload.js";
 
-/** Ways into the blob store for clients that have no keys to it. */
+/** Access to the blob store for clients without credentials for it. */
 export function dataProxyRpcs(deps: DataDeps & DownloadDeps & UploadDeps): ServiceImplementation<typeof DataProxyService> {
   return {
     createUploadLocation: (request) => createUploadLocation(deps, request),

@@ -5,29 +5,32 @@ import { base32 } from "./base32.js";
 
 export type PlaceDeps = Pick<AdminDeps, "config" | "random">;
 
-/** Where an upload goes. */
+/** Target of an upload. */
 export interface UploadPlace {
   readonly uri: string;
-  /** The key that a repeated upload of the same content writes to: the object at `uri` stays as it is. */
+  /** Target of a repeated upload of the same content: the object at `uri` stays unchanged. */
   readonly repeatUri: string;
-  /** The caller chose folder and file, the caller chose the file in the folder of its content, or the file has a random name. */
+  /**
+   * `named`: the caller chose folder and file. `content`: the caller chose the file in the folder of its content.
+   * `random`: the file name is random.
+   */
   readonly kind: "named" | "content" | "random";
-  /** The folder may be that of other content: the upload must not replace an object there. */
+  /** The folder may belong to other content: the upload must not replace an object there. */
   readonly createOnly: boolean;
 }
 
-/** Limit of S3, Google Cloud Storage and Azure for one key, bytes of UTF-8. */
+/** Maximum length of a key in S3, Google Cloud Storage and Azure, bytes of UTF-8. */
 const MAX_KEY_BYTES = 1024;
 const MD5_BYTES = 16;
-/** Folder of the repeats; no caller can name it. */
+/** Folder of repeated uploads; callers cannot name it. */
 const REPEATS = ".repeats";
 const NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789";
 /** Base32 of 16 bytes: the folder of content with that MD5. */
 const CONTENT_FOLDER = /^[A-Z2-7]{26}(={6})?$/;
 
 /**
- * The address of an upload, `{container}/{prefix}/[{org}/]{project}/{domain}/{folder}/{file}` (contract §2.6). The folder is
- * `filename_root`, or the MD5 of the content.
+ * Returns the URI of an upload, `{container}/{prefix}/[{org}/]{project}/{domain}/{folder}/{file}` (contract §2.6). The
+ * folder is `filename_root`, or the MD5 of the content.
  *
  * @throws RpcError INVALID_ARGUMENT naming the field and its rule.
  */
@@ -56,7 +59,7 @@ export function uploadPlace({ config, random }: PlaceDeps, request: CreateUpload
   return { uri: `${container}/${key}`, repeatUri: `${container}/${repeat}`, kind, createOnly };
 }
 
-/** A key is one path: no part may lead out of the project's own folder, or hold what a blob store or a proxy may read in another way. */
+/** Rejects parts of a key that leave the project's folder, or that a blob store or proxy may interpret differently. */
 function checkKeyPart(field: string, value: string): void {
   if (value.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
   const parts = value.split("/");
@@ -67,8 +70,8 @@ function checkKeyPart(field: string, value: string): void {
 }
 
 /**
- * Tells whether a chosen folder has the form of a content folder and is not that of the uploaded content. flytekit names the folder of
- * a directory after the MD5 of its files' MD5s (FlyteFS), so such folders are allowed.
+ * True when a chosen folder has the form of a content folder and is not that of the uploaded content. Such folders are
+ * allowed, since flytekit names the folder of a directory after the MD5 of its files' MD5s (FlyteFS).
  *
  * @throws RpcError INVALID_ARGUMENT without the MD5 of the content.
  */

@@ -10,17 +10,16 @@ import { type UploadPlace, uploadPlace } from "./upload-place.js";
 
 export type UploadDeps = Pick<AdminDeps, "blobs" | "config" | "clock" | "random">;
 
-/** Metadata key under which an upload's MD5 is kept, where the uploader asks for it. */
+/** Metadata key of an upload's MD5, stored on the caller's request. */
 const MD5_METADATA = "flyteContentMD5";
 
 /**
- * An address to which the caller may put one object (contract §2.6). The signature covers `Content-MD5` when the caller gives
- * it, the metadata when the caller wants its MD5 kept, and a condition where the folder may be that of other content; it asks for no
- * other header, for there are clients that send none.
- * An object that stands at the address already is never written again: who uploads the same content once more gets the
- * address of a copy beside it.
+ * Signs a URL for the upload of one object (contract §2.6). The signature covers `Content-MD5` when the caller sends
+ * it, the metadata when the caller wants its MD5 stored, and a condition when the folder may belong to other content;
+ * no other header, since some clients send none. An existing object is never overwritten: a repeated upload of the same
+ * content gets the URL of a copy beside it.
  *
- * @throws RpcError INVALID_ARGUMENT, or ALREADY_EXISTS when other content stands there.
+ * @throws RpcError INVALID_ARGUMENT, or ALREADY_EXISTS when the object has other content.
  */
 export async function createUploadLocation(
   deps: UploadDeps,
@@ -42,23 +41,23 @@ export async function createUploadLocation(
     signedUrl: signed.url,
     nativeUrl: place.uri,
     expiresAt: timestampFromMs(clock().getTime() + expiresInSeconds * 1000),
-    // As clients know them; the length, which is not the object's, is set anew by every HTTP library.
+    // Headers that clients expect; HTTP libraries replace the length, which is not that of the object.
     headers: { ...signed.headers, "Content-MD5": md5, "Content-Length": String(md5.length) },
   };
 }
 
-/** The address that is signed. @throws RpcError ALREADY_EXISTS. */
+/** Chooses the URI to sign. @throws RpcError ALREADY_EXISTS. */
 async function targetOf({ blobs }: UploadDeps, { uri, repeatUri, kind }: UploadPlace, contentMd5: Uint8Array): Promise<string> {
   if (kind === "random") return uri;
   const head = await blobs.head(uri);
   if (head === undefined) return uri;
   if (contentMd5.length > 0 && isContent(head, Buffer.from(contentMd5))) return repeatUri;
-  // In the folder of its MD5 nothing else may stand; the signature lets only the right content take its place.
+  // The folder of an MD5 holds only content with it; the signature permits no other content.
   if (kind === "content") return uri;
   throw alreadyExists(`file already exists at location [${uri}], specify a matching hash if you wish to rewrite`);
 }
 
-/** Whether what stands there has this MD5, by its metadata or else its ETag. */
+/** True when the stored object has this MD5, by its metadata or else its ETag. */
 function isContent({ metadata, etag }: BlobHead, md5: Buffer): boolean {
   const known = metadata[MD5_METADATA.toLowerCase()] ?? metadata[MD5_METADATA];
   if (known !== undefined) return known === md5.toString("base64");

@@ -10,10 +10,10 @@ import { baseColumns, type EntityDescription } from "../list/entity.js";
 import { planList, selectPage } from "../list/plan.js";
 import { nextToken } from "../list/token.js";
 
-/** What has descriptions; indexes of their table begin with it. */
+/** Resource types with descriptions; indexes of their table begin with this column. */
 const DESCRIBED = [ResourceType.TASK, ResourceType.WORKFLOW];
 
-/** What ListDescriptionEntities can filter and sort by. Filters may carry the prefix of the kind of entity that is asked for. */
+/** Filters and sort keys of ListDescriptionEntities. Filters may have the prefix of the requested kind of entity. */
 function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): EntityDescription {
   return {
     prefix,
@@ -33,8 +33,8 @@ function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): EntityD
 }
 
 /**
- * What authors wrote about tasks and workflows. Clients have always got what there is of the name, whichever kind of entity they
- * asked for; where there is more than one, a description of that kind goes first.
+ * Descriptions of tasks and workflows. As in Flyte, the requested kind only sets the preference: a description of
+ * another kind with the same name is returned when that kind has none.
  */
 export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImplementation<typeof AdminService> {
   return {

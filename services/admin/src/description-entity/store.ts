@@ -4,17 +4,17 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { invalidArgument } from "../invalid.js";
 
-/** Longest short description, bytes of UTF-8: lists are sorted by it, so it is part of entries of indexes. */
+/** Maximum length of a short description, bytes of UTF-8: lists are sorted by it, so index entries contain it. */
 const MAX_SHORT_DESCRIPTION_BYTES = 2_000;
 
 interface NewDescription {
   readonly id: Identifier;
-  /** Nothing is stored when there is none. */
+  /** Undefined: nothing is stored. */
   readonly description: DescriptionEntity | undefined;
   readonly now: Date;
 }
 
-/** Stores what the author wrote about a version; call it in the transaction that stores the version. */
+/** Stores the description of a version; call it in the transaction that stores the version. */
 export async function storeDescription(tx: Queryable, { id, description, now }: NewDescription): Promise<void> {
   if (description === undefined) return;
   const entity = create(DescriptionEntitySchema, {

@@ -8,12 +8,12 @@ import { cutText } from "@flyte-ts/rpc";
 import { workflowPhaseOf } from "../event/phase-name.js";
 import type { ExecutionName } from "../execution/state.js";
 
-/** What is told of an execution that has ended. */
+/** Data of a terminal execution for notifications and triggers. */
 export interface EndedExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly phase: WorkflowExecution_Phase;
   readonly workflow: Identifier | undefined;
-  /** What was launched: a launch plan or a task. */
+  /** The launched entity: a launch plan or a task. */
   readonly launched: Identifier | undefined;
   readonly launchPlanName: string;
   readonly workflowName: string;
@@ -53,7 +53,7 @@ export const endedColumns = `e.id, e.execution_project, e.execution_domain, e.ex
   e.principal, e.spec, e.closure, e.error, e.error_kind, e.error_code, e.abort_cause, e.abort_principal, e.accepted_ns, e.started_ns,
   e.ended_ns, e.updated_ns`;
 
-/** Errors may be of megabytes; who is told reads the beginning. */
+/** Maximum length of an error message, bytes: errors may have megabytes, and recipients read the beginning. */
 const MAX_ERROR_BYTES = 4_000;
 
 export function endedExecution(row: EndedRow): EndedExecution {

@@ -14,7 +14,7 @@ const ENDS_EVERY_MS = 500;
 const SEND_EVERY_MS = 500;
 const FORGET_EVERY_MS = 600_000;
 
-/** Tells those whom ends of executions concern. Any number of replicas share the work. */
+/** Starts notifications and triggers for completed executions. Any number of replicas share the work. */
 export function startTellingEnds(deps: EndedDeps): Running {
   const { db, clock, random, logger, env } = deps;
   const { notifications: config } = deps.config;

@@ -85,7 +85,7 @@ test("an end is told once, whatever comes after it, and to no two replicas", asy
     await create(`c${i}`);
     await report(`c${i}`, FAILED);
   }
-  // An event that was overtaken changes the row of an execution that has ended.
+  // A late event changes the row of a terminal execution.
   const row = await database.db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = 'c0'" });
   const rowId = row.rows[0]?.id ?? 0n;
   const before = (await loadExecutionStates(database.db, [rowId])).get(rowId);
@@ -106,7 +106,7 @@ test("nothing is told of an end that was not recorded, nor lost when its teller 
   const { rows } = await database.db.query<{ id: bigint }>({ text: "SELECT id FROM executions WHERE execution_name = 'd'" });
   const rowId = rows[0]?.id ?? 0n;
   const state = foldWorkflow(acceptedWorkflow(1n), { phase: FAILED, occurredAt: 5n }, 0n);
-  // Somebody else was faster: this write does not happen, and neither does the note.
+  // Another writer was faster: neither this write nor its completion entry is stored.
   expect(await saveExecutionStates(database.db, [{ rowId, state, revision: 9, ends: true }])).toEqual(new Set());
   expect(await tell()).toBe(0);
   await report("d", FAILED);
@@ -136,7 +136,7 @@ test("ends that no event tells: refused at once, and aborted without the engine"
   expect(await tell()).toBe(1);
   await endWithoutEngine(served.deps, { ...scope, name: "e-aborted" });
   expect(await tell()).toBe(1);
-  // The engine's word comes in the end.
+  // The engine's terminal event arrives later.
   await expect(report("e-aborted", ABORTED)).rejects.toThrow("already recorded");
   expect(await tell()).toBe(0);
 });

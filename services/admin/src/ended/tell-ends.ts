@@ -14,8 +14,8 @@ export interface TellEndsDeps {
 }
 
 /**
- * Takes executions that have ended and writes what follows from it, in one transaction: who takes an end and dies has not taken it.
- * Gives how many it took.
+ * Claims completed executions and writes their deliveries and firings in one transaction, so that a crash releases the
+ * claim. Returns the number of claimed executions.
  */
 export async function tellEndsOnce({ db, config, logger }: TellEndsDeps, limit: number): Promise<number> {
   return db.transaction(async (tx) => {
@@ -30,7 +30,7 @@ export async function tellEndsOnce({ db, config, logger }: TellEndsDeps, limit: 
   });
 }
 
-/** One that cannot be read must not keep the others from being told. */
+/** Skips a row that cannot be decoded, so that it does not block the others. */
 function readable(row: EndedRow, logger: Logger): EndedExecution[] {
   try {
     return [endedExecution(row)];

@@ -1,29 +1,31 @@
 import { bigintArray, booleanArray, byteaArray, integerArray, type Query, textArray } from "@flyte-ts/postgres";
 
-/** One column of a table that many rows are written to at once. */
+/** A column that a multi-row statement writes. */
 export type WrittenColumn<Row> = Written & ValuesOf<Row>;
 
 interface Written {
   readonly name: string;
-  /** What an existing row gets: `set` the new value; `keep` its own where the new one is null; `first` its own unless that is null; `key`: it identifies the row. */
+  /**
+   * Update of an existing row: `set` replaces the value, `keep` replaces it unless the new value is null, `first`
+   * replaces only null, `key` identifies the row.
+   */
   readonly update: "set" | "keep" | "first" | "key";
 }
 
-/** By type in SQL. */
+/** Value by SQL type. */
 type ValuesOf<Row> =
   | { readonly type: "text"; readonly value: (row: Row) => string | null }
   | { readonly type: "bytea"; readonly value: (row: Row) => Uint8Array | null }
   | { readonly type: "bigint"; readonly value: (row: Row) => bigint | number | null }
   | { readonly type: "integer"; readonly value: (row: Row) => number }
   | { readonly type: "boolean"; readonly value: (row: Row) => boolean }
-  /** As the database reads a text. */
+  /** A text that the database parses. */
   | { readonly type: "timestamptz"; readonly value: (row: Row) => string | null };
 
 /**
- * Statement that writes rows with one array for each column, so that its text does not
- * depend on their number. A row is inserted, or updated when its stored revision is the
- * one before the given; what it returns has been written, the rest was changed by someone
- * else meanwhile. Rows must come in an order common to all writers, or two may deadlock.
+ * Statement that writes rows with one array per column, so that its text does not depend on their number. It inserts a
+ * row, or updates one whose stored revision precedes the given one. It returns the written rows; the others were
+ * changed concurrently. All writers must sort rows the same way, to prevent deadlocks.
  */
 export function upsert<Row>(table: string, columns: readonly WrittenColumn<Row>[], returning: string): (rows: readonly Row[]) => Query {
   const names = columns.map(({ name }) => name).join(", ");
@@ -35,7 +37,7 @@ export function upsert<Row>(table: string, columns: readonly WrittenColumn<Row>[
   return (rows) => ({ name: `upsert-${table}`, text, values: columns.map((column) => arrayOf(column, rows)) });
 }
 
-/** Like {@link upsert} for rows that exist. */
+/** Like {@link upsert} for existing rows. */
 export function update<Row>(table: string, columns: readonly WrittenColumn<Row>[], returning: string): (rows: readonly Row[]) => Query {
   const names = columns.map(({ name }) => name).join(", ");
   const key = columns.filter((column) => column.update === "key").map(({ name }) => `${table}.${name} = given.${name}`);

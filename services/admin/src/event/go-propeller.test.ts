@@ -26,8 +26,8 @@ import { insertExecution } from "../execution/insert.js";
 import { integer } from "../execution/registered.fixture.js";
 import { type ServedAdmin, serveAdmin } from "../served-admin.fixture.js";
 
-// Messages as FlytePropeller 1.16 fills them in: version 1 of the events of nodes and tasks,
-// its own name as producer, both times, addresses unless it is told to send values.
+// Messages as FlytePropeller 1.16 writes them: version 1 of the events of nodes and tasks, its own name as producer,
+// both times, URIs unless it is configured to send values.
 
 const objects = new Map<string, Uint8Array>();
 const blobs = {
@@ -205,7 +205,7 @@ describe("nodes within nodes", () => {
     await node("n1-0-start-node", Node.SUCCEEDED, within("n1", "start-node"));
     await node("n1-0-n0", Node.RUNNING, within("n1", "n0"));
     await task("n1-0-n0", Task.FAILED, { outputResult: { case: "error", value: { code: "C", message: "m" } } });
-    // An attempt that is to be repeated leaves its node running.
+    // A failed attempt with a retry leaves its node running.
     await expect(node("n1-0-n0", Node.RUNNING, within("n1", "n0"))).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
     await task("n1-0-n0", Task.SUCCEEDED, { retryAttempt: 1 });
     await node("n1-0-n0", Node.SUCCEEDED, within("n1", "n0"));

@@ -4,7 +4,7 @@ export interface OffloadConfig {
   readonly storage: { readonly container: string; readonly metadataPrefix: string };
 }
 
-/** The addresses that Flyte gives to values which came inside events. */
+/** Flyte's URIs of values that events contained inline. */
 export function offloadNames({ storage }: OffloadConfig): OffloadNames {
   const base = [storage.container.replace(/\/+$/, ""), storage.metadataPrefix].filter((part) => part !== "").join("/");
   const name = (parts: readonly string[], last: string) => [base, ...parts, last].join("/");

@@ -2,7 +2,7 @@ import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { type Progress, durationOf, timestampOf, elapsed } from "@flyte-ts/execution-state";
 import type { WrittenColumn } from "./columns.js";
 
-/** Columns of a row's {@link Progress}, without what is large. */
+/** Columns of a row's {@link Progress}, without large ones. */
 export interface ProgressRow {
   phase_order: bigint;
   first_ns: bigint;
@@ -17,7 +17,7 @@ export interface ProgressRow {
   settled: string | null;
 }
 
-/** What to select for a {@link ProgressRow}. */
+/** Columns to select for a {@link ProgressRow}. */
 export function selectProgress(table: string): string {
   return [
     "phase_order",
@@ -70,7 +70,7 @@ export const progressColumns: readonly WrittenColumn<{ readonly state: Progress 
   { name: "outputs", type: "bytea", value: ({ state }) => state.outputs ?? null, update: "keep" },
 ];
 
-/** The times of a closure, as clients see them: of what has not ended no duration. */
+/** Sets the times of a closure; the duration only after the end. */
 export function setTimes(
   closure: { createdAt?: Timestamp; updatedAt?: Timestamp; startedAt?: Timestamp; duration?: Duration },
   row: Pick<ProgressRow, "first_ns" | "started_ns" | "updated_ns" | "ended_ns"> & { duration: bigint },

@@ -41,8 +41,8 @@ import { judgeNode, judgeTask, judgeWorkflow } from "./transition.js";
 
 export type EventDeps = Pick<AdminDeps, "db" | "bus" | "blobs" | "clock" | "config" | "logger" | "changed">;
 
-// Events that come by RPC, one at a time and in order: each goes behind what the row holds,
-// and one that moves nothing is refused with the reason.
+// Records events from RPCs, one at a time and in order: each follows the stored state, and one that does not change the
+// phase is rejected with the reason.
 
 const ATTEMPTS = 20;
 
@@ -79,8 +79,8 @@ export async function recordWorkflowEvent(
 }
 
 /**
- * An engine that has a name says with QUEUED that it has an execution: where admin knows only one cluster, and so chose none, that is
- * where the execution is from then on.
+ * A named engine reports with QUEUED that it runs the execution: when admin has only one cluster, and so has chosen
+ * none, the execution belongs to that engine's cluster from then on.
  */
 function claims(event: WorkflowExecutionEvent, cluster: string): boolean {
   return cluster === "" && isAnnouncement(event);
@@ -108,7 +108,7 @@ export async function recordNodeEvent(deps: EventDeps, id: NodeId, event: NodeEx
         replacesEnd(stored.state, fact) && isTerminalNodeEvent(event.phase) ? "apply" : judgeNode(stored.state.phase, event.phase);
       const [from, to] = [nodePhaseName(stored.state.phase), nodePhaseName(event.phase)];
       if (verdict === "repeated") throw alreadyExists(`This phase was already recorded ${to} for ${nodeIdText(id)}`);
-      // Clients have always been told the phase of the event here, not the node's.
+      // As in Flyte, the error has the phase of the event, not that of the node.
       if (verdict !== "apply") throw alreadyEnded(`Invalid phase change from ${from} to ${to} for node execution ${nodeIdText(id)}`, to);
       await requireChild(deps, event);
     }
@@ -137,7 +137,7 @@ async function requireParents(
   if (!(await loadNodes(db, [key])).has(nodeKeyText(key))) throw nodeNotFound({ ...id, nodeId: key.nodeId });
 }
 
-/** The execution that the node says it launched. A node's first event is taken at its word, as it has always been. */
+/** Requires the child execution that the node reports. The first event of a node is not checked, as in Flyte. */
 async function requireChild({ db }: EventDeps, { targetMetadata }: NodeExecutionEvent): Promise<void> {
   const child = targetMetadata.case === "workflowNodeMetadata" ? targetMetadata.value.executionId : undefined;
   if (child !== undefined && (await findExecutionState(db, child)) === undefined) throw executionNotFound(child);
@@ -162,12 +162,12 @@ export async function recordTaskEvent(deps: EventDeps, id: TaskId, event: TaskEx
       if (verdict === "repeated") {
         throw alreadyExists(`have already recorded task execution phase ${to} (version: ${event.phaseVersion}) for ${taskIdText(id)}`);
       }
-      // Clients have always been told the phase of the event here, not the attempt's.
+      // As in Flyte, the error has the phase of the event, not that of the attempt.
       if (verdict !== "apply") throw alreadyEnded(`invalid phase change from ${from} to ${to} for task execution ${taskIdText(id)}`, to);
     }
     const order = nextOrder(stored?.state);
     const folded = foldTask(stored?.state, fact, order);
-    // By RPC a version of 0 has never set back the version that was recorded, in whatever phase.
+    // For RPCs, as in Flyte, a version of 0 never resets the stored version, in any phase.
     const state = { ...folded, phaseVersion: folded.phaseVersion || (stored?.state.phaseVersion ?? 0) };
     const saved = await db.transaction(async (tx) => {
       const rowId = (await saveTasks(tx, [{ ...key, state, revision: (stored?.revision ?? 0) + 1 }])).get(taskKeyText(key));

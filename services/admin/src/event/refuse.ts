@@ -9,7 +9,7 @@ import { Code, RpcError } from "@flyte-ts/rpc";
 import { BadEvent } from "@flyte-ts/execution-state";
 import { invalidArgument } from "../invalid.js";
 
-/** An event, or a request, for something that has ended. */
+/** Error for an event, or a request, about an object in a terminal phase. */
 export function alreadyEnded(message: string, currentPhase: string): RpcError {
   const reason = create(EventFailureReasonSchema, {
     reason: { case: "alreadyInTerminalState", value: create(EventErrorAlreadyInTerminalStateSchema, { currentPhase }) },
@@ -17,15 +17,15 @@ export function alreadyEnded(message: string, currentPhase: string): RpcError {
   return new RpcError(Code.FAILED_PRECONDITION, message, { details: [{ schema: EventFailureReasonSchema, message: reason }] });
 }
 
-/** The id that propeller sends unless it is configured otherwise; it stands for whatever cluster the execution is in. */
+/** Propeller's default producer id; it matches any cluster. */
 const DEFAULT_PRODUCER = "propeller";
 
-/** Whether an event names a cluster as the one that it comes from. */
+/** True when the producer of an event is a cluster. */
 export function namesCluster(producer: string): boolean {
   return producer !== "" && producer !== DEFAULT_PRODUCER;
 }
 
-/** @throws RpcError FAILED_PRECONDITION when the event comes from another cluster than the execution was sent to. */
+/** @throws RpcError FAILED_PRECONDITION when the event comes from another cluster than the execution's. */
 export function checkProducer(producer: string, cluster: string): void {
   if (!namesCluster(producer) || producer === cluster) return;
   const message = create(EventFailureReasonSchema, {
@@ -38,7 +38,7 @@ export function checkProducer(producer: string, cluster: string): void {
   );
 }
 
-/** @throws RpcError RESOURCE_EXHAUSTED when values inside an event are larger than admin keeps; 0 means no limit. */
+/** @throws RpcError RESOURCE_EXHAUSTED when inline values of an event exceed the limit; 0 means no limit. */
 export function checkOutputSize(outputs: LiteralMap | undefined, maxBytes: number): void {
   if (outputs === undefined || maxBytes === 0) return;
   const size = toBinary(LiteralMapSchema, outputs).length;
@@ -50,7 +50,7 @@ export function checkOutputSize(outputs: LiteralMap | undefined, maxBytes: numbe
   }
 }
 
-/** Runs a reader of events, whose complaint becomes one about the request. */
+/** Runs an event parser and converts its error to INVALID_ARGUMENT. */
 export function reading<T>(read: () => T): T {
   try {
     return read();

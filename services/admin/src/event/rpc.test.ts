@@ -65,7 +65,7 @@ const task = (phase: Task, more: MessageInitShape<typeof TaskExecutionEventSchem
     event: { taskId, parentNodeExecutionId: nodeId(), phase, occurredAt: at, ...more } as MessageInitShape<typeof TaskExecutionEventSchema>,
   });
 
-/** Codes of what failed, in order. */
+/** Returns the codes of failed calls, in order. */
 const codes = async (calls: readonly Promise<unknown>[]) =>
   (await Promise.allSettled(calls)).flatMap((call) => (call.status === "rejected" ? [(call.reason as RpcError).code] : []));
 
@@ -106,10 +106,10 @@ test("times that rows cannot hold are recorded as the nearest that they can", as
   await task(Task.SUCCEEDED, { occurredAt: last, reportedAt: last });
   await node(Node.SUCCEEDED, { occurredAt: last, reportedAt: last });
   await report(Workflow.SUCCEEDED, last);
-  // All that 63 bits hold, from the epoch on.
+  // The range of 63 bits, from the epoch on.
   const end = { seconds: 9_223_372_036n, nanos: 854_775_807 };
   const told = { startedAt: { seconds: 0n, nanos: 0 }, updatedAt: end, duration: end };
-  // An execution starts no earlier than it was created.
+  // An execution starts no earlier than its creation.
   const { closure } = await admin.getExecution({ id: executionId() });
   expect(closure).toMatchObject({ updatedAt: end, startedAt: { seconds: 0n, nanos: 1 }, createdAt: { seconds: 0n, nanos: 1 } });
   expect((await admin.getNodeExecution({ id: nodeId() })).closure).toMatchObject(told);

@@ -10,7 +10,7 @@ import { checkOutputSize } from "./refuse.js";
 
 type Methods = Pick<ServiceImplementation<typeof AdminService>, "createWorkflowEvent" | "createNodeEvent" | "createTaskEvent">;
 
-/** The RPCs by which an engine reports, for engines that do not report over the bus. */
+/** RPCs for events of engines that do not use the bus. */
 export function eventRpcs(deps: EventDeps): Methods {
   const maxBytes = deps.config.remoteData.maxSizeInBytes;
   return {

@@ -15,7 +15,7 @@ describe("workflow phases", () => {
 
   test.each(ended)("%i is left no more, and its repeat is told apart", (phase) => {
     for (const next of values(Workflow)) {
-      // QUEUED never counts as a repeat, but nothing here is QUEUED.
+      // QUEUED never counts as a repetition, but no phase here is QUEUED.
       expect(judgeWorkflow(phase, next)).toBe<Verdict>(next === phase ? "repeated" : "ended");
     }
   });
@@ -71,7 +71,7 @@ describe("task phases", () => {
   test.each([Task.SUCCEEDED, Task.FAILED, Task.ABORTED])("%i is left no more", (phase) => {
     for (const next of values(Task).filter((other) => other !== phase)) expect(judgeTask(at(phase), at(next, 9))).toBe<Verdict>("ended");
     expect(judgeTask(at(phase), at(phase))).toBe<Verdict>("repeated");
-    // A higher version of the end itself is still no news of an attempt that has ended.
+    // A higher version of the terminal phase does not change a terminal attempt.
     expect(judgeTask(at(phase), at(phase, 1))).toBe<Verdict>("ended");
   });
 

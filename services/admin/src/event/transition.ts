@@ -2,19 +2,19 @@ import { isTerminalNodeEvent, isTerminalTaskEvent, isTerminalWorkflowEvent } fro
 import { type NodeExecution_Phase, type TaskExecution_Phase, WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
 
 /**
- * Whether an event moves what it is about (contract §2.7).
- * - `apply`: it does.
- * - `repeated`: this phase is recorded already.
- * - `ended`: the row is in a terminal phase, which it leaves no more.
- * - `backward`: the phase goes back where that is not allowed.
+ * Effect of an event on a phase (contract §2.7).
+ * - `apply`: the phase changes.
+ * - `repeated`: this phase is stored already.
+ * - `ended`: the row is in a terminal phase, which is final.
+ * - `backward`: an earlier phase, which is not allowed here.
  *
- * A caller of the event RPCs is told of everything but `apply`; from the bus, where events
- * come late and twice, such an event moves no phase and its facts still find their place.
+ * The event RPCs return an error for all but `apply`. From the bus, which delivers late and duplicate events, such an
+ * event changes no phase, but its other data is stored.
  */
 export type Verdict = "apply" | "repeated" | "ended" | "backward";
 
 export function judgeWorkflow(current: WorkflowExecution_Phase, next: WorkflowExecution_Phase): Verdict {
-  // QUEUED may be told again: so a cluster announced that it had taken an execution over.
+  // QUEUED may be repeated: clusters reported with it that they had taken over an execution.
   if (current === next && next !== WorkflowExecution_Phase.QUEUED) return "repeated";
   if (isTerminalWorkflowEvent(current)) return "ended";
   if (current === WorkflowExecution_Phase.RUNNING && next === WorkflowExecution_Phase.QUEUED) return "backward";
@@ -33,7 +33,7 @@ export interface TaskPosition {
   readonly phaseVersion: number;
 }
 
-/** Within a phase only a higher version is news; an attempt may go back while it has not ended. */
+/** Within a phase only a higher version applies; an attempt may go back until it is terminal. */
 export function judgeTask(current: TaskPosition, next: TaskPosition): Verdict {
   if (current.phase === next.phase && next.phaseVersion <= current.phaseVersion) return "repeated";
   return isTerminalTaskEvent(current.phase) ? "ended" : "apply";

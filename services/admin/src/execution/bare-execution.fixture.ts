@@ -1,6 +1,6 @@
 import type { NewExecution } from "./insert.js";
 
-/** The row of an execution of which nothing is known but its name, in project `p` and domain `d`. */
+/** Minimal row of an execution with this name, in project `p` and domain `d`. */
 export function bareExecution(name: string): NewExecution {
   const empty = new Uint8Array();
   return {

@@ -4,7 +4,7 @@ import type { WorkflowState } from "@flyte-ts/execution-state";
 import { executionNotFound } from "./identifier.js";
 import { type ExecutionName, findExecutionState, isEnd, saveExecutionStates, type StoredExecutionState } from "./state.js";
 
-/** Another writer came first, again and again; the caller may try once more. */
+/** Concurrent writers won too many times; the caller may retry. */
 export class TooManyConflicts extends RpcError {
   constructor(message: string) {
     super(Code.ABORTED, message);
@@ -14,16 +14,16 @@ export class TooManyConflicts extends RpcError {
 const ATTEMPTS = 20;
 
 export interface ExecutionChange {
-  /** The new state, from the stored one; called again when someone else changed the row meanwhile. It may throw. */
+  /** Computes the new state from the stored one; called again after a conflict with another writer. It may throw. */
   readonly decide: (stored: StoredExecutionState) => WorkflowState;
-  /** What belongs into the same transaction. */
+  /** Further writes of the same transaction. */
   readonly also?: (tx: Queryable, stored: StoredExecutionState) => Promise<void>;
 }
 
 /**
- * Changes what is recorded of one execution; gives its state before and after.
+ * Updates the state of one execution; returns the states before and after.
  *
- * @throws RpcError NOT_FOUND, and whatever `decide` throws.
+ * @throws RpcError NOT_FOUND, and errors of `decide`.
  */
 export async function changeExecution(
   db: Database,

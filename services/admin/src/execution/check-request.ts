@@ -12,7 +12,7 @@ import { checkLabels } from "../labels.js";
 import { checkNotifications } from "../notification/check.js";
 import { requireActiveProject, type FoundProject } from "../project/require.js";
 
-/** Kubernetes takes no longer label values, and the name becomes one. */
+/** Maximum length of a Kubernetes label value, since the name becomes one. */
 const MAX_NAME = 63;
 const NAME = /^[a-z][a-z\-0-9]*$/;
 
@@ -54,7 +54,7 @@ function checkRecovery({ project, domain, spec }: ExecutionCreateRequest): void 
     throw invalidArgument("spec.metadata.reference_execution: an execution recovers one of its own project and domain");
 }
 
-/** An empty name asks for a generated one. Capital letters pass, as they always have; Kubernetes will refuse them. */
+/** An empty name requests a generated one. As in Flyte, upper-case letters are accepted here; Kubernetes will reject them. */
 function checkName(name: string): void {
   if (name === "") return;
   if (name.length > MAX_NAME) throw invalidArgument(`size of name exceeded length ${MAX_NAME} : ${name}`);

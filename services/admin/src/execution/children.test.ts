@@ -51,7 +51,7 @@ beforeEach(async () => {
 const inputs = { literals: { x: integer(5n) } };
 const key = (name: string) => ({ ...scope, name });
 const n0 = { nodeId: "n0", executionId: key("parent") };
-/** As the engine asks for the execution of a launch-plan node. */
+/** Request of the engine for the execution of a launch-plan node. */
 const child = (name: string, change: MessageInitShape<typeof ExecutionSpecSchema> = {}) => ({
   ...scope,
   name,

@@ -6,16 +6,16 @@ import { invalidArgument } from "../invalid.js";
 import type { ExecutionName } from "./state.js";
 
 interface Assignments {
-  /** What the request asks for. */
+  /** Assignment in the request. */
   readonly wanted: ClusterAssignment | undefined;
-  /** What the project and domain have. */
+  /** Assignment of the project and domain. */
   readonly configured: ClusterAssignment | undefined;
 }
 
 /**
- * The cluster pool of an execution; empty for none. Contract §2.5.7.
+ * Returns the cluster pool of an execution; empty for none. Contract §2.5.7.
  *
- * @throws RpcError INVALID_ARGUMENT when another one is asked for than the project and domain have.
+ * @throws RpcError INVALID_ARGUMENT when the request names another pool than the project and domain.
  */
 export function poolOf({ clusterPoolAssignments }: PlacementConfig, { project, domain }: ExecutionName, assignments: Assignments): string {
   const wanted = assignments.wanted?.clusterPoolName ?? "";
@@ -31,9 +31,10 @@ export function poolOf({ clusterPoolAssignments }: PlacementConfig, { project, d
 }
 
 /**
- * The cluster for a new execution: one that is healthy, if there is any. Where all that fit are down or not enabled, it waits for them.
+ * Chooses the cluster of a new execution: a healthy one if possible. If all permitted ones are down or disabled, the
+ * execution waits for one of them.
  *
- * @throws RpcError INVALID_ARGUMENT when there is no such cluster as is asked for.
+ * @throws RpcError INVALID_ARGUMENT when no cluster matches.
  */
 export function chooseCluster(
   { clusters, config, health }: Pick<AdminDeps, "clusters" | "config" | "health">,
@@ -48,7 +49,7 @@ export function chooseCluster(
   throw invalidArgument(`no cluster takes executions of ${asked.filter(Boolean).join(" and ")}`);
 }
 
-/** Those that would fit if all were enabled. */
+/** Returns the clusters that would be permitted if all were enabled. */
 function everOpen(clusters: AdminDeps["clusters"], { placement }: AdminDeps["config"], wish: PlacementWish) {
   return candidatesFor(
     clusters.map((cluster) => ({ ...cluster, enabled: true })),

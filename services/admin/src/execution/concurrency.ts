@@ -3,17 +3,17 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 import { alreadyExists } from "../invalid.js";
 
-/** Whether a policy limits anything. */
+/** True when the policy sets a limit. */
 export function isLimited(policy: ConcurrencyPolicy | undefined): policy is ConcurrencyPolicy {
   return policy?.behavior === ConcurrencyLimitBehavior.SKIP;
 }
 
 /**
- * Holds a launch plan's executions, over all its versions, to its policy. Call it in the
- * transaction that stores the execution: two that come at once wait for each other here, so
- * that both cannot take the last place. Every execution that has not ended counts.
+ * Enforces the concurrency policy of a launch plan over the executions of all its versions. Call it in the transaction
+ * that stores the execution: a lock serializes concurrent requests, so that two cannot both take the last slot. Every
+ * non-terminal execution counts.
  *
- * @throws RpcError ALREADY_EXISTS when the limit is reached and the policy says to skip.
+ * @throws RpcError ALREADY_EXISTS when the limit is reached and the policy is to skip.
  */
 export async function checkConcurrency(tx: Queryable, id: Identifier, policy: ConcurrencyPolicy): Promise<void> {
   await tx.query({

@@ -42,22 +42,22 @@ import { ensureSingleTask } from "./single-task.js";
 import type { ExecutionName } from "./state.js";
 
 export type CreateDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger" | "launches"> & {
-  /** Versions of launch plans that are known; without it each is read. */
+  /** Cache of launch plan versions; default: no cache. */
   readonly launchPlans?: Pick<KnownVersions, "find">;
-  /** What workflows come to when they are expanded; without it each is read. */
+  /** Cache of the sizes of expanded workflows; default: no cache. */
   readonly expansions?: Pick<KnownExpansions, "find">;
 };
 
 export interface Caller {
-  /** Who asks; empty without authentication. */
+  /** Authenticated caller; empty without authentication. */
   readonly principal: string;
-  /** Execution that the new one repeats. */
+  /** Execution that the new one relaunches or recovers. */
   readonly sourceExecutionId?: bigint | undefined;
 }
 
 /**
- * Accepts an execution: checks the request, settles its settings, and stores row and outbox
- * entry in one transaction. Of several requests for one name exactly one gets it.
+ * Accepts an execution: validates the request, resolves its settings, and stores row and outbox entry in one
+ * transaction. Of concurrent requests for one name exactly one succeeds.
  *
  * @throws RpcError INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS (contract §2.5).
  */
@@ -82,7 +82,7 @@ export async function createExecution(deps: CreateDeps, given: ExecutionCreateRe
   return id;
 }
 
-/** Stores it and, where there is room, launches it. Gives the number of its row. */
+/** Stores the execution and, if a slot is free, launches it. Returns the row id. */
 async function store(deps: CreateDeps, row: NewExecution, { launchPlan, launchPlanRowId }: Launchable): Promise<bigint> {
   const { id: limitedBy, spec } = launchPlan;
   const policy = spec?.concurrencyPolicy;
@@ -107,7 +107,7 @@ async function store(deps: CreateDeps, row: NewExecution, { launchPlan, launchPl
   return rowId;
 }
 
-/** Nothing begins below an execution that is being deleted, nor takes over what it has done. */
+/** Rejects children and recoveries of an execution that is being deleted. */
 async function refuseWhatGoes(db: Queryable, { parent, mode, sourceExecutionId }: NewExecution): Promise<void> {
   const recovered = mode === ExecutionMetadata_ExecutionMode.RECOVERED ? sourceExecutionId : undefined;
   for (const rowId of [parent?.executionId, recovered]) {
@@ -117,7 +117,7 @@ async function refuseWhatGoes(db: Queryable, { parent, mode, sourceExecutionId }
   }
 }
 
-/** Older clients put the inputs into the spec. */
+/** Older clients send the inputs in the spec. */
 function withInputs(request: ExecutionCreateRequest): ExecutionCreateRequest {
   const given = request.inputs !== undefined && Object.keys(request.inputs.literals).length > 0;
   const inputs = given ? request.inputs : (request.spec?.inputs ?? request.inputs);
@@ -126,7 +126,7 @@ function withInputs(request: ExecutionCreateRequest): ExecutionCreateRequest {
 
 interface Launchable {
   readonly launchPlan: LaunchPlanVersion["launchPlan"];
-  /** Undefined for a task: its hidden launch plan is not what was launched. */
+  /** Undefined for a task: its hidden launch plan does not count as launched. */
   readonly launchPlanRowId: bigint | undefined;
   readonly taskRowId: bigint | undefined;
   readonly workflow: Identifier;
@@ -144,7 +144,7 @@ async function findLaunchable(deps: CreateDeps, { entity, spec }: CheckedRequest
   return { launchPlan: found.launchPlan, launchPlanRowId: found.rowId, taskRowId: undefined, workflow, workflowRowId: found.workflowRowId };
 }
 
-/** Of a version that was registered under other limits, too. */
+/** Rejects a workflow above the limits, which may have been other ones at its registration. */
 async function refuseTooLarge({ db, config, expansions }: CreateDeps, { workflow, workflowRowId, taskRowId }: Launchable): Promise<void> {
   if (taskRowId !== undefined) return;
   const expansion = await (expansions?.find(workflowRowId) ?? findExpansion(db, workflowRowId));
@@ -165,7 +165,7 @@ async function prepare(deps: CreateDeps, { id, checked, what, inputs, userInputs
   const { launchPlan, workflow } = what;
   const isTask = what.taskRowId !== undefined;
   const inherited = await inherit(deps.db, spec, caller.principal);
-  // Most projects have none, and the workflow is in the same one.
+  // Saves the query: most projects have no attributes, and the workflow is in the same project.
   const mayHaveAttributes = project.hasAttributes || workflow.project !== id.project;
   const attributes: Settings = mayHaveAttributes
     ? await findSettings(deps, id, { workflow, launchPlan: launchPlan.id?.name ?? "", isTask })
@@ -173,17 +173,17 @@ async function prepare(deps: CreateDeps, { id, checked, what, inputs, userInputs
   const config = mergeConfig({
     request: spec,
     launchPlan: isTask ? undefined : launchPlan.spec,
-    // The most specific attributes, then the project's: each may have what the other lacks.
+    // The most specific attributes, then the project's, setting by setting.
     attributes: [attributes.config, attributes.projectConfig].filter((each) => each !== undefined),
     defaults: deps.config.executionDefaults,
   });
-  // The project's labels fill what nobody else has said.
+  // Labels of the project have the lowest precedence.
   const labels = { ...project.labels?.values, ...config.labels?.values };
   const pool = poolOf(deps.config.placement, id, { wanted: spec.clusterAssignment, configured: attributes.cluster });
   const label = inherited.clusterLabel?.value ?? "";
   const chooses = choosesClusters(deps.clusters, deps.config.placement);
   const wish = { label: label || (attributes.label?.value ?? ""), pool };
-  // Children stay where their parent is.
+  // Children run in the cluster of their parent.
   const movable = chooses && inherited.cluster === undefined;
   const cluster = inherited.cluster ?? (chooses ? chooseCluster(deps, id, wish) : "");
   const refusal = foreseeRefusal({
@@ -202,7 +202,7 @@ async function prepare(deps: CreateDeps, { id, checked, what, inputs, userInputs
     },
     ...(config.securityContext && { securityContext: config.securityContext }),
     ...(inherited.clusterLabel && { executionClusterLabel: inherited.clusterLabel }),
-    // Clients see the merged value for launch plans, what was asked for with tasks.
+    // Clients see the merged value for launch plans, and the requested value for tasks.
     maxParallelism: isTask ? spec.maxParallelism : config.maxParallelism,
     ...(spec.labels && { labels: { ...spec.labels, values: { ...project.labels?.values, ...spec.labels.values } } }),
   };
@@ -249,7 +249,7 @@ async function prepare(deps: CreateDeps, { id, checked, what, inputs, userInputs
   };
 }
 
-/** The request's own list wins; `disable_all` silences the launch plan's. */
+/** The request's own list has precedence; `disable_all` disables the launch plan's. */
 function notificationsOf({ notificationOverrides: own }: ExecutionSpec, launchPlan: LaunchPlanVersion["launchPlan"]): Notification[] {
   if (own.case === "notifications" && own.value.notifications.length > 0) return own.value.notifications;
   if (own.case === "disableAll" && own.value) return [];
@@ -264,7 +264,7 @@ interface SettingsScope {
 
 type Settings = Partial<Awaited<ReturnType<typeof findSettings>>>;
 
-/** What is set for the project, domain, workflow and launch plan. */
+/** Loads the attributes of the project, domain, workflow and launch plan. */
 function findSettings({ db }: CreateDeps, { project, domain, name }: ExecutionName, { workflow, launchPlan, isTask }: SettingsScope) {
   const scope = { project, domain };
   const config = { kind: MatchableResource.WORKFLOW_EXECUTION_CONFIG, target: "workflowExecutionConfig" } as const;

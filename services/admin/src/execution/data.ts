@@ -10,7 +10,7 @@ import type { ExecutionName } from "./state.js";
 
 export type DataDeps = Pick<AdminDeps, "db" | "blobs" | "config" | "logger">;
 
-/** Values where the database has them, and where else they may be read. */
+/** Values stored in the database, or the URI of their blob. */
 export interface ValuesAt {
   /** Encoded core.LiteralMap. */
   readonly bytes: Uint8Array | null;
@@ -23,8 +23,8 @@ export interface ReadValues {
 }
 
 /**
- * Inputs or outputs: those of the row, else what stands at the address. What cannot be read
- * is empty, as clients know it: they then read the address themselves.
+ * Reads inputs or outputs from the row, else from the blob. Returns empty values when the blob cannot be read, as Flyte
+ * does: clients then read the URI themselves.
  */
 export async function readValues({ blobs, config, logger }: DataDeps, { bytes, uri }: ValuesAt): Promise<ReadValues> {
   const url = create(UrlBlobSchema);

@@ -256,7 +256,7 @@ describe("repair", () => {
 
   test("a success whose event was lost has its outputs, from the resource, and a start", async () => {
     await admin.createExecution(request("small"));
-    // The clock of the engine is behind that of admin.
+    // The engine's clock is behind admin's.
     const startedAt = new Date(Date.now() - 60_000).toISOString();
     succeeded("small", { startedAt, outputRef: "s3://b/never-written.pb", nodeStatus: { "end-node": { phase: 5, outputs: inline } } });
     await repairOnce(deps(), now);

@@ -14,7 +14,7 @@ export async function findExecution(db: Queryable, { project, domain, name }: Ex
   return rows[0];
 }
 
-/** The number of an execution's row; undefined when there is none. */
+/** Returns the row id of an execution; undefined when it does not exist. */
 export async function findExecutionId(db: Queryable, { project, domain, name }: ExecutionName): Promise<bigint | undefined> {
   const { rows } = await db.query<{ id: bigint }>({
     name: "find-execution-id",

@@ -15,7 +15,7 @@ export function checkExecutionId(id: WorkflowExecutionIdentifier | undefined, fi
   checkText(id.name, "name");
 }
 
-/** A node's identifier whose execution is given. */
+/** Identifier of a node with an execution. */
 export type NodeId = NodeExecutionIdentifier & { readonly executionId: WorkflowExecutionIdentifier };
 
 /** @throws RpcError INVALID_ARGUMENT naming the part that is missing. */
@@ -26,13 +26,13 @@ export function checkNodeId(id: NodeExecutionIdentifier | undefined, field = "id
   checkExecutionId(id.executionId, "execution_id");
 }
 
-/** A task attempt's identifier whose parts are given. */
+/** Identifier of a task attempt with all its parts. */
 export type TaskId = TaskExecutionIdentifier & {
   readonly taskId: NonNullable<TaskExecutionIdentifier["taskId"]>;
   readonly nodeExecutionId: NodeId;
 };
 
-/** REST paths hold no resource type: then it is a task's. @throws RpcError INVALID_ARGUMENT naming the part that is missing. */
+/** REST paths contain no resource type: it defaults to a task's. @throws RpcError INVALID_ARGUMENT naming the part that is missing. */
 export function checkTaskId(id: TaskExecutionIdentifier | undefined): asserts id is TaskId {
   if (id === undefined) throw missingArgument("id");
   checkNodeId(id.nodeExecutionId, "node_execution_id");
@@ -40,7 +40,7 @@ export function checkTaskId(id: TaskExecutionIdentifier | undefined): asserts id
   checkReadIdentifier(id.taskId, ResourceType.TASK);
 }
 
-// Identifiers as clients have always found them in messages.
+// Format of identifiers in Flyte's messages.
 
 const part = (name: string, value: string): string => (value === "" ? "" : `${name}:${JSON.stringify(value)} `);
 

@@ -3,18 +3,19 @@ import type { Condition } from "../list/condition.js";
 import { type ListRequest, orderOf, type ReadTerm } from "../list/plan.js";
 import { executionEntity } from "./list-entity.js";
 
-/** Times that come after an execution is accepted. */
+/** Timestamps that follow the acceptance of an execution. */
 const LATER: ReadonlySet<string> = new Set(["started_at", "execution_created_at", "execution_updated_at", "updated_at"]);
 const BEFORE: ReadonlySet<string> = new Set(["lt", "lte"]);
 
-/** As the index executions_clock_behind has it. */
+/** Same expression as in the index executions_clock_behind. */
 const CLOCK_BEHIND = `LEAST(started_at, execution_created_at, execution_updated_at, updated_at) AT TIME ZONE 'UTC'
   < created_at AT TIME ZONE 'UTC' - interval '1 hour'`;
 
 /**
- * What bounds on other times say of created_at, when the newest come first: what began before noon was not accepted in
- * the afternoon. Without it a list of last month's executions would begin at those of today and throw them away one by
- * one. Nothing where an execution of the project and domain has a time that is older than it itself by more than an hour.
+ * Derives an upper bound on created_at from bounds on later timestamps, for lists sorted newest first: an execution
+ * that started before noon was accepted before noon. The index scan then starts at the requested range instead of at
+ * today's executions. Returns nothing when an execution of the project and domain has a timestamp more than an hour
+ * before its creation.
  */
 export async function impliedBounds(db: Queryable, request: ListRequest, terms: readonly ReadTerm[]): Promise<readonly Condition[]> {
   const { columns, direction } = orderOf(executionEntity, request);

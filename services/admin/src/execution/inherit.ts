@@ -27,11 +27,11 @@ interface Row {
 }
 
 /**
- * Metadata of a new execution. One that a node of another launched takes over that one's
- * principal, cluster and cluster label, and is nested one deeper. An engine, which says how
- * deep, may be ahead of its own events: the node need not be known yet.
+ * Metadata of a new execution. A child inherits the principal, cluster and cluster label of its parent execution, and
+ * its nesting plus one. An engine, which sends a nesting, may be ahead of its own events: the parent node need not be
+ * stored yet.
  *
- * @throws RpcError NOT_FOUND when the node that is said to have launched it does not exist.
+ * @throws RpcError NOT_FOUND when the named parent node does not exist.
  */
 export async function inherit(db: Queryable, spec: ExecutionSpec, principal: string): Promise<Inherited> {
   const given = spec.metadata ?? create(ExecutionMetadataSchema);

@@ -2,7 +2,7 @@ import { isUniqueViolation, type Queryable } from "@flyte-ts/postgres";
 import type { ErrorFact } from "@flyte-ts/execution-state";
 import { alreadyExists } from "../invalid.js";
 
-/** A row to be. Messages are encoded. */
+/** A row to insert. Messages are encoded. */
 export interface NewExecution {
   readonly project: string;
   readonly domain: string;
@@ -16,10 +16,10 @@ export interface NewExecution {
   readonly mode: number;
   readonly principal: string;
   readonly cluster: string;
-  /** The cluster may still be another one when the execution is launched. */
+  /** The cluster may still change until the launch. */
   readonly movable: boolean;
   readonly sourceExecutionId: bigint | undefined;
-  /** The node that launched it, in the execution of that number. */
+  /** Parent node, with the row id of its execution. */
   readonly parent: { readonly executionId: bigint; readonly nodeId: string } | undefined;
   readonly spec: Uint8Array;
   readonly inputs: Uint8Array;
@@ -29,22 +29,21 @@ export interface NewExecution {
   readonly closure: Uint8Array;
   readonly launchSettings: string;
   readonly acceptedAt: bigint;
-  /** It has run elsewhere: nothing is owed to a data plane, and nobody is told of its end. */
+  /** Imported from elsewhere: no outbox entry, no notifications and no triggers. */
   readonly imported?: boolean;
-  /** Why it cannot run at all; it is then stored as failed and nothing is sent to a data plane. */
+  /** Admission error; the execution is then stored as failed, without an outbox entry. */
   readonly failure: ErrorFact | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly tags: readonly string[];
 }
 
-/** Channel on which it is told that the outbox has new entries. */
+/** NOTIFY channel for new outbox entries. */
 export const OUTBOX_CHANNEL = "flyte_execution_outbox";
 
 /**
- * Stores an execution, its labels and tags, and what is owed to the data plane, all with one statement: by itself it is
- * a transaction.
+ * Inserts an execution, its labels and tags, and its outbox entry with one statement, which is a transaction by itself.
  *
- * @throws RpcError ALREADY_EXISTS when the name is taken or a tag comes twice.
+ * @throws RpcError ALREADY_EXISTS when the name exists or a tag is repeated.
  */
 export async function insertExecution(tx: Queryable, execution: NewExecution): Promise<bigint> {
   return (await insertTaken(tx, execution, 0)).rowId;
@@ -52,14 +51,15 @@ export async function insertExecution(tx: Queryable, execution: NewExecution): P
 
 export interface Inserted {
   readonly rowId: bigint;
-  /** Number of what is owed to the data plane; undefined where nothing is. */
+  /** Id of the outbox entry; undefined without one. */
   readonly entryId: bigint | undefined;
 }
 
 /**
- * {@link insertExecution} for one who launches it, too: what is owed is taken from the beginning, for so long, and nobody is told of it.
+ * {@link insertExecution} for a caller that also launches the execution: inserts the outbox entry as claimed, without a
+ * notification.
  *
- * @param leaseMs 0: nobody has taken it.
+ * @param leaseMs Lease duration; 0: the entry is not claimed.
  */
 export async function insertTaken(tx: Queryable, execution: NewExecution, leaseMs: number): Promise<Inserted> {
   const { failure } = execution;

@@ -16,22 +16,22 @@ import type { PlacementWish } from "../cluster/place.js";
 import { refuseNul } from "../nul.js";
 import type { PlatformResources } from "../task/resources.js";
 
-/** What was settled when an execution was accepted, kept with its row so that its resource can be made at any time. */
+/** Settings resolved when an execution was accepted, stored with its row so that its resource can be built at any time. */
 export interface LaunchSettings {
   readonly workflow: Identifier;
   readonly config: WorkflowExecutionConfig;
   readonly resources: PlatformResources;
   readonly pluginOverrides: readonly PluginOverride[];
-  /** Execution whose finished nodes are taken over. */
+  /** Execution whose successful nodes are reused. */
   readonly recovers?: WorkflowExecutionIdentifier | undefined;
-  /** What it asks of its cluster, where there are several. */
+  /** Placement requirements, when there are several clusters. */
   readonly placement?: PlacementWish | undefined;
 }
 
 interface Stored extends JsonObject {
   workflow: JsonValue;
   config: JsonValue;
-  /** Rows of earlier versions have no `defaultLimits`. */
+  /** Rows of earlier versions lack `defaultLimits`. */
   resources: { defaults: JsonObject; defaultLimits?: JsonObject; limits: JsonObject };
   pluginOverrides: JsonValue[];
   recovers: JsonValue;
@@ -64,7 +64,7 @@ export function decodeLaunchSettings(json: JsonValue): LaunchSettings {
     resources: stored.resources as unknown as PlatformResources,
     pluginOverrides: stored.pluginOverrides.map((override) => fromJson(PluginOverrideSchema, override)),
     recovers: stored.recovers === null ? undefined : fromJson(WorkflowExecutionIdentifierSchema, stored.recovers),
-    // Rows of earlier versions do not have it.
+    // Rows of earlier versions lack it.
     placement: (stored.placement ?? undefined) as PlacementWish | undefined,
   };
 }

@@ -15,7 +15,7 @@ const tags = {
   numbers: { column: "executions.id", of: { table: "execution_tags", columns: tagColumns }, number: "execution_id" },
 } as const;
 
-/** What has few values is put in the order of time beneath it. */
+/** Sort key of a low-cardinality column: ties are sorted by time. */
 const beforeTime = <T extends string>(name: T) => [name, "created_at", "id"] as const;
 const byIndex = { from: "index" } as const;
 const numberOnly = { of: "order", because: "a number that no answer shows" } as const;
@@ -28,7 +28,7 @@ export const executionTable = {
   table: "executions",
   columns: {
     ...baseColumns,
-    // Rows are numbered as they come, and an index has them by time.
+    // Ids follow insertion order, and an index has them by time.
     id: { type: "int8", order: ["created_at", "id"] },
     execution_project: text,
     execution_domain: text,
@@ -81,14 +81,14 @@ export const executionTable = {
 const nameInRow = (column: string, resourceType: ResourceType) =>
   ({ type: "text", sql: `executions.${column}`, few: { from: "names", resourceType } }) as const;
 
-/** What ListExecutions can filter and sort by. */
+/** Filters and sort keys of ListExecutions. */
 export const executionEntity: EntityDescription = {
   ...executionTable,
   prefix: "execution",
   key: "id",
   order: ["created_at", "id"],
   related: {
-    // The names stand in the row, too: so one index has them in the order of time.
+    // The row contains the names too, so that one index sorts them by time.
     launch_plan: {
       kind: "join",
       table: "launch_plans",

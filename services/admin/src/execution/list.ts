@@ -11,7 +11,7 @@ import { impliedBounds } from "./implied-bound.js";
 import { executionEntity } from "./list-entity.js";
 import { encodeExecutions, executionColumns, type ExecutionRow } from "./row.js";
 
-/** Archived executions are left out unless the filters speak of the state. */
+/** Lists executions, without archived ones unless a filter names the state. */
 export async function listExecutions(
   db: Queryable,
   { id, limit, token, filters, sortBy }: ResourceListRequest,
@@ -27,20 +27,20 @@ export async function listExecutions(
     sortBy,
     equal: { execution_project: id.project, execution_domain: id.domain, execution_name: id.name },
   });
-  // What most clients ask for, and executions_created_at has in order.
+  // Common request, which executions_created_at returns in order.
   const page = filters === "" && id.name === "" && sortBy?.key === "created_at" ? preparedPage : selectPage;
   const { rows } = await db.query<ExecutionRow>(page(plan, executionColumns));
   return new Encoded(ExecutionListSchema, encodeExecutions(rows, nextToken(plan, rows.length)));
 }
 
-/** Where no filter speaks of the state, those that are not archived. */
+/** Excludes archived executions unless a filter names the state. */
 export async function planExecutions(db: Queryable, request: ListRequest): Promise<ListPlan> {
   const terms = readTerms(executionEntity, request);
   const where = [...(await impliedBounds(db, request, terms))];
   if (terms.some((term) => term.prefix === "execution" && term.name === "state")) {
     return planNarrowed(db, executionEntity, { ...request, where });
   }
-  // Its value stands in the text: a prepared statement is planned for it.
+  // The value is in the SQL text, since a prepared statement is planned for it.
   const active = { sql: `executions.state = ${ExecutionState.EXECUTION_ACTIVE}` };
   return planNarrowed(db, executionEntity, { ...request, known: { state: ExecutionState.EXECUTION_ACTIVE }, where: [active, ...where] });
 }

@@ -7,16 +7,16 @@ import { expect, test } from "vitest";
 import { adminConfigSchema } from "../config.js";
 import { mergeConfig } from "./merge-config.js";
 
-/** Who is asked for a setting, in this order: the first that has it gives it (contract §2.5.4). */
+/** Sources of a setting by precedence: the first that has it wins (contract §2.5.4). */
 const SIDES = ["request", "launch plan", "workflow", "project", "configuration"] as const;
 type Side = (typeof SIDES)[number];
 
-/** How a side says something of a setting, and how that shows in what is merged. */
+/** How a source sets a setting, and how the merged result shows it. */
 interface Setting {
   readonly say: (side: Side) => MessageInitShape<typeof WorkflowExecutionConfigSchema>;
   readonly configure?: object;
   readonly shown: (merged: WorkflowExecutionConfig) => unknown;
-  /** What is shown of a side's word; undefined: of nobody's. */
+  /** Expected result when this source wins; undefined: no source. */
   readonly wanted: (side: Side | undefined) => unknown;
 }
 
@@ -60,7 +60,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   },
 };
 
-/** Each setting with those who say something of it. */
+/** Each setting with the sources that set it. */
 const said = fc.record(
   Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, fc.subarray([...SIDES])])) as Record<string, fc.Arbitrary<Side[]>>,
 );

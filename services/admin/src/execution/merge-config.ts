@@ -6,7 +6,7 @@ import { type WorkflowExecutionConfig, WorkflowExecutionConfigSchema } from "@fl
 import { IdentitySchema, type SecurityContext, SecurityContextSchema } from "@flyte-ts/idl/flyteidl/core/security_pb";
 import type { AdminConfig } from "../config.js";
 
-/** The settings that an execution can have from several sides. */
+/** Settings of an execution that several sources can set. */
 export type ConfigSource = Pick<
   WorkflowExecutionConfig,
   "maxParallelism" | "securityContext" | "rawOutputDataConfig" | "labels" | "annotations" | "interruptible" | "overwriteCache" | "envs"
@@ -14,19 +14,17 @@ export type ConfigSource = Pick<
 
 export interface ConfigSources {
   readonly request: ExecutionSpec;
-  /** Absent for a task that is run by itself. */
+  /** Undefined for the execution of a single task. */
   readonly launchPlan: LaunchPlanSpec | undefined;
-  /** Attributes WORKFLOW_EXECUTION_CONFIG that hold, the most specific first. */
+  /** Applicable attributes WORKFLOW_EXECUTION_CONFIG, most specific first. */
   readonly attributes: readonly WorkflowExecutionConfig[];
   readonly defaults: AdminConfig["executionDefaults"];
 }
 
 /**
- * One setting after the other from the first side that has it: request, launch plan,
- * attributes, configuration (contract §2.5.4). Maps are taken as wholes. The cache is
- * overwritten when any side says so. A security context counts only when it names a role,
- * an account or an identity; before the configuration's come the deprecated fields of
- * request and launch plan.
+ * Merges settings by precedence: request, launch plan, attributes, configuration (contract §2.5.4). Maps are not
+ * merged. The cache is overwritten when any source says so. A security context counts only with a role, an account or
+ * an identity; the deprecated fields of request and launch plan precede the configuration's.
  */
 export function mergeConfig({ request, launchPlan, attributes, defaults }: ConfigSources): WorkflowExecutionConfig {
   const sides: ConfigSource[] = [request, ...(launchPlan === undefined ? [] : [launchPlan]), ...attributes];
@@ -40,7 +38,7 @@ export function mergeConfig({ request, launchPlan, attributes, defaults }: Confi
   return { ...merged, securityContext: { ...context, runAs: context.runAs ?? create(IdentitySchema) } };
 }
 
-/** Every setting but the security context from the first side that has it. */
+/** Merges every setting except the security context from the first source that has it. */
 export function mergeSettings(sides: readonly ConfigSource[]): WorkflowExecutionConfig {
   const merged = create(WorkflowExecutionConfigSchema, {
     maxParallelism: first(sides, ({ maxParallelism }) => (maxParallelism > 0 ? maxParallelism : undefined)) ?? 0,
@@ -67,13 +65,13 @@ function first<Side, T>(sides: readonly Side[], pick: (side: Side) => T | undefi
   return undefined;
 }
 
-/** Whether a security context says anything. */
+/** True when a security context names an identity. */
 export function namesIdentity(context: SecurityContext | undefined): boolean {
   const runAs = context?.runAs;
   return runAs !== undefined && (runAs.k8sServiceAccount !== "" || runAs.iamRole !== "" || runAs.executionIdentity !== "");
 }
 
-/** The fields that named a role before there were security contexts. */
+/** Converts the deprecated role fields, which preceded security contexts. */
 function legacyContext(request: ExecutionSpec, launchPlan: LaunchPlanSpec | undefined): SecurityContext | undefined {
   const auth = request.authRole ??
     launchPlan?.authRole ??
@@ -83,7 +81,7 @@ function legacyContext(request: ExecutionSpec, launchPlan: LaunchPlanSpec | unde
   return create(SecurityContextSchema, { runAs });
 }
 
-/** What the configuration gives to every execution. */
+/** Configured settings of every execution. */
 export function configuredDefaults(defaults: AdminConfig["executionDefaults"]): ConfigSource {
   return create(WorkflowExecutionConfigSchema, {
     maxParallelism: defaults.maxParallelism,
@@ -92,7 +90,7 @@ export function configuredDefaults(defaults: AdminConfig["executionDefaults"]): 
     }),
     labels: create(LabelsSchema, { values: defaults.labels }),
     annotations: create(AnnotationsSchema, { values: defaults.annotations }),
-    // A configured false is no word at all: it would hide the workflow's own.
+    // A configured false counts as unset: it would override the workflow's own setting.
     ...(defaults.interruptible && { interruptible: true }),
     overwriteCache: defaults.overwriteCache,
     envs: create(EnvsSchema, { values: Object.entries(defaults.envs).map(([key, value]) => ({ key, value })) }),

@@ -3,16 +3,17 @@ import type { AdminConfig } from "../config.js";
 import { invalidArgument } from "../invalid.js";
 import type { ExecutionName } from "./state.js";
 
-/** A place of which an execution's folder could be one. */
+/** Project and domain of an execution that could have the same folder. */
 interface Place {
   readonly project: string;
   readonly domain: string;
 }
 
 /**
- * Refuses a name with which an execution would write into the folder of another project's execution. Propeller's folder of an execution
- * joins project, domain and name with dashes, as in Flyte: `development-x` of project `lab` has the folder that `x` of project
- * `lab-development` has. The longer project and domain own such a folder; of two that are as long, the longer project.
+ * Rejects a name with which an execution would write to the folder of another project's execution. Propeller's folder
+ * of an execution joins project, domain and name with dashes, as in Flyte: `development-x` of project `lab` has the
+ * same folder as `x` of project `lab-development`. The longer project and domain own the folder; at equal length, the
+ * longer project.
  *
  * @throws RpcError INVALID_ARGUMENT that names the other project and domain.
  */
@@ -33,7 +34,7 @@ export async function checkOwnFolder(db: Queryable, id: ExecutionName, { domains
   );
 }
 
-/** Other places of which an execution could have the same folder, and that own it. Most names have none. */
+/** Returns the other projects and domains that own the same folder. Usually there are none. */
 export function otherPlaces({ project, domain, name }: ExecutionName, domains: readonly string[]): Place[] {
   const folder = `${project}-${domain}-${name}`;
   const places: Place[] = [];

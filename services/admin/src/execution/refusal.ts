@@ -12,8 +12,8 @@ export interface Foreseen {
 }
 
 /**
- * Why no data plane will ever take this execution; undefined when nothing speaks against
- * it. Such an execution is accepted and stands as failed, as clients know it.
+ * Returns why Kubernetes would reject the resource; undefined if valid. createExecution accepts such an execution and
+ * stores it as FAILED, as Flyte does.
  */
 export function foreseeRefusal({ name, annotations, clusterLabel }: Foreseen): string | undefined {
   if (clusterLabel !== "") return `execution cluster label ${clusterLabel} is not supported`;
@@ -32,7 +32,7 @@ function isAnnotationKey(key: string): boolean {
   );
 }
 
-/** The error of an execution that no data plane takes. */
+/** Error of an execution that fails the admission check. */
 export function refusalError(reason: string): ErrorFact {
   const error = create(ExecutionErrorSchema, {
     code: "Internal",

@@ -7,7 +7,7 @@ import type { ServiceClient } from "@flyte-ts/rpc";
 
 export const scope = { project: "flytesnacks", domain: "development" };
 
-/** Identifier of a definition of the tests. */
+/** Identifier of a test definition. */
 export const id = (resourceType: ResourceType, name: string) => ({ resourceType, ...scope, name, version: "v1" });
 
 export const integer = (value: bigint) => ({
@@ -17,7 +17,7 @@ export const integer = (value: bigint) => ({
   },
 });
 
-/** Task `t` and workflow `w`, which takes an integer `x` and has the one node `n0`. */
+/** Registers task `t` and workflow `w`, with an integer input `x` and the single node `n0`. */
 export async function registerWorkflow(admin: ServiceClient<typeof AdminService>): Promise<void> {
   await admin.createTask({
     id: id(ResourceType.TASK, "t"),
@@ -48,7 +48,7 @@ export async function registerWorkflow(admin: ServiceClient<typeof AdminService>
   });
 }
 
-/** A launch plan of workflow `w`, with nothing fixed. */
+/** Registers a launch plan of workflow `w` without fixed inputs. */
 export async function registerLaunchPlan(
   admin: ServiceClient<typeof AdminService>,
   name: string,

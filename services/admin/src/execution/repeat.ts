@@ -16,7 +16,10 @@ import { type Caller, type CreateDeps, createExecution } from "./create.js";
 import { checkExecutionId, executionNotFound } from "./identifier.js";
 import type { ExecutionName } from "./state.js";
 
-/** A new execution with the settings and the user's inputs of an old one, begun by the caller: not by the node that launched the old one. */
+/**
+ * Creates an execution with the settings and user inputs of an old one. The caller becomes its principal; it does not
+ * become a child of the old one's parent node.
+ */
 export async function relaunchExecution(deps: CreateDeps, request: ExecutionRelaunchRequest, caller: Caller): Promise<ExecutionName> {
   checkExecutionId(request.id);
   const old = await readOld(deps.db, request.id);
@@ -30,14 +33,14 @@ export async function relaunchExecution(deps: CreateDeps, request: ExecutionRela
 }
 
 /**
- * Like a relaunch, but nodes that finished in the old execution are taken over. A node that recovers an execution says so itself;
- * access rules let only the engine do that.
+ * Like a relaunch, but reuses the successful nodes of the old execution. Only the engine may send a parent node, for a
+ * recovery that is a child.
  */
 export async function recoverExecution(deps: CreateDeps, request: ExecutionRecoverRequest, caller: Caller): Promise<ExecutionName> {
   checkExecutionId(request.id);
   const old = await readOld(deps.db, request.id);
   const parent = request.metadata?.parentNodeExecution;
-  // Its node need not be known yet, as for any child that an engine launches (inherit.ts): that is what a nesting above 0 says.
+  // The parent node need not be stored yet, as for any child of an engine (inherit.ts): a nesting above 0 states this.
   const metadata = { ...ofCaller(old.spec), ...(parent && { parentNodeExecution: parent, nesting: 1 }) };
   const spec: ExecutionSpec = {
     ...old.spec,
@@ -46,7 +49,7 @@ export async function recoverExecution(deps: CreateDeps, request: ExecutionRecov
   return createExecution(deps, old.request(request.name, spec), { ...caller, sourceExecutionId: old.rowId });
 }
 
-/** Metadata without what only an engine may say: which node launched the execution, and how deep it is nested. */
+/** Removes the metadata that only an engine may set: the parent node and the nesting. */
 function ofCaller({ metadata }: ExecutionSpec): ExecutionMetadata {
   const { parentNodeExecution: _parent, ...kept } = metadata ?? create(ExecutionMetadataSchema);
   return { ...kept, nesting: 0 };

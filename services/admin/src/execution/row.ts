@@ -8,7 +8,7 @@ import { cutField } from "../wire/cut-field.js";
 import { MessageWriter } from "../wire/message-writer.js";
 import { withoutField } from "../wire/without-field.js";
 
-/** What clients see of an execution, as the table has it. */
+/** Columns from which the API's execution is built. */
 export interface ExecutionRow {
   id: bigint;
   execution_project: string;
@@ -61,10 +61,10 @@ export const executionColumns = [
   .map((name) => `executions.${name}`)
   .join(", ");
 
-/** Longest error message in lists, bytes. */
+/** Maximum length of an error message in lists, bytes. */
 export const LIST_ERROR_BYTES = 100;
 
-/** Numbers of the fields that are written here, as the published protos have them. */
+/** Field numbers of the published protos. */
 const LIST = { executions: 1, token: 2 } as const;
 const EXECUTION = { id: 1, spec: 2, closure: 3 } as const;
 const ID = { project: 1, domain: 2, name: 4 } as const;
@@ -86,8 +86,8 @@ const ABORT = { cause: 1, principal: 2 } as const;
 const STATE_CHANGE = { state: 1, occurredAt: 2, principal: 3 } as const;
 
 /**
- * admin.Execution of a row. Spec and closure stand in the row encoded and go into the answer as they are: to decode
- * and encode them again was most of the work of a list.
+ * Encodes a row as admin.Execution. Copies spec and closure, which are stored encoded: decoding and encoding them took
+ * the largest part of a list's time.
  */
 export function encodeExecution(row: ExecutionRow): Uint8Array {
   const writer = new MessageWriter();
@@ -95,7 +95,7 @@ export function encodeExecution(row: ExecutionRow): Uint8Array {
   return writer.finish();
 }
 
-/** admin.ExecutionList: messages of errors are cut, and inputs, which older clients put into the spec, are not shown. */
+/** Encodes rows as admin.ExecutionList: truncates error messages, and omits inputs in the spec, which older clients send. */
 export function encodeExecutions(rows: readonly ExecutionRow[], token: string): Uint8Array {
   const writer = new MessageWriter(256 + rows.length * 768);
   writer.string(LIST.token, token);
@@ -112,7 +112,7 @@ interface Shown {
   readonly errorBytes: number | undefined;
 }
 
-// Everything is written from the end: see MessageWriter.
+// Fields are written from the end: see MessageWriter.
 function writeExecution(writer: MessageWriter, row: ExecutionRow, { spec, errorBytes }: Shown): void {
   const end = writer.length;
   writeClosure(writer, row, errorBytes);
@@ -143,11 +143,11 @@ function writeClosure(writer: MessageWriter, row: ExecutionRow, errorBytes: numb
 
 function writeResult(writer: MessageWriter, row: ExecutionRow, errorBytes: number | undefined): void {
   const end = writer.length;
-  // An aborted execution shows who aborted it and why, whatever else it met with.
+  // An aborted execution shows its principal and cause, whatever its result.
   const kind = workflowPhaseOf(row.phase) === WorkflowExecution_Phase.ABORTED ? "abort" : row.result;
   switch (kind) {
     case "outputs":
-      // An address of no characters is one all the same: the field is one of a oneof.
+      // An empty URI is written too: the field is a member of a oneof.
       if (row.output_uri === "") writer.bytes(BLOB.uri, new Uint8Array());
       writer.string(BLOB.uri, row.output_uri);
       writer.nested(CLOSURE.outputs, end);
@@ -165,22 +165,22 @@ function writeResult(writer: MessageWriter, row: ExecutionRow, errorBytes: numbe
   }
 }
 
-/** core.ExecutionError with a message of at most so many bytes. */
+/** Returns core.ExecutionError with a message of at most this many bytes. */
 function cutError(bytes: Uint8Array, errorBytes: number | undefined): Uint8Array {
   return errorBytes === undefined ? bytes : cutField(bytes, ERROR.message, errorBytes);
 }
 
-/** Code of the error by which an execution that has not ended shows what it waits for. */
+/** Error code of the blocker of a non-terminal execution. */
 export const WAITING_CODE = "Waiting";
 
 /**
- * What is in the way of an execution that has not ended. It is the closure's error, which
- * Flyte shows for executions that are failing, too: no other field of it is for words.
+ * Writes the blocker of a non-terminal execution as the closure's error, the only free-text field; Flyte shows it for
+ * failing executions too.
  */
 function writeNotice(writer: MessageWriter, row: ExecutionRow, errorBytes: number | undefined): void {
   const { notice, notice_ns: since, started_ns: startedAt } = row;
   if (notice === "" || since === null || isTerminalWorkflowEvent(workflowPhaseOf(row.phase))) return;
-  // What was in the way of its beginning is so no more.
+  // A blocker older than the start no longer applies.
   if (startedAt !== null && since < startedAt) return;
   const message = errorBytes === undefined ? notice : cutText(notice, errorBytes);
   const kind = ExecutionError_ErrorKind.SYSTEM;

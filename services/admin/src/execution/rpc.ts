@@ -31,10 +31,10 @@ type Methods = Pick<
   | "getExecutionMetrics"
 >;
 
-/** Nobody is known by name where callers are not asked who they are. */
+/** Principal of the call; empty without authentication. */
 const callerOf = ({ caller }: CallContext) => ({ principal: caller?.subject ?? "" });
 
-/** Executions: create, repeat, read, list, archive, terminate. */
+/** Executions: create, relaunch, recover, read, list, archive, terminate. */
 export function executionRpcs(given: CreateDeps & DataDeps & GatherDeps & Pick<AdminDeps, "changed">): Methods {
   const { db, clock, bus } = given;
   const deps = { ...given, launchPlans: new KnownVersions(db), expansions: new KnownExpansions(db) };

@@ -23,7 +23,7 @@ import { findTask } from "../task/find.js";
 import { createWorkflowInternal } from "../workflow/create.js";
 import { findWorkflowHead } from "../workflow/find.js";
 
-/** Attempts after the first, for tasks whose template does not say. */
+/** Retries of tasks whose template sets none. */
 const DEFAULT_RETRIES = 3;
 
 export interface SingleTask {
@@ -34,8 +34,8 @@ export interface SingleTask {
 }
 
 /**
- * The hidden workflow and launch plan around a task that is executed by itself, made when
- * they are not there: clients expect a graph with one node that is neither start nor end.
+ * Creates, unless they exist, the hidden workflow and launch plan of the execution of a single task: clients expect a
+ * graph with one node besides start and end.
  *
  * @throws RpcError NOT_FOUND when the task is not registered.
  */
@@ -88,7 +88,7 @@ async function ensureLaunchPlan(
   const head = await findWorkflowHead(deps.db, workflow);
   if (head === undefined) throw new Error("a workflow that was just stored is gone");
   const launchPlanSpec = create(LaunchPlanSpecSchema, {
-    // As clients know it: the task's own name stands here.
+    // As in Flyte: the name of the task.
     workflowId: create(IdentifierSchema, { ...taskId, resourceType: ResourceType.WORKFLOW }),
     entityMetadata: create(LaunchPlanMetadataSchema),
     defaultInputs: create(ParameterMapSchema),
@@ -101,7 +101,7 @@ async function ensureLaunchPlan(
   try {
     return await createLaunchPlanInternal(deps, { id, spec: launchPlanSpec, workflow: head }, NamedEntityState.SYSTEM_GENERATED);
   } catch (error) {
-    // Someone who runs the same task with another role was first: theirs does, nothing but its inputs is used.
+    // A concurrent caller may have created it with another role: it is equivalent, since only its inputs are used.
     const theirs = await findLaunchPlan(deps.db, id);
     if (theirs !== undefined) return theirs;
     throw error;
@@ -128,7 +128,7 @@ function workflowAround(id: Identifier, task: TaskTemplate, taskId: Identifier):
   });
 }
 
-/** Every variable bound to the one of the same name of the node; an empty id stands for the workflow's own inputs. */
+/** Binds every variable to the variable of the same name of the node; an empty id means the workflow's own inputs. */
 function promises(variables: VariableMap | undefined, nodeId: string): Binding[] {
   return Object.keys(variables?.variables ?? {}).map((name) =>
     create(BindingSchema, { var: name, binding: create(BindingDataSchema, { value: { case: "promise", value: { nodeId, var: name } } }) }),

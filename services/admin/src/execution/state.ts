@@ -20,11 +20,11 @@ export interface StoredExecutionState extends ExecutionName {
 export interface ExecutionStateWrite {
   readonly rowId: bigint;
   readonly state: WorkflowState;
-  /** One more than what was read. */
+  /** Revision that was read, plus one. */
   readonly revision: number;
-  /** Whether it ends with this: those whom that concerns are then to be told. */
+  /** The write makes the execution terminal, so a completion is enqueued. */
   readonly ends: boolean;
-  /** It ends, and none of its nodes and attempts is open: nothing is left to settle. Look again afterwards (settle/settled.ts). */
+  /** The write makes the execution terminal, and all its nodes and attempts are terminal. Check again afterwards (settle/settled.ts). */
   readonly settled?: boolean;
 }
 
@@ -48,7 +48,7 @@ interface Row {
 const select = `SELECT id, execution_project, execution_domain, execution_name, cluster, revision, phase, accepted_ns, phase_order, started_ns,
   started_order, updated_ns, ended_ns, result_order FROM executions`;
 
-/** What events have told of executions, without their results. */
+/** Loads the state of executions that events have reported, without results. */
 export async function loadExecutionStates(db: Queryable, rowIds: readonly bigint[]): Promise<Map<bigint, StoredExecutionState>> {
   const { rows } = await db.query<Row>({
     name: "load-execution-states",
@@ -114,15 +114,15 @@ const columns: readonly Column[] = [
   { name: "error_code", type: "text", value: ({ state }) => errorOf(state)?.code ?? null, update: "keep" },
   { name: "abort_cause", type: "text", value: ({ state }) => abortOf(state)?.cause ?? null, update: "keep" },
   { name: "abort_principal", type: "text", value: ({ state }) => abortOf(state)?.principal ?? null, update: "keep" },
-  // The database reads the word as the time of its own clock.
+  // PostgreSQL parses `now` as its current time.
   { name: "settled_at", type: "timestamptz", value: ({ settled }) => (settled === true ? "now" : null), update: "keep" },
 ];
 
 const write = update("executions", columns, "executions.id");
 
 /**
- * Numbers of the rows that were written; the others were changed meanwhile and must be read again. An end and the note that
- * somebody may have to be told of it are one statement, hence one transaction.
+ * Saves states; returns the ids of the written rows. The others were changed concurrently and must be read again. A
+ * terminal state and its completion entry are written by one statement, hence in one transaction.
  */
 export async function saveExecutionStates(db: Queryable, writes: readonly ExecutionStateWrite[]): Promise<Set<bigint>> {
   const query = write(writes);
@@ -141,7 +141,7 @@ function alsoNotingEnds({ text, values = [] }: Query, ending: readonly bigint[])
   };
 }
 
-/** Whether a change of state is the end of the execution. */
+/** True when the change makes the execution terminal. */
 export function isEnd(before: WorkflowState, after: WorkflowState): boolean {
   return isTerminalWorkflowEvent(after.phase) && !isTerminalWorkflowEvent(before.phase);
 }

@@ -16,10 +16,10 @@ interface Abort {
 }
 
 /**
- * Asks for the end of an execution: the row says so at once, the data plane is told through
- * the outbox, and the engine's last event ends it. Asked again, the later cause stands.
+ * Requests the abort of an execution: stores it in the row, enqueues the request to the data plane in the outbox, and
+ * leaves the end to the engine's terminal event. A later request replaces the cause.
  *
- * @throws RpcError NOT_FOUND, or FAILED_PRECONDITION when it has ended.
+ * @throws RpcError NOT_FOUND, or FAILED_PRECONDITION when it is terminal.
  */
 export async function terminateExecution(
   { db, changed }: Pick<AdminDeps, "db" | "changed">,
@@ -36,8 +36,8 @@ export async function terminateExecution(
 }
 
 /**
- * Whether the execution ended by this very request: clients send again what they got no answer to, and an execution may
- * end in between. They do so at once (flytekit does); after 2 s it is another request, which Flyte refuses.
+ * True when an identical request aborted the execution at most 2 s ago: clients such as flytekit retry at once when
+ * they get no response, and the execution may end in between. Flyte rejects a later request.
  */
 async function hasJustBeenAborted(db: Queryable, { project, domain, name }: ExecutionName, { cause, principal }: Abort): Promise<boolean> {
   const { rows } = await db.query({
@@ -67,7 +67,7 @@ async function abortExecution(db: Database, id: ExecutionName, { cause, principa
   return before.rowId;
 }
 
-/** Puts an abort into the outbox; an entry that waits for another try is due at once. */
+/** Enqueues an abort in the outbox; an entry in backoff becomes due now. */
 async function oweAbort(tx: Queryable, rowId: bigint): Promise<void> {
   await tx.query({
     name: "owe-abort",

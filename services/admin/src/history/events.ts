@@ -12,9 +12,9 @@ import {
 import type { ImportedAttempt, ImportedNode } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { nanosOf, storable, timestampOf } from "@flyte-ts/execution-state";
 
-// What an engine would have told, from what clients were shown of it: the beginning, the start and the end.
+// Reconstructs the engine's events from API data: the creation, the start and the end.
 
-/** When something ended: its start and its duration say so more exactly than when it was last written. */
+/** Returns the time of the end: start plus duration, which is more exact than the last update. */
 export function endOf(closure: {
   readonly startedAt?: Timestamp;
   readonly duration?: { readonly seconds: bigint; readonly nanos: number };
@@ -28,7 +28,7 @@ export function endOf(closure: {
   return last === undefined ? 0n : nanosOf(last);
 }
 
-/** Events of a node, in their order. */
+/** Returns the events of a node in order. */
 export function nodeEvents({ node, parentNodeId }: ImportedNode): NodeExecutionEvent[] {
   if (node?.id === undefined || node.closure === undefined) return [];
   const { id, closure, inputUri, metadata } = node;
@@ -80,7 +80,7 @@ function targetOf(target: NonNullable<NodeExecution["closure"]>["targetMetadata"
   }
 }
 
-/** Events of an attempt, in their order. What it told besides its phases stands in the last one. */
+/** Returns the events of an attempt in order. The last one has all data besides the phases. */
 export function taskEvents({ attempt }: ImportedAttempt): TaskExecutionEvent[] {
   if (attempt?.id?.nodeExecutionId === undefined || attempt.closure === undefined) return [];
   const { id, closure, inputUri } = attempt;

@@ -43,10 +43,10 @@ import { endOf, nodeEvents, taskEvents } from "./events.js";
 export type HistoryDeps = Pick<AdminDeps, "db" | "config" | "clock">;
 
 /**
- * Keeps an execution that ran and ended elsewhere, whole or not at all. It owes no data plane anything, and nobody is told of
- * its end: row, nodes and attempts are written as they would be after their last events.
+ * Imports an execution that ran and ended elsewhere, in one transaction. Writes row, nodes and attempts as after their
+ * last events, without outbox entry, notifications or triggers.
  *
- * @throws RpcError INVALID_ARGUMENT, NOT_FOUND for what it ran, ALREADY_EXISTS.
+ * @throws RpcError INVALID_ARGUMENT, NOT_FOUND for its entities, ALREADY_EXISTS.
  */
 export async function importExecution(deps: HistoryDeps, request: ImportExecutionRequest): Promise<void> {
   const { execution, nodes } = request;
@@ -165,7 +165,7 @@ function resultOf({ outputResult, phase }: NonNullable<Execution["closure"]>, ou
   }
 }
 
-/** When it was made and what users set of it; that nothing of it is open is known already. */
+/** Sets the creation time and the state that users set; marks all nodes and attempts as terminal. */
 async function markImported(tx: Queryable, { rowId, execution }: { readonly rowId: bigint; readonly execution: Execution }): Promise<void> {
   const change = execution.closure?.stateChangeDetails;
   const createdAt = execution.closure?.createdAt;

@@ -2,7 +2,7 @@ import type { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import type { ServiceImplementation } from "@flyte-ts/rpc";
 import { type HistoryDeps, importExecution } from "./import-execution.js";
 
-/** What has run elsewhere. */
+/** Imports executions that ran elsewhere. */
 export function historyRpcs(deps: HistoryDeps): ServiceImplementation<typeof HistoryService> {
   return {
     async importExecution(request) {

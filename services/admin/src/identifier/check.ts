@@ -2,34 +2,33 @@ import type { NamedEntityIdentifier } from "@flyte-ts/idl/flyteidl/admin/common_
 import { type Identifier, ResourceType } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import { invalidArgument, missingArgument } from "../invalid.js";
 
-/** `TASK` for 1; the number itself where the enum has no name for it. */
+/** Returns `TASK` for 1; the number itself when the enum has no name for it. */
 export function resourceTypeName(type: ResourceType): string {
   return ResourceType[type] ?? String(type);
 }
 
-/** `TASK p:d:n:v`, for messages. */
+/** Formats `TASK p:d:n:v`, for messages. */
 export function identifierText(id: Identifier): string {
   return `${resourceTypeName(id.resourceType)} ${id.project}:${id.domain}:${id.name}:${id.version}`;
 }
 
-/** A text that must be given. PostgreSQL cannot store NUL characters, so none may come in. */
+/** Validates a required text. PostgreSQL cannot store NUL characters. */
 export function checkText(value: string, field: string): void {
   if (value === "") throw missingArgument(field);
   if (value.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
 }
 
-/** Longest part of an identifier, bytes of UTF-8: several of them together must fit into one entry of an index. */
+/** Maximum length of a part of an identifier, bytes of UTF-8: several of them must fit into one index entry. */
 const MAX_NAME_BYTES = 512;
 
-/** A text that must be given and that rows are found by. */
+/** Validates a required text of an index key. */
 export function checkName(value: string, field: string): void {
   checkText(value, field);
   if (Buffer.byteLength(value) > MAX_NAME_BYTES) throw invalidArgument(`${field} cannot exceed ${MAX_NAME_BYTES} bytes`);
 }
 
 /**
- * Checks the identifier of one version of an entity: its resource type, and that all
- * its parts are given.
+ * Validates the identifier of one version of an entity: its resource type, and all its parts.
  *
  * @throws RpcError INVALID_ARGUMENT naming the part.
  */
@@ -47,7 +46,7 @@ export function checkIdentifier(id: Identifier | undefined, expected?: ResourceT
   checkName(id.version, "version");
 }
 
-/** Like {@link checkIdentifier} for reads, where an unspecified resource type is taken for the expected one. */
+/** {@link checkIdentifier} for reads, where an unspecified resource type defaults to the expected one. */
 export function checkReadIdentifier(id: Identifier | undefined, expected: ResourceType): asserts id is Identifier {
   checkIdentifier(id, id?.resourceType === ResourceType.UNSPECIFIED ? undefined : expected);
 }

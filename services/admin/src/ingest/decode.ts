@@ -18,10 +18,10 @@ import type { ExecutionName } from "../execution/state.js";
 import type { Item } from "./item.js";
 
 /**
- * Reads one message of the event stream; undefined when admin records nothing of it: an
- * item of an array node is told by the array's own task execution.
+ * Decodes one message of the event stream; undefined when admin stores nothing for it: the items of an array node are
+ * part of the array's own task execution.
  *
- * @throws BadEvent, MessageRefused, or the decoder's own error, when the message is none of ours.
+ * @throws BadEvent, MessageRefused, or the decoder's own error, for an invalid message.
  */
 export function decodeItem(subject: string, data: Uint8Array, names: OffloadNames): Item | undefined {
   const origin = eventOrigin(subject);
@@ -29,7 +29,7 @@ export function decodeItem(subject: string, data: Uint8Array, names: OffloadName
   return item && origin?.cluster !== undefined ? { ...item, cluster: origin.cluster } : item;
 }
 
-/** Adds the resource that tells, where the message names it. */
+/** Adds the reporting resource, if the message names it. */
 function toldBy(item: Item, workflowKey: string): Item {
   return workflowKey === "" ? item : { ...item, workflowKey };
 }
@@ -77,7 +77,7 @@ function nodeItem(event: NodeExecutionEvent, message: ExecutionEvent, names: Off
   return { kind: "node", execution, nodeId, fact, order: executionEventOrder(message.sequence, fact.occurredAt, fact.phase) };
 }
 
-/** An array's task execution: propeller counts its events, as all that it tells. */
+/** Event of an array's task execution: propeller's sequence number counts the messages of the whole execution. */
 function arrayItem(event: TaskExecutionEvent, message: ExecutionEvent, names: OffloadNames): Item {
   const item = taskItem(event, message.outputs, names);
   return message.sequence > 0n ? { ...item, order: message.sequence } : item;

@@ -7,15 +7,15 @@ const keyOf = ({ project, domain, name }: ExecutionName): string => `${project}\
 
 interface Known {
   readonly id: bigint;
-  /** Final when events come of it. */
+  /** Final once the execution has events. */
   readonly cluster: string;
 }
 
-/** Row numbers of executions by name. A number never changes, so what is known is kept. */
+/** Cache of the row ids of executions by name. Ids never change. */
 export class ExecutionIds {
   readonly #known = new Map<string, Known>();
 
-  /** For each name, in order, the number; undefined where there is no such execution (yet). */
+  /** Returns the id of each name, in order; undefined where the execution does not exist (yet). */
   async resolve(db: Queryable, names: readonly ExecutionName[]): Promise<readonly (bigint | undefined)[]> {
     const unknown = new Map<string, ExecutionName>();
     for (const name of names) {
@@ -26,7 +26,7 @@ export class ExecutionIds {
     return names.map((name) => this.#known.get(keyOf(name))?.id);
   }
 
-  /** The places of those that were not given to the data plane which speaks of them. Call it when they are resolved. */
+  /** Returns the indexes of items from another data plane than their execution's. Call it after `resolve`. */
   async elsewhere(
     db: Queryable,
     told: readonly { readonly execution: ExecutionName; readonly cluster?: string | undefined }[],
@@ -34,12 +34,12 @@ export class ExecutionIds {
     const isElsewhere = (index: number): boolean => {
       const { execution, cluster } = told[index] as (typeof told)[number];
       const known = cluster === undefined ? undefined : this.#known.get(keyOf(execution))?.cluster;
-      // An execution of the time when there was one data plane alone names none.
+      // An execution from the time of a single data plane has no cluster.
       return known !== undefined && known !== "" && known !== cluster;
     };
     const suspects = [...told.keys()].filter(isElsewhere);
     if (suspects.length === 0) return new Set();
-    // It may have been moved since, before its launch.
+    // It may have moved since, before its launch.
     await this.#load(
       db,
       suspects.flatMap((index) => told[index]?.execution ?? []),
@@ -60,7 +60,7 @@ export class ExecutionIds {
       ],
     });
     for (const row of rows) this.#known.set(keyOf(row), { id: row.id, cluster: row.cluster });
-    // The oldest go first; executions that still report come back with one look-up.
+    // Evicts the oldest; executions that still report cost one query.
     for (const key of this.#known.keys()) {
       if (this.#known.size <= CAPACITY) break;
       this.#known.delete(key);

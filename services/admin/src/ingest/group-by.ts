@@ -1,6 +1,6 @@
 export type NonEmpty<T> = [T, ...T[]];
 
-/** The items of each key, both in the order in which they come. */
+/** Groups items by key; keys and items keep their order. */
 export function groupBy<Key, T>(items: readonly T[], keyOf: (item: T) => Key): Map<Key, NonEmpty<T>> {
   const groups = new Map<Key, NonEmpty<T>>();
   for (const item of items) {

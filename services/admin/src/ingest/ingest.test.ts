@@ -118,7 +118,7 @@ const recorder = () => {
   return { refused, record: (items: readonly Item[]) => recordBatch(deps, items) };
 };
 
-/** Everything that is recorded of the execution, but for what tells when and how often it was written. */
+/** Returns all stored data of the execution, without times and revisions of the writes. */
 async function recorded() {
   const query = (text: string) => db.query({ text, values: [rowId] }).then(({ rows }) => rows);
   const strip = (rows: Record<string, unknown>[]) =>
@@ -207,7 +207,7 @@ describe("recording", () => {
           [name, rowId] = await newExecution();
           const items = run();
           let waiting = order.map((index) => items[index] as Item);
-          // What waits is delivered again, as the bus would.
+          // Deferred items are redelivered, as by the bus.
           for (let round = 0; waiting.length > 0; round++) {
             expect(round).toBeLessThan(5);
             const again: Item[] = [];
@@ -232,7 +232,7 @@ describe("recording", () => {
   test("a task waits for its node, and everything for its execution", async () => {
     const { record } = recorder();
     expect((await record([plugin(task(Task.RUNNING, 0, { nodeId: "later" }))])).outcomes).toEqual(["waits"]);
-    // In one batch the node comes first, wherever it stands.
+    // Within one batch the node is written first, whatever the order.
     expect((await record([plugin(task(Task.RUNNING, 0)), execution(node(1, Node.RUNNING))])).outcomes).toEqual(["recorded", "recorded"]);
     name = "nobody";
     expect((await record([execution(workflow(1, Workflow.RUNNING)), execution(node(1, Node.RUNNING))])).outcomes).toEqual([
@@ -444,7 +444,7 @@ describe("from the bus", () => {
     await tell("west", "n1");
     await tell("east", "n2");
     await vi.waitFor(async () => expect((await recorded()).nodes).toMatchObject([{ node_id: "n2" }]), 30_000);
-    // It was moved, which what is known of it does not say.
+    // It was moved, and the cache does not know.
     await db.query({ text: "UPDATE executions SET cluster = 'west' WHERE id = $1", values: [rowId] });
     await tell("west", "n3");
     await vi.waitFor(async () => expect((await recorded()).nodes).toMatchObject([{ node_id: "n2" }, { node_id: "n3" }]), 30_000);
@@ -468,7 +468,7 @@ describe("from the bus", () => {
     await bus.publish(taskEventSubject(3), toBinary(TaskEventSchema, attempt(`evil-d/${name}`, "n3")));
     await bus.publish(taskEventSubject(3), toBinary(TaskEventSchema, attempt(`p-d/${name}`, "n4")));
     await tell(`p-d/${name}`, "n4");
-    // Of a build that does not say it.
+    // From a build that sends no workflow key.
     await tell("", "n5");
     await vi.waitFor(async () => {
       const { nodes, tasks } = await recorded();
@@ -480,7 +480,7 @@ describe("from the bus", () => {
 
   test("nothing is lost while the database is away", async () => {
     const ingest = await startIngest({ db, bus, clusters: [], logger, config, metrics: new Metrics(), clock: () => new Date() });
-    // The server of the tests does not wait for its disk; what came before the crash shall be there.
+    // The test server does not sync its disk; the rows before the crash must survive.
     await db.query({ text: "CHECKPOINT" });
     await database.postgres.kill();
     for (let i = 0; i < 50; i++) await bus.publish(executionEventSubject(1), node(i + 1, Node.RUNNING, { nodeId: `n${i}` }));

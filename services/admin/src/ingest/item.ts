@@ -2,14 +2,14 @@ import type { NodeFact, NoticeFact, TaskFact, WorkflowFact } from "@flyte-ts/exe
 import type { ExecutionName } from "../execution/state.js";
 import type { TaskKey } from "../task-execution/store.js";
 
-/** What an event tells. */
+/** Data of an event. */
 type Told =
   | {
       readonly kind: "workflow";
       readonly execution: ExecutionName;
       readonly fact: WorkflowFact;
       readonly order: bigint;
-      /** With an end: how many of its nodes have ended and were told of; absent where the engine does not say it. */
+      /** Number of terminal nodes that were reported before a terminal event; undefined when the engine does not send it. */
       readonly endedNodes?: number;
     }
   | { readonly kind: "notice"; readonly execution: ExecutionName; readonly fact: NoticeFact; readonly order: bigint }
@@ -22,25 +22,25 @@ type Told =
       readonly order: bigint;
     };
 
-/** One event from the bus, read and ready to be recorded. */
+/** A decoded event from the bus. */
 export type Item = Told & {
-  /** The data plane that told it, where data planes have names on the bus. */
+  /** Reporting data plane, if data planes have names on the bus. */
   readonly cluster?: string | undefined;
-  /** `namespace/name` of the resource that told it; undefined of builds that do not say it. */
+  /** `namespace/name` of the reporting resource; undefined for builds that do not send it. */
   readonly workflowKey?: string | undefined;
 };
 
 /**
- * What became of it.
- * - `recorded`: it is in the database, now or before.
- * - `waits`: what it belongs to (the node, its own nodes' ends) is not there yet.
- * - `unknown`: there is no such execution, or not yet.
- * - `unrecordable`: the database will never take it.
- * - `foreign`: the execution was not given to the data plane that told it, or another resource than its own told it.
+ * Outcome of an item.
+ * - `recorded`: it is stored, now or before.
+ * - `waits`: its parent row (the node, or the ends of an execution's nodes) is not stored yet.
+ * - `unknown`: the execution does not exist, or not yet.
+ * - `unrecordable`: the database permanently rejects it.
+ * - `foreign`: the reporting data plane or resource is not the execution's.
  */
 export type Outcome = "recorded" | "waits" | "unknown" | "unrecordable" | "foreign";
 
-/** An item whose execution is known by number, with its place in the batch. */
+/** An item with the row id of its execution and its index in the batch. */
 export interface Placed<T extends Item = Item> {
   readonly index: number;
   readonly executionId: bigint;

@@ -1,16 +1,13 @@
-/** Tries after which what waits for something that is still not there is given up: with the delays below, after two to three minutes. */
+/** Maximum of redeliveries of an event whose parent row is missing: with the delays below, two to three minutes. */
 const MAX_WAITS = 22;
 const MAX_DELAY_MS = 10_000;
 const CAPACITY = 100_000;
 
-/**
- * Counts how often each event has waited here. (How often the bus has delivered it says
- * less: it delivers again, too, while the database is away.)
- */
+/** Counts redeliveries per event. The bus's own count is no measure, since it also grows during database outages. */
 export class Patience {
   readonly #waits = new Map<string, number>();
 
-  /** How long to wait now, ms; undefined: it has waited long enough. */
+  /** Returns the delay before the next redelivery, ms; undefined after the last one. */
   wait(key: string): number | undefined {
     const waits = (this.#waits.get(key) ?? 0) + 1;
     if (waits > MAX_WAITS) {
@@ -22,17 +19,17 @@ export class Patience {
     return Math.min(50 * 2 ** (waits - 1), MAX_DELAY_MS);
   }
 
-  /** How often it has waited. */
+  /** Number of redeliveries. */
   waited(key: string): number {
     return this.#waits.get(key) ?? 0;
   }
 
-  /** What it waited for has come. */
+  /** Removes the count of a stored event. */
   done(key: string): void {
     this.#waits.delete(key);
   }
 
-  /** Whether anything waits at all. */
+  /** True when no event is waiting. */
   get idle(): boolean {
     return this.#waits.size === 0;
   }

@@ -16,40 +16,40 @@ import { recordWorkflows } from "./record-workflows.js";
 export interface BatchDeps {
   readonly db: Queryable;
   readonly ids: ExecutionIds;
-  /** Gives the namespace of a project and domain. */
+  /** Template of the namespace of a project and domain. */
   readonly namespaceTemplate: string;
   /**
-   * Completes what executions consist of, before their ends are recorded, by what their resources hold; gives those that it cannot
-   * complete now.
+   * Backfills nodes and attempts from the resources before the ends of their executions are stored; returns the
+   * executions for which that fails now.
    */
   readonly completeEnds?: (executionIds: readonly bigint[]) => Promise<ReadonlySet<bigint>>;
-  /** Told of every item whose row cannot be written, with the database's reason. */
+  /** Called for each item whose row cannot be written, with the database's error. */
   readonly onUnrecordable: (item: Item, error: unknown) => void;
 }
 
 export interface BatchResult {
-  /** For each item, in order. */
+  /** One per item, in order. */
   readonly outcomes: readonly Outcome[];
-  /** Executions that a terminal event was told of, with the phase that stands. */
+  /** Executions with a terminal event, and their stored phases. */
   readonly ended: readonly {
     readonly execution: ExecutionName;
     readonly rowId: bigint;
     readonly phase: WorkflowExecution_Phase;
   }[];
-  /** Numbers of the executions that items were about. */
+  /** Row ids of the executions of all items. */
   readonly changed: readonly bigint[];
 }
 
-/** Whether this end of an execution may wait for the ends of its nodes and attempts. */
+/** True when a terminal event may be deferred until all nodes and attempts are terminal. */
 export type MayHold = (end: Item) => boolean;
 
 type OfKind<Kind extends Item["kind"]> = Placed<Extract<Item, { kind: Kind }>>;
 
 /**
- * Records a batch: one read and one write for each kind of row, however many items there
- * are. Safe under repetition, reordering and other replicas that record the same rows.
+ * Records a batch with one read and one write per kind of row, whatever its size. Safe under repetition, reordering and
+ * concurrent replicas.
  *
- * @throws when the database is not there; then nothing is known and the batch is to be repeated.
+ * @throws when the database is unavailable; the outcome is then unknown and the batch must be repeated.
  */
 export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHold: MayHold = () => false): Promise<BatchResult> {
   const outcomes: Outcome[] = items.map(() => "recorded");
@@ -81,7 +81,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
   await noteSignsOfLife(deps.db, [
     ...new Set([...workflows, ...nodes, ...tasks].filter(({ item }) => isSignOfLife(item)).map(({ executionId }) => executionId)),
   ]);
-  // Last: who sees an execution ended finds what it consists of ended too.
+  // Written last: readers of a terminal execution then find its nodes and attempts terminal.
   const endings = workflows.filter(({ item }) => isTerminalWorkflowEvent(item.fact.phase));
   const { open, held } = await holdEnds(deps, endings, mayHold);
   for (const { index } of held) outcomes[index] = "waits";
@@ -97,7 +97,7 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
       }
     },
   );
-  // Also where the end was recorded before: who did so may have died without the look.
+  // Also when the end was stored before: the writer may have crashed before the check.
   await lookAfterMark(
     deps.db,
     endings.filter((placed) => !held.has(placed)).map(({ executionId }) => executionId),
@@ -105,14 +105,14 @@ export async function recordBatch(deps: BatchDeps, items: readonly Item[], mayHo
   return { outcomes, ended, changed: [...new Set(ids.filter((id) => id !== undefined))] };
 }
 
-/** Whether the execution's own resource tells it: one in another namespace must not speak for it. */
+/** True when the execution's own resource reports the event: one in another namespace is not trusted. */
 function isOwn(namespaceTemplate: string, { execution: { project, domain, name }, workflowKey }: Item): boolean {
   return workflowKey === undefined || workflowKey === `${namespaceOf(namespaceTemplate, project, domain)}/${name}`;
 }
 
 /**
- * Chooses the ends that wait. While ends of nodes and attempts may be on their way, those of their executions are held; then they are
- * taken from the resources, which go once the end is recorded.
+ * Chooses the ends to defer. While ends of nodes and attempts may be in transit, the ends of their executions are
+ * deferred; afterwards they are backfilled from the resources, which are deleted once the end is stored.
  */
 async function holdEnds(
   { db, completeEnds }: BatchDeps,
@@ -150,7 +150,7 @@ function isSignOfLife(item: Item): boolean {
   }
 }
 
-/** Finds the row that the database refuses, so that the rest of its batch is recorded. */
+/** Isolates the row that the database rejects, so that the rest of its batch is stored. */
 class Apart {
   constructor(
     private readonly deps: BatchDeps,
@@ -176,7 +176,7 @@ class Apart {
   }
 }
 
-/** Whether the database itself refused a value (SQLSTATE classes 22, 23, 54): trying again cannot help. */
+/** True when the database rejected a value (SQLSTATE classes 22, 23, 54): a retry cannot help. */
 function isRefusal(error: unknown): boolean {
   return /^(22|23|54)/.test((error as { code?: string } | undefined)?.code ?? "");
 }

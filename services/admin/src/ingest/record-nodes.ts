@@ -10,7 +10,7 @@ type NodeItem = Placed<Extract<Item, { kind: "node" }>>;
 const ROUNDS = 20;
 const keyOf = ({ executionId, item }: NodeItem) => nodeKeyText({ executionId, nodeId: item.nodeId });
 
-/** Records node events. A parent need not be there yet: children name it, and readers join them. */
+/** Records node events. A parent need not be stored yet: children name it, and readers join them. */
 export async function recordNodes(db: Queryable, items: readonly NodeItem[]): Promise<void> {
   let open = groupBy(items, keyOf);
   for (let round = 0; open.size > 0; round++) {

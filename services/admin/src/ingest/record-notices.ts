@@ -3,7 +3,7 @@ import type { Item, Placed } from "./item.js";
 
 type NoticeItem = Placed<Extract<Item, { kind: "notice" }>>;
 
-/** Records what is in the way of executions: of each the latest word stands, whatever comes late or twice. */
+/** Records blockers of executions: the latest of each wins, whatever the order and repetition. */
 export async function recordNotices(db: Queryable, items: readonly NoticeItem[]): Promise<void> {
   const latest = new Map<bigint, NoticeItem>();
   for (const placed of items) {

@@ -19,7 +19,7 @@ type Group = NonEmpty<TaskItem>;
 const ROUNDS = 20;
 const keyOf = ({ executionId, item }: TaskItem): TaskKey => ({ executionId, ...item.key });
 
-/** Records task events; gives back those whose node has no row yet. */
+/** Records task events; returns those whose node has no row yet. */
 export async function recordTasks(db: Queryable, items: readonly TaskItem[]): Promise<readonly TaskItem[]> {
   const waiting: TaskItem[] = [];
   const history: TaskEventWrite[] = [];
@@ -40,7 +40,7 @@ export async function recordTasks(db: Queryable, items: readonly TaskItem[]): Pr
       }
       const { state, events } = foldGroup(before?.state, group);
       if (state === before?.state) {
-        // Nothing moves, but a crash may have come between the row and its history.
+        // The state is unchanged, but a crash may have come between the row and its history.
         if (before !== undefined) history.push(...events.map((event) => ({ ...event, rowId: before.rowId })));
         continue;
       }

@@ -10,9 +10,9 @@ type WorkflowItem = Placed<Extract<Item, { kind: "workflow" }>>;
 const ROUNDS = 20;
 
 /**
- * Records workflow events; gives the states of their executions afterwards, by row number.
+ * Records workflow events; returns the resulting states of their executions, by row id.
  *
- * @param settled executions that nothing is open of: they are settled as they end.
+ * @param settled Executions whose nodes and attempts are all terminal: they are marked as such at their end.
  */
 export async function recordWorkflows(
   db: Queryable,

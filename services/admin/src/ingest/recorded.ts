@@ -15,9 +15,8 @@ export interface RecordedDeps {
 }
 
 /**
- * Tells propeller that an execution's end is in the database, so that its resource may
- * go. Nobody is told when the message is lost: propeller repeats the terminal event until
- * it hears this, and a repeat is answered again.
+ * Acknowledges to propeller that an execution's end is stored, so that its resource can be deleted. The message may be
+ * lost: propeller repeats the terminal event until it is acknowledged.
  */
 export function publishRecorded({ bus, clock, config }: RecordedDeps, id: ExecutionName, phase: WorkflowExecution_Phase): void {
   const message = create(ExecutionRecordedSchema, {

@@ -19,25 +19,25 @@ export type IngestDeps = Pick<
 
 const BATCH = 4_000;
 /**
- * The end of an execution waits this often (about 13 s) for the ends of its nodes
- * and attempts, which may be on their way; then they are taken from its resource, and it is recorded.
+ * Maximum of redeliveries (about 13 s) of an execution's end while the ends of its nodes and attempts may be in
+ * transit; afterwards they are backfilled from its resource, and it is stored.
  */
 const HELD_WAITS = 8;
-/** What an admin that died had in hand goes to the next one after this time. */
+/** Ack timeout, ms: the bus redelivers unacknowledged events of a crashed replica after this time. */
 const ACK_WAIT_MS = 10_000;
 /**
- * A transaction costs the same for three events as for fifty, and an execution tells of its nodes one by one. When there is much to record, most nodes
- * have begun and ended within the longer time, and are written once.
+ * Batching window, ms. A transaction costs the same for 3 events as for 50, and an execution reports its nodes one by
+ * one. Under load, most nodes start and end within the longer window, and are written once.
  */
 const GATHER_MS = { least: 20, most: 250 };
-/** After which time without the database a batch goes back to the bus. */
+/** Database outage, ms, after which a batch is returned to the bus. */
 const AWAY_MS = 500;
 
-/** Takes events from the bus into the database until it is closed. Any number of replicas share the work. */
+/** Consumes events from the bus into the database until it is closed. Any number of replicas share the work. */
 export async function startIngest(deps: IngestDeps): Promise<Subscription> {
   const { bus, db, logger } = deps;
   const names = offloadNames(deps.config);
-  /** Items of the batch at hand that the database refuses. */
+  /** Items of the current batch that the database rejects. */
   const refusals = new Map<Item, string>();
   const batch: BatchDeps = {
     db,
@@ -150,7 +150,7 @@ function describe(item: Item): Record<string, unknown> {
   }
 }
 
-/** Seconds since the event was told. */
+/** Seconds since the event was reported. */
 function lagOf({ fact }: Item, now: Date): number {
   const toldAt = "reportedAt" in fact ? fact.reportedAt : fact.occurredAt;
   return Math.max(0, now.getTime() - Number(toldAt / 1_000_000n)) / 1_000;

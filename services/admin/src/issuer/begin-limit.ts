@@ -1,18 +1,18 @@
 import type { IncomingMessage } from "node:http";
 
-/** Requests of one source in a minute that may begin a sign-in. */
+/** Maximum of logins that one source may begin per minute. */
 const MOST = 120;
 const MINUTE_MS = 60_000;
-/** Sources that are counted at once; the one that was first seen is forgotten. */
+/** Maximum of sources that are counted; the oldest is evicted. */
 const MAX_KNOWN = 10_000;
 
-/** Paths whose requests need no credentials and leave a row in the database until it expires. */
+/** Paths that need no credentials and store a row until it expires. */
 const BEGINNINGS = /^\/oauth2\/(authorize|device|device_authorization)(\?|$)/;
 
 /**
- * Bounds the sign-ins that a source begins: each is kept for minutes, and anyone may begin one.
+ * Rate limiter for the logins that a source begins: each is stored for minutes, and needs no credentials.
  *
- * @returns seconds until the source may begin the next one; undefined where it may now.
+ * @returns seconds until the source may begin the next one; undefined when it may now.
  */
 export function createBeginLimit(clock: () => Date): (request: Pick<IncomingMessage, "url">, source: string) => number | undefined {
   const known = new Map<string, { count: number; readonly since: number }>();

@@ -1,13 +1,13 @@
-/** A browser as far as sign-in needs one: it keeps cookies and follows nothing by itself. */
+/** Minimal browser for logins: it stores cookies, and follows redirects only in `follow`. */
 export interface Browser {
   get(url: string): Promise<Response>;
   post(url: string, form: Readonly<Record<string, string>>): Promise<Response>;
-  /** Goes on from redirect to redirect while they stay on the site; the last answer. */
+  /** Follows redirects within the site; returns the last response. */
   follow(url: string): Promise<{ readonly url: string; readonly response: Response }>;
   readonly cookies: ReadonlyMap<string, string>;
 }
 
-/** `site` is what the service calls itself, `base` where it really listens. */
+/** `site` is the public URL of the service, `base` its real address. */
 export function browserOf({ site, base }: { readonly site: string; readonly base: string }): Browser {
   const cookies = new Map<string, string>();
   const ask = async (url: string, init: { readonly method?: string; readonly body?: URLSearchParams } = {}): Promise<Response> => {

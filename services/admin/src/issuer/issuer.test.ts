@@ -21,7 +21,7 @@ const REDIRECT = "http://localhost:53593/callback";
 const PASSWORD = "correct horse battery";
 
 let database: AdminDatabase;
-/** Two replicas: what one begins the other ends. */
+/** Two replicas: one starts a login, the other completes it. */
 let admins: ServedAdmin[] = [];
 const folder = mkdtempSync(join(tmpdir(), "flyte-ts-test-issuer-"));
 const logFile = join(folder, "log");
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 let turn = 0;
-/** The replicas, in turns. */
+/** Alternates between the replicas. */
 const baseUrl = () => `http://127.0.0.1:${admins[turn++ % 2]?.port}`;
 const secretOf = (name: string) => readFileSync(join(folder, "secrets", name), "utf8");
 
@@ -69,7 +69,7 @@ const list = (token: string, project = "flytesnacks") =>
     { metadata: { "flyte-authorization": `Bearer ${token}` } },
   );
 
-/** As flytekit begins it: with scopes and an audience that nobody asked for. */
+/** URL with which flytekit begins a login, including unneeded scopes and an audience. */
 function authorizeUrl(verifier: string, changes: Record<string, string> = {}): string {
   const query = new URLSearchParams({
     client_id: "flytectl",
@@ -100,7 +100,7 @@ const exchange = (code: string, verifier: string) =>
     code_verifier: verifier,
     client_id: "flytectl",
     redirect_uri: REDIRECT,
-    // flytekit sends all that it sent before once more.
+    // flytekit repeats all earlier parameters.
     response_type: "code",
     scope: "all offline",
     state: "state-1",
@@ -246,7 +246,7 @@ test("keys are exchanged while tokens of the old one are good", async () => {
   const { body } = await exchange((await signIn(verifier)).searchParams.get("code") ?? "", verifier);
   await addSigningKey(database.db, new Date());
   await list(body.access_token);
-  // A replica that starts now signs with the new key; the others accept it although they have not seen it.
+  // A new replica signs with the new key; the others accept it before they have loaded it.
   const { config } = (admins[0] as ServedAdmin).deps;
   const third = await serveAdmin({ db: database.db, config });
   try {
@@ -336,7 +336,7 @@ describe("hostile requests to the issuer", () => {
     ["a client with a NUL", "/oauth2/token", "grant_type=client_credentials&client_id=%00&client_secret=%00"],
   ])("%s is the client's mistake", async (_, path, form) => {
     const { status, headers } = await ask(path, form);
-    // An authorization request whose client is known is refused by a redirect to the client (RFC 6749, 4.1.2.1).
+    // An authorization request of a known client is rejected by a redirect to the client (RFC 6749, 4.1.2.1).
     const refused = new URL(headers.get("location") ?? REDIRECT).searchParams.get("error");
     expect(["303 invalid_request", "400 null", "401 null"]).toContain(`${status} ${refused}`);
   });
@@ -364,7 +364,7 @@ test("one address begins no more sign-ins than are worth keeping, and others go 
   const refused = answers.at(-1) as Response;
   expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
   expect(await refused.json()).toMatchObject({ error: "temporarily_unavailable" });
-  // Tokens are given all the same: services and those who are signed in already are not held up.
+  // Token requests are not limited, so that services and logged-in users continue.
   const basic = Buffer.from(`flytescheduler:${secretOf("flytescheduler").trim()}`).toString("base64");
   const form = { grant_type: "client_credentials", scope: "all" };
   const response = await fetch(`http://127.0.0.1:${admin?.port}/oauth2/token`, {

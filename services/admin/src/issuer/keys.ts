@@ -22,11 +22,11 @@ interface Row {
 }
 
 const generateKeyPair = promisify(generate);
-/** What holds the table while keys are made: any number of replicas may start at once. */
+/** Serializes the creation of keys: any number of replicas may start concurrently. */
 const LOCK = "SELECT pg_advisory_xact_lock(hashtext('issuer_keys'))";
 const SELECT = "SELECT kid, purpose, secret FROM issuer_keys ORDER BY created_at DESC, kid";
 
-/** The keys, made when there are none. */
+/** Loads the keys; creates them if there are none. */
 export async function loadKeys(db: Database, clock: () => Date): Promise<IssuerKeys> {
   const known = read((await db.query<Row>({ text: SELECT })).rows);
   if (known.signing.length > 0 && known.cookies.length > 0) return known;
@@ -51,7 +51,7 @@ function read(rows: readonly Row[]): IssuerKeys {
   };
 }
 
-/** From now on this one signs. Replicas know it within a minute, and verify with the ones before as long as they are there. */
+/** Adds a key, which signs from now on. Replicas load it within a minute, and verify with the earlier ones until they are deleted. */
 export async function addSigningKey(db: Queryable, now: Date): Promise<string> {
   const { privateKey } = await generateKeyPair("rsa", { modulusLength: 2048 });
   const kid = randomBytes(9).toString("base64url");
@@ -67,7 +67,7 @@ async function insert(db: Queryable, { kid, purpose, secret }: Row, now: Date): 
   });
 }
 
-/** Takes away signing keys that were made before a time, but never the newest. @returns how many. */
+/** Deletes signing keys created before a time, but never the newest. @returns their number. */
 export async function dropSigningKeys(db: Queryable, before: Date): Promise<number> {
   const { count } = await db.query({
     text: `DELETE FROM issuer_keys WHERE purpose = 'sign' AND created_at < $1
@@ -79,7 +79,7 @@ export async function dropSigningKeys(db: Queryable, before: Date): Promise<numb
 
 const PUBLIC_MEMBERS = ["kty", "n", "e", "kid", "use", "alg"];
 
-/** What may be shown of a key. */
+/** Returns the public part of a key. */
 export function publicKey(key: SigningKey): SigningKey {
   return { ...Object.fromEntries(PUBLIC_MEMBERS.map((member) => [member, key[member]])), kid: key.kid };
 }

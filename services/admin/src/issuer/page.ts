@@ -1,11 +1,11 @@
-/** A page of the issuer: no script, nothing from elsewhere. */
+/** Formats a page of the issuer, without scripts and external content. */
 export function page(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title>
 <style>body{font:16px system-ui,sans-serif;max-width:22rem;margin:4rem auto;padding:0 1rem}input,button{font:inherit;width:100%;box-sizing:border-box;padding:.5rem;margin:.25rem 0 1rem}.wrong{color:#b00020}</style>
 </head><body><h1>${escapeHtml(title)}</h1>${body}</body></html>`;
 }
 
-/** Headers of every page: it is shown in no frame, runs no script and is kept nowhere. */
+/** Headers of every page: no frames, no scripts, no caching. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "Content-Type": "text/html; charset=utf-8",
   "Cache-Control": "no-store",
@@ -28,7 +28,7 @@ export function loginPage({ client, wrong }: { readonly client: string; readonly
   );
 }
 
-/** Asked where nobody has just typed a password: any program on a computer may open this page. */
+/** Shown when the user has not just entered a password: any program of a computer may open this page. */
 export function consentPage({ client, name }: { readonly client: string; readonly name: string }): string {
   return page(
     "Go on?",

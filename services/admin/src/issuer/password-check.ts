@@ -3,11 +3,11 @@ import { createTurns } from "./turns.js";
 import { verifyPassword } from "./password.js";
 import { findUser } from "./users.js";
 
-/** Wrong passwords that one source may send for one name within FAILURE_MS; then none of that source is looked at for that name. */
+/** Maximum of wrong passwords from one source for one name within FAILURE_MS; further attempts are rejected unchecked. */
 const MAX_FAILURES = 10;
 const FAILURE_MS = 300_000;
 const MAX_KNOWN = 10_000;
-/** A check takes a core for some time. */
+/** Maximum of concurrent checks: each keeps a core busy. */
 const MAX_AT_ONCE = 2;
 const MAX_WAITING_OF_A_SOURCE = 4;
 const MAX_WAITING = 64;
@@ -15,15 +15,15 @@ const MAX_WAITING = 64;
 export interface Attempt {
   readonly name: string;
   readonly password: string;
-  /** Address that the attempt comes from. */
+  /** Address of the client. */
   readonly source: string;
 }
 
 export type CheckPassword = (attempt: Attempt) => Promise<"right" | "wrong" | "too-often">;
 
 /**
- * Checks passwords, and slows down who guesses. Failures count for a name and a source together, so that guesses from elsewhere
- * shut nobody out; sources take turns, so that those of one do not hold up the others.
+ * Verifies passwords and limits guessing. Counts failures per name and source, so that guesses from elsewhere lock no
+ * user out; schedules sources fairly, so that one does not delay the others.
  */
 export function createPasswordCheck(db: Queryable, clock: () => Date): CheckPassword {
   const failures = new Map<string, { count: number; readonly since: number }>();
@@ -37,7 +37,7 @@ export function createPasswordCheck(db: Queryable, clock: () => Date): CheckPass
     const key = JSON.stringify([source, name]);
     if (tooOften(key)) return "too-often";
     const answer = await turns.run(source, async () => {
-      // Others of this source may have failed meanwhile.
+      // Concurrent attempts from this source may have failed meanwhile.
       if (tooOften(key)) return "too-often" as const;
       const user = await findUser(db, name);
       if (await verifyPassword(password, user?.passwordHash ?? "")) {

@@ -21,18 +21,19 @@ export interface ProviderOptions {
 }
 
 const SESSION_COOKIE = "flyte_issuer_session";
-/** Cookies by which the issuer knows who is signed in. */
+/** Cookies of the issuer's login session. */
 export const ISSUER_COOKIES: readonly string[] = [SESSION_COOKIE, `${SESSION_COOKIE}.sig`];
 
-/** How often a device may ask whether its user has signed in. */
+/** Minimum interval between polls of the device flow, seconds. */
 const POLL_SECONDS = 5;
 
-/** Scopes that Flyte's clients ask for. */
+/** Scopes that Flyte's clients request. */
 const SCOPES = "all offline";
 
 /**
- * The issuer itself: oidc-provider over our tables. It is loaded only where it is used: it takes about 45 MB and 0.4 s.
- * Access tokens are JSON Web Tokens for admin; whoever signs in is asked for no consent, as all clients are ours.
+ * The issuer: oidc-provider with its state in PostgreSQL. Loaded on demand, since it takes about 45 MB and 0.4 s.
+ * Access tokens are JSON Web Tokens for admin; users are not asked for consent, since all clients belong to the
+ * installation.
  */
 export async function createOidcProvider(options: ProviderOptions): Promise<Provider> {
   const { default: OidcProvider, errors } = await import("oidc-provider");
@@ -40,7 +41,7 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
     throw new errors.InvalidRequest("parameters must not contain NUL characters");
   };
   const provider = new OidcProvider(options.issuer, configurationOf(options, refuseUnstorable));
-  // Requests come through admin's own server, which tells the issuer's address and none that a client made up.
+  // Requests arrive through admin's own server, which sets the issuer's host and drops a client's headers.
   provider.proxy = true;
   const client = provider.Client as unknown as {
     readonly prototype: { clientSecret: string; compareClientSecret(given: string): boolean };
@@ -52,7 +53,7 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
     dropIdleNonce(ctx);
     await answerSafely(ctx, next);
     const { body } = ctx;
-    // RFC 8628 lets an issuer leave it out; flytekit 1.16 fails without it.
+    // RFC 8628 makes it optional; flytekit 1.16 fails without it.
     if (ctx.oidc?.route === "device_authorization" && isFields(body) && "device_code" in body)
       ctx.body = { interval: POLL_SECONDS, ...body };
   });
@@ -66,7 +67,7 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Buffer.isBuffer(value);
 }
 
-/** flytectl sends a nonce and asks for no ID token, which alone would hold it: the library takes that for a mistake. */
+/** Drops a nonce without a request for an ID token, the only token that would contain it: flytectl sends one, which the library rejects. */
 function dropIdleNonce(ctx: Pick<KoaContextWithOIDC, "query">): void {
   const { nonce, scope, ...query } = ctx.query;
   const wantsIdToken = String(scope ?? "")
@@ -168,10 +169,10 @@ function configurationOf(
   };
 }
 
-/** Scopes of the tokens themselves, beside those for admin. */
+/** Scopes of the tokens themselves, in addition to those for admin. */
 const TOKEN_SCOPES = "openid offline_access profile email";
 
-/** What a client of ours is granted: all that there is. @returns the grant, which has been kept. */
+/** Grants all scopes to a client. @returns the grant, which is saved. */
 export async function grantAll(
   provider: Provider,
   { known, clientId, accountId }: { readonly known: string | undefined; readonly clientId: string; readonly accountId: string },

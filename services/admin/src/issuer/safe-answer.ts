@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 
-/** What is used of an exchange, which has `oidc` once a route of the issuer is found. */
+/** The used part of an exchange, which has `oidc` once a route of the issuer matches. */
 export type Exchange = Pick<KoaContextWithOIDC, "response" | "status" | "set" | "remove"> & {
   readonly oidc?: { readonly session?: unknown };
 };
@@ -8,10 +8,9 @@ export type Exchange = Pick<KoaContextWithOIDC, "response" | "status" | "set" | 
 const CORS_HEADER = /^access-control-/;
 
 /**
- * Runs the issuer's own handlers, and mends what they answer. oidc-provider lets pages of any origin read its answers
- * (`Access-Control-Allow-Origin: *`): the server before it decides that, so its headers stand and those of the library go. A form
- * that comes without a session is answered with the page that refuses it: the library fails when it keeps the session that it has
- * made meanwhile.
+ * Runs the issuer's handlers and corrects their responses. oidc-provider lets pages of any origin read its responses
+ * (`Access-Control-Allow-Origin: *`): admin's server decides that, so its headers stay and the library's are removed. A
+ * form without a session gets the error page: the library throws when it saves the session that it created meanwhile.
  */
 export async function answerSafely(ctx: Exchange, next: () => Promise<void>): Promise<void> {
   const granted = corsHeaders(ctx);
@@ -30,7 +29,7 @@ function corsHeaders({ response }: Exchange): Record<string, string | string[]> 
   return Object.fromEntries(headers.map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]));
 }
 
-/** Whether the answer is a refusal, and its session is new: there was none to which the form could belong. */
+/** True when the response is an error and its session is new: the form belonged to no session. */
 function hasRefused({ oidc, status }: Exchange): boolean {
   const session = oidc?.session as { readonly new?: boolean } | undefined;
   return session?.new === true && status >= 400 && status < 500;

@@ -14,7 +14,7 @@ export interface SignInOptions {
 
 const MAX_FORM_BYTES = 8_192;
 
-/** Asks for name and password, and hands the answer back to the sign-in that waits for it. */
+/** Shows the login form, checks name and password, and passes the result to the pending login. */
 export function signInRoute({
   provider,
   check,

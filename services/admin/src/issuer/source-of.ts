@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Address that a request comes from: an IPv4 address, or the /64 network of an IPv6 address, which one subscriber has as a whole. */
+/** Source of a request: an IPv4 address, or the /64 network of an IPv6 address, which one subscriber owns as a whole. */
 export type SourceOf = (request: Pick<IncomingMessage, "socket" | "headers">) => string;
 
 /**
- * Tells where requests come from. Of the addresses in `X-Forwarded-For` it believes those that trusted proxies have added: the
- * last one that is no trusted proxy itself.
+ * Determines the source of requests. Trusts only the addresses in `X-Forwarded-For` that trusted proxies have added:
+ * returns the last one that is not a trusted proxy.
  *
  * @throws Error for a proxy that is neither an address nor a network (`10.0.0.0/8`).
  */
@@ -33,10 +33,10 @@ export function createSourceOf(trustedProxies: readonly string[]): SourceOf {
   };
 }
 
-/** An IPv4 address in the form of IPv6 is an IPv4 address. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=[0-9.]+$)/i, "");
 
-/** The first four groups of an IPv6 address, written out. */
+/** Expands the first four groups of an IPv6 address. */
 function network(address: string): string {
   const [head = "", tail] = address.split("%")[0]?.split("::") ?? [];
   const groups = head.split(":").filter((group) => group !== "");

@@ -28,12 +28,12 @@ export interface IssuerDeps {
   readonly publicClient: { readonly clientId: string; readonly redirectUri: string };
 }
 
-/** A key that another replica added is known after so long; a token of it is accepted before. */
+/** Refresh interval of the keys, ms; tokens of a key that another replica added are accepted before. */
 const REFRESH_MS = 60_000;
-/** Where flytectl and older clients listen for the answer of a sign-in. */
+/** Redirect URIs of flytectl and older clients. */
 const FLYTECTL_REDIRECTS = ["http://localhost:53593/callback", "http://localhost:12345/callback"];
 
-/** The issuer that admin brings along. Its keys, users, clients and state are in PostgreSQL, so that any replica serves any request. */
+/** Starts the built-in issuer. Its keys, users, clients and state are in PostgreSQL, so that any replica serves any request. */
 export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
   const { db, clock, logger, config, publicUrl: issuer } = deps;
   const { clientId, redirectUri } = deps.publicClient;
@@ -93,17 +93,17 @@ export async function startIssuer(deps: IssuerDeps): Promise<BuiltInIssuer> {
   };
 }
 
-/** Who signs in for browsers: admin itself. */
+/** Client with which admin logs browsers in. */
 export const BROWSER_CLIENT = "flyteconsole";
 
-/** The error `temporarily_unavailable` of RFC 6749, section 4.1.2.1, with the time after which another try is worth it. */
+/** Sends the error `temporarily_unavailable` of RFC 6749, section 4.1.2.1, with the time until the next attempt. */
 function refuseForNow(response: ServerResponse, seconds: number): void {
   response.writeHead(429, { "retry-after": String(seconds), "content-type": "application/json" });
   const description = `too many sign-ins were begun from this address; try again in ${seconds} s`;
   response.end(JSON.stringify({ error: "temporarily_unavailable", error_description: description }));
 }
 
-/** The issuer is where the configuration says, whatever a request or a proxy says. */
+/** Sets the issuer's URL from the configuration, ignoring the request and proxies. */
 function sayWhere({ headers }: IncomingMessage, issuer: string): void {
   const { host, protocol } = new URL(issuer);
   headers.host = host;

@@ -9,11 +9,11 @@ interface Row {
 export interface StateDeps {
   readonly db: Queryable;
   readonly clock: () => Date;
-  /** Throws the error that answers a request whose parameters the database cannot hold. */
+  /** Throws the error for a request whose parameters the database cannot store. */
   readonly refuseUnstorable: () => never;
 }
 
-/** Where oidc-provider keeps one kind of its things; clients come from their own table. */
+/** Storage of oidc-provider for one kind of model; clients have their own table. */
 export function stateAdapter({ db, clock, refuseUnstorable }: StateDeps, kind: string): Adapter {
   const one = async (column: "id" | "uid" | "user_code", value: string): Promise<AdapterPayload | undefined> => {
     if (value.includes("\0")) return undefined;
@@ -54,7 +54,7 @@ export function stateAdapter({ db, clock, refuseUnstorable }: StateDeps, kind: s
   };
 }
 
-/** Whether jsonb takes a value: it holds neither NUL characters nor halves of surrogate pairs. */
+/** True when jsonb can store the value: it contains neither NUL characters nor lone surrogates. */
 function isStorable(value: unknown): boolean {
   if (typeof value === "string") return !value.includes("\0") && value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;
@@ -85,7 +85,7 @@ async function clientPayload(db: Queryable, id: string): Promise<AdapterPayload 
   };
 }
 
-/** Drops what has expired. */
+/** Deletes expired rows. */
 export async function dropExpiredState(db: Queryable, now: Date): Promise<void> {
   for (const table of ["issuer_state", "browser_sessions"]) {
     await db.query({ text: `DELETE FROM ${table} WHERE expires_at < $1`, values: [now] });

@@ -1,17 +1,17 @@
 export interface TurnsOptions {
-  /** Works that run at the same time. */
+  /** Maximum of concurrent jobs. */
   readonly atOnce: number;
-  /** Works that wait, of all sources and of one. */
+  /** Maximum of queued jobs, of all sources and of one. */
   readonly waiting: number;
   readonly waitingOfOne: number;
 }
 
 export interface Turns {
-  /** Runs the work when it is the source's turn. Undefined: too many wait already, and it was not run. */
+  /** Runs the job when its source is next. Undefined: the queue is full, and it was not run. */
   run<T>(source: string, work: () => Promise<T>): Promise<T | undefined>;
 }
 
-/** Lets sources take turns: each runs one work at a time, and the source that has waited longest comes next. */
+/** A semaphore with fair queuing by source: each source runs one job at a time, and the source that has waited longest is next. */
 export function createTurns({ atOnce, waiting, waitingOfOne }: TurnsOptions): Turns {
   const queues = new Map<string, (() => void)[]>();
   const busy = new Set<string>();
@@ -22,7 +22,7 @@ export function createTurns({ atOnce, waiting, waitingOfOne }: TurnsOptions): Tu
       if (busy.size >= atOnce) return;
       if (busy.has(source)) continue;
       const begin = queue.shift();
-      // A source that waits on goes behind the others.
+      // A source with further jobs moves behind the others.
       queues.delete(source);
       if (queue.length > 0) queues.set(source, queue);
       if (begin === undefined) continue;

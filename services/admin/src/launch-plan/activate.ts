@@ -9,8 +9,7 @@ import { storeSchedule } from "./schedule.js";
 type Deps = Pick<AdminDeps, "db" | "clock">;
 
 /**
- * Makes a version the active one of its launch plan: the version that was active
- * before, and its schedule, end in the same transaction.
+ * Activates a version of a launch plan: deactivates the active version and its schedule in the same transaction.
  *
  * @throws RpcError NOT_FOUND.
  */
@@ -31,7 +30,7 @@ export async function activateLaunchPlan({ db, clock }: Deps, id: Identifier): P
 }
 
 /**
- * Makes a version inactive and ends its schedule.
+ * Deactivates a version and its schedule.
  *
  * @throws RpcError NOT_FOUND.
  */
@@ -44,7 +43,7 @@ export async function deactivateLaunchPlan({ db, clock }: Deps, id: Identifier):
   });
 }
 
-/** One change of a launch plan's active version at a time. */
+/** Serializes changes of a launch plan's active version. */
 async function lockVersions(tx: Queryable, { project, domain, name }: Identifier): Promise<void> {
   await tx.query({
     text: "SELECT pg_advisory_xact_lock(hashtextextended('launch plan ' || $1 || '/' || $2 || '/' || $3, 0))",

@@ -1,16 +1,16 @@
 import type { Annotations } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { invalidArgument } from "../invalid.js";
 
-/** Annotation of a launch plan: which of its schedule's missed runs are made up for. */
+/** Annotation of a launch plan: its catch-up policy for missed runs of its schedule. */
 export const CATCH_UP_ANNOTATION = "flyte-ts.org/schedule-catch-up";
 
 const policies = ["all", "last", "none"] as const;
 export type CatchUpPolicy = (typeof policies)[number];
 
 /**
- * What a launch plan says about missed runs; undefined when it leaves that to the configuration.
+ * Returns a launch plan's catch-up policy; undefined: the configured default applies.
  *
- * @throws RpcError INVALID_ARGUMENT for anything but the three policies.
+ * @throws RpcError INVALID_ARGUMENT for an unknown policy.
  */
 export function catchUpPolicy(annotations: Annotations | undefined): CatchUpPolicy | undefined {
   const value = annotations?.values[CATCH_UP_ANNOTATION];

@@ -19,19 +19,18 @@ import { checkSchedule, scheduleType } from "./schedule.js";
 export interface NewLaunchPlan {
   readonly id: Identifier;
   readonly spec: LaunchPlanSpec;
-  /** The workflow that it launches. */
+  /** Workflow of the launch plan. */
   readonly workflow: WorkflowHead;
 }
 
 export interface CreatedLaunchPlan extends StoredLaunchPlan {
-  /** False when the same launch plan was there before. */
+  /** False when the same launch plan existed before. */
   readonly isNew: boolean;
 }
 
 /**
- * Checks and stores a version of a launch plan, inactive; its project and identifiers
- * have been checked. Repeated with the same content it changes nothing, also when
- * repeated at the same time.
+ * Validates and stores a version of a launch plan, inactive; the caller has validated its project and identifiers.
+ * Idempotent for equal content, also under concurrency.
  *
  * @throws RpcError INVALID_ARGUMENT naming the field, or when the version exists with different content.
  */
@@ -80,7 +79,7 @@ export async function createLaunchPlanInternal(
   return { ...stored, isNew };
 }
 
-/** The spec as it is stored: its default inputs are all the inputs that remain open. */
+/** Returns the spec to store: its default inputs are all inputs that are not fixed. */
 function checkedSpec(given: LaunchPlanSpec, workflow: WorkflowHead): LaunchPlanSpec {
   checkLabels(given.labels);
   catchUpPolicy(given.annotations);

@@ -11,13 +11,13 @@ import { type Identifier, IdentifierSchema, ResourceType } from "@flyte-ts/idl/f
 import type { Queryable } from "@flyte-ts/postgres";
 
 export interface StoredLaunchPlan {
-  /** Number of the row; executions refer to it. */
+  /** Row id; executions refer to it. */
   readonly rowId: bigint;
   readonly workflowRowId: bigint;
   readonly digest: Uint8Array;
-  /** Of its spec and closure. */
+  /** Size of spec and closure. */
   readonly encodedBytes: number;
-  /** As clients get it: with state and times in its closure. */
+  /** The launch plan of the API, with state and times in its closure. */
   readonly launchPlan: LaunchPlan;
 }
 
@@ -53,7 +53,7 @@ export const launchPlanColumnNames = [
   .map((name) => `launch_plans.${name}`)
   .join(", ");
 
-/** One version of a launch plan; undefined when it is not registered. */
+/** Finds one version of a launch plan; undefined when it is not registered. */
 export async function findLaunchPlan(db: Queryable, id: Identifier): Promise<StoredLaunchPlan | undefined> {
   const { rows } = await db.query<LaunchPlanRow>({
     name: "find-launch-plan",
@@ -63,7 +63,7 @@ export async function findLaunchPlan(db: Queryable, id: Identifier): Promise<Sto
   return rows[0] && storedLaunchPlan(rows[0]);
 }
 
-/** The version that is active; undefined when there is none. */
+/** Finds the active version; undefined without one. */
 export async function findActiveLaunchPlan(
   db: Queryable,
   { project, domain, name }: { readonly project: string; readonly domain: string; readonly name: string },

@@ -19,10 +19,11 @@ export interface LaunchPlanInputs {
 }
 
 /**
- * What remains to be given to an execution of a launch plan: every input of the
- * workflow that is not fixed, with its default or as required. Contract §2.4.
+ * Returns the inputs that executions of a launch plan may set: every input of the workflow that is not fixed, with its
+ * default or as required. Contract §2.4.
  *
- * @throws RpcError INVALID_ARGUMENT naming the input whose fixed value or default is unknown, empty or of the wrong type.
+ * @throws RpcError INVALID_ARGUMENT naming the input whose fixed value or default is unknown, empty or of the wrong
+ * type.
  */
 export function expectedInputs({ workflowInputs, fixed, defaults }: LaunchPlanInputs): ParameterMap {
   const variables = workflowInputs?.variables ?? {};
@@ -95,7 +96,7 @@ function checkParameter(parameter: Parameter, name: string): void {
   throw invalidArgument(`invalid ${where}: it has neither default, nor is required; one must be specified`);
 }
 
-/** A datetime must be a time of the years 1 to 9999. */
+/** Validates that a datetime is in the years 1 to 9999. */
 function checkDatetime(literal: Literal, where: string): void {
   const scalar = literal.value.case === "scalar" ? literal.value.value.value : undefined;
   const primitive = scalar?.case === "primitive" ? scalar.value.value : undefined;

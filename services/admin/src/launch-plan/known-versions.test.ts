@@ -5,7 +5,7 @@ import type { Query, Queryable } from "@flyte-ts/postgres";
 import { expect, test } from "vitest";
 import { KnownVersions } from "./known-versions.js";
 
-/** A table of launch plans whose specs take so many bytes as their names say, and 100 at least; counts how often each is read. */
+/** A table of launch plans whose spec sizes in bytes are their names, and at least 100; counts the reads of each. */
 function table(maxBytes: number) {
   const reads: string[] = [];
   const query = async ({ values = [] }: Query) => {

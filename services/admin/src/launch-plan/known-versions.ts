@@ -3,17 +3,17 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { RecentlyUsed } from "../recently-used.js";
 import { findLaunchPlan, type StoredLaunchPlan } from "./find.js";
 
-/** What of a launch plan never changes. */
+/** Immutable part of a launch plan. */
 export type LaunchPlanVersion = Pick<StoredLaunchPlan, "rowId" | "workflowRowId"> & {
   readonly launchPlan: Pick<StoredLaunchPlan["launchPlan"], "id" | "spec"> & {
     readonly closure?: Pick<NonNullable<StoredLaunchPlan["launchPlan"]["closure"]>, "expectedInputs">;
   };
 };
 
-/** Bytes of all that are kept, as they are stored; decoded they take some times as much. */
+/** Capacity, bytes of stored size; decoded values take several times as much. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Versions of launch plans that executions were made of, as they were registered: but for their state they never change. Readers must not either. */
+/** LRU cache of launch plan versions, which are immutable except for their state. Readers must not modify them. */
 export class KnownVersions {
   readonly #known: RecentlyUsed<LaunchPlanVersion>;
 

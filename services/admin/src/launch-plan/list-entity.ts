@@ -1,7 +1,7 @@
 import { type EntityDescription, versionedColumns } from "../list/entity.js";
 import { workflowEntity } from "../workflow/list-entity.js";
 
-/** What ListLaunchPlans can filter and sort by. */
+/** Filters and sort keys of ListLaunchPlans. */
 export const launchPlanEntity: EntityDescription = {
   prefix: "launch_plan",
   table: "launch_plans",

@@ -41,7 +41,7 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
       return {};
     },
 
-    /** flytectl leaves the resource type out; of one that is to become active any has always been taken. */
+    /** flytectl omits the resource type; an activation accepts any, as in Flyte. */
     async updateLaunchPlan({ id, state }) {
       checkIdentifier(id);
       switch (state) {
@@ -80,7 +80,7 @@ export function launchPlanRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">)
       return list({ rpc: "ListActiveLaunchPlans", filters: "", limit, token, sortBy, equal });
     },
 
-    // Unlike those of tasks and workflows, these are told of all projects too.
+    // Unlike those of tasks and workflows, the ids of all projects can be listed.
     listLaunchPlanIds: (request) =>
       listNames(db, { rpc: "ListLaunchPlanIds", resourceType: ResourceType.LAUNCH_PLAN, columns: launchPlanEntity.columns }, request),
   };

@@ -7,7 +7,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { invalidArgument } from "../invalid.js";
 import { catchUpPolicy } from "./catch-up.js";
 
-/** Value of the column `schedule_type`. */
+/** Returns the value of the column `schedule_type`. */
 export function scheduleType(schedule: Schedule | undefined): "NONE" | "CRON" | "RATE" {
   const expression = schedule?.ScheduleExpression;
   switch (expression?.case) {
@@ -23,8 +23,7 @@ export function scheduleType(schedule: Schedule | undefined): "NONE" | "CRON" | 
 }
 
 /**
- * Checks that the schedule can fire: a readable expression, and no required input but
- * the one that takes the kick-off time.
+ * Validates that the schedule can fire: a valid expression, and no required input except the one for the kick-off time.
  *
  * @throws RpcError INVALID_ARGUMENT naming the input or the expression.
  */
@@ -58,11 +57,10 @@ export function checkSchedule(schedule: Schedule | undefined, expected: Paramete
 }
 
 /**
- * Puts the schedule of a launch plan that was just activated into force; one without
- * expression never fires and has no row. One that is in force already goes on as it was:
- * a repeated registration neither shifts fixed rates nor forgets what is due.
+ * Stores the schedule of a newly activated launch plan; one without an expression never fires and has no row. An
+ * existing schedule stays unchanged: a repeated registration neither shifts fixed rates nor loses due runs.
  *
- * @throws RpcError INVALID_ARGUMENT for the deprecated form, which never could be activated.
+ * @throws RpcError INVALID_ARGUMENT for the deprecated form, which cannot be activated.
  */
 export async function storeSchedule(
   tx: Queryable,

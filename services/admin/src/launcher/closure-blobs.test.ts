@@ -20,7 +20,7 @@ function store() {
   };
   let now = 0;
   const closures = new ClosureBlobs(blobs as unknown as ConstructorParameters<typeof ClosureBlobs>[0], () => new Date(now));
-  /** By so many at once. */
+  /** Calls `ensure` with this many concurrent callers. */
   const ensure = async (address: string, askers = 1) => {
     calls.length = 0;
     const all = Promise.all(Array.from({ length: askers }, () => closures.ensure(address, new Uint8Array([1]))));
@@ -44,7 +44,7 @@ test("a copy is written once, over whatever stands there, and looked after once 
   there.clear();
   pass(60_000);
   expect(await ensure("a")).toBe("head a, put a");
-  // A clock that is set back gives no longer trust.
+  // A clock that is set back invalidates the entry.
   pass(-500_000);
   expect(await ensure("a")).toBe("head a");
 });

@@ -3,17 +3,17 @@ import type { BlobStore } from "@flyte-ts/blobstore";
 import { SingleFlight } from "@flyte-ts/telemetry";
 import { wrapClosure } from "@flyte-ts/workflow-crd";
 
-/** How long, ms, a copy that was seen is taken to be there: whoever removes one has executions fail for so long at most. */
+/** Cache TTL, ms, of the check that a blob exists. A deleted blob fails launches for at most this time. */
 const TRUST_MS = 60_000;
-/** So many addresses are remembered. */
+/** Maximum of cached URIs. */
 const MOST = 10_000;
 
-/** The blob store does not answer, or refuses. */
+/** The blob store is unavailable, or rejects the request. */
 export class ClosureNotStored extends Error {
   override readonly name = "ClosureNotStored";
 }
 
-/** Copies of closures in the blob store, for the resources that name them. */
+/** Copies of closures in the blob store, for resources that refer to them. */
 export class ClosureBlobs {
   readonly #seenAt = new Map<string, number>();
   readonly #storing = new SingleFlight<void>();
@@ -24,10 +24,11 @@ export class ClosureBlobs {
   ) {}
 
   /**
-   * A version of a workflow never changes, so what this process has written stays as it is. What stood there before is not trusted: it may be of
-   * another installation that used the same bucket.
+   * Uploads a closure unless this process has done so: a version of a workflow is immutable. An existing blob of
+   * unknown origin is overwritten, since another installation may have used the same bucket.
    *
-   * @param encoded the `flyteidl.core.CompiledWorkflowClosure`; it is stored as the `flyteidl.admin.WorkflowClosure` that Go FlytePropeller reads.
+   * @param encoded The `flyteidl.core.CompiledWorkflowClosure`; it is stored as the `flyteidl.admin.WorkflowClosure`
+   * that Go FlytePropeller reads.
    * @throws ClosureNotStored
    */
   async ensure(address: string, encoded: Uint8Array): Promise<void> {
@@ -36,7 +37,7 @@ export class ClosureBlobs {
     await this.#storing.do(address, () => this.#store(address, { encoded, known: seenAt !== undefined }));
   }
 
-  /** `known`: this process has written it, and whether it stands there still is all that is asked. */
+  /** Uploads a closure. `known`: this process has uploaded it before, so only its existence is checked. */
   async #store(address: string, { encoded, known }: { readonly encoded: Uint8Array; readonly known: boolean }): Promise<void> {
     const now = this.clock();
     try {

@@ -8,10 +8,10 @@ import { ClosureCache } from "./closure-cache.js";
 const closureOf = (id: { name: string }, nodes: { id: string }[]) =>
   create(CompiledWorkflowClosureSchema, { primary: { template: { id, nodes } } });
 
-/** A node's id that makes it a KiB long. */
+/** Node id with which a node has a size of 1 KiB. */
 const NODE = "n".repeat(1_020);
 
-/** A table of workflows whose names begin with how many KiB they are long; counts how often each is read. */
+/** A table of workflows whose names begin with their size in KiB; counts the reads of each. */
 function table() {
   const reads: string[] = [];
   const query = async ({ values = [] }: Query) => {

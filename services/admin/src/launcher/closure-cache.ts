@@ -8,25 +8,25 @@ import { RecentlyUsed } from "../recently-used.js";
 import { findEncodedClosure } from "../workflow/find.js";
 
 export interface StoredClosure {
-  /** Without the nodes of its own graph where it is large. */
+  /** The closure; without the nodes of its own graph if it is large. */
   readonly closure: CompiledWorkflowClosure;
-  /** The whole, as it is stored. */
+  /** The complete closure as stored. */
   readonly encoded: Uint8Array;
   /** Too large for a resource. */
   readonly large: boolean;
 }
 
 /**
- * A closure of more bytes, as stored, stands beside the resource: at each write the API server reads and writes all of it, and at
- * five writes an execution a graph of 100 nodes cost it three times as much as all else.
+ * Maximum stored size, bytes, of a closure inside a resource: the API server reads and writes all of it at each write,
+ * and with five writes per execution a graph of 100 nodes tripled its total cost.
  */
 const MAX_INLINE_BYTES = 8 * 1024;
-/** Bytes of all that is kept, as stored; those that are decoded take some ten times as much. */
+/** Capacity, bytes of stored size; decoded closures take about ten times as much. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** A small graph counts as much as this: 128 of them are kept. */
+/** Minimum weight of an entry: at most 128 are cached. */
 const MIN_WEIGHT = MAX_BYTES / 128;
 
-/** Compiled workflows as they were registered; a version never changes. Readers must not either. */
+/** LRU cache of compiled workflows, whose versions are immutable. Readers must not modify them. */
 export class ClosureCache {
   readonly #closures = new RecentlyUsed<StoredClosure>(MAX_BYTES);
   readonly #reading = new SingleFlight<StoredClosure | undefined>();

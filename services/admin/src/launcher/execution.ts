@@ -6,11 +6,11 @@ import { workflowPhaseOf } from "../event/phase-name.js";
 import { decodeLaunchSettings, type LaunchSettings } from "../execution/launch-settings.js";
 import type { ExecutionName } from "../execution/state.js";
 
-/** What the launcher needs of an execution. */
+/** Data of an execution that the launcher needs. */
 export interface LaunchableExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly phase: WorkflowExecution_Phase;
-  /** Admin ended it without its engine. */
+  /** Admin made it terminal without its engine. */
   readonly abortForced: boolean;
   readonly cluster: string;
   readonly acceptedAt: Date;
@@ -18,7 +18,7 @@ export interface LaunchableExecution extends ExecutionName {
   readonly settings: LaunchSettings;
 }
 
-/** An execution as the database tells it. */
+/** Row of such an execution. */
 export interface LaunchableRow {
   readonly execution_project: string;
   readonly execution_domain: string;
@@ -31,7 +31,7 @@ export interface LaunchableRow {
   readonly launch: JsonValue;
 }
 
-/** Columns of a LaunchableRow, of `executions e`. */
+/** Columns of a LaunchableRow, from `executions e`. */
 export const LAUNCHABLE_COLUMNS =
   "e.execution_project, e.execution_domain, e.execution_name, e.phase, e.abort_forced, e.cluster, e.accepted_ns, e.inputs, e.launch";
 

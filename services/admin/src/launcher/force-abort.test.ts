@@ -101,12 +101,12 @@ test("what was ended before its data plane ever took it is not left there", asyn
   kube.down = true;
   await create("never");
   await admin.terminateExecution({ id: key("never"), cause: "" });
-  // The launcher does the same where it tries again before.
+  // The launcher does the same if it retries earlier.
   await force(0);
   expect((await closureOf("never"))?.phase).toBe(Phase.ABORTED);
   kube.down = false;
   await vi.waitFor(async () => expect(await owed()).toEqual([]), 30_000);
-  // A request that was being prepared when the row ended may still go out; then the abort comes after it.
+  // A request that was prepared when the row became terminal may still be sent; the abort then follows it.
   const made = resource("never");
   expect(made === undefined || made.metadata.deletionTimestamp !== undefined).toBe(true);
 });

@@ -10,9 +10,9 @@ import { restoreEntry } from "./outbox.js";
 export type ForceDeps = AnnounceDeps & Pick<AdminDeps, "changed">;
 
 /**
- * Ends for their users the executions whose abort the engine has not answered in time. What
- * is left of them in their data plane still goes: that stays owed until it is told, and is
- * owed again when something of them is seen to run. Gives how many were ended.
+ * Makes executions terminal whose abort the engine has not confirmed before the deadline. The abort stays in the outbox
+ * until the data plane has accepted it, and is enqueued again when an event shows that the execution still runs.
+ * Returns their number.
  */
 export async function forceAborts(
   deps: ForceDeps,
@@ -27,7 +27,7 @@ export async function forceAborts(
       if (forced) deps.logger.warn({ execution: textOf(execution), deadlineMs }, "execution aborted without its engine's word");
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      // The others are not to wait for it.
+      // A failure must not block the others.
       deps.logger.error({ execution: textOf(execution), error: String(error) }, "overdue abort cannot be ended");
     }
   }
@@ -36,8 +36,8 @@ export async function forceAborts(
 }
 
 /**
- * Ends an execution that is being aborted, for nobody else will; an abort stays owed to its
- * data plane. Gives false when it has ended meanwhile.
+ * Makes an aborting execution terminal without its engine, and keeps an abort in the outbox for its data plane. Returns
+ * false when it became terminal in the meantime.
  */
 export async function endWithoutEngine(
   { db, clock, changed }: Pick<ForceDeps, "db" | "clock" | "changed">,

@@ -19,7 +19,7 @@ const kube = new MemoryKube();
 const NODES = 90;
 const ADDRESS = "s3://my-s3-bucket/metadata/admin/flytesnacks/development/large/v1";
 
-/** A blob store that can be away. */
+/** A blob store with simulated outages. */
 const there = new Map<string, Uint8Array>();
 let away = false;
 const answer = () => {
@@ -56,7 +56,7 @@ afterAll(async () => {
   await database.stop();
 });
 
-/** A workflow of so many nodes, with its launch plan. */
+/** Registers a workflow with this many nodes, and its launch plan. */
 async function register(name: string, count: number): Promise<void> {
   const target = {
     case: "taskNode" as const,
@@ -83,7 +83,7 @@ test("a small graph that is launched often stands in the blob store too, and in 
   away = false;
   expect(await launch("often12")).toBe(ADDRESS.replace("large", "often"));
   away = true;
-  // It was there a moment ago.
+  // The cache still holds it.
   expect(await launch("often13")).toBe(ADDRESS.replace("large", "often"));
 }, 150_000);
 
@@ -103,6 +103,6 @@ test("a large graph stands in the blob store, and while that is away the executi
   expect(resource()).toMatchObject({ spec: null, tasks: null, workflowClosureReference: ADDRESS });
   // Go FlytePropeller reads this message there.
   const closure = fromBinary(WorkflowClosureSchema, there.get(ADDRESS) ?? new Uint8Array());
-  // With the nodes for its start and its end.
+  // Including the start and end nodes.
   expect(closure.compiledWorkflow?.primary?.template?.nodes).toHaveLength(NODES + 2);
 }, 150_000);

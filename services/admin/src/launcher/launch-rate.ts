@@ -1,7 +1,7 @@
-/** Launches within a window and the one before it that count as many. */
+/** Launches in this window and the previous one above which a workflow is launched often. */
 const MANY = 10;
 const WINDOW_MS = 60_000;
-/** So many workflows are remembered. */
+/** Maximum of counted workflows. */
 const MOST = 10_000;
 
 interface Counted {
@@ -10,13 +10,13 @@ interface Counted {
   count: number;
 }
 
-/** Which workflows this process launches often: more than ten times within one to two minutes. */
+/** Detects the workflows that this process launches often: more than ten times within one to two minutes. */
 export class LaunchRate {
   readonly #counted = new Map<string, Counted>();
 
   constructor(private readonly clock: () => Date) {}
 
-  /** Counts one more launch of the workflow, and tells whether these are many. */
+  /** Counts a launch of the workflow; returns true when it is launched often. */
   noteLaunch(workflow: string): boolean {
     const window = Math.floor(this.clock().getTime() / WINDOW_MS);
     const counted = this.#of(workflow, window);

@@ -17,23 +17,23 @@ import type { LaunchRate } from "./launch-rate.js";
 import { flyteWorkflowOf } from "./resource.js";
 import { judgeRefusal } from "./verdict.js";
 
-/** The verbs of the Kubernetes API that launching takes. */
+/** Verbs of the Kubernetes API that launching needs. */
 export type LaunchKube = Pick<KubeClient, "create" | "delete" | "get">;
 
 export interface LaunchDeps extends Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "logger"> {
   readonly closureBlobs: ClosureBlobs;
   readonly launchRate: LaunchRate;
   readonly closures: { find(workflow: LaunchableExecution["settings"]["workflow"]): Promise<StoredClosure | undefined> };
-  /** Namespaces that are known to be there. */
+  /** Cache of existing namespaces. */
   readonly namespaces: Set<string>;
 }
 
-/** The work cannot be done now; the message says why, for operators. */
+/** Retryable failure; the message has the reason for operators. */
 export class TryLater extends Error {
   override readonly name = "TryLater";
-  /** What its users are told; undefined: nothing yet. */
+  /** Blocker in words for users; undefined: none yet. */
   readonly notice: string | undefined;
-  /** The cluster has surely not been given the resource. */
+  /** True when the cluster certainly did not create the resource. */
   readonly undone: boolean;
 
   constructor(message: string, { cause, notice, undone = false }: { cause?: unknown; notice?: string | undefined; undone?: boolean } = {}) {
@@ -43,7 +43,7 @@ export class TryLater extends Error {
   }
 }
 
-/** The data plane does not answer as it should. */
+/** Error for a failure of the data plane's API. */
 function noAnswer(cause: unknown, undone = isUndone(cause)): TryLater {
   const failure = failureOf(cause);
   return new TryLater(cause instanceof Error ? cause.message : String(cause), {
@@ -54,13 +54,12 @@ function noAnswer(cause: unknown, undone = isUndone(cause)): TryLater {
 }
 
 /**
- * Makes the resource of an execution in its data plane. Repeated it does no harm: the
- * resource that is there already is the same.
+ * Creates the resource of an execution in its data plane. Idempotent: an existing resource is the same.
  *
- * @throws TryLater when the data plane or the blob store does not answer.
+ * @throws TryLater when the data plane or the blob store is unavailable.
  */
 export async function launch(deps: LaunchDeps, kube: LaunchKube, execution: LaunchableExecution): Promise<void> {
-  // Ended, or asked to end, before it was launched: there is nothing to make.
+  // Already terminal or aborting before the launch: no resource is needed.
   if (isTerminalWorkflowEvent(execution.phase) || execution.phase === WorkflowExecution_Phase.ABORTING) return;
   const stored = await deps.closures.find(execution.settings.workflow);
   if (stored === undefined) return fail(deps, execution, "its workflow is not registered any more");
@@ -114,14 +113,14 @@ export async function ensureNamespace(kube: Pick<LaunchKube, "create">, name: st
   try {
     await kube.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   } catch (error) {
-    // Forbidden: somebody else makes the namespaces here. Whether it is there shows when the resource is made.
+    // Forbidden: another component creates the namespaces here. A missing one fails the creation of the resource.
     if (isAlreadyExists(error) || judgeRefusal(error) === "refused") return;
-    // The resource comes after the namespace.
+    // The namespace precedes the resource, so the resource does not exist.
     throw noAnswer(error, true);
   }
 }
 
-/** Ends an execution that its data plane will never take. */
+/** Fails an execution that its data plane will never accept. */
 async function fail(deps: LaunchDeps, execution: ExecutionName, reason: string): Promise<void> {
   const fact = { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(deps.clock()), error: refusalError(reason) };
   const { before } = await changeExecution(deps.db, execution, {
@@ -131,11 +130,10 @@ async function fail(deps: LaunchDeps, execution: ExecutionName, reason: string):
 }
 
 /**
- * Asks for the end of an execution's resource; the engine then reports the end. Where there
- * is no resource nobody will, and the row ends here. What was ended without its engine is
- * asked to go all the same.
+ * Deletes an execution's resource; the engine then reports the end. Without a resource no engine does, so the row
+ * becomes terminal here. Also deletes resources of executions that were aborted without their engine.
  *
- * @throws TryLater when the data plane does not answer.
+ * @throws TryLater when the data plane is unavailable.
  */
 export async function abort(
   deps: Pick<LaunchDeps, "db" | "bus" | "config" | "clock" | "logger">,
@@ -154,7 +152,10 @@ export async function abort(
   await wakeParents(deps, [execution.rowId]);
 }
 
-/** The data plane of an execution: by name, or the only one. One that has no name here has any: its engine may have told it. */
+/**
+ * Finds the data plane of an execution: by name, or the only one. A data plane without a configured name matches any
+ * name, which its engine may have reported.
+ */
 export function clusterOf(clusters: readonly Cluster[], name: string): Cluster | undefined {
   const [only] = clusters;
   return clusters.find((cluster) => cluster.name === name) ?? (name === "" || only?.name === "" ? only : undefined);

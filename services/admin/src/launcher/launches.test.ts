@@ -60,7 +60,7 @@ test("where there is no room it waits for whoever has some", async () => {
 test("room that was kept for nothing is given back", async () => {
   await expect(create("mine")).rejects.toMatchObject({ code: Code.ALREADY_EXISTS });
   expect([begun.length, released]).toEqual([1, 1]);
-  // Stored as failed: nothing is owed.
+  // Stored as failed: no outbox entry.
   await create("refused", { "a b": "x" });
   expect([begun.length, released]).toEqual([1, 1]);
   expect(await take()).toEqual([]);

@@ -2,12 +2,13 @@ import type { Place } from "../background/worker.js";
 import type { OutboxEntry } from "./outbox.js";
 
 /**
- * Room for launches in this process. Who accepts an execution also launches it, where there is room: what is owed is stored as taken, and
- * nobody has to be told of it, to look for it or to read it again. Should this process die, the lease ends and others take it.
+ * Launch slots of this process. createExecution inserts the outbox entry as claimed and launches the execution at once,
+ * without a notification, poll and read. If the process crashes, the lease expires and another replica claims the
+ * entry.
  */
 export interface Launches {
-  /** For how long it is taken. */
+  /** Lease duration, ms. */
   readonly leaseMs: number;
-  /** Undefined: there is no room, and whoever has some will take it. */
+  /** Reserves a slot. Undefined: none is free, and any replica with a free slot claims the entry. */
   reserve(): Place<OutboxEntry> | undefined;
 }

@@ -1,7 +1,7 @@
 import { KubeError, type KubeObject, type ObjectName, type ResourceRef } from "@flyte-ts/kubernetes";
 import type { LaunchKube } from "./launch.js";
 
-/** A data plane that holds objects and nothing else; it can be down, and it can refuse. */
+/** A data plane that only stores objects; it can be unavailable, and it can reject them. */
 export class MemoryKube implements LaunchKube {
   readonly objects = new Map<string, KubeObject & Record<string, unknown>>();
   readonly namespaces = new Set<string>();

@@ -2,7 +2,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import type { Metrics } from "@flyte-ts/telemetry";
 import { waitingMetrics } from "../background/waiting-metrics.js";
 
-/** What waits to be told to the data planes. */
+/** Gauges of pending outbox entries. */
 export function outboxMetrics(registry: Metrics, db: Queryable): void {
   waitingMetrics(registry, db, {
     query: {

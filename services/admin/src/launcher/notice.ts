@@ -2,7 +2,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { nanosOfDate } from "@flyte-ts/execution-state";
 import { reasonText } from "../storable-text.js";
 
-/** Says what keeps an execution from being launched; its engine, once it has begun, says for itself what is in the way. */
+/** Sets the launch blocker of an execution; its engine, once it runs, reports blockers itself. */
 export async function noteWaiting(db: Queryable, executionId: bigint, { reason, now }: { reason: string; now: Date }): Promise<void> {
   await db.query({
     name: "note-waiting-launch",
@@ -12,7 +12,7 @@ export async function noteWaiting(db: Queryable, executionId: bigint, { reason, 
   });
 }
 
-/** It is launched, and waits for nothing that is known here. */
+/** Clears the launch blocker of an execution. */
 export async function clearWaiting(db: Queryable, executionId: bigint): Promise<void> {
   await db.query({
     name: "clear-waiting-launch",

@@ -10,9 +10,9 @@ export const OUTBOX: WorkTable = { name: "execution_outbox", key: "id", reason: 
 export interface OutboxEntry extends TakenRow {
   readonly executionId: bigint;
   readonly action: "launch" | "abort";
-  /** Its cluster may still be another one: no request for the resource has gone out yet. */
+  /** The cluster may still change: no request for the resource was sent yet. */
   readonly movable: boolean;
-  /** As it was when the entry was taken. */
+  /** Row at the time of the claim. */
   readonly row: LaunchableRow;
 }
 
@@ -24,14 +24,11 @@ interface Row extends LaunchableRow {
   readonly movable: boolean;
 }
 
-/**
- * Takes what is due, for so long: what was taken by one that died, or never heard that it had it, is due again. An abort is
- * not due while the launch of the same execution is.
- */
+/** Claims due entries for `leaseMs`. Expired leases become due again. An abort waits until the launch of the same execution is done. */
 export async function takeEntries(db: Queryable, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]> {
   const { rows } = await db.query<Row>({
     name: "take-outbox",
-    // Materialised: a plan that evaluates the choice once per row would take more than the limit.
+    // Materialized: a plan that evaluates the selection per row would claim more than the limit.
     text: `WITH taken AS MATERIALIZED (
         SELECT id FROM execution_outbox due
         WHERE available_at <= now() AND (action = 'launch' OR NOT EXISTS (
@@ -54,7 +51,7 @@ export async function takeEntries(db: Queryable, limit: number, leaseMs: number)
   }));
 }
 
-/** The launch of an execution that was stored as taken. */
+/** Builds the entry of a launch that was inserted as claimed. */
 export function takenEntry(execution: NewExecution, { rowId, entryId }: { readonly rowId: bigint; readonly entryId: bigint }): OutboxEntry {
   const { project, domain, name, cluster, acceptedAt, inputs, launchSettings, movable } = execution;
   return {
@@ -77,7 +74,7 @@ export function takenEntry(execution: NewExecution, { rowId, entryId }: { readon
   };
 }
 
-/** Removes entries whose work is done. Those that come while a statement is under way go together with the next. */
+/** Deletes completed entries. Batches the deletes requested while a statement is running. */
 export class EntryRemoval {
   #ids: bigint[] = [];
   #last: Promise<void> = Promise.resolve();
@@ -106,11 +103,11 @@ function nothing(): void {}
 export interface Postponed {
   readonly delayMs: number;
   readonly reason: string;
-  /** Its cluster may be another one after all: the one that it was sent to has surely done nothing. */
+  /** The cluster may change again: the chosen one certainly did not create the resource. */
   readonly movable: boolean;
 }
 
-/** The work could not be done now and is due again later. An entry that somebody else has taken meanwhile is theirs. */
+/** Requeues an entry after a failure. Skips an entry that another worker has claimed since. */
 export async function postponeEntry(db: Queryable, { id, attempts }: OutboxEntry, { delayMs, reason, movable }: Postponed): Promise<void> {
   await db.query({
     name: "postpone-outbox",
@@ -120,7 +117,7 @@ export async function postponeEntry(db: Queryable, { id, attempts }: OutboxEntry
   });
 }
 
-/** What waits for its next try because of this cluster is due at once, and what may go to any cluster too. */
+/** Makes entries in backoff for this cluster due now, and entries that may run on any cluster. */
 export async function hastenEntries(db: Queryable, cluster: string, channel: string): Promise<void> {
   await db.query({
     name: "hasten-outbox",
@@ -133,7 +130,7 @@ export async function hastenEntries(db: Queryable, cluster: string, channel: str
   });
 }
 
-/** Puts an entry back for an execution that lost it; nothing happens when it has one. */
+/** Inserts a missing entry of an execution; no-op when it exists. */
 export async function restoreEntry(db: Queryable, executionId: bigint, action: OutboxEntry["action"]): Promise<void> {
   await db.query({
     name: "restore-outbox",

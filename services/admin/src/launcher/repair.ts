@@ -22,37 +22,37 @@ export interface RepairDeps extends Pick<AdminDeps, "db" | "bus" | "blobs" | "co
   readonly health?: AdminDeps["health"];
 }
 
-/** An execution that has not ended and of which nothing was heard for a while. */
+/** A non-terminal execution without recent events. */
 export interface QuietExecution extends ExecutionName {
   readonly rowId: bigint;
   readonly phase: WorkflowExecution_Phase;
   readonly cluster: string;
-  /** Since when nothing was heard, ms. */
+  /** Time since its last event, ms. */
   readonly quietMs: number;
   readonly owesLaunch: boolean;
   readonly owesAbort: boolean;
 }
 
-/** What is found in the data plane. */
+/** Resource in the data plane. */
 export interface FoundResource {
   readonly status: WorkflowStatus;
   readonly deleting: boolean;
-  /** Propeller has let it go: nothing is added to its status any more. */
+  /** Propeller has removed its finalizer: its status no longer changes. */
   readonly finished: boolean;
 }
 
 /**
- * What has to be done so that the row tells the truth.
- * - `launch`, `abort`: the data plane has not been told, and nobody is about to.
- * - `aborted`: it is gone, as was asked.
- * - `end`: the resource has ended; its last event was lost.
- * - `vanished`: it was running and is gone, nobody knows how it ended.
+ * Action that reconciles a row with its resource.
+ * - `launch`, `abort`: the request to the data plane is neither done nor in the outbox.
+ * - `aborted`: it was deleted, as requested.
+ * - `end`: the resource is terminal; its terminal event was lost.
+ * - `vanished`: it was running and was deleted, with an unknown end.
  */
 export type RepairDecision =
   | { readonly kind: "nothing" | "launch" | "abort" | "aborted" | "vanished" }
   | { readonly kind: "end"; readonly resource: FoundResource };
 
-/** A resource that was running may be missed by a read for a moment, never for so long. */
+/** Time, ms, after which a missing resource of a running execution counts as deleted; a shorter absence may be a stale read. */
 const VANISHED_AFTER_MS = 10 * 60_000;
 
 export function decideRepair(execution: QuietExecution, resource: FoundResource | undefined): RepairDecision {
@@ -69,7 +69,7 @@ export function decideRepair(execution: QuietExecution, resource: FoundResource 
   return { kind: quietMs >= VANISHED_AFTER_MS ? "vanished" : "nothing" };
 }
 
-/** Compares quiet executions with their resources once; gives how many were looked at. */
+/** Reconciles stale executions with their resources once; returns the number checked. */
 export async function repairOnce(
   deps: RepairDeps,
   { quietMs, limit }: { readonly quietMs: number; readonly limit: number },
@@ -87,7 +87,7 @@ export async function repairOnce(
 
 async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void> {
   const cluster = clusterOf(deps.clusters as AdminDeps["clusters"], execution.cluster);
-  // What is in a cluster that is down is found out when it is back.
+  // Executions of an unavailable cluster are reconciled after its recovery.
   if (cluster === undefined || deps.health?.problem(cluster.name) !== undefined) return;
   const namespace = namespaceOf(deps.config.namespaceTemplate, execution.project, execution.domain);
   const object = await cluster.kube.get<KubeObject & { status?: WorkflowStatus }>(FLYTE_WORKFLOW_RESOURCE, {
@@ -129,14 +129,15 @@ async function repair(deps: RepairDeps, execution: QuietExecution): Promise<void
 }
 
 /**
- * Records the end that the resource tells, once all of it can be had. Until then the execution stays open: propeller repeats its
- * terminal event, or the blob store answers later. What a finished resource does not hold never comes: the execution then fails.
+ * Records the terminal state of the resource once it is complete. Until then the execution stays open: propeller
+ * repeats its terminal event, or the blob store recovers. If a resource without finalizer lacks data, the data will
+ * never arrive: the execution then fails.
  */
 async function endAsResource(deps: RepairDeps, execution: QuietExecution, { status, finished }: FoundResource): Promise<void> {
   const about = { execution: text(execution) };
   const found = await findEnd(deps.blobs, status, { now: deps.clock() });
   if (found.kind === "complete") {
-    // The resource goes once its end is recorded, and with it what nobody has recorded of its nodes.
+    // The resource is deleted once its end is stored, and with it the unreported state of its nodes.
     await completeNodes(deps, execution, found.nodes);
     await completeAttempts(deps, execution, found.nodes);
     deps.logger.info(about, "end of execution taken from its resource: no event told of it");
@@ -177,7 +178,7 @@ interface Row {
   owes_abort: boolean;
 }
 
-/** Those that were looked at longest ago; what is taken here no other replica takes for a while. */
+/** Claims the executions whose last check is oldest; no other replica claims them for `quietMs`. */
 async function takeQuiet(db: Queryable, { quietMs, limit }: { quietMs: number; limit: number }): Promise<readonly QuietExecution[]> {
   const { rows } = await db.query<Row>({
     name: "take-quiet-executions",

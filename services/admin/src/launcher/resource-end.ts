@@ -4,16 +4,17 @@ import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_p
 import type { ExecutionErrorJson, WorkflowStatus } from "@flyte-ts/workflow-crd";
 import { nodeStatusesOf } from "../settle/told.js";
 
-/** The whole end of an execution, or the part of it that cannot be had. */
+/** The complete end of an execution, or its missing part. */
 export type FoundEnd =
   | { readonly kind: "complete"; readonly fact: WorkflowFact; readonly nodes: ReadonlyMap<string, ResourceNode> }
   | { readonly kind: "incomplete"; readonly missing: string };
 
 /**
- * Finds the end of an execution by the status of its resource and, where the status names an address of outputs, by asking the blob
- * store whether they stand there.
+ * Finds the end of an execution in the status of its resource; if the status has the URI of outputs, checks that the
+ * blob exists.
  *
- * @throws BlobError or WorkflowFormatError while the blob store does not answer, or slices of the status cannot be read.
+ * @throws BlobError or WorkflowFormatError when the blob store is unavailable, or slices of the status cannot be
+ * decoded.
  */
 export async function findEnd(
   blobs: Pick<BlobStore, "get" | "head">,
@@ -27,7 +28,7 @@ export async function findEnd(
   return { kind: "incomplete", missing: `outputs: they stand neither in the resource nor at ${status.outputRef || "any address"}` };
 }
 
-/** The end of an execution that has failed for a reason that its resource does not tell. */
+/** Failure of an execution with a cause that its resource does not contain. */
 export function failedFact(now: Date, error: ExecutionErrorJson): WorkflowFact {
   return { phase: WorkflowExecution_Phase.FAILED, occurredAt: nanosOfDate(now), error: statusError(error) };
 }

@@ -17,9 +17,11 @@ export interface ResourceDeps {
 }
 
 /**
- * The FlyteWorkflow of an execution. A graph that is large, or is launched often, stands in the blob store, and the resource names its address.
+ * Builds the FlyteWorkflow of an execution. A graph that is large or launched often is stored as a blob, and the
+ * resource has its URI.
  *
- * @throws WorkflowBuildError when it cannot be built, whenever that is tried; ClosureNotStored when a large graph cannot be stored now.
+ * @throws WorkflowBuildError for a permanent failure to build it; ClosureNotStored when a large graph cannot be stored
+ * now.
  */
 export async function flyteWorkflowOf(
   deps: ResourceDeps,
@@ -30,7 +32,7 @@ export async function flyteWorkflowOf(
   return buildFlyteWorkflow({ ...input, closureReference: await closureReference(deps, execution, stored) });
 }
 
-/** Undefined: the resource holds the graph itself. */
+/** Uploads the graph and returns its URI. Undefined: the resource contains the graph. */
 async function closureReference(
   { config, closureBlobs, launchRate }: ResourceDeps,
   { settings }: LaunchableExecution,
@@ -44,7 +46,7 @@ async function closureReference(
     await closureBlobs.ensure(address, encoded);
     return address;
   } catch (error) {
-    // It fits into the resource, if need be.
+    // The resource can contain it as well.
     if (error instanceof ClosureNotStored && !large) return undefined;
     throw error;
   }

@@ -20,17 +20,17 @@ import { EntryRemoval, OUTBOX, type OutboxEntry, postponeEntry, takeEntries } fr
 
 export type LauncherDeps = Pick<AdminDeps, "db" | "blobs" | "bus" | "config" | "clusters" | "health" | "clock" | "random" | "logger">;
 
-/** Requests to data planes at once. */
+/** Maximum of concurrent requests to data planes. */
 const IN_FLIGHT = 32;
-/** After so long without a word from whoever took an entry, others take it. */
+/** Lease duration, ms. When it expires, another worker may claim the entry. */
 const LEASE_MS = 15_000;
 const RETRIES: RetryDelays = { firstMs: 500, longestMs: 30_000 };
-/** From this try on users are told what a launch waits for. */
+/** Attempt from which a launch blocker is shown to users. */
 const TOLD_FROM = 3;
-/** How long an entry that nobody was told of may lie. */
+/** Poll interval, ms, for entries without a notification. */
 const POLL_MS = 1_000;
 
-/** Carries out what the outbox holds until it is closed. Any number of replicas share the work. */
+/** Processes the outbox until it is closed. Any number of replicas share the work. */
 export async function startLauncher(deps: LauncherDeps): Promise<Running & { readonly launches: Launches }> {
   const launcher = new Launcher(deps);
   const worker = startWorker(deps, {
@@ -52,7 +52,7 @@ export async function startLauncher(deps: LauncherDeps): Promise<Running & { rea
   };
 }
 
-/** Its users are told at once. */
+/** Shown to users at once. */
 class ClusterDown extends TryLater {
   constructor(problem: string, undone = false) {
     super(problem, { notice: problem, undone });
@@ -84,14 +84,14 @@ class Launcher {
       const fields = { executionRow: String(entry.executionId), action: entry.action, attempts: entry.attempts, delayMs, error: reason };
       if (error instanceof TryLater) logger.warn(fields, "execution cannot be launched now");
       else logger.error({ ...fields, stack: error instanceof Error ? error.stack : undefined }, "outbox entry failed");
-      // Should this fail too, the lease ends by itself.
+      // If this fails too, the lease expires.
       const movable = entry.movable && error instanceof TryLater && error.undone;
       await postponeEntry(db, entry, { delayMs, reason, movable }).catch(() => undefined);
       await this.#tell(entry, error).catch(() => undefined);
     }
   }
 
-  /** Of what passes at once users need not hear. */
+  /** Sets the launch blocker; hides failures that the first retries may resolve. */
   async #tell({ executionId, action, attempts }: OutboxEntry, error: unknown): Promise<void> {
     if (action !== "launch" || !(error instanceof TryLater) || error.notice === undefined) return;
     if (attempts < TOLD_FROM && !(error instanceof ClusterDown)) return;
@@ -116,11 +116,11 @@ class Launcher {
     }
   }
 
-  /** Makes the cluster of an execution final; gives the execution as it is then, or undefined when nothing is left to do. */
+  /** Commits the cluster of an execution; returns the updated execution, or undefined when it needs no launch. */
   async #place({ id, executionId }: OutboxEntry, execution: LaunchableExecution): Promise<LaunchableExecution | undefined> {
     const { db, clusters, config, health, logger } = this.#deps;
     if (execution.phase === WorkflowExecution_Phase.ABORTING) {
-      // No cluster has ever heard of it.
+      // No cluster has received a request for it.
       await endWithoutEngine(this.#launch, execution);
       await wakeParents(this.#launch, [executionId]);
       return undefined;
@@ -136,12 +136,12 @@ class Launcher {
     return { ...execution, cluster };
   }
 
-  /** Works on the cluster of an execution, unless that is down or gets into trouble meanwhile. */
+  /** Runs work on the cluster of an execution; fails when the cluster is or becomes unhealthy. */
   async #within(execution: LaunchableExecution, work: (kube: Cluster["kube"]) => Promise<void>): Promise<void> {
     const { clusters, health } = this.#deps;
     const cluster = clusterOf(clusters, execution.cluster);
     if (cluster === undefined) throw new ClusterDown(`data plane ${execution.cluster} is not configured`);
-    // The only one is tried all the same: there is nobody to make room for.
+    // A single cluster is tried even when unhealthy: its requests delay no other cluster's.
     if (health === undefined || clusters.length === 1) return work(cluster.kube);
     const problem = health.problem(cluster.name);
     if (problem !== undefined) throw new ClusterDown(problem);

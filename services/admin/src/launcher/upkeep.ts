@@ -5,7 +5,7 @@ import { settleOnce } from "../settle/settle.js";
 import { forceAborts } from "./force-abort.js";
 import { repairOnce } from "./repair.js";
 
-/** Keeps rows true to what nobody reports: lost ends, aborts without answer. Any number of replicas share the work. */
+/** Runs maintenance: reconciles stale executions, backfills terminal phases, forces old aborts. Any number of replicas share the work. */
 export function startUpkeep(deps: AdminDeps): Running {
   const { logger, clusters } = deps;
   const deadlineMs = deps.config.abort.deadlineSeconds * 1_000;

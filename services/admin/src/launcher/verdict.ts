@@ -1,11 +1,11 @@
 import { isAlreadyExists, KubeError } from "@flyte-ts/kubernetes";
 
 /**
- * What an answer of the API server to a create means.
- * - `done`: the resource is there.
- * - `namespace`: there is no such namespace, or the data plane does not know the resource yet.
- * - `refused`: this resource will never be taken.
- * - `later`: nothing is said about the resource; try again.
+ * Meaning of the API server's response to a create request.
+ * - `done`: the resource exists.
+ * - `namespace`: the namespace does not exist, or the data plane does not know the resource type yet.
+ * - `refused`: this resource is permanently rejected.
+ * - `later`: retryable.
  */
 export type LaunchVerdict = "done" | "namespace" | "refused" | "later";
 
@@ -15,7 +15,7 @@ export function judgeRefusal(error: unknown): LaunchVerdict {
   if (isAlreadyExists(error)) return "done";
   if (!(error instanceof KubeError)) return "later";
   if (error.status === 404) return "namespace";
-  // A namespace that is going away will be made again.
+  // A namespace in deletion will be created again.
   if (error.status === 403 && error.message.includes("being terminated")) return "later";
   return REFUSALS.includes(error.status) ? "refused" : "later";
 }

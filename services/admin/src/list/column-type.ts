@@ -1,14 +1,14 @@
 import { parseDuration } from "./duration.js";
 
-/** How the text of a filter's value is read, and what it is compared with. */
+/** Type of a column: how the text of a filter's value is parsed and compared. */
 export type ColumnType = "text" | "int4" | "int8" | "timestamp" | "duration" | "bytes";
 
 interface TypeRule {
   /** Cast of the parameter in SQL. */
   readonly cast: string;
-  /** What a value must look like, for error messages. */
+  /** Expected format, for error messages. */
   readonly expects: string;
-  /** The parameter, or undefined when the text is no such value. */
+  /** Returns the parameter, or undefined for an invalid text. */
   readonly parse: (text: string) => string | undefined;
 }
 
@@ -33,7 +33,7 @@ export const columnTypes: Readonly<Record<ColumnType, TypeRule>> = {
 
 const timestampShape = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?\s?(Z|z|[+-]\d\d:?\d\d)?)?$/;
 
-/** RFC 3339, also without time, seconds or zone (then UTC). */
+/** Parses RFC 3339, also without time, seconds or zone (then UTC). */
 function parseTimestamp(text: string): string | undefined {
   const match = timestampShape.exec(text);
   if (match === null) return undefined;

@@ -3,16 +3,16 @@ import type { ColumnType } from "./column-type.js";
 import { type Column, type ColumnTable, columnSql, type EntityDescription } from "./entity.js";
 import type { ListPlan, ListRequest } from "./plan.js";
 
-/** A list of which every filter and order is tried. */
+/** A list of which every filter and order is tested. */
 export interface Listed {
   readonly name: string;
   readonly entity: EntityDescription;
-  /** Columns of the answer. */
+  /** Selected columns. */
   readonly select: string;
   /** The request without filters and order. */
   readonly request: Pick<ListRequest, "equal" | "where" | "known">;
   readonly plan: (request: ListRequest) => Promise<ListPlan>;
-  /** Combinations of which docs/lists.md says that they take long. */
+  /** True for combinations that docs/lists.md documents as slow. */
   readonly slow?: (combination: Combination) => boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Combination {
   readonly sort: readonly [key: string, direction: 0 | 1] | undefined;
 }
 
-/** What clients ask for by themselves. */
+/** Common requests of clients. */
 const USUAL: readonly Combination["sort"][] = [undefined, ["created_at", 0], ["created_at", 1]];
 
 const functionsOf: Readonly<Record<ColumnType, readonly string[]>> = {
@@ -43,8 +43,8 @@ const onlyEqual: typeof functionsOf = {
 };
 
 /**
- * Every filter of a list, with values that many, some, few and no rows have. Of the columns of joined tables `eq` alone
- * where not every function is asked for.
+ * Returns every filter of a list, with values that many, some, few and no rows have. For columns of joined tables only
+ * `eq`, unless every function is requested.
  */
 export async function filtersOf(db: Queryable, { entity }: Listed, every: boolean): Promise<readonly string[]> {
   const tables = [
@@ -67,13 +67,13 @@ export async function filtersOf(db: Queryable, { entity }: Listed, every: boolea
   return filters;
 }
 
-/** Orders of a list, both ways; without those that no index is to serve. */
+/** Returns the orders of a list in both directions, without those that are documented as unindexed. */
 function ordersOf({ entity }: Listed): readonly Combination["sort"][] {
   const keys = Object.entries(entity.columns).filter(([, column]) => column.unindexed === undefined && column.type !== "bytes");
   return keys.flatMap(([key]) => [[key, 0] as const, [key, 1] as const]);
 }
 
-/** Every filter with one of the orders that clients usually ask for and with one other; or with every order. */
+/** Combines every filter with one common order and one other, or with every order. */
 export function combinationsOf({ entity, ...listed }: Listed, filters: readonly string[], every: boolean): readonly Combination[] {
   const orders = ordersOf({ entity, ...listed });
   const usual = USUAL.filter((sort) => sort === undefined || Object.hasOwn(entity.columns, sort[0]));
@@ -86,12 +86,12 @@ export function combinationsOf({ entity, ...listed }: Listed, filters: readonly 
 
 function given(fn: string, value: string, type: ColumnType): string {
   if (fn === "value_in" || fn === "value_not_in") return type === "text" ? `${value};${value}x` : `${value};${value}`;
-  // An index of parts of words knows those of three characters and more.
+  // A trigram index supports parts of three characters and more.
   if (fn === "contains") return value.slice(Math.min(Math.floor(value.length / 3), Math.max(0, value.length - 3)));
   return fn === "not_like" ? `${value.slice(0, Math.ceil(value.length / 2))}%` : value;
 }
 
-/** Percent of a table that are some ten thousand rows. */
+/** Returns the percentage of a table that is about ten thousand rows. */
 async function sampled(db: Queryable, table: string): Promise<number> {
   const { rows } = await db.query<{ rows: number }>({
     text: "SELECT reltuples AS rows FROM pg_class WHERE oid = $1::regclass",
@@ -106,10 +106,13 @@ interface Place {
   readonly column: Column;
 }
 
-/** Values by the text of the query that finds them: lists share columns. */
+/** Values by the text of their query: lists share columns. */
 const found = new Map<string, readonly string[]>();
 
-/** The most frequent value, one of the middle, the rarest, and one that no row has; of numbers and times the ends and the middle. */
+/**
+ * Returns the most frequent value, one of medium frequency, the rarest, and one without rows; for numbers and times the
+ * minimum, the maximum and the median.
+ */
 async function valuesOf(db: Queryable, { table, name, column: { type } }: Place): Promise<readonly string[]> {
   const sql = columnSql(table, name);
   const from = /^[a-z_]+\.[a-z_]+$/.test(sql) ? (sql.split(".")[0] ?? table.table) : table.table;

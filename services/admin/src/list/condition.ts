@@ -1,13 +1,13 @@
-/** A part of a statement with its values. */
+/** An SQL condition with its parameters. */
 export interface Condition {
   readonly sql: string;
-  /** Goes where `$$` stands. */
+  /** Replaces `$$`. */
   readonly value?: unknown;
-  /** Goes where `$known` stands. */
+  /** Replaces `$known`. */
   readonly known?: string | number | bigint;
 }
 
-/** Gives the condition its parameter's number. */
+/** Numbers the parameters of a condition. */
 export function numbered(condition: Condition, values: unknown[]): string {
   const { sql, value, known } = condition;
   const place = (text: string, name: string, given: unknown) => {
@@ -18,7 +18,7 @@ export function numbered(condition: Condition, values: unknown[]): string {
   return place(place(sql, "$known", known), "$$", value);
 }
 
-/** That all of them hold. */
+/** Joins conditions with AND. */
 export function allNumbered(conditions: readonly Condition[], values: unknown[]): string {
   return conditions.map((condition) => numbered(condition, values)).join(" AND ");
 }

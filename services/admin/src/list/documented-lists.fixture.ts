@@ -15,7 +15,7 @@ import type { EntityDescription } from "./entity.js";
 import { BUSY, LARGE } from "./filled.fixture.js";
 import { planList } from "./plan.js";
 
-/** Every list that admin gives, of what there is most of in a filled database. */
+/** Every list of admin, for the objects with the most rows in a filled database. */
 export async function documentedLists(db: Database): Promise<readonly Listed[]> {
   const { rows } = await db.query<{ execution_id: bigint; node_id: string }>({
     text: `SELECT execution_id, min(node_id) AS node_id FROM node_executions WHERE parent_task_key IS NOT NULL AND id % 3 = 0 GROUP BY 1 LIMIT 1`,
@@ -78,12 +78,12 @@ export async function documentedLists(db: Database): Promise<readonly Listed[]> 
   ];
 }
 
-/** All that has an error has failed: in the order of phases it stands in one place, which may be the last. */
+/** Every row with an error has failed: in the order of phases these are adjacent, possibly at the end. */
 function failuresByPhase({ filters, sort }: Combination): boolean {
   return sort?.[0] === "phase" && /^\w+\(error_/.test(filters);
 }
 
-/** A number that no answer shows, in another order than its own. */
+/** A filter by internal id, in another order than that of the ids. */
 function byNumber({ filters, sort = ["id", 1] }: Combination): boolean {
   return /^\w+\(id,/.test(filters) && !["id", "created_at"].includes(sort[0]);
 }
@@ -91,8 +91,8 @@ function byNumber({ filters, sort = ["id", 1] }: Combination): boolean {
 const TIMES = ["created_at", "started_at", "updated_at", "execution_created_at", "execution_updated_at"];
 
 /**
- * Newest first of those before a time, oldest first of those after it, by different times: what lies between is read. Not
- * so of those before a time by created_at (execution/implied-bound.ts), which the console asks for.
+ * Newest first before a time, or oldest first after it, with two different timestamps: the rows between are read.
+ * Excludes those before a time by created_at (execution/implied-bound.ts), which the console requests.
  */
 function againstTheGrain({ filters, sort = ["id", 1] }: Combination): boolean {
   const [, fn, bounded] = /^(gte|lt)\((\w+),/.exec(filters) ?? [];

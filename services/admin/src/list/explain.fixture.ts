@@ -16,13 +16,13 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-/** How the database answered a list. */
+/** Query plan of a list. */
 export interface Explained {
-  /** Tables that were read from end to end. */
+  /** Tables with a sequential scan. */
   readonly whole: readonly string[];
-  /** The most rows that any part of the plan read, sorted or threw away. */
+  /** Maximum of rows that any node of the plan read, sorted or discarded. */
   readonly rows: number;
-  /** Kinds of the plan's parts, with what they read. */
+  /** Kinds of plan nodes, with their rows. */
   readonly shape: string;
 }
 
@@ -37,7 +37,7 @@ async function query({ request, select, plan }: Listed, { filters, sort }: Combi
   return selectPage(await plan({ rpc: "List", limit: 100, token: "", filters, ...sortBy, ...request }), select);
 }
 
-/** Lists a page of 100 rows, and tells how the database found them. */
+/** Lists a page of 100 rows, and returns its query plan. */
 export async function explain(db: Database, listed: Listed, combination: Combination): Promise<Explained> {
   const { text, values } = await query(listed, combination);
   const { rows } = await db.query<{ "QUERY PLAN": [{ Plan: Node }] }>({

@@ -1,36 +1,36 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { allNumbered, type Condition } from "./condition.js";
 
-/** Of so many rows it is quicker to read all and sort them than to go by an order until a page is full. */
+/** Number of rows up to which reading and sorting all is faster than scanning an index in order until a page is full. */
 const MAX_FEW = 10_000;
 
-/** Rows of the listed table that hold one of some numbers. */
+/** Rows of the listed table with one of a set of ids. */
 export interface Numbered {
-  /** Column of the listed table, in SQL, that holds the number. */
+  /** Column of the listed table, in SQL, that has the id. */
   readonly column: string;
   readonly numbers: KnownNumbers | FoundNumbers;
 }
 
-/** Numbers that were asked for before; each once. */
+/** Distinct ids from an earlier query. */
 export interface KnownNumbers {
   readonly from: "before";
   readonly count: number;
-  /** As the database writes an array of them: they go back as they came. */
+  /** PostgreSQL array literal, passed back unchanged. */
   readonly text: string;
 }
 
-/** Numbers that stand in another table. The listed table has one row of each. */
+/** Ids from another table. The listed table has one row for each. */
 export interface FoundNumbers {
   readonly from: "table";
   readonly table: string;
-  /** Column that holds the number. */
+  /** Column with the id. */
   readonly number: string;
   readonly conditions: readonly Condition[];
 }
 
 /**
- * The few rows as a table to list from. The database takes numbers that it does not know for those of many rows or few as
- * it happens, and would go by an order through all rows for what it takes for many. Nothing moves over an OFFSET.
+ * Returns a FROM clause over a known id set. The planner misestimates the number of unknown ids, and for many would
+ * scan all rows in order. OFFSET 0 is an optimization fence: it forces the id lookup before the sort.
  */
 export function fewRows(table: string, { column, numbers }: Numbered, values: unknown[]): string {
   switch (numbers.from) {
@@ -38,12 +38,12 @@ export function fewRows(table: string, { column, numbers }: Numbered, values: un
       return `(SELECT few.* FROM ${told(numbers, values)}
         CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${column} = told.number OFFSET 0) AS few) AS ${table}`;
     case "table":
-      // As an array they are looked up in their order: rows that stand together are read together.
+      // An array is looked up in sorted order, so that adjacent rows are read together.
       return `(SELECT * FROM ${table} WHERE ${column} = ANY(ARRAY(${found(numbers, values)} ORDER BY ${numbers.number})) OFFSET 0) AS ${table}`;
   }
 }
 
-/** How many rows they are; undefined where they are not few. */
+/** Counts the rows; undefined above the limit. */
 export async function countFew(db: Queryable, table: string, few: Numbered): Promise<number | undefined> {
   const values: unknown[] = [];
   const text = `SELECT count(*)::int AS rows FROM (${selectOne(table, few, values)} LIMIT ${MAX_FEW + 1}) AS counted`;
@@ -51,7 +51,7 @@ export async function countFew(db: Queryable, table: string, few: Numbered): Pro
   return counted > MAX_FEW ? undefined : counted;
 }
 
-/** Something for each of the rows. */
+/** Selects one constant per row. */
 function selectOne(table: string, { column, numbers }: Numbered, values: unknown[]): string {
   switch (numbers.from) {
     case "before":

@@ -1,38 +1,38 @@
 import type { Database, Queryable } from "@flyte-ts/postgres";
 
-/** How many rows the tables of a filled database have. */
+/** Row counts of a filled database. */
 export interface Fill {
   readonly executions: number;
-  /** Nodes of all executions together; one task attempt for a third of them. */
+  /** Nodes of all executions; a third of them have one task attempt. */
   readonly nodes: number;
-  /** Versions of workflows; as many launch plans and tasks. */
+  /** Versions of workflows; equal numbers of launch plans and tasks. */
   readonly versions: number;
 }
 
-/** Where nine of ten executions are. */
+/** Project and domain of nine in ten executions. */
 export const BUSY = { project: "busy", domain: "development" } as const;
 
-/** Versions of one name. */
+/** Versions per name. */
 const VERSIONS = 10;
 
-/** The tables whose rows grow with what runs. */
+/** Tables that grow with executions. */
 export const BIG_TABLES = ["execution_tags", "executions", "node_executions", "task_executions"] as const;
 
 const versionColumns = "project, domain, name, version, digest, closure, created_at, updated_at";
 const at = "now() - r * interval '37 seconds'";
-/** Names of a workflow carry its number among words, so that a part of one is as rare as in life. */
+/** Names contain words and the number of their workflow, so that parts of names have realistic frequencies. */
 const nameOf = (number: string) => `'app.' || (ARRAY['train','score','load','clean','report'])[1 + ${number} % 5] || '.w' || ${number}`;
 const versionValues = `CASE WHEN i % 10 < 9 THEN 'busy' ELSE 'calm' || i % 3 END, 'development', ${nameOf("i")},
   'v' || v || '-' || i % 50, '', '\\x00', ${at}, ${at}`;
 const versions = (fill: Fill) => `(SELECT i, v, i * ${VERSIONS} + v AS r FROM generate_series(1, ${fill.versions / VERSIONS}) AS i,
   generate_series(1, ${VERSIONS}) AS v ORDER BY v, i) AS r`;
 
-/** A number from 0 to 1 that is the same for the same row, and another for another use of it. */
+/** Deterministic pseudo-random number from 0 to 1 per row and use. */
 const chance = (use: number) => `((hashint8(i * 64 + ${use})::bigint & 1048575) / 1048576.0)`;
-/** Few values often, many seldom. */
+/** Skewed distribution: few values are frequent, many are rare. */
 const skewed = (use: number, count: number) => `(${count} * power(${chance(use)}, 4))::int`;
 
-/** One execution a minute up to now, the newest of them open; those of rare kinds stand anywhere. */
+/** One execution per minute up to now, the newest non-terminal; rare kinds are spread evenly. */
 const executions = ({
   executions: rows,
   versions: count,
@@ -59,7 +59,7 @@ const executions = ({
         ELSE 'SUCCEEDED' END AS p
     FROM generate_series(1, ${rows}) AS i) AS drawn) AS e`;
 
-/** A tenth of the nodes belong to one execution: half on its first level, a quarter in a node, a quarter in an attempt. */
+/** A tenth of the nodes belong to one execution: half at the top level, a quarter below a node, a quarter below an attempt. */
 const nodes = ({
   executions: rows,
   nodes: count,
@@ -73,10 +73,10 @@ const nodes = ({
   FROM (SELECT i, now() - (${count} - i) * interval '12 seconds' AS at, (extract(epoch FROM now()) - (${count} - i) * 12)::bigint * 1000000000 AS ns
     FROM generate_series(1, ${count}) AS i) AS n`;
 
-/** Nodes of the execution that has most. */
+/** Nodes of the largest execution. */
 const large = (nodes: number) => Math.min(20_000, nodes / 10);
 
-/** A node and a task attempt that have many children. */
+/** A node and a task attempt with many children. */
 export const LARGE = { parentNodeId: "n1", taskKey: "attempt" } as const;
 
 const tasks = `INSERT INTO task_executions (execution_id, node_id, project, domain, name, version, retry_attempt, created_at, updated_at, revision,
@@ -84,7 +84,7 @@ const tasks = `INSERT INTO task_executions (execution_id, node_id, project, doma
   SELECT execution_id, node_id, 'busy', 'development', ${nameOf("(1 + id % 50)")}, 'v1-' || (1 + id % 50), 0, created_at, updated_at, 1, phase, 0, 1,
     first_ns, 1, started_ns, 1, updated_ns, ended_ns, duration, input_uri FROM node_executions WHERE id % 3 = 0`;
 
-/** Each statement stands for itself: those of one table follow one another. */
+/** Statements in order of their dependencies. */
 function statements(fill: Fill): readonly string[] {
   return [
     `INSERT INTO tasks (${versionColumns}, type) SELECT ${versionValues}, 'type' || i % 7 FROM ${versions(fill)}`,
@@ -104,13 +104,13 @@ function statements(fill: Fill): readonly string[] {
 }
 
 /**
- * Fills admin's tables for tests of lists where they are empty. Indexes are dropped before and made again afterwards, and
- * what the tables hold is not logged: this is for a database that goes with the test.
+ * Fills admin's tables for tests of lists if they are empty. Drops indexes before and creates them afterwards, and
+ * makes the tables unlogged: the database must be deleted after the test.
  */
 export async function fillLists(db: Database, fill: Fill): Promise<void> {
   const { count } = await db.query({ text: "SELECT 1 FROM executions LIMIT 1" });
   if (count === 0) await insertAll(db, fill);
-  // As a living database has it by itself, sooner or later: plans differ where it is not known that all see all rows.
+  // A live database gets this from autovacuum: plans depend on the visibility map.
   for (const table of [...BIG_TABLES, "workflows", "launch_plans", "tasks", "named_entities"]) {
     await db.query({ text: `VACUUM (ANALYZE) ${table}` });
   }
@@ -120,7 +120,7 @@ async function insertAll(db: Database, fill: Fill): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.query({ text: "SET LOCAL statement_timeout = 0" });
     await tx.query({ text: "SET LOCAL maintenance_work_mem = '512MB'" });
-    // A table is unlogged after those that refer to it.
+    // A table becomes unlogged after those that refer to it.
     const { rows: referring } = await tx.query<{ name: string }>({
       text: "SELECT DISTINCT conrelid::regclass::text AS name FROM pg_constraint WHERE contype = 'f' AND confrelid = 'executions'::regclass",
     });
@@ -133,7 +133,7 @@ async function insertAll(db: Database, fill: Fill): Promise<void> {
   });
 }
 
-/** Drops what no constraint needs, and gives the statements that make it again. */
+/** Drops indexes without constraints; returns the statements that create them again. */
 async function dropIndexes(tx: Queryable): Promise<readonly string[]> {
   const { rows } = await tx.query<{ name: string; definition: string }>({
     text: `SELECT c.relname AS name, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid

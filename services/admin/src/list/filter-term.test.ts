@@ -24,7 +24,7 @@ test.each(["", "name", "eq(name,)", "eq(,a)", "(a,b)", "eq(name,a)+", "eq(a\n,b)
 );
 
 test("terms are taken apart as the documented expression does", () => {
-  // As clients know it; used here alone, for its time grows with the cube of the text.
+  // The documented expression; used only here, since its time grows with the cube of the text.
   const documented = /([^\n]+)\(([^\n]+),\s?([^\n]+)\)/;
   const text = fc.string({ unit: fc.constantFrom("e", "q", "(", ")", ",", " ", ".", "\t", ";"), maxLength: 24 });
   fc.assert(
@@ -40,6 +40,6 @@ test("terms are taken apart as the documented expression does", () => {
 });
 
 test("a long hostile text is refused in one pass", () => {
-  // With the expression above this would not end within the test's time.
+  // The expression above would exceed the test's timeout.
   expect(parseFilterTerms("(,".repeat(200_000))).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** `eq(name,value)` taken apart; nothing is checked against columns yet. */
+/** A parsed term `eq(name,value)`, not yet checked against columns. */
 export interface FilterTerm {
   readonly function: string;
   readonly field: string;
@@ -6,11 +6,10 @@ export interface FilterTerm {
 }
 
 /**
- * Reads `fn(field,value)` terms joined with `+`; a value may hold several, separated by
- * `;`. Returns undefined where a term has another shape. As clients have always been
- * read: the function reaches to the last parenthesis that leaves a field and a value,
- * the field to the last comma, the value to the last closing parenthesis, and one space
- * after the comma is not part of the value.
+ * Parses `fn(field,value)` terms joined with `+`; a value may contain several, separated by `;`. Returns undefined when
+ * a term has another form. As in Flyte, the function extends to the last parenthesis that leaves a field and a value,
+ * the field to the last comma, and the value to the last closing parenthesis; one space after the comma is not part of
+ * the value.
  */
 export function parseFilterTerms(filters: string): readonly FilterTerm[] | undefined {
   const terms: FilterTerm[] = [];

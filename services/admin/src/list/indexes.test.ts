@@ -11,7 +11,7 @@ import { BIG_TABLES, BUSY, type Fill, fillLists } from "./filled.fixture.js";
 import { planList, preparedPage } from "./plan.js";
 
 /**
- * LISTS=large: the size that is promised, some minutes; LISTS=full: every filter with every order there, an hour or so.
+ * LISTS=large: the promised size, some minutes; LISTS=full: every filter with every order at that size, about an hour.
  * LISTS_DATA=FOLDER keeps the database there for the next run.
  */
 const large = process.env.LISTS === "large" || process.env.LISTS === "full";
@@ -21,9 +21,9 @@ const fill: Fill = large
   : { executions: 100_000, nodes: 300_000, versions: 20_000 };
 
 /**
- * Rows that a part of a plan may read, sort or throw away for a page of 100. A filter that one row in some hundred or
- * thousand passes finds its page in the order asked for, or all its rows and then sorts them: in a million that is ten
- * thousand or so. A list of nodes may read all of one execution.
+ * Maximum of rows that a plan node may read, sort or discard for a page of 100. A filter that matches one row in some
+ * hundred or thousand either scans in the requested order, or sorts all its rows: about ten thousand in a million. A
+ * list of nodes may read all of one execution.
  */
 const MOST_ROWS = large ? 60_000 : 40_000;
 
@@ -109,7 +109,7 @@ interface Timed {
   readonly ms: number;
 }
 
-/** Longest pages that are told one by one. */
+/** Number of slowest pages that are printed individually. */
 const TOLD = 10;
 
 function tellTimes(name: string, times: readonly Timed[]): void {

@@ -16,8 +16,9 @@ import { taskEntity } from "../task/list-entity.js";
 import { workflowEntity } from "../workflow/list-entity.js";
 import type { EntityDescription } from "./entity.js";
 
-// Every list of the API, with SQL in the value of every field that any of them may filter by, in the name of the field, in the sort
-// key and in the token, over gRPC and REST. What would be carried out leaves a table behind; what would be true lists everything.
+// Sends SQL to every list of the API, in the value of every filterable field, in the field name, the sort key and the
+// token, over gRPC and REST. Executed SQL would leave a table behind; a condition that is always true would list
+// everything.
 const ENTITIES: readonly EntityDescription[] = [
   executionEntity,
   launchPlanEntity,
@@ -75,7 +76,7 @@ interface Asked {
   readonly token?: string;
 }
 
-/** How a list was answered: by the name of the code, and the number of rows. */
+/** Response of a list: the name of the code, and the number of rows. */
 interface Answer {
   readonly code: string;
   readonly rows: number;
@@ -127,7 +128,7 @@ interface Try {
   readonly allowed: readonly string[];
 }
 
-/** What was answered otherwise than it may be. Every other one is asked by REST. */
+/** Returns the unexpected responses. Every other request uses REST. */
 async function wrongOf(tries: readonly Try[]): Promise<string[]> {
   const wrong: string[] = [];
   const next = tries.entries();
@@ -142,7 +143,7 @@ async function wrongOf(tries: readonly Try[]): Promise<string[]> {
   return wrong.slice(0, 10);
 }
 
-/** NOT_FOUND: what the list is about is not there. */
+/** NOT_FOUND: the parent of the list does not exist. */
 const ANSWERED = ["OK", "INVALID_ARGUMENT", "NOT_FOUND"];
 
 async function expectUntouched(): Promise<void> {
@@ -198,7 +199,7 @@ test("in the name of a field, a function, a sort key or a token", async () => {
   const tries = lists().flatMap((method) =>
     hostile.flatMap((text): Try[] => {
       const asked: Asked[] = [];
-      // Lists of names do not look at filters.
+      // Lists of names ignore filters.
       if (field(method, "filters") !== undefined && !method.name.endsWith("Ids"))
         asked.push({ filters: `eq(${text},x)` }, { filters: `${text}(name,x)` });
       if (field(method, "sort_by") !== undefined) asked.push({ sortBy: { key: text, direction: 1 } });
@@ -206,7 +207,7 @@ test("in the name of a field, a function, a sort key or a token", async () => {
       return asked.map((each) => ({ method, asked: each, allowed: refused }));
     }),
   );
-  // Twice, so that each is asked by gRPC and by REST.
+  // Twice, so that each is sent by gRPC and by REST.
   expect(await wrongOf([...tries, ...tries.slice(1)])).toEqual([]);
   await expectUntouched();
 });

@@ -5,23 +5,23 @@ import { type ColumnTable, columnSql, type EntityDescription, type FewValues, ty
 import { countFew, type KnownNumbers, type Numbered } from "./few-rows.js";
 import { type ListPlan, type ListRequest, orderOf, planTerms, readTerms, type ReadTerm } from "./plan.js";
 
-/** Values that a list is told; of more, so many rows match that a page of them is found soon. */
+/** Maximum of values passed to a list; with more, so many rows match that a page is soon full. */
 const MAX_VALUES = 500;
-/** The same of numbers of another table's rows. */
+/** Maximum of row ids of another table. */
 const MAX_NUMBERS = 10_000;
 
 /**
- * {@link planList} for tables of millions of rows. What terms say of columns with few values, and of other tables, is
- * found out first, by queries of their own, and told as lists of values and numbers: these the database can look up in an
- * index, and it knows how many rows have them. `contains(user,ann)` for instance becomes the users that match. Of what is
- * said of another table the database knows next to nothing, so it is told what to do: few rows are read before anything
- * else, and of many it goes by the order asked for until the page is full.
+ * {@link planList} for large tables. Resolves filters on low-cardinality columns and on other tables first, with
+ * separate queries, and passes the values and row ids, so that PostgreSQL can use an index and estimate the rows.
+ * `contains(user,ann)`, for example, becomes the matching users. PostgreSQL can hardly estimate filters on another
+ * table, so the plan is forced: few rows are read first; with many, the requested order is scanned until the page is
+ * full.
  *
  * @throws RpcError INVALID_ARGUMENT as planList does.
  */
 export async function planNarrowed(db: Queryable, entity: EntityDescription, request: ListRequest): Promise<ListPlan> {
   const terms = readTerms(entity, request);
-  // Says what is wrong with the request before anything is asked.
+  // Validates the request before any query.
   planTerms(entity, request, terms);
   const groups = new Map<unknown, ReadTerm[]>();
   for (const term of terms) {
@@ -45,7 +45,7 @@ interface Group {
 
 interface Narrowed {
   readonly terms: readonly ReadTerm[];
-  /** The rows that they leave, where these are few. */
+  /** The matching rows, if few. */
   readonly few?: { readonly rows: number; readonly numbered: Numbered } | undefined;
 }
 
@@ -59,13 +59,13 @@ async function narrowGroup(db: Queryable, { entity, request, terms, group }: Gro
   return numbers === undefined ? { terms: group } : narrowByNumbers(db, { entity, request, terms, group }, { first, numbers });
 }
 
-/** What is said of another table: finds its rows, and how many of the listed table's belong to them. */
+/** Resolves terms on another table to its row ids, and counts the listed rows that refer to them. */
 async function narrowByNumbers(
   db: Queryable,
   { entity, request, terms, group }: Group,
   { first, numbers }: { readonly first: ReadTerm; readonly numbers: Numbers },
 ): Promise<Narrowed> {
-  // The name stands in the listed row and is a term of its own, but it says which rows of the other table are meant, too.
+  // The name is a column of the listed row and a separate term, but it also restricts the rows of the other table.
   const named = terms.filter((term) => term.prefix === first.prefix && !group.includes(term));
   const conditions = [...group, ...named].map(({ name, says }) => says(columnSql(numbers.of, name)));
   const { of, column, number = "id" } = numbers;
@@ -77,17 +77,17 @@ async function narrowByNumbers(
   const found = await findNumbers(db, { select: number, from: of.table, conditions });
   if (found === undefined) return { terms: group.map(checkedOneByOne) };
   const { count, text } = found;
-  // An index has the rows of one number in this order: a page of them is read and no more.
+  // An index sorts the rows of one id in this order: only one page of them is read.
   if (count === 1 && orderOf(entity, request).columns[0] === numbers.order) {
     return { terms: [told(first, { sql: `${column} = $$::int8`, value: text.slice(1, -1) })] };
   }
   const few = await counted(db, entity, { column, numbers: found });
   const among = `${column} = ANY($$::int8[])`;
-  // IS TRUE: it is not looked up in an index.
+  // IS TRUE prevents an index lookup.
   return { terms: [told(first, { sql: few === undefined ? `(${among}) IS TRUE` : among, value: text })], few };
 }
 
-/** Undefined where they are too many to be told. */
+/** Returns the row ids; undefined when there are too many. */
 async function findNumbers(db: Queryable, find: Omit<Find, "known">): Promise<KnownNumbers | undefined> {
   const values: unknown[] = [];
   const where = allNumbered(find.conditions, values);
@@ -100,7 +100,7 @@ async function findNumbers(db: Queryable, find: Omit<Find, "known">): Promise<Kn
   return count > MAX_NUMBERS ? undefined : { from: "before", count, text: text ?? "{}" };
 }
 
-/** An index of parts of texts knows those of three characters and more. */
+/** True for parts below three characters, which a trigram index does not support. */
 function isShortPart({ function: name, values: [part = ""] }: ReadTerm): boolean {
   return name === "contains" && part.length < 3;
 }
@@ -114,7 +114,7 @@ async function counted(db: Queryable, entity: EntityDescription, few: Numbered):
   return rows === undefined ? undefined : { rows, numbered: few };
 }
 
-/** Of single values that there are an index tells by itself. */
+/** True unless the term names single known values, which an index finds directly. */
 function needsValues({ function: name, values, column: { few } }: ReadTerm): boolean {
   const single = name === "eq" || name === "value_in";
   return !single || (few?.from === "values" && !values.every((value) => few.values.includes(value)));
@@ -152,7 +152,7 @@ function valuesOf(db: Queryable, { entity, request, term, few }: Few, column: st
   }
 }
 
-/** Goes from each value in the index to the next, without reading the rows between them. */
+/** Reads the distinct values with a loose index scan, which skips the rows between them. */
 async function indexedValues(db: Queryable, { entity, request, term }: Few, column: string): Promise<readonly string[] | undefined> {
   const values: unknown[] = [];
   const within = Object.entries(request.equal ?? {})
@@ -177,7 +177,7 @@ interface Find {
   readonly known?: unknown;
 }
 
-/** Undefined where they are not few. */
+/** Returns the first column of the rows; undefined above the limit. */
 async function firstFew<T>(db: Queryable, { select, from, conditions, known }: Find): Promise<readonly T[] | undefined> {
   const values: unknown[] = known === undefined ? [] : [known];
   const where = allNumbered(conditions, values);
@@ -186,12 +186,12 @@ async function firstFew<T>(db: Queryable, { select, from, conditions, known }: F
   return rows.length > MAX_VALUES ? undefined : rows.flatMap((row) => Object.values(row));
 }
 
-/** The term, said otherwise; of the listed table alone. */
+/** Replaces the condition of a term by one on the listed table. */
 function told(term: ReadTerm, condition: Condition): ReadTerm {
   return { ...term, related: undefined, condition };
 }
 
-/** The term, asked of each row of the list as it comes by: its table is not joined. */
+/** Evaluates the term per listed row instead of joining its table. */
 function checkedOneByOne(term: ReadTerm): ReadTerm {
   const { related } = term;
   return related === undefined || related.kind === "same" ? term : { ...term, related: { ...related, kind: "exists", oneByOne: true } };

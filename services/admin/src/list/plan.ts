@@ -17,7 +17,7 @@ import { fewRows, type Numbered } from "./few-rows.js";
 import { type FilterTerm, parseFilterTerms } from "./filter-term.js";
 import { parseToken } from "./token.js";
 
-/** Rows of one page; a larger limit is answered with this many and a token. */
+/** Maximum page size; a larger limit returns this many rows and a token. */
 export const MAX_PAGE = 10_000;
 
 export interface ListRequest {
@@ -27,31 +27,31 @@ export interface ListRequest {
   readonly limit: number;
   readonly token: string;
   readonly sortBy?: Sort | undefined;
-  /** Equality conditions of the request itself; empty strings and undefined say nothing. */
+  /** Equality conditions of the request itself; empty strings and undefined are ignored. */
   readonly equal?: Readonly<Record<string, string | number | bigint | undefined>>;
-  /** Columns of which all rows have this value already. */
+  /** Columns of which all rows are known to have this value. */
   readonly known?: Readonly<Record<string, string | number | bigint>>;
-  /** Further conditions: SQL over the entity's table with `$$` where the value goes. */
+  /** Further conditions: SQL over the entity's table, with `$$` for the value. */
   readonly where?: readonly Condition[];
-  /** The few rows among which all of the list are; conditions that follow from it may be left out. */
+  /** Superset of the listed rows, if few; conditions that it implies may be omitted. */
   readonly among?: Numbered | undefined;
-  /** Whether limit 0 asks for all rows instead of being refused. */
+  /** True: limit 0 requests all rows instead of failing. */
   readonly zeroMeansAll?: boolean;
 }
 
 export interface ListPlan {
   readonly offset: number;
   readonly limit: number;
-  /** What follows `FROM`, before joins. */
+  /** Operand of `FROM`, before joins. */
   readonly from: string;
-  /** `JOIN …` clauses, ready for use after that. */
+  /** `JOIN …` clauses that follow it. */
   readonly joins: string;
   readonly where: string;
   readonly orderBy: string;
   readonly values: readonly unknown[];
 }
 
-/** A map: the name of a function comes from clients, and an object has more names than its own. */
+/** A Map, since clients send the function names, and an object has inherited keys. */
 const operators: ReadonlyMap<string, string> = new Map([
   ["eq", "="],
   ["ne", "<>"],
@@ -61,24 +61,24 @@ const operators: ReadonlyMap<string, string> = new Map([
   ["lte", "<="],
 ]);
 
-/** A term of a filter, checked. */
+/** A validated term of a filter. */
 export interface ReadTerm {
   readonly prefix: EntityPrefix;
   readonly name: string;
   readonly function: string;
-  /** As clients wrote them. */
+  /** As sent by the client. */
   readonly values: readonly string[];
   readonly column: Column;
   readonly related: RelatedTable | undefined;
-  /** What it says of an expression of the column's type. */
+  /** Applies the term to an expression of the column's type. */
   readonly says: (sql: string) => Condition;
-  /** What it says of the column. */
+  /** The term applied to the column. */
   readonly condition: Condition;
 }
 
 /**
- * Turns a list request into SQL. Names of columns and tables come from the
- * description alone; values travel as parameters.
+ * Translates a list request to SQL. Names of columns and tables come from the description alone; values are passed as
+ * parameters.
  *
  * @throws RpcError INVALID_ARGUMENT naming the filter, column, sort key, limit or token that is wrong.
  */
@@ -86,7 +86,7 @@ export function planList(entity: EntityDescription, request: ListRequest): ListP
   return planTerms(entity, request, readTerms(entity, request));
 }
 
-/** The same with terms that were read before. */
+/** {@link planList} with parsed terms. */
 export function planTerms(entity: EntityDescription, request: ListRequest, terms: readonly ReadTerm[]): ListPlan {
   if (request.limit === 0 && request.zeroMeansAll !== true) throw invalidArgument("invalid value for limit: it must be greater than 0");
   const offset = parseToken(request.token);
@@ -118,11 +118,11 @@ export function planTerms(entity: EntityDescription, request: ListRequest, terms
 interface Page {
   readonly text: string;
   readonly values: unknown[];
-  /** Of a prepared statement. */
+  /** Name of a prepared statement. */
   readonly name?: string;
 }
 
-/** The page's SELECT. `select` names columns with their table. */
+/** Returns the page's SELECT. `select` names columns with their table. */
 export function selectPage(plan: ListPlan, select: string): Page {
   const count = plan.values.length;
   return {
@@ -131,17 +131,17 @@ export function selectPage(plan: ListPlan, select: string): Page {
   };
 }
 
-/** Sizes of pages that clients ask for by themselves: there must not be many statements. */
+/** Common page sizes of clients, which bound the number of prepared statements. */
 const USUAL_LIMITS: ReadonlySet<number> = new Set([1, 10, 20, 25, 50, 100, 500, 1_000]);
 
 /**
- * The same as a prepared statement where it is the first page and of a usual size: planning it takes as long as reading
- * it. For lists without filters of which an index begins with the columns of the equality conditions and goes on with
- * those of the order, so that one plan is the best for any values.
+ * {@link selectPage} as a prepared statement for the first page of a common size: planning takes as long as reading.
+ * For lists without filters that an index supports, beginning with the columns of the equality conditions and
+ * continuing with those of the order, so that one plan is best for any values.
  */
 export function preparedPage(plan: ListPlan, select: string): Page {
   if (plan.offset > 0 || !USUAL_LIMITS.has(plan.limit)) return selectPage(plan, select);
-  // Without its size the planner would not know that the page is a small part.
+  // The limit is in the text: otherwise the planner would not know that the page is small.
   const text = `${unlimited(plan, select)} LIMIT ${plan.limit}`;
   return { text, values: [...plan.values], name: `list-${createHash("sha1").update(text).digest("hex")}` };
 }
@@ -161,7 +161,7 @@ export interface Order {
 }
 
 /**
- * What a request is ordered by.
+ * Returns the order of a request.
  *
  * @throws RpcError INVALID_ARGUMENT naming the sort key or direction that is wrong.
  */
@@ -176,7 +176,7 @@ export function orderOf(entity: EntityDescription, { sortBy: sort, ...request }:
   };
   const direction = directions[sort.direction];
   if (direction === undefined) throw invalidArgument(`invalid sort direction ${sort.direction}: it must be ASCENDING or DESCENDING`);
-  // Where all rows have the same value there is nothing to order by it, and encoded messages have no order that means anything.
+  // A column with the same value in all rows, or of encoded messages, has no useful order.
   const none = knownValues(request).has(sort.key) || column.type === "bytes";
   const names = none ? [] : (column.order ?? [sort.key, entity.key]);
   return { columns: [...new Set(names.length === 0 ? byDefault : names)], direction };
@@ -186,13 +186,13 @@ function equalities({ equal = {} }: Pick<ListRequest, "equal">): (readonly [stri
   return Object.entries(equal).flatMap(([name, value]) => (value === undefined || value === "" ? [] : [[name, value] as const]));
 }
 
-/** Columns that have one value in all rows of the list. */
+/** Columns with one value in all rows of the list. */
 function knownValues({ equal, known = {} }: Pick<ListRequest, "equal" | "known">): ReadonlyMap<string, string | number | bigint> {
   return new Map([...equalities({ ...(equal && { equal }) }), ...Object.entries(known)]);
 }
 
 /**
- * The terms of a request's filters.
+ * Parses the filters of a request.
  *
  * @throws RpcError INVALID_ARGUMENT naming the function, entity, column or value that is wrong.
  */
@@ -204,7 +204,7 @@ export function readTerms(entity: EntityDescription, request: ListRequest): read
   return terms.map((term) => withKnown(readTerm(entity, term), known));
 }
 
-/** A condition on a column of which the value is known is none on rows: the database then sees at once whether it holds. */
+/** Replaces the column by its known value, so that PostgreSQL evaluates the condition once instead of per row. */
 function withKnown(term: ReadTerm, known: ReadonlyMap<string, string | number | bigint>): ReadTerm {
   const value = term.related === undefined ? known.get(term.name) : undefined;
   if (value === undefined) return term;
@@ -263,7 +263,7 @@ function joins(terms: readonly ReadTerm[]): string {
   return [...tables].map(([table, on]) => ` LEFT JOIN ${table} ON ${on}`).join("");
 }
 
-/** What follows from there being such a row, once for each table. */
+/** Conditions implied by the existence of such rows, once per table. */
 function implied(terms: readonly ReadTerm[]): Condition[] {
   const sql = terms.flatMap(({ related }) =>
     related !== undefined && related.kind !== "same" && related.implies !== undefined ? [related.implies] : [],
@@ -281,7 +281,7 @@ function existsClauses(terms: readonly ReadTerm[], values: unknown[]): string[] 
   }
   return [...groups].map(([table, { related, conditions }]) => {
     const inner = allNumbered(conditions, values);
-    // Nothing moves over an OFFSET.
+    // OFFSET 0 is an optimization fence.
     return `EXISTS (SELECT 1 FROM ${table} WHERE ${related.on} AND ${inner}${related.oneByOne === true ? " OFFSET 0" : ""})`;
   });
 }

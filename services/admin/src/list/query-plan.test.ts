@@ -14,7 +14,7 @@ const ROWS = 40_000;
 let database: AdminDatabase;
 let db: Database;
 
-/** Two projects of two domains, names of twenty versions each. */
+/** Two projects with two domains each, names with twenty versions each. */
 const identity = `'p' || i % 2 AS project, CASE WHEN i / 2 % 2 = 0 THEN 'development' ELSE 'staging' END AS domain,
   'n' || i / 80 AS name, 'v' || i AS version, now() - i * interval '1 second' AS at`;
 const rows = `(SELECT i, ${identity} FROM generate_series(1, ${ROWS}) AS i) AS r`;
@@ -104,6 +104,6 @@ test.each<[string, EntityDescription, Partial<ListRequest> & { sort?: [string, 0
   const nodes = await run(entity, request);
   expect(nodes.filter((node) => node["Node Type"] === "Seq Scan").map((node) => node["Relation Name"])).toEqual([]);
   const read = nodes.filter((node) => node["Relation Name"] !== undefined).map((node) => node["Actual Rows"]);
-  // A page of a hundred, at most a run of equal keys more.
+  // A page of a hundred, plus a run of equal keys.
   expect(Math.max(...read)).toBeLessThanOrEqual(1_000);
 });

@@ -4,7 +4,7 @@ import { missingArgument } from "../invalid.js";
 import type { ListRequest } from "./plan.js";
 
 /**
- * The list of the versions of one name, or of a project and domain when the name is empty.
+ * Lists the versions of one name, or of a project and domain when the name is empty.
  *
  * @throws RpcError INVALID_ARGUMENT.
  */
