@@ -1,11 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "./compatibility.js";
+import { trackedFiles } from "./tracked-files.js";
 
-const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"], { cwd: root, encoding: "utf8" });
-const documents = listed.split("\n").filter((file) => file !== "" && existsSync(join(root, file)));
+const documents = trackedFiles("*.md");
 
 test("every relative link of a document leads to a file, and to a heading where it names one", () => {
   expect(documents.length).toBeGreaterThan(20);
