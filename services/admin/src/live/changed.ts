@@ -1,12 +1,9 @@
 import type { Bus } from "@flyte-ts/messaging";
 
-/** Subject on which admins tell each other that executions have changed. */
+/** Subject on which replicas of admin notify each other of changed executions. */
 export const EXECUTIONS_CHANGED = "flyte.admin.changed";
 
-/**
- * Tells all replicas that something of these executions was committed. It may be lost: they look by themselves, more
- * seldom.
- */
+/** Notifies all replicas of committed changes of these executions. The message may be lost: replicas also poll, less often. */
 export function publishChanged(bus: Pick<Bus, "publishVolatile">, executionIds: readonly bigint[]): void {
   if (executionIds.length > 0) bus.publishVolatile(EXECUTIONS_CHANGED, Buffer.from(executionIds.join(",")));
 }

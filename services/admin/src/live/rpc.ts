@@ -6,7 +6,7 @@ import { followLog } from "./log/follow.js";
 import type { Live } from "./start.js";
 import { watchExecution } from "./watch/watch.js";
 
-/** Streams of what happens. */
+/** Streams of executions and logs. */
 export function liveRpcs({
   live: { feeds, streams, logStreams },
   ...deps

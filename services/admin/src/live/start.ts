@@ -4,13 +4,13 @@ import { EXECUTIONS_CHANGED, readChanged } from "./changed.js";
 import { Streams } from "./streams.js";
 import { Feeds } from "./watch/feeds.js";
 
-/** What serves streams in this process. */
+/** Streams of this process. */
 export interface Live {
   readonly feeds: Feeds;
   readonly streams: Streams;
-  /** Those of logs: each has a connection of its own to a data plane. */
+  /** Log streams, each with its own connection to a data plane. */
   readonly logStreams: Streams;
-  /** Ends all streams, so that their clients go on elsewhere, and takes no more. */
+  /** Ends all streams, so that their clients resume at another replica, and accepts no new ones. */
   close(): Promise<void>;
 }
 

@@ -3,16 +3,16 @@ import type { Waiting } from "./watch/waiting.js";
 
 /** One stream of this process. */
 export interface OpenStream {
-  /** @throws why the stream may not go on. */
+  /** @throws the reason when the stream must end. */
   check(): void;
-  /** Resolves at the next news, or when the stream may not go on. */
+  /** Resolves at the next notification, or when the stream must end. */
   wait(waiting: Waiting): Promise<void>;
-  /** Aborted when the stream may not go on. */
+  /** Aborted when the stream must end. */
   readonly signal: AbortSignal;
   close(): void;
 }
 
-/** The streams of this process: how many there may be, and their end when it stops. */
+/** Limits the streams of this process, and ends them when it stops. */
 export class Streams {
   readonly #most: number;
   readonly #stopping = new AbortController();
@@ -57,7 +57,7 @@ export class Streams {
     };
   }
 
-  /** Ends all streams: their clients go on elsewhere. */
+  /** Ends all streams: their clients resume at another replica. */
   stop(): void {
     this.#stopping.abort(new RpcError(Code.UNAVAILABLE, "this replica stops; resume the stream by its cursor"));
   }

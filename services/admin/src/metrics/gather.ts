@@ -22,9 +22,8 @@ import type { MeasuredExecution, MeasuredNode, MeasuredTask, Times } from "./mea
 export type GatherDeps = Pick<AdminDeps, "db" | "blobs" | "logger">;
 
 /**
- * Reads an execution, its nodes and their attempts, and the executions that they launched,
- * as far as spans of so many levels tell of them: a query for each kind of row of each
- * execution, however many rows there are.
+ * Reads an execution, its nodes and attempts, and its child executions, as far as spans of `depth` levels need them:
+ * one query per kind of row and execution, whatever the number of rows.
  *
  * @throws RpcError NOT_FOUND.
  */
@@ -64,7 +63,7 @@ export async function gatherExecution(deps: GatherDeps, asked: ExecutionName, de
   return { ...execution, workflow, nodes };
 }
 
-/** The execution that a node launched; its spans stand two levels below those of this one at most. */
+/** Reads the child execution of a node; its spans are at most two levels below those of this one. */
 async function gatherLaunched(deps: GatherDeps, { target }: NodeRow, depth: number): Promise<MeasuredExecution | undefined> {
   if (target === null || (depth > 0 && depth < 2)) return undefined;
   const { targetMetadata } = fromBinary(NodeExecutionClosureSchema, target);
@@ -88,7 +87,7 @@ interface NodeRow extends TimesRow {
   node_id: string;
   spec_node_id: string;
   parent_node_id: string | null;
-  /** Where it is an execution. */
+  /** Set for a child execution. */
   target: Uint8Array | null;
 }
 
@@ -115,7 +114,7 @@ interface TaskRow extends TimesRow {
   retry_attempt: bigint;
 }
 
-/** Attempts by node, in the order of time. */
+/** Attempts by node, in order of time. */
 async function loadTasks(
   db: Queryable,
   rowId: bigint,
@@ -141,7 +140,7 @@ async function loadTasks(
   return tasks;
 }
 
-/** What dynamic nodes made, by node. */
+/** Compiled workflows of dynamic nodes, by node. */
 async function loadDynamics({ db, blobs, logger }: GatherDeps, executionId: bigint): Promise<ReadonlyMap<string, CompiledWorkflowClosure>> {
   const { rows } = await db.query<{ node_id: string; dynamic_workflow: Uint8Array | null; dynamic_workflow_uri: string }>({
     name: "load-dynamics-for-metrics",

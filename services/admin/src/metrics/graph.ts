@@ -3,7 +3,7 @@ import { type CompiledWorkflow, type CompiledWorkflowClosure, CompiledWorkflowSc
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { BranchNode, Node } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 
-/** A graph that nodes run in: the definitions of its nodes by id, and what each of them waits for. */
+/** A graph of nodes: their definitions by id, and their upstream nodes. */
 export class Graph {
   readonly #nodes: ReadonlyMap<string, Node>;
   readonly #workflow: CompiledWorkflow | undefined;
@@ -23,13 +23,13 @@ export class Graph {
     return this.#workflow?.connections?.upstream[id]?.ids ?? [];
   }
 
-  /** The graph of a sub-workflow that came with this one. */
+  /** Returns the graph of a sub-workflow of this closure. */
   subWorkflow(id: Identifier): Graph {
     const found = this.#closure?.subWorkflows.find(({ template }) => sameId(template?.id, id));
     return new Graph(this.#closure, found ?? EMPTY);
   }
 
-  /** A branch's arms: a graph of which one node runs. */
+  /** Returns the alternatives of a branch as a graph, of which one node runs. */
   arms(branch: BranchNode): Graph {
     return new Arms(this.#closure, branch);
   }

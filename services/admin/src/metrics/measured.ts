@@ -5,10 +5,10 @@ import type {
   WorkflowExecutionIdentifier,
 } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 
-/** When something was, nanoseconds since the epoch. */
+/** Timestamps, nanoseconds since the epoch. */
 export interface Times {
   readonly createdAt: bigint;
-  /** When it was last heard of; of what has ended: when its end was reported. */
+  /** Last event; for terminal objects the time of the report of the end. */
   readonly updatedAt: bigint;
   readonly startedAt: bigint | undefined;
   readonly endedAt: bigint | undefined;
@@ -20,21 +20,21 @@ export interface MeasuredTask extends Times {
 
 export interface MeasuredNode extends Times {
   readonly id: NodeExecutionIdentifier;
-  /** Id in the graph. */
+  /** Node id in the graph. */
   readonly specNodeId: string;
-  /** Attempts of its task, in the order of time. */
+  /** Attempts of its task, in order of time. */
   readonly tasks: readonly MeasuredTask[];
-  /** What it made, when it is dynamic. */
+  /** Compiled workflow of a dynamic node. */
   readonly dynamic: CompiledWorkflowClosure | undefined;
-  /** The execution that it launched. */
+  /** Child execution. */
   readonly launched: MeasuredExecution | undefined;
 }
 
-/** What is known of an execution, to tell where its time went. */
+/** Data of an execution from which spans are computed. */
 export interface MeasuredExecution extends Times {
   readonly id: WorkflowExecutionIdentifier;
   /** Undefined when the workflow is not registered any more. */
   readonly workflow: CompiledWorkflowClosure | undefined;
-  /** Nodes by the unique id of the node that they run in, empty at the top; in the order of time. */
+  /** Nodes by the unique id of their parent node, empty at the top level; in order of time. */
   readonly nodes: ReadonlyMap<string, readonly MeasuredNode[]>;
 }

@@ -47,7 +47,7 @@ const execution = (
 const start = node("start-node", times(10, undefined, 10));
 const target = { case: "taskNode" as const, value: {} };
 
-/** One line for each span, as deep as it stands. */
+/** Formats one line per span, indented by its level. */
 function lines(span: Span, indent = ""): string[] {
   const at = (time: Span["startTime"]) => (time === undefined ? "?" : String(nanosOf(time)));
   const { id } = span;

@@ -8,9 +8,9 @@ const START_NODE = "start-node";
 const END_NODE = "end-node";
 
 /**
- * Where the time of an execution went: a tree of spans, down to `depth` levels (negative:
- * all). Spans of nodes, attempts and launched executions refer to these; what lies between
- * them is named by the operation that took the time. Names and rules are those of Flyte.
+ * Attributes the time of an execution to a tree of spans, down to `depth` levels (negative: all). Spans of nodes,
+ * attempts and child executions have their ids; the time between them has the name of an operation. Names and rules are
+ * Flyte's.
  */
 export function executionSpan(execution: MeasuredExecution, depth: number): Span {
   const spans = depth === 0 ? [] : executionParts(execution, depth);
@@ -33,7 +33,7 @@ function executionParts(execution: MeasuredExecution, depth: number): Span[] {
   ];
 }
 
-/** Nodes that run in one graph: that of the execution or of one of its nodes. */
+/** Nodes of one graph: that of the execution or of one of its nodes. */
 class Inner {
   readonly #bySpecId: ReadonlyMap<string, MeasuredNode>;
 
@@ -42,7 +42,7 @@ class Inner {
     private readonly graph: Graph,
     private readonly nodes: readonly MeasuredNode[],
   ) {
-    // Of a node that was run again with what it runs in, the later run counts.
+    // If a node ran again because its parent did, the later run counts.
     this.#bySpecId = new Map(nodes.map((node) => [node.specNodeId, node]));
   }
 
@@ -63,7 +63,7 @@ class Inner {
     });
   }
 
-  /** From the end of the last node to that of the whole. */
+  /** Span from the end of the last node to the end of the whole. */
   teardown(name: string, whole: Times): Span[] {
     const last = this.#latestUpstream(END_NODE);
     return last === undefined ? [] : ending(name, last, whole);
@@ -120,7 +120,7 @@ class Inner {
     return [operation("NODE_SETUP", node.createdAt, began), ...inner.spans(depth), ...inner.teardown("NODE_TEARDOWN", node)];
   }
 
-  /** First the task that makes the graph, then its nodes. */
+  /** Spans of a dynamic node: its task, which returns the graph, then its nodes. */
   #dynamic(node: MeasuredNode, children: readonly MeasuredNode[], depth: number): Span[] {
     const last = node.tasks.at(-1);
     if (last === undefined) return [operation("NODE_SETUP", node.createdAt, node.updatedAt)];
@@ -162,7 +162,7 @@ function taskParts(node: MeasuredNode, depth: number): Span[] {
   return [setup(node), ...attempts(node.tasks, depth), ...ending("NODE_TEARDOWN", last, node)];
 }
 
-/** From the node's creation to its first attempt. */
+/** Span from the node's creation to its first attempt. */
 function setup(node: MeasuredNode): Span {
   return operation("NODE_SETUP", node.createdAt, node.tasks[0]?.createdAt ?? node.updatedAt);
 }
@@ -191,7 +191,7 @@ function attemptParts({ createdAt, startedAt, endedAt, updatedAt }: MeasuredTask
   return [waiting, operation("TASK_RUNTIME", startedAt, endedAt), ...teardown];
 }
 
-/** From the end of a part to that of the whole; nothing when the whole was told first. */
+/** Span from the end of a part to the end of the whole; none when the whole was reported first. */
 function ending(name: string, part: Times, whole: Times): Span[] {
   return whole.updatedAt < part.updatedAt ? [] : [operation(name, part.updatedAt, whole.updatedAt)];
 }
@@ -200,7 +200,7 @@ function operation(name: string, start: bigint, end: bigint): Span {
   return create(SpanSchema, { ...between(start, end), id: { case: "operationId", value: name } });
 }
 
-/** Services read different clocks, so that an end may be told as a little earlier than its start: such a span has no length. */
+/** Services have different clocks, so that an end may appear slightly before its start: such a span has length 0. */
 function between(start: bigint, end: bigint) {
   return { startTime: timestampOf(start), endTime: timestampOf(notBefore(start, end)) };
 }

@@ -2,7 +2,7 @@ import { NamedEntityState } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 
-/** Makes sure that the name of a version has its row; call it in the transaction that stores the version. */
+/** Creates the row of a version's name unless it exists; call it in the transaction that stores the version. */
 export async function ensureNamedEntity(
   tx: Queryable,
   id: Identifier,

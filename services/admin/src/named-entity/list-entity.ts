@@ -9,14 +9,14 @@ const nameColumns = {
   state: { type: "int4" },
 } as const satisfies Record<string, Column>;
 
-/** What ListNamedEntities can filter and sort by. */
+/** Filters and sort keys of ListNamedEntities. */
 export const namedEntityEntity: EntityDescription = {
   prefix: "entities",
   table: "named_entities",
   key: "name",
   columns: nameColumns,
   related: {
-    // The original keeps state and description in a table beside the names; here it is the same row.
+    // Flyte stores state and description in a separate table; here they are columns of the same row.
     named_entity_metadata: { kind: "same", table: "named_entities", columns: { ...baseColumns, ...nameColumns } },
   },
 };

@@ -19,13 +19,13 @@ const nameEntity: EntityDescription = {
 interface NamesOf {
   readonly rpc: string;
   readonly resourceType: ResourceType;
-  /** Columns of the entity, to tell a key that cannot sort names from one that does not exist. */
+  /** Columns of the entity, to distinguish a key that cannot sort names from an unknown one. */
   readonly columns: Readonly<Record<string, Column>>;
 }
 
 /**
- * The names that have versions, each once; of all projects or domains where the request names none. The request's filters say
- * nothing, as they never have.
+ * Lists the distinct names that have versions; of all projects or domains where the request names none. Ignores the
+ * request's filters, as Flyte does.
  *
  * @throws RpcError INVALID_ARGUMENT.
  */

@@ -37,7 +37,7 @@ export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">):
       return answer(rows[0]);
     },
 
-    /** An empty description leaves the old one; the state is always set. */
+    /** Keeps the old description when the new one is empty; always sets the state. */
     async updateNamedEntity({ resourceType, id, metadata }) {
       checkResourceType(resourceType);
       checkNamedEntity(id);
@@ -56,7 +56,7 @@ export function namedEntityRpcs({ db, clock }: Pick<AdminDeps, "db" | "clock">):
       return {};
     },
 
-    /** Without filters the names that the system made are left out. */
+    /** Without filters, generated names are excluded. */
     async listNamedEntities({ resourceType, project, domain, limit, token, sortBy, filters }) {
       checkText(project, "project");
       checkText(domain, "domain");

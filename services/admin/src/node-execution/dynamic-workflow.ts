@@ -5,10 +5,10 @@ import { readStored } from "@flyte-ts/input-limits";
 import type { NodeFact } from "@flyte-ts/execution-state";
 import type { NodeId } from "../execution/identifier.js";
 
-/** Closures up to this size, bytes, stand in the node's row; larger ones in the blob store. */
+/** Maximum size, bytes, of a closure in the node's row; larger ones are stored as blobs. */
 const MAX_ROW_BYTES = 256 * 1024;
 
-/** Puts what a dynamic node made out of the way when it is large: then the fact names its place. */
+/** Uploads a large compiled workflow of a dynamic node; the returned fact has its URI instead. */
 export async function offloadDynamicWorkflow(
   { blobs, container, metadataPrefix }: { readonly blobs: BlobStore; readonly container: string; readonly metadataPrefix: string },
   { executionId: { project, domain, name }, nodeId }: NodeId,
@@ -23,9 +23,9 @@ export async function offloadDynamicWorkflow(
 }
 
 /**
- * What a dynamic node made, compiled; undefined when it made nothing.
+ * Reads the compiled workflow of a dynamic node; undefined without one.
  *
- * @throws BlobError or StoredMessageRefused when it stands in the blob store and cannot be read there.
+ * @throws BlobError or StoredMessageRefused when its blob cannot be read.
  */
 export async function readDynamicWorkflow(
   blobs: BlobStore,

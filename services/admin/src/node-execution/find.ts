@@ -13,14 +13,14 @@ const from = `FROM executions e JOIN node_executions ON node_executions.executio
   WHERE e.execution_project = $1 AND e.execution_domain = $2 AND e.execution_name = $3 AND node_executions.node_id = $4`;
 const values = ({ executionId: { project, domain, name }, nodeId }: NodeId) => [project, domain, name, nodeId];
 
-/** A node as clients see it: a parent where it has children. @throws RpcError NOT_FOUND. */
+/** Finds a node for the API: a node with children counts as a parent. @throws RpcError NOT_FOUND. */
 export async function findNode(db: Queryable, id: NodeId): Promise<NodeRow> {
   const { rows } = await db.query<NodeRow>({ name: "find-node", text: `SELECT ${listedNodeColumns} ${from}`, values: values(id) });
   if (rows[0] === undefined) throw nodeNotFound(id);
   return rows[0];
 }
 
-/** The row with its values. @throws RpcError NOT_FOUND. */
+/** Finds the row with its values. @throws RpcError NOT_FOUND. */
 export async function findNodeWithValues(db: Queryable, id: NodeId): Promise<NodeRow & NodeValuesRow> {
   const { rows } = await db.query<NodeRow & NodeValuesRow>({
     name: "find-node-with-values",

@@ -39,7 +39,7 @@ export const nodeExecutionTable = {
   },
 } as const satisfies Pick<EntityDescription, "table" | "columns">;
 
-/** What ListNodeExecutions can filter and sort by. */
+/** Filters and sort keys of ListNodeExecutions. */
 export const nodeExecutionEntity: EntityDescription = {
   ...nodeExecutionTable,
   prefix: "node_execution",

@@ -22,7 +22,7 @@ import { listedNodeColumns, nodeExecutionOf, type NodeRow } from "./row.js";
 
 type List = MessageInitShape<typeof NodeExecutionListSchema>;
 
-/** The nodes of an execution that run in no other node; with unique_parent_id, those that run in that node. */
+/** Lists the top-level nodes of an execution; with unique_parent_id, the children of that node. */
 export async function listNodeExecutions(db: Queryable, request: NodeExecutionListRequest): Promise<List> {
   const { workflowExecutionId: executionId, uniqueParentId, limit, token, filters, sortBy } = request;
   checkExecutionId(executionId, "execution_id");
@@ -39,7 +39,7 @@ export async function listNodeExecutions(db: Queryable, request: NodeExecutionLi
   return page(db, executionId, { ...list, where: [{ sql: "node_executions.execution_id = $$", value: rowId }, within] });
 }
 
-/** The nodes that run in a task attempt. */
+/** Lists the child nodes of a task attempt. */
 export async function listNodeExecutionsForTask(db: Queryable, request: NodeExecutionForTaskListRequest): Promise<List> {
   const { taskExecutionId: id, limit, token, filters, sortBy } = request;
   checkTaskId(id);

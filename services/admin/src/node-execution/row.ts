@@ -14,7 +14,7 @@ import { setTimes } from "../event/progress-columns.js";
 import type { ExecutionName } from "../execution/state.js";
 import { unreportedEnd } from "../settle/unreported-end.js";
 
-/** What clients see of a node, as the table has it. */
+/** Columns from which the API's node execution is built. */
 export interface NodeRow {
   node_id: string;
   retry_group: string;
@@ -61,7 +61,7 @@ export const nodeColumns = [
   .map((name) => `node_executions.${name}`)
   .join(", ");
 
-/** As clients are told: whatever has children is a parent, so that they look for them (events of branches do not say it). */
+/** Columns for the API: a node with children counts as a parent, so that clients list them (events of branches do not report it). */
 export const listedNodeColumns = nodeColumns.replace(
   "node_executions.is_parent",
   `(node_executions.is_parent OR EXISTS (SELECT 1 FROM node_executions child
@@ -70,7 +70,7 @@ export const listedNodeColumns = nodeColumns.replace(
 
 export interface NodeOptions {
   readonly executionId: ExecutionName;
-  /** Longest error message, bytes; absent: whole. */
+  /** Maximum length of the error message, bytes; default: unlimited. */
   readonly errorBytes?: number;
 }
 
@@ -91,7 +91,7 @@ export function nodeExecutionOf(row: NodeRow, { executionId: { project, domain, 
 
 function closureOf(row: NodeRow, errorBytes: number | undefined): NodeExecutionClosure {
   const closure = row.target === null ? create(NodeExecutionClosureSchema) : fromBinary(NodeExecutionClosureSchema, row.target);
-  // An engine that starts again tells the end of a node that it no longer knows to have made a graph as that of any task.
+  // A restarted engine, which no longer knows that the node is dynamic, reports its end like that of any task.
   if (row.is_dynamic && closure.targetMetadata.case === "taskNodeMetadata") closure.targetMetadata.value.checkpointUri = "";
   closure.phase = nodePhaseOf(row.phase);
   setTimes(closure, row);

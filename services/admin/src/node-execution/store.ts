@@ -16,7 +16,7 @@ export interface StoredNode {
 
 export interface NodeWrite extends NodeKey {
   readonly state: NodeState;
-  /** One more than what was read; 1 for a new row. */
+  /** Revision that was read plus one; 1 for a new row. */
   readonly revision: number;
 }
 
@@ -42,7 +42,7 @@ interface Row extends ProgressRow {
   is_array: boolean;
 }
 
-/** The rows that exist of those asked for, by nodeKeyText, without what is large. */
+/** Loads the existing rows by nodeKeyText, without large columns. */
 export async function loadNodes(db: Queryable, keys: readonly NodeKey[]): Promise<Map<string, StoredNode>> {
   const { rows } = await db.query<Row>({
     name: "load-nodes",
@@ -110,7 +110,7 @@ const columns: readonly WrittenColumn<NodeWrite>[] = [
 
 const write = upsert("node_executions", columns, "execution_id, node_id");
 
-/** Keys (nodeKeyText) of the rows that were written; the others were changed meanwhile and must be read again. */
+/** Saves nodes; returns the keys (nodeKeyText) of the written rows. The others were changed concurrently and must be read again. */
 export async function saveNodes(db: Queryable, writes: readonly NodeWrite[]): Promise<Set<string>> {
   const ordered = writes.toSorted((a, b) => compare(a.executionId, b.executionId) || compare(a.nodeId, b.nodeId));
   const { rows } = await db.query<{ execution_id: bigint; node_id: string }>(write(ordered));

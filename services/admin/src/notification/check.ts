@@ -4,7 +4,7 @@ import { isTerminalWorkflowEvent } from "@flyte-ts/domain";
 import { invalidArgument, missingArgument } from "../invalid.js";
 
 /**
- * Checks who is told about the end of an execution, and of which ends.
+ * Validates the recipients of notifications and their phases.
  *
  * @throws RpcError INVALID_ARGUMENT.
  */

@@ -106,7 +106,7 @@ test("sent, and dead before it was recorded: sent again with the same id, once t
   };
   expect(await deliverOnce(depsWith({}, { db: dead }), 10)).toBe(2);
   expect((await list()).map(({ state }) => state)).toEqual(Array(2).fill(DeliveryState.WAITING));
-  // Nobody else takes it while whoever has it may be alive.
+  // No other worker claims it before the lease expires.
   expect(await deliverOnce(depsWith(), 10)).toBe(0);
   await due();
   expect(await deliverOnce(depsWith(), 10)).toBe(2);
@@ -120,7 +120,7 @@ test("sent, and dead before it was recorded: sent again with the same id, once t
 test("replicas share the work: each message is sent once", async () => {
   await Promise.all(Array.from({ length: 40 }, (_, i) => owe(["webhook:ops"], `r${i}`)));
   let taken = 0;
-  // Replicas that look at the same moment see the same messages, and each is had by one of them.
+  // Concurrent replicas see the same messages, and one of them claims each.
   for (let round = 0; round < 10 && taken < 40; round++) {
     const each = await Promise.all(Array.from({ length: 6 }, () => deliverOnce(depsWith(), 10)));
     taken += each.reduce((sum, one) => sum + one);
@@ -140,7 +140,7 @@ test("tried again after pauses that grow, then given up with the reason; and tri
     });
     return rows[0]?.seconds ?? 0;
   };
-  // 5 s, spread by half: three quarters with this randomness.
+  // 5 s with a jitter of half: three quarters with this randomness.
   expect(await pause()).toBeGreaterThan(2);
   expect(await pause()).toBeLessThanOrEqual(3.75);
   await due();

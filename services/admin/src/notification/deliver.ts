@@ -14,38 +14,35 @@ export interface DeliverDeps {
   readonly send: Send;
   readonly random: () => number;
   readonly logger: Logger;
-  /** Tries, by channel and outcome. */
+  /** Attempts, by channel and outcome. */
   readonly tries: Pick<Counter<"channel" | "outcome">, "inc">;
 }
 
-/** After so long without a word from whoever took a message, others send it. */
+/** Lease duration, ms. When it expires, another worker may claim the message. */
 const LEASE_MS = 60_000;
 
 export interface DeliveryLimits {
-  /** Messages that are sent at once, in all and in one lane. */
+  /** Maximum of concurrent messages, in total and per lane. */
   readonly inFlight: number;
   readonly perLane: number;
-  /** How often it is looked for messages that are due. */
+  /** Poll interval, ms. */
   readonly pollMs: number;
 }
 
-/** Sends what is due. A receiver that does not answer holds up its own lane. */
+/** Sends messages that are due. A receiver that does not respond delays only its own lane. */
 export function deliveryWork(deps: DeliverDeps, { perLane, ...limits }: DeliveryLimits): Work<TakenDelivery> {
   return {
     ...limits,
     table: DELIVERIES,
     leaseMs: LEASE_MS,
-    // A lane is filled again when it is empty: what is under way in it tells how fast it is.
+    // A lane is refilled when it is empty: the messages in progress show its speed.
     take: (limit, inHand) => takeDeliveries(deps.db, { limit, leaseMs: LEASE_MS, full: [...new Set(inHand.map(laneOf))], perLane }),
     carryOut: (delivery) => deliver(deps, delivery),
     trouble: "notifications cannot be taken now",
   };
 }
 
-/**
- * Sends a message that was taken; it never fails. One that was sent and whose row could not be written is sent again: it has the
- * same id.
- */
+/** Sends a claimed message; never rejects. If the row of a sent message cannot be updated, the message is sent again with the same id. */
 async function deliver({ send, ...deps }: DeliverDeps, delivery: TakenDelivery): Promise<void> {
   const { db, logger } = deps;
   try {
@@ -84,7 +81,7 @@ const about = ({ project, domain, executionName, channel, messageId }: TakenDeli
   messageId,
 });
 
-/** Without this the lease ends by itself, and the message is sent again. */
+/** Stores the outcome. On failure the lease expires, and the message is sent again. */
 async function recorded(
   { logger, delivery }: { readonly logger: Logger; readonly delivery: TakenDelivery },
   write: () => Promise<void>,
@@ -98,11 +95,11 @@ interface Delay {
   readonly config: Pick<NotificationsConfig, "firstDelaySeconds" | "maxDelaySeconds">;
   readonly attempts: number;
   readonly random: () => number;
-  /** What the receiver asks for. */
+  /** Delay requested by the receiver, ms. */
   readonly asked: number | undefined;
 }
 
-/** Doubling, spread by half, and not before the receiver wants it. */
+/** Backoff: doubles, with a jitter of half, and is no shorter than the receiver requests. */
 export function nextDelayMs({ config, attempts, random, asked = 0 }: Delay): number {
   const longestMs = config.maxDelaySeconds * 1000;
   return Math.max(retryDelayMs({ firstMs: config.firstDelaySeconds * 1000, longestMs }, attempts, random), Math.min(asked, longestMs));

@@ -8,16 +8,16 @@ import type { Channel, Delivery } from "./plan.js";
 
 export const DELIVERIES: WorkTable = { name: "notification_deliveries", key: "id", reason: "last_error" };
 
-/** A delivery that this process has taken to send. */
+/** A delivery that this process has claimed. */
 export interface TakenDelivery extends Delivery, TakenRow {
   readonly project: string;
   readonly domain: string;
   readonly executionName: string;
-  /** For how long it has been tried, ms. */
+  /** Time since the first attempt, ms. */
   readonly triedMs: number;
 }
 
-/** Writes what is to be sent. What is there already stays as it is: the same end is told once. */
+/** Enqueues deliveries. Existing ones stay unchanged, so that each end is delivered once. */
 export async function insertDeliveries(
   tx: Queryable,
   planned: readonly { readonly execution: EndedExecution; readonly delivery: Delivery }[],
@@ -55,7 +55,7 @@ interface Row {
   tried_ms: number;
 }
 
-/** Messages of one lane go the same way: all mails by the mail server, others to their receiver. Who is slow holds up its own lane. */
+/** Lane of a delivery: all mails share the mail server's, others have one per receiver. A slow one delays only its own lane. */
 export function laneOf({ channel, target }: Pick<Delivery, "channel" | "target">): string {
   return channel === "email" ? "email" : target;
 }
@@ -63,14 +63,14 @@ export function laneOf({ channel, target }: Pick<Delivery, "channel" | "target">
 export interface Take {
   readonly limit: number;
   readonly leaseMs: number;
-  /** Lanes of which none is to be taken, and most to take of any other. */
+  /** Lanes from which none is claimed, and the maximum for any other. */
   readonly full?: readonly string[];
   readonly perLane?: number;
 }
 
 /**
- * Takes what is due, for so long that whoever took it has surely ended or died: then it is due again. Of a lane with very many
- * messages the first thousand are looked at, so that it may hide others for a moment.
+ * Claims deliveries that are due, until the lease expires. Considers the first thousand, so that a lane with very many
+ * messages may hide others for a short time.
  */
 export async function takeDeliveries(
   db: Queryable,

@@ -9,7 +9,7 @@ export function notification(type: "email" | "slack" | "pagerDuty", recipientsEm
   return create(NotificationSchema, init as MessageInitShape<typeof NotificationSchema>);
 }
 
-/** An execution that has failed. */
+/** A failed execution. */
 export function endedExecution(changes: Partial<EndedExecution> = {}): EndedExecution {
   const id = (resourceType: ResourceType, name: string) =>
     create(IdentifierSchema, { resourceType, project: "p", domain: "d", name, version: "v" });

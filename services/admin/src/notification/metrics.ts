@@ -2,7 +2,7 @@ import type { Queryable } from "@flyte-ts/postgres";
 import { Counter, type Metrics } from "@flyte-ts/telemetry";
 import { waitingMetrics } from "../background/waiting-metrics.js";
 
-/** What is told of notifications. */
+/** Metrics of notifications. */
 export function notificationMetrics(registry: Metrics, db: Queryable): { readonly tries: Counter<"channel" | "outcome"> } {
   waitingMetrics(registry, db, {
     query: {

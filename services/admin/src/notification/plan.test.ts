@@ -29,7 +29,7 @@ test("who is told, and how", () => {
     "webhook webhook:ops",
     "slack webhook:chat",
     "webhook webhook:nobody",
-    // It is no mail address, and its delivery will say so.
+    // It is not a mail address, and its delivery will fail with this reason.
     "email https://hooks.example.com/a",
   ]);
   expect(receivers([notification("slack", ["chan@example.slack.com", "https://hooks.example.com/a"])])).toEqual([
@@ -37,7 +37,7 @@ test("who is told, and how", () => {
     "slack https://hooks.example.com/a",
   ]);
   expect(receivers([notification("pagerDuty", ["p@pagerduty.com"])])).toEqual(["email p@pagerduty.com"]);
-  // Whoever is named twice is told once.
+  // A recipient that is named twice gets one message.
   expect(receivers([notification("email", ["a@x.y", "a@x.y"]), notification("pagerDuty", ["a@x.y"])])).toEqual(["email a@x.y"]);
 });
 
@@ -85,7 +85,7 @@ test("what is sent: mail, Slack and event, with nothing of a user's text read as
       abort: null,
     },
   });
-  // A mail's own template goes before the platform's.
+  // A mail's own template has precedence over the platform's.
   const [templated] = planDeliveries(
     endedExecution({ notifications: [notification("email", ["a@x.y"], { template: "T {{ domain }}" })] }),
     own,

@@ -8,14 +8,14 @@ import { webhookEvent } from "./webhook-event.js";
 
 export type Channel = "email" | "slack" | "webhook";
 
-/** A message that is to be sent to one receiver. */
+/** A message to one receiver. */
 export interface Delivery {
-  /** The same whenever this end is planned again: the receiver knows a repeated message by it. */
+  /** Idempotency key: the same whenever this end is planned again, so that receivers recognize duplicates. */
   readonly messageId: string;
   readonly channel: Channel;
   /** A mail address, `webhook:` and a name of the configuration, or a URL. */
   readonly target: string;
-  /** What is sent: of a mail JSON with `subject` and `html`, else the body itself. */
+  /** Payload: JSON with `subject` and `html` for a mail, else the body itself. */
   readonly content: string;
 }
 
@@ -23,12 +23,12 @@ export type PlanConfig = Pick<NotificationsConfig, "emailer" | "slack" | "webhoo
 
 const WEBHOOK = "webhook:";
 
-/** The name in `webhook:NAME`; undefined of other recipients. */
+/** Returns the name in `webhook:NAME`; undefined for other recipients. */
 export function webhookName(target: string): string | undefined {
   return target.startsWith(WEBHOOK) ? target.slice(WEBHOOK.length) : undefined;
 }
 
-/** A webhook that may be told of executions of this project and domain. */
+/** Finds a webhook that may receive executions of this project and domain. */
 export function findWebhook(
   { webhooks }: Pick<PlanConfig, "webhooks">,
   name: string,
@@ -42,8 +42,8 @@ function covers({ projects, domains }: WebhookConfig, { project, domain }: { rea
 }
 
 /**
- * Who is told of an end, and what. Each receiver gets one message for each channel, however many notifications name it: the first
- * of them says what is in it.
+ * Plans the messages about an end. Each receiver gets one message per channel; if several notifications name it, the
+ * first determines the content.
  */
 export function planDeliveries(execution: EndedExecution, config: PlanConfig): Delivery[] {
   const planned = new Map<string, Delivery>();
@@ -71,7 +71,7 @@ export function planDeliveries(execution: EndedExecution, config: PlanConfig): D
   return [...planned.values()];
 }
 
-/** Whether a recipient of a Slack notification is the address of an incoming webhook; whether it may be posted to is asked later. */
+/** True when a recipient of a Slack notification is the URL of an incoming webhook; its permission is checked later. */
 const isUrl = (recipient: string): boolean => /^https?:\/\//i.test(recipient);
 
 function messageIdOf({ project, domain, name, acceptedNs }: EndedExecution, receiver: string): string {

@@ -1,16 +1,16 @@
 import { workflowPhaseName } from "../event/phase-name.js";
 import type { EndedExecution } from "../ended/ended-execution.js";
 
-/** What becomes of a value before it goes into a text. */
+/** Escapes a value for a text. */
 export type Escape = (text: string) => string;
 
-/** Flyte's placeholders, by their names. */
+/** Flyte's placeholders by name. */
 const PLACEHOLDERS: Readonly<Record<string, (execution: EndedExecution) => string>> = {
   project: ({ project }) => project,
   domain: ({ domain }) => domain,
   name: ({ name }) => name,
   phase: ({ phase }) => workflowPhaseName(phase).toLowerCase(),
-  // A sentence of its own, with a blank before it, or nothing.
+  // A separate sentence with a leading space, or nothing.
   error: ({ error }) => (error === undefined ? "" : ` The execution failed with error: [${error.message}].`),
   "workflow.project": ({ workflow }) => workflow?.project ?? "",
   "workflow.domain": ({ workflow }) => workflow?.domain ?? "",
@@ -23,8 +23,8 @@ const PLACEHOLDERS: Readonly<Record<string, (execution: EndedExecution) => strin
 };
 
 /**
- * Fills in a template: `{{ name }}` or `{{name}}`. Other placeholders stay as they are, as in Flyte. Values are filled in once:
- * what looks like a placeholder inside of one stays text.
+ * Renders a template: `{{ name }}` or `{{name}}`. As in Flyte, unknown placeholders stay unchanged. Placeholders inside
+ * values are not replaced.
  */
 export function render(template: string, execution: EndedExecution, escape: Escape = (text) => text): string {
   return template.replaceAll(/\{\{ ([a-z_.]+) \}\}|\{\{([a-z_.]+)\}\}/g, (whole, spaced?: string, close?: string) => {
@@ -38,5 +38,5 @@ const SLACK: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">"
 
 export const escapeHtml: Escape = (text) => text.replaceAll(/[&<>"']/g, (character) => HTML[character] ?? "");
 
-/** Slack reads `<…>` as links and mentions: `<!channel>` in an error would call everyone. */
+/** Slack interprets `<…>` as links and mentions: `<!channel>` in an error would notify all members. */
 export const escapeSlack: Escape = (text) => text.replaceAll(/[&<>]/g, (character) => SLACK[character] ?? "");

@@ -31,7 +31,7 @@ interface Row {
 
 const STATES = { waiting: DeliveryState.WAITING, sent: DeliveryState.SENT, given_up: DeliveryState.GIVEN_UP } as const;
 
-/** Messages about ends of executions: shown, and tried again. */
+/** Deliveries of notifications: list and retry. */
 export function notificationRpcs({ db }: { readonly db: Queryable }): ServiceImplementation<typeof NotificationService> {
   return {
     async listDeliveries(request) {
@@ -94,7 +94,7 @@ function deliveryOf(row: Row): MessageInitShape<typeof DeliverySchema> {
   };
 }
 
-/** The path of an incoming webhook is what gives the right to post there. */
+/** Hides the path of an incoming webhook, which is a credential. */
 function shownTarget(target: string): string {
   if (!/^https?:/i.test(target)) return target;
   return URL.canParse(target) ? `${new URL(target).origin}/…` : "a URL";

@@ -32,7 +32,7 @@ export function createSend({ config, env, clock }: SendDeps): Send {
     redirects: config.maxRedirects,
     timeoutMs: config.timeoutSeconds * 1000,
   };
-  /** What the operator has not put in its place yet may be there the next time. */
+  /** Retryable, since the operator may add a missing secret. */
   const secretOf = async (source: SecretSource, what: string): Promise<string> => {
     try {
       return await readSecret(source, env);

@@ -7,7 +7,7 @@ const timeText = (ns: bigint | undefined): string | null => (ns === undefined ? 
 const named = (id: Identifier | undefined) =>
   id === undefined ? null : { project: id.project, domain: id.domain, name: id.name, version: id.version };
 
-/** The body of a signed webhook: `type`, `timestamp` and `data`, as Standard Webhooks has it. Nothing of inputs and outputs is in it. */
+/** Body of a signed webhook: `type`, `timestamp` and `data`, according to Standard Webhooks. Contains no inputs and outputs. */
 export function webhookEvent(execution: EndedExecution): string {
   const { project, domain, name, phase, workflow, launched, principal, labels, error, abort } = execution;
   const phaseName = workflowPhaseName(phase);

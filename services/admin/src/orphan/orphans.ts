@@ -11,26 +11,26 @@ export interface OrphanDeps extends Pick<AdminDeps, "bus" | "clock" | "config" |
   readonly clusters: readonly (Omit<Cluster, "kube"> & { readonly kube: Pick<LaunchKube, "delete"> })[];
 }
 
-/** Most that are remembered; those that are forgotten are found out again. */
+/** Maximum of cached orphans; evicted ones are detected again. */
 const CAPACITY = 10_000;
 
 /**
- * Executions that a data plane tells of and that the database does not have. A row is committed before its resource is made, so
- * there are such only where the database is older than the data plane: it was restored from a backup, or a standby took over
- * that lacked the last commits. Nobody can see them or end them, so admin does: their resources are deleted, which stops what
- * they run, and their ends are confirmed, which lets the resources go.
+ * Deletes orphans: executions that a data plane reports and the database lacks. A row is committed before its resource
+ * is created, so they occur only when the database is older than the data plane: it was restored from a backup, or a
+ * standby without the last commits took over. Users can neither see nor abort them, so admin deletes their resources,
+ * which stops them, and acknowledges their ends, which releases the resources.
  */
 export class Orphans {
   readonly #known = new Set<string>();
 
   constructor(private readonly deps: OrphanDeps) {}
 
-  /** Whether it was found out that nobody knows this execution. */
+  /** True for a detected orphan. */
   has(execution: ExecutionName): boolean {
     return this.#known.has(keyOf(execution));
   }
 
-  /** An event of an execution that has had no row for minutes. Never rejects: the next event is another chance. */
+  /** Handles an event of an execution that has had no row for minutes. Never rejects: the next event retries. */
   async heard(item: Item): Promise<void> {
     const { config, logger, clusters } = this.deps;
     const { execution } = item;

@@ -8,7 +8,7 @@ const MAX_DESCRIPTION = 300;
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /**
- * Checks a project that is registered or changed.
+ * Validates a new or changed project.
  *
  * @throws RpcError INVALID_ARGUMENT naming the field and its rule.
  */
@@ -30,6 +30,6 @@ export function checkProject(project: Project): void {
 
 function checkLength(text: string, field: string, limit: number): void {
   if (text.includes("\0")) throw invalidArgument(`invalid value for ${field}: NUL characters are not allowed`);
-  // Bytes of UTF-8, as clients know the limit.
+  // Bytes of UTF-8, as in Flyte.
   if (Buffer.byteLength(text) > limit) throw invalidArgument(`${field} cannot exceed ${limit} characters`);
 }

@@ -1,6 +1,6 @@
 import { baseColumns, type EntityDescription } from "../list/entity.js";
 
-/** What ListProjects can filter and sort by. */
+/** Filters and sort keys of ListProjects. */
 export const projectEntity: EntityDescription = {
   prefix: "project",
   table: "projects",

@@ -15,9 +15,9 @@ export interface StoredProject {
   readonly state: Project_ProjectState;
 }
 
-/** A project with what is good to know of it when something is created there. */
+/** A project with data for the creation of entities and executions in it. */
 export interface FoundProject extends StoredProject {
-  /** Attributes of some kind are set for it, or for something in it. */
+  /** True when the project, or any scope in it, has attributes. */
   readonly hasAttributes: boolean;
 }
 
@@ -29,10 +29,10 @@ export interface ProjectRow {
   state: Project_ProjectState;
 }
 
-/** Named one by one, so that the index is looked at with them. */
+/** Lists all kinds, so that PostgreSQL uses the index. */
 const KINDS = Object.values(MatchableResource).filter((kind) => typeof kind === "number");
 
-/** A project in whatever state; undefined when it is not registered. */
+/** Finds a project in any state; undefined when it is not registered. */
 export async function findProject(db: Queryable, identifier: string): Promise<FoundProject | undefined> {
   if (identifier.includes("\0")) return undefined;
   const { rows } = await db.query<ProjectRow & { has_attributes: boolean }>({
@@ -52,7 +52,8 @@ export function storedProject(row: ProjectRow): StoredProject {
   return { ...row, labels: row.labels === null ? undefined : fromBinary(LabelsSchema, row.labels) };
 }
 
-/** The project, which must be registered.
+/**
+ * Finds a project that must be registered.
  *
  * @throws RpcError INVALID_ARGUMENT.
  */
@@ -64,8 +65,8 @@ export async function requireProject(db: Queryable, identifier: string): Promise
 }
 
 /**
- * The project, which must be registered and active, and the domain, which must be
- * configured: the precondition of everything that creates.
+ * Finds a project that must be registered and active, and checks that the domain is configured: the precondition of
+ * every creation.
  *
  * @throws RpcError INVALID_ARGUMENT; for a project that is not active with detail InactiveProject.
  */
@@ -84,7 +85,7 @@ export async function requireActiveProject(
 /** @throws RpcError INVALID_ARGUMENT with detail InactiveProject. */
 export function requireActive(project: StoredProject): void {
   if (project.state === Project_ProjectState.ACTIVE) return;
-  // Clients have always found the id alone in the detail, its state unset.
+  // As in Flyte, the detail has only the id; its state is unset.
   const message = create(InactiveProjectSchema, { id: project.identifier });
   throw invalidArgument(`project [${project.identifier}] is not active`, [{ schema: InactiveProjectSchema, message }]);
 }

@@ -4,14 +4,14 @@ import { invalidArgument } from "../invalid.js";
 
 type Config = Pick<AdminConfig, "storage" | "dataProxy" | "domains" | "namespaceTemplate">;
 
-/** Words that stand in paths of the REST interface where other paths have a project. */
+/** Words in paths of the REST interface at the position of a project. */
 const ROUTE_WORDS: readonly string[] = ["org", "recover", "relaunch"];
 /** Namespaces of Kubernetes itself. */
 const NAMESPACES: readonly string[] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 /**
- * Refuses ids of projects that would mean something else as well: a folder of the blob store in which other than the project's
- * own objects lie, a word of the REST interface, or a namespace of Kubernetes. A project that is there already stays.
+ * Rejects project ids with another meaning: a folder of the blob store with objects that are not the project's, a word
+ * of the REST interface, or a namespace of Kubernetes. Existing projects are not checked.
  *
  * @throws RpcError INVALID_ARGUMENT.
  */
@@ -29,7 +29,7 @@ function reservedFor(id: string, config: Config): string | undefined {
   return taken === undefined ? undefined : `its namespace would be ${taken}, which is one of Kubernetes`;
 }
 
-/** Folders beside which those of projects stand: those of uploads, and of what admin writes for executions. */
+/** Returns the folders beside those of projects, among uploads and among admin's blobs of executions. */
 function folders({ storage, dataProxy }: Config): ReadonlySet<string> {
   const container = `${storage.container.replace(/\/+$/, "")}/`;
   const outputs = storage.rawOutputPrefix.startsWith(container) ? [storage.rawOutputPrefix.slice(container.length)] : [];
@@ -39,7 +39,7 @@ function folders({ storage, dataProxy }: Config): ReadonlySet<string> {
   );
 }
 
-/** The first part of `path` below `parent`. */
+/** Returns the first part of `path` below `parent`. */
 function nextBelow(parent: string, path: string): string[] {
   const [above, whole] = [partsOf(parent), partsOf(path)];
   const next = whole[above.length];

@@ -17,7 +17,7 @@ import { findProject, type ProjectRow, type StoredProject, storedProject } from 
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
 
-/** Projects and the domains that all of them have. */
+/** Projects, and the domains that all of them have. */
 export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<typeof AdminService> {
   const domains = config.domains.map(({ id, name }) => ({ id, name }));
   const answer = ({ identifier, name, description, labels, state }: StoredProject): MessageInitShape<typeof ProjectSchema> => ({
@@ -47,7 +47,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
       return {};
     },
 
-    /** Texts that are empty and labels that are absent stay as they are; the state is always set. */
+    /** Keeps texts and labels that the request leaves empty; always sets the state. */
     async updateProject(project) {
       checkText(project.id, "project_id");
       if ((await findProject(db, project.id)) === undefined) throw notFound(`project [${project.id}] not found`);
@@ -69,7 +69,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
       return answer(project);
     },
 
-    /** Where callers have roles, of the projects in which they have one. */
+    /** With authentication, lists only projects in which the caller has a role. */
     async listProjects({ filters, limit, token, sortBy }, { caller }) {
       const hidden = { sql: "projects.state <> $$", value: Project_ProjectState.ARCHIVED };
       const visible = caller?.projects === undefined ? [] : [{ sql: "projects.identifier = ANY($$::text[])", value: caller.projects }];
@@ -90,7 +90,7 @@ export function projectRpcs({ db, config, clock }: Deps): ServiceImplementation<
   };
 }
 
-/** Creates the configured projects that are missing; those that are there keep what users made of them. */
+/** Creates missing configured projects; existing ones stay unchanged. */
 export async function seedProjects({ db, config, clock }: Deps): Promise<void> {
   await db.query({
     text: `INSERT INTO projects (identifier, name, description, created_at, updated_at)

@@ -3,14 +3,14 @@ import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { type ExternalResourceInfo, TaskExecutionEventSchema } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 
-/** What an attempt's events tell of the cache, and of its items if it is an array's. */
+/** Cache use in the events of an attempt, and its items if it is an array's. */
 export interface AttemptFacts {
   readonly storedInCache: boolean;
-  /** Items with the attempts of them that began. */
+  /** Items with their started attempts. */
   readonly items: readonly { readonly index: number; readonly attempt: number }[];
 }
 
-/** Facts of attempts by the number of their row. */
+/** Reads the facts of attempts by row id. */
 export async function attemptFacts(db: Queryable, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, AttemptFacts>> {
   const { rows } = await db.query<{ id: bigint; event: Uint8Array }>({
     name: "attempt-events-for-retention",
@@ -22,7 +22,7 @@ export async function attemptFacts(db: Queryable, ids: readonly bigint[]): Promi
     const told = events.map(({ event }) => resourcesOf(event));
     const resources = told.flatMap((each) => each ?? []);
     facts.set(id, {
-      // What cannot be read may have told so.
+      // Undecodable events may have reported it.
       storedInCache: told.includes(undefined) || resources.some(({ cacheStatus }) => cacheStatus === CatalogCacheStatus.CACHE_POPULATED),
       items: resources.map(({ index, retryAttempt }) => ({ index, attempt: retryAttempt })),
     });
@@ -30,7 +30,7 @@ export async function attemptFacts(db: Queryable, ids: readonly bigint[]): Promi
   return facts;
 }
 
-/** Undefined when the event cannot be read: it must not keep its execution, and others that are looked at with it, for ever. */
+/** Undefined for an undecodable event, which must not permanently block its execution and others of the same batch. */
 function resourcesOf(event: Uint8Array): readonly ExternalResourceInfo[] | undefined {
   try {
     return fromBinary(TaskExecutionEventSchema, event).metadata?.externalResources ?? [];
@@ -40,8 +40,8 @@ function resourcesOf(event: Uint8Array): readonly ExternalResourceInfo[] | undef
 }
 
 /**
- * Those of the trees in which a task's outputs went to the cache. An entry holds the addresses of what the task wrote, and
- * of what it was given and passed on, which any execution of the tree may have written.
+ * Returns the trees in which a task's outputs were cached. A cache entry contains URIs of the task's outputs, and of
+ * inputs that it passed on, which any execution of the tree may have written.
  */
 export async function treesInCache(db: Queryable, members: ReadonlyMap<bigint, bigint>): Promise<ReadonlySet<bigint>> {
   const ids = [...members.keys()];
@@ -52,7 +52,7 @@ export async function treesInCache(db: Queryable, members: ReadonlyMap<bigint, b
     values: [ids, stored],
   });
   const found = new Set(rows.flatMap((row) => members.get(row.execution_id) ?? []));
-  // Items of arrays are told in their attempts' events.
+  // Items of arrays are reported in the events of their attempts.
   const { rows: arrays } = await db.query<{ id: bigint; execution_id: bigint }>({
     name: "array-attempts-of-executions",
     text: `SELECT t.id, t.execution_id FROM task_executions t JOIN node_executions n ON n.execution_id = t.execution_id AND n.node_id = t.node_id

@@ -16,15 +16,15 @@ export interface CarryOutDeps extends Pick<AdminDeps, "db" | "blobs" | "config" 
 }
 
 const DELETIONS: WorkTable = { name: "execution_deletions", key: "execution_id", reason: "last_error" };
-/** After so long without a word from whoever took a deletion, others go on with it. */
+/** Lease duration, ms. When it expires, another worker may claim the deletion. */
 const LEASE_MS = 120_000;
 const RETRIES: RetryDelays = { firstMs: 10_000, longestMs: 3_600_000 };
-/** Attempts whose events are read at once. */
+/** Attempts whose events are read in one query. */
 const ATTEMPTS = 200;
-/** Rows that one statement deletes. */
+/** Rows per DELETE statement. */
 const ROWS = 5_000;
 
-/** The row's number is that of the execution. */
+/** The row id is the execution's. */
 interface Taken extends ExecutionName, TakenRow {
   readonly root: bigint;
   readonly confirmed: boolean;
@@ -34,7 +34,7 @@ interface Taken extends ExecutionName, TakenRow {
   readonly rawOutputPrefix: string;
 }
 
-/** Does the deletions that are due. */
+/** Processes the deletions that are due. */
 export function deletionWork(deps: CarryOutDeps): Work<Taken> {
   return {
     table: DELETIONS,
@@ -54,7 +54,7 @@ export function deletionWork(deps: CarryOutDeps): Work<Taken> {
   };
 }
 
-/** Roots come first: that their tree may go is looked at again before anything of it is touched. */
+/** Claims roots first, whose trees are checked again before anything is deleted. */
 async function take({ db, clock, config }: CarryOutDeps, limit: number): Promise<readonly Taken[]> {
   const now = clock();
   const { rows } = await db.query<{
@@ -97,7 +97,7 @@ async function take({ db, clock, config }: CarryOutDeps, limit: number): Promise
   }));
 }
 
-/** What came in between, as a child or a recovery that was accepted while the mark was set, is seen here. */
+/** Detects children and recoveries that were accepted concurrently with the mark. */
 async function confirm({ db, logger, metrics, clock }: CarryOutDeps, { root, ...one }: Taken): Promise<void> {
   const [tree] = await readTrees(db, [root]);
   if (tree === undefined) return;
@@ -124,7 +124,7 @@ async function confirm({ db, logger, metrics, clock }: CarryOutDeps, { root, ...
   });
 }
 
-/** Blobs first, then what belongs to the row, then the row: whatever breaks off, the rest can be found again. */
+/** Deletes blobs, then child rows, then the row, so that an interrupted deletion can resume. */
 async function deleteExecution(deps: CarryOutDeps, one: Taken): Promise<void> {
   const { blobs, config, sleep, metrics, logger } = deps;
   const folder: FolderDeps = {
@@ -148,7 +148,7 @@ async function deleteExecution(deps: CarryOutDeps, one: Taken): Promise<void> {
   logger.info({ execution: nameOf(one), blobs: deleted }, "execution deleted");
 }
 
-/** Whether another execution's metadata stands in the same folder: the last one takes it with it. */
+/** True when another execution has metadata in the same folder: the last one's deletion includes it. */
 async function isShared({ db }: CarryOutDeps, one: Taken): Promise<boolean> {
   const others = sameFolder(one);
   const { count } = await db.query({
@@ -160,7 +160,7 @@ async function isShared({ db }: CarryOutDeps, one: Taken): Promise<boolean> {
   return count > 0;
 }
 
-/** Whether one of the same name is somewhere else: folders of raw outputs are named by the execution's name alone. */
+/** True when another execution has the same name: folders of raw outputs are named after the execution's name alone. */
 async function isNamesake({ db }: CarryOutDeps, { id, name }: Taken): Promise<boolean> {
   const { count } = await db.query({
     name: "executions-of-same-name",
@@ -210,7 +210,7 @@ async function deleteRows(deps: CarryOutDeps, one: Taken, blobs: number): Promis
       text: "DELETE FROM signals WHERE execution_project = $1 AND execution_domain = $2 AND execution_name = $3",
       values: [project, domain, name],
     });
-    // Messages that have not been sent yet are sent all the same.
+    // Pending messages are still sent.
     await tx.query({
       text: "DELETE FROM notification_deliveries WHERE project = $1 AND domain = $2 AND execution_name = $3 AND state <> 'waiting'",
       values: [project, domain, name],

@@ -1,17 +1,17 @@
 import { z } from "zod";
 
 export const retentionSchema = z.strictObject({
-  /** How long executions are kept where no policy says otherwise, days; 0: for ever. */
+  /** Retention of executions without a policy, days; 0: unlimited. */
   keepDays: z.number().min(0).default(0),
-  /** How long entries of the audit log are kept, days; 0: for ever. */
+  /** Retention of audit log entries, days; 0: unlimited. */
   auditLogDays: z.number().min(0).default(400),
-  /** How often policies are applied, seconds. */
+  /** Interval between applications of policies, seconds. */
   sweepSeconds: z.number().positive().default(600),
-  /** Time between the mark and the deletion, seconds: who saw the execution without a mark has committed by then. */
+  /** Time between the mark and the deletion, seconds, after which every transaction that did not see the mark has committed. */
   graceSeconds: z.number().min(0).default(60),
-  /** Most blobs that one process deletes a second. */
+  /** Maximum of blobs that one process deletes per second. */
   blobsPerSecond: z.number().positive().default(500),
-  /** Executions that one process deletes at once. */
+  /** Maximum of executions that one process deletes concurrently. */
   concurrency: z.number().int().positive().default(4),
 });
 

@@ -1,26 +1,27 @@
-/** An execution of a tree, as far as its deletion is concerned. */
+/** An execution of a tree, with the data for its deletion. */
 export interface Member {
   readonly id: bigint;
-  /** project/domain/name, for reasons. */
+  /** project/domain/name, for messages. */
   readonly text: string;
   readonly ended: boolean;
-  /** It was made sure that none of its nodes and attempts is open. */
+  /** True after a check that all its nodes and attempts are terminal. */
   readonly settled: boolean;
-  /** Something waits to be told to a data plane or to those whom its end concerns. */
+  /** True for a pending outbox entry or completion. */
   readonly owed: boolean;
-  /** The execution that launched it, as long as that exists. */
+  /** Parent execution, while it exists. */
   readonly launchedBy: { readonly id: bigint; readonly text: string } | undefined;
-  /** Executions that took over what its nodes had done, and active ones that were given its outputs. */
+  /** Recoveries of it, and active executions that received its outputs from a trigger. */
   readonly neededBy: readonly { readonly id: bigint; readonly text: string }[];
 }
 
 /**
- * Why a tree of executions, the root with all that were launched below it, must stay; undefined when it may go.
+ * Returns what blocks the deletion of an execution tree, the root with all its descendants; undefined when it may be
+ * deleted.
  *
- * - Nothing that is active goes, nor what an active one launched or was launched by: the tree goes as one, and below a
- *   parent that exists no child goes by itself.
- * - What a recovery took over stands in the folders of the original: that stays as long as the recovery does.
- * - What a trigger started with the outputs of an execution may read them until it has ended.
+ * - Active executions, their ancestors and their descendants stay: a tree is deleted as a whole, and a child not
+ * without its existing parent.
+ * - A recovery reuses blobs in the folders of the original, which stays as long as the recovery.
+ * - An execution that a trigger started with outputs of another may read them until it is terminal.
  */
 export function refusal(root: bigint, members: readonly Member[]): string | undefined {
   const own = new Set(members.map(({ id }) => id));

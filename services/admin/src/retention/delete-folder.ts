@@ -1,19 +1,19 @@
 import type { BlobStore } from "@flyte-ts/blobstore";
 
-/** Blobs that are deleted at once: what S3 takes in one request. */
+/** Maximum of blobs per batch: the limit of one S3 request. */
 const MOST_AT_ONCE = 1_000;
-/** And no more than may go in so many seconds, that a low rate is one. */
+/** Maximum batch, in seconds of the rate, which keeps a low rate low. */
 const AT_ONCE_SECONDS = 10;
 
 export interface FolderDeps {
   readonly blobs: Pick<BlobStore, "list" | "deleteAll">;
   readonly blobsPerSecond: number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Told of each batch that is gone. */
+  /** Called for each deleted batch. */
   readonly onBatch: (blobs: number) => void;
 }
 
-/** Deletes all blobs whose address begins so. Gives how many there were. */
+/** Deletes all blobs whose URI has the prefix. Returns their number. */
 export async function deleteFolder({ blobs, blobsPerSecond, sleep, onBatch }: FolderDeps, prefix: string): Promise<number> {
   const most = Math.min(MOST_AT_ONCE, Math.max(1, Math.floor(blobsPerSecond * AT_ONCE_SECONDS)));
   let deleted = 0;

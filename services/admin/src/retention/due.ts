@@ -3,16 +3,16 @@ import type { RetentionConfig } from "./config-schema.js";
 import { policiesFor, policyThatHolds } from "./policy.js";
 
 const DAY_SECONDS = 86_400;
-/** For ever, as seconds. */
+/** Unlimited retention, seconds. */
 const FOR_EVER = 5e10;
 
-/** A project and domain in which something has run. */
+/** A project and domain with executions. */
 export interface Place {
   readonly project: string;
   readonly domain: string;
 }
 
-/** All places, found by going from one to the next in an index. */
+/** Finds all projects and domains with a loose index scan. */
 export async function placesOf(db: Queryable): Promise<readonly Place[]> {
   const places = "SELECT execution_project AS project, execution_domain AS domain FROM executions";
   const { rows } = await db.query<Place>({
@@ -25,9 +25,9 @@ export async function placesOf(db: Queryable): Promise<readonly Place[]> {
   return rows;
 }
 
-/** Where a walk through due executions goes on. */
+/** Position in an iteration over due executions. */
 export interface After {
-  /** As the database writes it: a Date would cut it to milliseconds. */
+  /** As PostgreSQL formats it: a Date would truncate it to milliseconds. */
   readonly changedAt: string;
   readonly id: bigint;
 }
@@ -45,8 +45,8 @@ export interface DueOptions {
 }
 
 /**
- * Executions that have ended and have not changed for as long as their policy keeps them, the oldest first. Those that another
- * launched which still exists go with it, and are left out, as are those that are being deleted.
+ * Returns terminal executions that have not changed during the retention of their policy, oldest first. Excludes
+ * children of existing executions, which are deleted with their parent, and executions in deletion.
  */
 export async function dueExecutions(
   db: Queryable,

@@ -9,7 +9,7 @@ import type { CarryOutDeps } from "./carry-out.js";
 import { retentionMetrics } from "./metrics.js";
 import { metadataFolders, rawOutputFolders } from "./places.js";
 
-/** An execution to be. */
+/** An execution to create. */
 export interface Made {
   readonly name: string;
   readonly project?: string;
@@ -19,20 +19,20 @@ export interface Made {
   readonly parent?: bigint | undefined;
   readonly recovers?: bigint | undefined;
   readonly settled?: boolean;
-  /** Seconds since it last changed. */
+  /** Seconds since its last change. */
   readonly age?: number;
-  /** Its node's outputs went to the cache. */
+  /** Its node's outputs were cached. */
   readonly cached?: boolean;
 }
 
-/** Where blobs stand. */
+/** Location of blobs. */
 export interface Place {
   readonly blobs: BlobStore;
-  /** Address of a bucket or a folder. */
+  /** URI of a bucket or a folder. */
   readonly container: string;
 }
 
-/** Executions with real rows and real blobs, by default in a folder of their own. */
+/** Creates executions with real rows and blobs, by default in a new folder. */
 export class KeptExecutions {
   readonly #folder = mkdtempSync(join(tmpdir(), "flyte-ts-retention-"));
   readonly config: AdminConfig;
@@ -66,7 +66,7 @@ export class KeptExecutions {
   }
   #carry: CarryOutDeps["metrics"] | undefined;
 
-  /** Rows of an execution with one node, one attempt and its event; blobs of its metadata and of its outputs. */
+  /** Creates an execution with one node, one attempt and its event; blobs of its metadata and outputs. */
   async make(made: Made, withBlobs = true): Promise<bigint> {
     const {
       name,
@@ -136,7 +136,7 @@ export class KeptExecutions {
     return rows.map(({ id }) => id);
   }
 
-  /** Rows that belong to no execution any more. */
+  /** Counts rows whose execution does not exist. */
   async orphans(): Promise<number> {
     const { rows } = await this.db.query<{ n: number }>({
       text: `SELECT ((SELECT count(*) FROM node_executions n WHERE NOT EXISTS (SELECT FROM executions e WHERE e.id = n.execution_id))

@@ -3,7 +3,7 @@ import { refusal } from "./decide.js";
 import { treesInCache } from "./cache-use.js";
 import { readTrees, type Tree, type TreeMember } from "./tree.js";
 
-/** A tree that may go. */
+/** A tree that may be deleted. */
 export interface PlannedDeletion {
   readonly root: TreeMember;
   readonly launched: readonly TreeMember[];
@@ -20,7 +20,7 @@ export interface Plan {
   readonly kept: readonly Kept[];
 }
 
-/** Which of the executions may go, each with those that it launched, and why the others must stay. */
+/** Determines which of the executions may be deleted, each with its descendants, and the reasons for the others. */
 export async function planDeletions(db: Queryable, roots: readonly bigint[]): Promise<Plan> {
   const trees = await readTrees(db, roots);
   const going: Tree[] = [];
@@ -39,7 +39,7 @@ export async function planDeletions(db: Queryable, roots: readonly bigint[]): Pr
       launched: tree.members.filter(({ id }) => id !== tree.root),
       keepsRawOutputs: cached.has(tree.root),
     })),
-    // They go with one that was asked for, too.
+    // Excludes executions that are deleted with another requested one.
     kept: kept.filter(({ root }) => !members.has(root.id)),
   };
 }
@@ -57,7 +57,7 @@ export interface Mark {
   readonly requestedBy: string;
 }
 
-/** Notes that trees are to be deleted: nothing is launched or recovered from them any more. */
+/** Marks trees for deletion: their executions get no new children and recoveries. */
 export async function markDeletions(db: Queryable, deletions: readonly PlannedDeletion[], mark: Mark): Promise<void> {
   const members = deletions.flatMap(({ root, launched }) => [root, ...launched].map(({ id }) => ({ id, root: root.id })));
   if (members.length === 0) return;
@@ -70,7 +70,7 @@ export async function markDeletions(db: Queryable, deletions: readonly PlannedDe
   });
 }
 
-/** Whether an execution is being deleted. */
+/** True when an execution is marked for deletion. */
 export async function isBeingDeleted(db: Queryable, rowId: bigint): Promise<boolean> {
   const { count } = await db.query({
     name: "is-being-deleted",

@@ -9,7 +9,7 @@ export interface RetentionMetrics {
   readonly auditEntries: Counter;
 }
 
-/** What is told of deletions; what waits is read when Prometheus asks. */
+/** Metrics of deletions; pending ones are counted on scrape. */
 export function retentionMetrics(registry: Metrics, db: Queryable): RetentionMetrics {
   const registers = [registry];
   new Gauge({
@@ -17,7 +17,7 @@ export function retentionMetrics(registry: Metrics, db: Queryable): RetentionMet
     help: "Executions that are being deleted.",
     registers,
     async collect() {
-      // Without the database, whose own probe tells that it is away, nothing is known to wait.
+      // Reports nothing as pending while the database is unavailable, which has its own probe.
       const counted = db.query<{ n: number }>({ name: "deletions-waiting", text: "SELECT count(*)::int AS n FROM execution_deletions" });
       this.set(await counted.then(({ rows }) => rows[0]?.n ?? 0).catch(() => 0));
     },

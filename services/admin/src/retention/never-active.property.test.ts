@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.stop();
 });
 
-/** An execution of a random forest: parents and originals are earlier ones, counted back. */
+/** An execution of a random forest: parents and originals are earlier ones, as distances. */
 const drawn = fc.record({
   parent: fc.option(fc.nat({ max: 6 }), { nil: undefined, freq: 3 }),
   original: fc.option(fc.nat({ max: 6 }), { nil: undefined, freq: 1 }),
@@ -39,7 +39,10 @@ interface Placed extends Drawn {
   readonly originalId: bigint | undefined;
 }
 
-/** What must be there at the end, said anew: whatever is active, what these were launched by or launched, and what they recovered. */
+/**
+ * Independent model of the executions that must remain: active ones, their ancestors and descendants, and the originals
+ * of their recoveries.
+ */
 function needed(executions: readonly Placed[]): ReadonlySet<bigint> {
   const stay = new Set(executions.filter(({ phase }) => ACTIVE.has(phase)).map(({ id }) => id));
   for (let before = -1; before !== stay.size; ) {
@@ -68,7 +71,7 @@ async function place(drawns: readonly Drawn[]): Promise<readonly Placed[]> {
   return placed;
 }
 
-/** Three replicas, until none finds anything. */
+/** Runs three replicas until none finds work. */
 async function finish(): Promise<void> {
   for (let done = 0; done === 0; ) {
     kept.now = new Date(kept.now.getTime() + 61_000);
@@ -87,7 +90,7 @@ test("by request or policy: nothing goes that is active or that something active
         const roots = asked.flatMap((index) => executions[index]?.id ?? []);
         await markDeletions(kept.db, (await planDeletions(kept.db, roots)).deletions, mark);
       }
-      // What begins while the mark is set: below or after one that is marked, as if its sender had not seen the mark.
+      // Starts executions concurrently with the mark: children or recoveries of a marked one, as if their creator had not seen the mark.
       const { rows } = await kept.db.query<{ execution_id: bigint }>({ text: "SELECT execution_id FROM execution_deletions ORDER BY 1" });
       const late = asked.length % 2 === 0 ? rows[asked.length % Math.max(1, rows.length)]?.execution_id : undefined;
       const more: Placed[] = [];
@@ -108,7 +111,7 @@ test("by request or policy: nothing goes that is active or that something active
       const there = new Set(await kept.rows());
       expect([...needed([...executions, ...more])].filter((id) => !there.has(id))).toEqual([]);
       expect(await kept.orphans()).toBe(0);
-      // What may go does go: a lone execution that has ended, when it is asked for.
+      // Deletable executions are deleted: single terminal ones, on request.
       const lone = executions.filter(
         ({ id, phase, settled, parentId, old }, index) =>
           !ACTIVE.has(phase) &&

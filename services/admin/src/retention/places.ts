@@ -5,10 +5,7 @@ import type { ExecutionName } from "../execution/state.js";
 
 type Storage = Pick<AdminConfig["storage"], "container" | "metadataPrefix" | "propellerPrefix">;
 
-/**
- * Folders of an execution's metadata, with a slash at the end: what the engine wrote, and inputs that a Go FlyteAdmin
- * kept beside it.
- */
+/** Returns the folders of an execution's metadata, with a trailing slash: the engine's, and inputs that a Go FlyteAdmin stored. */
 export function metadataFolders(
   blobs: Pick<BlobStore, "join">,
   storage: Storage,
@@ -21,11 +18,11 @@ export function metadataFolders(
   ];
 }
 
-/** Blobs themselves: the folder's name could be that of something else. */
+/** Single blobs: another object may own a folder with this name. */
 const ownInputs = (folder: string): readonly string[] => [`${folder}/inputs`, `${folder}/user_inputs`];
 
 /**
- * Other executions, existing or not, whose metadata stands in the same folder: its name joins project, domain and name with
+ * Returns the other names, existing or not, with the same metadata folder: it joins project, domain and name with
  * dashes, which all three may contain.
  */
 export function sameFolder({ project, domain, name }: ExecutionName): readonly ExecutionName[] {
@@ -49,13 +46,13 @@ export interface Attempt {
   readonly execution: string;
   readonly nodeId: string;
   readonly attempt: number;
-  /** Of an array's attempt, each with the last attempt of it. */
+  /** Items of an array's attempt, each with its last attempt. */
   readonly items: readonly { readonly index: number; readonly attempt: number }[];
 }
 
 /**
- * Folders, with a slash at the end, of what an attempt and those of its items wrote by themselves. Where the prefix ends in a
- * slash engines differ in whether another one follows.
+ * Returns the folders, with a trailing slash, of raw outputs of an attempt and of its items. If the prefix ends with a
+ * slash, engines differ in whether they add another one.
  */
 export function rawOutputFolders(prefix: string, { execution, nodeId, attempt, items }: Attempt): readonly string[] {
   const prefixes = new Set([prefix, prefix.replace(/\/+$/, "")]);

@@ -1,6 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
 
-/** What a policy is about; empty text stands for all. */
+/** Scope of a policy; an empty text matches all. */
 export interface PolicyScope {
   readonly project: string;
   readonly domain: string;
@@ -8,7 +8,7 @@ export interface PolicyScope {
 }
 
 export interface Policy extends PolicyScope {
-  /** Undefined: for ever. */
+  /** Undefined: unlimited. */
   readonly keepSeconds: bigint | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function dropPolicy(db: Queryable, { project, domain, workflow }: P
   });
 }
 
-/** Those of a project; all when it is empty. */
+/** Lists the policies of a project; all when it is empty. */
 export async function listPolicies(db: Queryable, project: string): Promise<readonly Policy[]> {
   const { rows } = await db.query<Row>({
     name: "list-retention-policies",
@@ -51,7 +51,7 @@ export async function listPolicies(db: Queryable, project: string): Promise<read
   return rows.map(policyOf);
 }
 
-/** Those that may hold in a project and domain, the most specific first. */
+/** Lists the policies that may apply in a project and domain, most specific first. */
 export async function policiesFor(db: Queryable, { project, domain }: Pick<PolicyScope, "project" | "domain">): Promise<readonly Policy[]> {
   const { rows } = await db.query<Row>({
     name: "retention-policies-of-domain",
@@ -62,7 +62,10 @@ export async function policiesFor(db: Queryable, { project, domain }: Pick<Polic
   return rows.map(policyOf);
 }
 
-/** That of the workflow; else of project and domain; else of the project; else of the domain in all projects; else of all. */
+/**
+ * Returns the applicable policy: the workflow's; else that of project and domain; else the project's; else that of the
+ * domain in all projects; else the global one.
+ */
 export function policyThatHolds(policies: readonly Policy[], workflow: string): Policy | undefined {
   const own = policies.find((policy) => workflow !== "" && policy.workflow === workflow);
   return own ?? policies.find((policy) => policy.workflow === "");

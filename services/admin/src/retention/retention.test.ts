@@ -39,7 +39,7 @@ const remove = (name: string, dryRun = false) => retention.deleteExecution({ id:
 const later = (seconds: number) => {
   kept.now = new Date(kept.now.getTime() + seconds * 1_000);
 };
-/** Until nothing is left to do. */
+/** Processes all deletions. */
 async function finish(): Promise<void> {
   later(61);
   while ((await workOnce(deletionWork(kept.deps()), 10)) > 0);
@@ -58,7 +58,7 @@ test("an execution goes with its rows and blobs, those that it launched go with 
   const { deletion, beginsAt } = await remove("e1");
   expect(deletion?.launched.map(({ name }) => name)).toEqual(["c1", "c2"]);
   expect(beginsAt?.seconds).toBe(BigInt(kept.now.getTime() / 1_000 + 60));
-  // Before its time nothing is touched.
+  // Nothing is deleted during the grace time.
   later(59);
   expect(await workOnce(deletionWork(kept.deps()), 10)).toBe(0);
   await finish();
@@ -204,7 +204,7 @@ test("outputs of an array's items go, of each attempt", async () => {
 });
 
 test("what an execution of the same name, or of the same folder, wrote goes with the last of them", async () => {
-  // Of another domain: folders of raw outputs are the same. Names that are joined alike: the metadata is in the same folder.
+  // In another domain: the folders of raw outputs are the same. Names with the same joined form: the metadata folder is the same.
   await kept.make({ name: "e" });
   await kept.make({ name: "e", domain: "staging" });
   await kept.make({ name: "x", project: "a-b", domain: "development" });
@@ -228,7 +228,7 @@ test("who dies anywhere leaves nothing behind that is not found again", async ()
     await kept.make({ name: "c", parent: root });
     await remove("e");
     later(61);
-    // The process that dies answers nobody any more: neither store nor database hears of it again.
+    // A crashed process sends no further requests to the blob store and the database.
     let left = deaths;
     const calls: Promise<unknown>[] = [];
     const live =
@@ -251,7 +251,7 @@ test("who dies anywhere leaves nothing behind that is not found again", async ()
       },
     });
     for (let round = 0; round < 4; round++) await workOnce(deletionWork(dying), 10).catch(() => undefined);
-    // What it had asked for is done all the same.
+    // Requests sent before the crash are still processed.
     await Promise.allSettled(calls);
     const survived = left > 0;
     for (const name of ["e", "c"]) {
@@ -263,7 +263,7 @@ test("who dies anywhere leaves nothing behind that is not found again", async ()
       expect([deaths, name, lost]).toEqual([deaths, name, false]);
     }
     expect(await kept.orphans()).toBe(0);
-    // Its lease ends, and another one goes on.
+    // Its lease expires, and another process continues.
     later(121);
     await finish();
     later(3_600);

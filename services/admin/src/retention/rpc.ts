@@ -25,7 +25,7 @@ import { dropPolicy, listPolicies, type Policy, policiesFor, policyThatHolds, ty
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock">;
 
-/** How long executions are kept, and their deletion. */
+/** Retention policies and the deletion of executions. */
 export function retentionRpcs({ db, config, clock }: Deps): ServiceImplementation<typeof RetentionService> {
   const { keepDays, graceSeconds } = config.retention;
   const mark = async (deletions: readonly PlannedDeletion[], requestedBy: string) => {

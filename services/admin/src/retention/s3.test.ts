@@ -21,7 +21,7 @@ const unavailable = await findVersitygw((what) => process.stderr.write(`building
   },
 );
 
-/** Counts what reaches the store, by method and whether it names many blobs. */
+/** Counts requests to the store, by method and whether they name many blobs. */
 async function countingProxy(
   port: () => number,
 ): Promise<{ readonly server: Server; readonly port: number; readonly counts: Map<string, number> }> {
@@ -41,7 +41,7 @@ async function countingProxy(
   return { server, port: (server.address() as AddressInfo).port, counts };
 }
 
-// What retention.test.ts tries on a folder, where it differs on a real S3 server: prefixes, pages, batches, and a store that is away.
+// Cases of retention.test.ts that differ on a real S3 server: prefixes, pages, batches, and an unavailable store.
 describe.skipIf(unavailable)("retention of blobs on S3", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "flyte-ts-retention-s3-"));
   let gateway: LocalServer;
@@ -91,7 +91,8 @@ describe.skipIf(unavailable)("retention of blobs on S3", () => {
     const left: string[] = [];
     for await (const { uri } of blobs.list("s3://bucket/")) left.push(uri);
     expect(left).toEqual([...kept.blobsOf({ name: "e10" })].toSorted());
-    // 2,100 checkpoints and two parts in three requests, the metadata in one; inputs that another engine may have left are named alone.
+    // 2,100 checkpoints and two parts in three requests, the metadata in one; inputs that another engine may have
+    // stored are deleted individually.
     expect(Object.fromEntries(proxy.counts)).toMatchObject({ "POST many": 4, DELETE: 2 });
   });
 

@@ -8,7 +8,7 @@ import { sweep, trimAuditLog } from "./sweep.js";
 
 const TRIM_EVERY_MS = 60_000;
 
-/** Applies retention policies and does the deletions that are due. Any number of replicas share the work. */
+/** Applies retention policies and processes deletions. Any number of replicas share the work. */
 export function startRetention(deps: AdminDeps): Running {
   const { config, logger } = deps;
   const metrics = retentionMetrics(deps.metrics, deps.db);
@@ -17,7 +17,7 @@ export function startRetention(deps: AdminDeps): Running {
     startRounds(
       {
         everyMs: sweepSeconds * 1_000,
-        // A sweep goes through all that is due.
+        // A sweep processes everything that is due.
         batch: Number.POSITIVE_INFINITY,
         work: () => sweep(deps),
         trouble: "retention policies cannot be applied now",

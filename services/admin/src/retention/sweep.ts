@@ -5,10 +5,10 @@ import type { RetentionMetrics } from "./metrics.js";
 
 type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "logger">;
 
-/** Executions that are looked at together. */
+/** Executions per query. */
 const BATCH = 200;
 
-/** Marks what policies have kept for long enough, in all projects and domains. Gives how many trees it marked. */
+/** Marks executions whose retention has expired, in all projects and domains. Returns the number of marked trees. */
 export async function sweep({ db, config, clock, logger }: Deps): Promise<number> {
   let marked = 0;
   for (const place of await placesOf(db)) {
@@ -31,7 +31,7 @@ export async function sweep({ db, config, clock, logger }: Deps): Promise<number
   return marked;
 }
 
-/** Deletes entries of the audit log that are older than is wanted; `limit` of them. Gives how many. */
+/** Deletes up to `limit` expired entries of the audit log. Returns their number. */
 export async function trimAuditLog(
   { db, config, clock }: Deps,
   metrics: Pick<RetentionMetrics, "auditEntries">,

@@ -7,11 +7,11 @@ import type { Member } from "./decide.js";
 
 /** An execution of a tree with its name. */
 export interface TreeMember extends Member, ExecutionName {
-  /** It is being deleted already. */
+  /** Already marked for deletion. */
   readonly marked: boolean;
 }
 
-/** Executions with those that they launched, directly or not. */
+/** Executions with all their descendants. */
 export interface Tree {
   readonly root: bigint;
   readonly members: readonly TreeMember[];
@@ -35,7 +35,7 @@ interface Row {
 
 const text = (row: string) => `${row}.execution_project || '/' || ${row}.execution_domain || '/' || ${row}.execution_name`;
 
-/** Recoveries, whose outputs are those of the original; and what triggers started with its outputs, until that has ended. */
+/** Recoveries, which share outputs with the original; and active executions that triggers started with its outputs. */
 const NEEDING = `SELECT r.id, ${text("r")} AS text FROM executions r WHERE r.source_execution_id = e.id AND r.mode = $2
   UNION SELECT x.id, ${text("x")} FROM trigger_firings f JOIN executions x ON x.execution_project = f.execution_project
       AND x.execution_domain = f.execution_domain AND x.execution_name = f.execution_name
@@ -54,7 +54,7 @@ const READ = `WITH RECURSIVE tree AS (
   FROM tree JOIN executions e ON e.id = tree.id LEFT JOIN executions p ON p.id = e.parent_execution_id
   ORDER BY tree.root, e.id`;
 
-/** Reads trees by their roots; roots that are gone are left out. */
+/** Reads trees by their roots; omits deleted roots. */
 export async function readTrees(db: Queryable, roots: readonly bigint[]): Promise<readonly Tree[]> {
   if (roots.length === 0) return [];
   const values = [roots, ExecutionMetadata_ExecutionMode.RECOVERED];

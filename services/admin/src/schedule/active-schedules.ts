@@ -21,14 +21,14 @@ interface Row {
   activated_at: Date;
 }
 
-/** Where to look: everywhere when nothing is given. */
+/** Filter for schedules; empty: all. */
 export interface ScheduleScope {
   readonly project?: string;
   readonly domain?: string;
   readonly name?: string;
 }
 
-/** The schedules in force, in the order of their activation's rows. */
+/** Finds the active schedules, in order of the ids of their rows. */
 export async function findActiveSchedules(
   db: Queryable,
   config: Pick<AdminConfig, "schedules">,
@@ -60,8 +60,8 @@ export async function findActiveSchedules(
 }
 
 /**
- * A text that differs whenever what `findActiveSchedules` gives does. The whole table goes into it, as no number that
- * counts up would tell that a row has gone.
+ * Returns a text that changes whenever the result of `findActiveSchedules` does. It hashes the whole table, since no
+ * counter would change when a row is deleted.
  */
 export async function scheduleRevision(db: Queryable, { schedules }: Pick<AdminConfig, "schedules">): Promise<string> {
   const { rows } = await db.query<{ hash: string }>({

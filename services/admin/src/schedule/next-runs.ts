@@ -11,14 +11,14 @@ interface Upcoming {
 }
 
 export interface NextRunsOptions {
-  /** Time zone of cron expressions that name none. */
+  /** Time zone of cron expressions without one. */
   readonly zone: string;
-  /** Ms since the epoch; runs are after it. */
+  /** Ms since the epoch; exclusive. */
   readonly after: number;
   readonly limit: number;
 }
 
-/** The first runs of all these schedules together, in the order of their times. */
+/** Returns the first runs of all these schedules in order of time. */
 export function nextRuns(schedules: readonly ActiveSchedule[], { zone, after, limit }: NextRunsOptions): NextRun[] {
   const zones = new TimeZones();
   let upcoming: Upcoming[] = [];
@@ -29,7 +29,7 @@ export function nextRuns(schedules: readonly ActiveSchedule[], { zone, after, li
     const at = recurrence?.next(Math.max(after, from));
     if (recurrence !== undefined && at !== undefined) upcoming.push({ launchPlan, recurrence, at });
   }
-  // No more schedules than runs are wanted can have a part in them.
+  // Only the first `limit` schedules can contribute.
   upcoming = upcoming.sort((a, b) => a.at - b.at).slice(0, limit);
   const runs: NextRun[] = [];
   while (runs.length < limit) {

@@ -11,7 +11,7 @@ import { nextRuns } from "./next-runs.js";
 
 const DEFAULT_RUNS = 10;
 
-/** Schedules in force: for the service that carries them out, and when they run next, for people. */
+/** Active schedules for the scheduler, and their next runs for users. */
 export function scheduleRpcs({
   db,
   config,
@@ -19,7 +19,7 @@ export function scheduleRpcs({
 }: Pick<AdminDeps, "db" | "config" | "clock">): ServiceImplementation<typeof ScheduleService> {
   return {
     async listSchedules({ knownRevision }) {
-      // Before the schedules: what changes in between is found out the next time.
+      // Read first: the next call detects changes in between.
       const revision = await scheduleRevision(db, config);
       const schedules = revision === knownRevision ? [] : await findActiveSchedules(db, config);
       return { revision, schedules, timeZone: config.schedules.timeZone };

@@ -57,7 +57,7 @@ test("what is in force, its policy, and a revision that changes with it", async 
   ]);
   expect((await schedules.listSchedules({ knownRevision: revision })).schedules).toEqual([]);
 
-  // Activated again, as by a repeated registration: it goes on as it was.
+  // Activated again, as by a repeated registration: the schedule stays unchanged.
   now = new Date("2026-11-01T10:05:00Z");
   await set("often", LaunchPlanState.ACTIVE);
   expect((await schedules.listSchedules({})).revision).toBe(revision);

@@ -17,14 +17,14 @@ import { appendTaskEvents, loadTasks, saveTasks, taskKeyText, type TaskEventWrit
 import { type CompletionDeps, endOf, type NumberedExecution } from "./from-resource.js";
 import { findOpenTasks, type FoundOpenTask } from "./open-rows.js";
 
-/** Attempts of one execution that are completed at once. */
+/** Maximum of attempts of one execution per call. */
 const ROWS = 10_000;
 
 /**
- * Completes the rows of attempts whose end no event told, where the resource shows that their nodes have ended: the last attempt of a
- * node came to what the node did. An event that comes late takes the place of what is written here. Gives how many rows were written.
+ * Backfills attempts without a terminal event whose nodes are terminal in the resource: the last attempt of a node gets
+ * the node's result. A late event replaces the backfilled state. Returns the number of written rows.
  *
- * @throws BlobError while the blob store does not say whether outputs stand at their address.
+ * @throws BlobError while the blob store cannot report whether outputs exist.
  */
 export async function completeAttempts(
   deps: CompletionDeps,
@@ -44,7 +44,7 @@ export async function completeAttempts(
     if (before === undefined || before === "no-node" || node === undefined) continue;
     const fact = endOfAttempt(task, { node: await endOf(deps, execution, node), execution });
     const write = { ...task.key, state: foldTask(before.state, fact, before.state.phaseOrder), revision: before.revision + 1 };
-    // Before the event that may come late, whose place in the history it must not take.
+    // Sequence below the terminal event's, whose position in the history stays free for a late arrival.
     ends.set(taskKeyText(task.key), { write, event: { order: taskEventOrder(fact.phase, 0) - 1n, event: fact.event } });
   }
   return save(deps.db, ends);

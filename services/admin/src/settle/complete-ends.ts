@@ -3,8 +3,9 @@ import { completeAttempts } from "./complete-attempts.js";
 import { completeNodes, nodesInResource, type PlacedExecution, type ResourceDeps } from "./from-resource.js";
 
 /**
- * Completes the rows of executions that are about to end while ends of their nodes are missing, from their resources, which still
- * hold what nobody has recorded. Gives the executions whose resources cannot be read now: their ends have to wait.
+ * Backfills the nodes of executions that become terminal while ends of nodes are missing, from their resources, which
+ * still have the unreported state. Returns the executions whose resources cannot be read now: their ends must be
+ * deferred.
  */
 export async function completeEnds(deps: ResourceDeps, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   const waiting = new Set<bigint>();

@@ -26,7 +26,7 @@ export interface ResourceDeps extends Pick<AdminDeps, "db" | "blobs" | "config" 
   readonly health?: AdminDeps["health"];
 }
 
-/** An execution by its row and its name. */
+/** An execution with its row id. */
 export interface NumberedExecution extends ExecutionName {
   readonly rowId: bigint;
 }
@@ -36,10 +36,10 @@ export interface PlacedExecution extends ExecutionName {
   readonly cluster: string;
 }
 
-/** The nodes that a resource shows; `gone` without a resource, `away` while its data plane or the blob store does not answer. */
+/** Nodes in a resource; `gone` without a resource, `away` while its data plane or the blob store is unavailable. */
 export type FoundNodes = ReadonlyMap<string, ResourceNode> | "gone" | "away";
 
-/** Reads the nodes of an execution from the status of its resource. It never throws. */
+/** Reads the nodes of an execution from the status of its resource. Never rejects. */
 export async function nodesInResource(deps: ResourceDeps, { project, domain, name, cluster }: PlacedExecution): Promise<FoundNodes> {
   const dataPlane = clusterOf(deps.clusters as AdminDeps["clusters"], cluster);
   if (dataPlane === undefined) return "gone";
@@ -55,19 +55,19 @@ export async function nodesInResource(deps: ResourceDeps, { project, domain, nam
   }
 }
 
-/** Rows that are read and written at once. */
+/** Rows per read and write. */
 const ROWS = 1_000;
-/** Times that rows are read again which somebody else has changed. */
+/** Maximum of retries after concurrent writes. */
 const ROUNDS = 5;
 
-/** For people, on a node of which no event told the end. */
+/** Text for users, on a node without a terminal event. */
 export const FROM_RESOURCE = "no event told the end of this node: it is taken from the execution's resource";
 
 /**
- * Completes the rows of nodes of which no event told the end, or no event at all, by what the resource shows. An event that comes
- * late takes the place of what is written here. Gives how many rows were written.
+ * Backfills nodes without a terminal event, or without any event, from the resource. A late event replaces the
+ * backfilled state. Returns the number of written rows.
  *
- * @throws BlobError while the blob store does not say whether outputs stand at their address.
+ * @throws BlobError while the blob store cannot report whether outputs exist.
  */
 export async function completeNodes(
   deps: CompletionDeps,
@@ -87,7 +87,7 @@ export interface CompletionDeps {
 
 async function completePart(deps: CompletionDeps, execution: NumberedExecution, nodes: readonly ResourceNode[]): Promise<number> {
   let written = 0;
-  // A row that another event changed meanwhile is completed in the next round.
+  // Rows with concurrent writes are retried in the next round.
   for (let left: readonly ResourceNode[] = nodes, rounds = 0; left.length > 0 && rounds < ROUNDS; rounds++) {
     const saved = await completeOnce(deps, execution, left);
     written += saved.written;
@@ -121,12 +121,12 @@ async function completeOnce(
   return { written: saved.size, left: nodes.filter(({ uniqueId }) => lost.has(uniqueId)) };
 }
 
-/** The end of a node as its resource and the blob store show it. */
+/** Derives the end of a node from its resource and the blob store. */
 export function endOf({ blobs }: CompletionDeps, { project, domain }: NumberedExecution, node: ResourceNode): Promise<NodeFact> {
   return withOutputs(blobs, node, endOfNode(node, { settled: FROM_RESOURCE, now: nanosOfDate(new Date()), project, domain }));
 }
 
-/** Names the place of a task's outputs when something stands there. */
+/** Adds the URI of a task's outputs if the blob exists. */
 async function withOutputs(blobs: Pick<BlobStore, "head">, { attemptDir }: ResourceNode, fact: NodeFact): Promise<NodeFact> {
   const succeeded = fact.phase === NodeExecution_Phase.SUCCEEDED || fact.phase === NodeExecution_Phase.RECOVERED;
   if (!succeeded || fact.outputUri !== undefined || attemptDir === undefined) return fact;

@@ -9,7 +9,7 @@ const OPEN_TASK = "NOT IN ('SUCCEEDED', 'FAILED', 'ABORTED')";
 const HAS_OPEN_ROWS = `EXISTS (SELECT 1 FROM node_executions n WHERE n.execution_id = asked.id AND n.phase ${OPEN_NODE})
   OR EXISTS (SELECT 1 FROM task_executions t WHERE t.execution_id = asked.id AND t.phase ${OPEN_TASK})`;
 
-/** Of these executions, those that have a node or an attempt whose end is not recorded. */
+/** Filters executions to those with a non-terminal node or attempt. */
 export async function executionsWithOpenRows(db: Queryable, executionIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   if (executionIds.length === 0) return new Set();
   const { rows } = await db.query<{ id: bigint }>({
@@ -20,13 +20,13 @@ export async function executionsWithOpenRows(db: Queryable, executionIds: readon
   return new Set(rows.map(({ id }) => id));
 }
 
-/** An execution and how many of its nodes have ended, as its engine says; 0 where it does not say so. */
+/** An execution, and the number of its terminal nodes that its engine reports; 0 when it reports none. */
 export interface ToldExecution {
   readonly executionId: bigint;
   readonly endedNodes: number;
 }
 
-/** Of these executions, those that have a node or an attempt whose end is not recorded, be it that there is no row of it at all. */
+/** Filters executions to those with a non-terminal or missing row of a node or attempt. */
 export async function incompleteExecutions(db: Queryable, told: readonly ToldExecution[]): Promise<ReadonlySet<bigint>> {
   if (told.length === 0) return new Set();
   const { rows } = await db.query<{ id: bigint }>({
@@ -45,7 +45,7 @@ export interface FoundOpenNode {
   readonly ofEarlierAttempt: boolean;
 }
 
-/** Nodes whose end is not recorded, those that run in no other first. */
+/** Finds non-terminal nodes, top-level ones first. */
 export async function findOpenNodes(db: Queryable, executionId: bigint, limit: number): Promise<readonly FoundOpenNode[]> {
   const { rows } = await db.query<{ node_id: string; parent_node_id: string | null; parent: string | null; earlier: boolean }>({
     name: "find-open-nodes",
@@ -73,7 +73,7 @@ export interface FoundOpenTask {
   readonly isLast: boolean;
 }
 
-/** Attempts whose end is not recorded. */
+/** Finds non-terminal attempts. */
 export async function findOpenTasks(db: Queryable, executionId: bigint, limit: number): Promise<readonly FoundOpenTask[]> {
   const { rows } = await db.query<{
     node_id: string;

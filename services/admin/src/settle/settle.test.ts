@@ -249,7 +249,10 @@ describe("executions that end with everything in them ended", () => {
     expect(await seen()).toEqual({ n0: "ABORTED" });
   });
 
-  /** Records them while another replica records that a node runs, just before the end is written; it may die before it looks again. */
+  /**
+   * Records items while another replica records a running node, just before the end is written; that replica may crash
+   * before its check.
+   */
   async function recordWhileOneBegins(items: readonly Item[], dies: boolean): Promise<unknown> {
     let begun = false;
     const meanwhile: Pick<Database, "query"> = {
@@ -297,7 +300,7 @@ describe("events that come after all", () => {
     expect(await seen()).toEqual({ n0: "SUCCEEDED", "n0/0": "SUCCEEDED", n1: "SUCCEEDED", "n1/0": "SUCCEEDED" });
     const { closure } = await served.admin.getNodeExecution({ id: { nodeId: "n0", executionId: executionId() } });
     expect(closure?.outputResult).toEqual({ case: "outputUri", value: "s3://b/o" });
-    // A reported end gives way to nothing.
+    // A reported end is final.
     await expect(served.admin.createNodeEvent({ event: { id: nodeId, phase: Node.FAILED, occurredAt: at() } })).rejects.toMatchObject({
       code: Code.FAILED_PRECONDITION,
     });
@@ -313,7 +316,7 @@ describe("events that come after all", () => {
     expect(await seen()).toEqual({ n0: "RUNNING", "n0/0": "RUNNING" });
     await settle();
     expect(await seen()).toEqual({ n0: "ABORTED", "n0/0": "ABORTED" });
-    // A late word of something that has been settled does not open it again.
+    // A late event does not reopen a backfilled row.
     await record(node("n0", Node.QUEUED), task("n0", Task.QUEUED));
     await settle();
     expect(await seen()).toEqual({ n0: "ABORTED", "n0/0": "ABORTED" });

@@ -32,13 +32,13 @@ interface Ended extends ExecutionName {
   readonly endedAt: bigint;
 }
 
-/** Rows of one execution that are settled at once. */
+/** Rows of one execution per round. */
 const ROWS = 1_000;
 
 /**
- * Makes sure, once for each execution that has ended so long ago, that none of its nodes and
- * attempts is left open: events may have been lost. Most are settled as they end (ingest/record-batch.ts).
- * Gives how many executions were looked at, or 0 when none of them could be settled.
+ * Backfills the terminal phases of nodes and attempts, once for each execution that ended `endedMs` ago: events may
+ * have been lost. Usually all are terminal at the execution's end (ingest/record-batch.ts). Returns the number of
+ * checked executions, or 0 when all failed.
  */
 export async function settleOnce(
   deps: SettleDeps,
@@ -57,7 +57,7 @@ export async function settleOnce(
   return settled.length === 0 ? 0 : ended.length;
 }
 
-/** One that cannot be settled must not keep the others from it. */
+/** A failure must not block the others. */
 async function isSettledNow(deps: SettleDeps, execution: Ended): Promise<boolean> {
   const about = `${execution.project}/${execution.domain}/${execution.name}`;
   try {
@@ -76,7 +76,7 @@ async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
   const told = await toldOf(deps, execution);
   let rows = await completeNodes(deps, execution, told);
   rows += await completeAttempts(deps, execution, told);
-  // A row that somebody else wrote meanwhile is found again; each round leaves fewer.
+  // Rows with concurrent writes are found again; the number decreases with each round.
   for (let more = true; more; ) {
     const nodes = await settleNodes(deps.db, execution, told);
     rows += nodes;
@@ -90,7 +90,7 @@ async function settle(deps: SettleDeps, execution: Ended): Promise<number> {
   return rows;
 }
 
-/** Without data plane, or without the resource, nothing is told. */
+/** Empty without data plane or resource. */
 async function toldOf(deps: SettleDeps, execution: Ended): Promise<ReadonlyMap<string, ResourceNode>> {
   const nodes = await nodesInResource(deps, execution);
   return nodes === "away" || nodes === "gone" ? new Map() : nodes;
@@ -100,7 +100,7 @@ async function settleNodes(db: Queryable, execution: Ended, told: ReadonlyMap<st
   const open = await findOpenNodes(db, execution.rowId, ROWS);
   if (open.length === 0) return 0;
   const openIds = new Set(open.map(({ nodeId }) => nodeId));
-  // What runs in a node waits until that is settled; in a circle, which only a forger makes, nothing waits.
+  // Nodes wait for their parent; nodes in a cycle, which only forged events create, do not.
   const ready = open.filter(({ parentNodeId }) => parentNodeId === undefined || !openIds.has(parentNodeId));
   const chosen = ready.length === 0 ? open : ready;
   const stored = await loadNodes(
@@ -135,7 +135,7 @@ async function settleTasks(db: Queryable, execution: Ended): Promise<number> {
   return writes.length;
 }
 
-/** It ended when its execution did, and not before it began. */
+/** End of its execution, but not before its own start. */
 function endOf({ startedAt, firstAt }: Progress, { endedAt }: Ended): bigint {
   const began = startedAt ?? firstAt;
   return endedAt > began ? endedAt : began;

@@ -1,9 +1,8 @@
 import { bigintArray, type Queryable } from "@flyte-ts/postgres";
 
 /**
- * Takes up that something of these executions was reported to run. One that has ended is
- * then settled again; and where admin ended it without its engine, a data plane that has
- * come back runs what nobody wants: its abort is owed again.
+ * Handles non-terminal events. For a terminal execution it clears the mark that all rows are terminal; after an abort
+ * without the engine it enqueues another abort, since a recovered data plane still runs the execution.
  */
 export async function noteSignsOfLife(db: Queryable, executionIds: readonly bigint[]): Promise<void> {
   if (executionIds.length === 0) return;

@@ -10,7 +10,7 @@ import {
 } from "@flyte-ts/workflow-crd";
 
 /**
- * The nodes of a resource's status, from the blob store where they stand there.
+ * Reads the node statuses of a resource, from the blob store when they are offloaded.
  *
  * @throws BlobError or WorkflowFormatError when they cannot be read.
  */
@@ -21,7 +21,7 @@ export async function nodeStatusesOf(
   const root = status?.slices;
   if (root === undefined) return status?.nodeStatus ?? {};
   const slices = [];
-  // One at a time: nothing waits for this, and a slice is small beside all of them.
+  // Sequential: no caller waits for this, and only one slice is in memory before decoding.
   for (const [key, name] of Object.entries(root.names)) {
     const uri = sliceUri(root.prefix, name);
     const bytes = await blobs.get(uri, { maxBytes: MAX_SLICE_BYTES });

@@ -1,6 +1,6 @@
 import { baseColumns, type EntityDescription } from "../list/entity.js";
 
-/** What ListSignals can filter and sort by. */
+/** Filters and sort keys of ListSignals. */
 export const signalEntity: EntityDescription = {
   prefix: "signal",
   table: "signals",

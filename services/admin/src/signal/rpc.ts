@@ -29,8 +29,8 @@ const columns = "execution_project, execution_domain, execution_name, signal_id,
 type SignalId = SignalIdentifier & { readonly executionId: WorkflowExecutionIdentifier };
 
 /**
- * Values that gate nodes wait for. Whether the execution exists is not asked, as it never was,
- * and a value may be set again: the node has whatever it found when it asked.
+ * Signals of gate nodes. As in Flyte, the execution need not exist, and a signal may be set again: the node uses the
+ * value that it reads first.
  */
 export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeDeps): ServiceImplementation<typeof SignalService> {
   const { db } = deps;
@@ -39,7 +39,7 @@ export function signalRpcs(deps: Pick<AdminDeps, "db"> & WakeDeps): ServiceImple
       checkSignalId(id);
       if (type === undefined) throw missingArgument("type");
       const bytes = toBinary(LiteralTypeSchema, type);
-      // The update changes nothing; it makes the statement return the row that was there.
+      // The update changes nothing; it makes the statement return the existing row.
       const { rows } = await db.query<Row>({
         name: "get-or-create-signal",
         text: `INSERT INTO signals (execution_project, execution_domain, execution_name, signal_id, type) VALUES ($1, $2, $3, $4, $5)

@@ -16,9 +16,8 @@ import {
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 
 /**
- * What the events of an attempt, in their order, amount to for clients (contract §2.7):
- * logs, reasons, custom info and external resources are merged, the latest word wins
- * elsewhere. Phase, times and result are the row's business.
+ * Reduces the events of an attempt, in order, to its closure (contract §2.7): merges logs, reasons, custom info and
+ * external resources; for other fields the latest event wins. Phase, times and result come from the row.
  */
 export function assembleClosure(events: readonly TaskExecutionEvent[]): TaskExecutionClosure {
   const closure = create(TaskExecutionClosureSchema);
@@ -27,7 +26,7 @@ export function assembleClosure(events: readonly TaskExecutionEvent[]): TaskExec
     const changes = index > 0 && event.phase !== closure.phase;
     addReasons(closure, event);
     const logs = mergeLogs(closure.logs, event.logs);
-    // What the first event brings stands as it is.
+    // The logs of the first event are not filtered.
     closure.logs = index === 0 ? logs : visibleLogs(logs, event.phase);
     closure.customInfo = mergeJson(closure.customInfo, event.customInfo);
     if (event.metadata !== undefined) metadata.add(event.metadata);
@@ -53,7 +52,7 @@ function addReasons(closure: TaskExecutionClosure, { reasons, reason, occurredAt
   const added: Reason[] = reasons.map((one) =>
     create(ReasonSchema, { message: one.reason, ...(one.occurredAt && { occurredAt: one.occurredAt }) }),
   );
-  // The single field came first; a reason that goes on is told once.
+  // The single field is the older form; a repeated reason is listed once.
   if (reasons.length === 0 && reason !== "" && reason !== closure.reason) {
     added.push(create(ReasonSchema, { message: reason, ...(occurredAt && { occurredAt }) }));
   }
@@ -61,7 +60,7 @@ function addReasons(closure: TaskExecutionClosure, { reasons, reason, occurredAt
   closure.reason = added.at(-1)?.message ?? closure.reason;
 }
 
-/** The latest logs, and of the others those that no latest one replaces by address or name. */
+/** Returns the latest logs, and earlier ones with other URIs and names. */
 function mergeLogs(existing: readonly TaskLog[], latest: readonly TaskLog[]): TaskLog[] {
   if (latest.length === 0) return [...existing];
   const uris = new Set(latest.map(({ uri }) => uri));
@@ -74,7 +73,7 @@ function visibleLogs(logs: readonly TaskLog[], phase: TaskExecution_Phase): Task
   return logs.filter((log) => !(isTerminalTaskEvent(phase) && log.HideOnceFinished) && !(pending && !log.ShowWhilePending));
 }
 
-/** JSON merge patch (RFC 7396) of the objects of two events; what the first event brings stands as it is. */
+/** Merges the objects of two events as a JSON merge patch (RFC 7396); the first event's is kept unchanged. */
 function mergeJson(existing: JsonObject | undefined, patch: JsonObject | undefined): JsonObject | undefined {
   if (existing === undefined) return patch;
   if (patch === undefined) return existing;
@@ -91,7 +90,7 @@ function patched(existing: JsonObject, patch: JsonObject): JsonObject {
   return merged;
 }
 
-/** A value that is new: its objects have no keys that are null, those in arrays neither. */
+/** Removes null members from the objects of a new value; those inside arrays have none either. */
 function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutNulls);
   return isObject(value) ? patched({}, value) : value;
@@ -102,12 +101,12 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Metadata of several events. Arrays tell of thousands of items in hundreds of events, so an
- * event costs what it names, and the list is put in order once.
+ * Merged metadata of several events. Arrays report thousands of items in hundreds of events, so adding an event costs
+ * only its own items, and the list is sorted once.
  */
 class MergedMetadata {
   #merged: TaskExecutionMetadata | undefined;
-  /** By index and attempt, which are what an external resource is known by. */
+  /** By index and attempt, which identify an external resource. */
   #resources: Map<number, ExternalResourceInfo> | undefined;
 
   add(given: TaskExecutionMetadata): void {
@@ -129,7 +128,7 @@ class MergedMetadata {
     }
   }
 
-  /** Hides the logs that are not to be seen in this phase. */
+  /** Hides logs that are not visible in this phase. */
   showLogsOf(phase: TaskExecution_Phase): void {
     for (const resource of this.#resources?.values() ?? this.#merged?.externalResources ?? []) {
       resource.logs = visibleLogs(resource.logs, phase);

@@ -14,7 +14,7 @@ export async function findTaskExecution(db: Queryable, id: TaskId): Promise<Task
   const task = id.taskId;
   const { rows } = await db.query<TaskRow & TaskValuesRow>({
     name: "find-task-execution",
-    // An attempt whose events brought no values, but the address of its node's, has those of its node.
+    // An attempt without inline inputs, but with the URI of its node's inputs, gets those of its node.
     text: `SELECT ${taskColumns}, task_executions.outputs, task_executions.output_uri,
         COALESCE(task_executions.inputs, CASE WHEN n.input_uri = task_executions.input_uri THEN n.inputs END) AS inputs
       FROM executions e JOIN task_executions ON task_executions.execution_id = e.id

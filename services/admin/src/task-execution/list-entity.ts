@@ -7,14 +7,14 @@ const text = { type: "text" } as const;
 const ofExecution = (column: string) =>
   ({ type: "text", sql: `(SELECT e.${column} FROM executions e WHERE e.id = task_executions.execution_id)` }) as const;
 
-/** What ListTaskExecutions can filter and sort by. */
+/** Filters and sort keys of ListTaskExecutions. */
 export const taskExecutionEntity: EntityDescription = {
   prefix: "task_execution",
   table: "task_executions",
   key: "id",
   columns: {
     ...baseColumns,
-    // Project, domain and name have always been the execution's here; the task's own are reached with `task.`.
+    // As in Flyte, project, domain and name are the execution's here; the task's have the prefix `task.`.
     project: ofExecution("execution_project"),
     domain: ofExecution("execution_domain"),
     name: ofExecution("execution_name"),

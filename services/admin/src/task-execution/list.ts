@@ -8,7 +8,7 @@ import { nextToken } from "../list/token.js";
 import { taskExecutionEntity } from "./list-entity.js";
 import { taskColumns, taskExecutionsOf, type TaskRow } from "./row.js";
 
-/** The attempts of a node's task. Error messages come whole, for they are read here. */
+/** Lists the attempts of a node's task, with complete error messages. */
 export async function listTaskExecutions(
   db: Queryable,
   request: TaskExecutionListRequest,

@@ -21,7 +21,7 @@ import type { ExecutionName } from "../execution/state.js";
 import { unreportedEnd } from "../settle/unreported-end.js";
 import { assembleClosure } from "./closure.js";
 
-/** What clients see of a task attempt, as the table has it. */
+/** Columns from which the API's task execution is built. */
 export interface TaskRow {
   id: bigint;
   execution_id: bigint;
@@ -62,7 +62,7 @@ export const taskColumns = [
   .map((name) => `task_executions.${name}`)
   .join(", ");
 
-/** Rows with their histories, as clients see them. All rows are of one execution. */
+/** Builds the API's task executions from rows and their histories. All rows belong to one execution. */
 export async function taskExecutionsOf(db: Queryable, executionId: ExecutionName, rows: readonly TaskRow[]): Promise<TaskExecution[]> {
   if (rows.length === 0) return [];
   const [events, parents] = await Promise.all([loadEvents(db, rows), loadParents(db, rows)]);
@@ -75,13 +75,13 @@ export async function taskExecutionsOf(db: Queryable, executionId: ExecutionName
 
 export interface TaskHistory {
   readonly executionId: ExecutionName;
-  /** event.TaskExecutionEvent, encoded, in their order. */
+  /** Encoded event.TaskExecutionEvent, in order. */
   readonly events: readonly Uint8Array[];
-  /** Whether nodes run in the attempt. */
+  /** True when the attempt has child nodes. */
   readonly isParent: boolean;
 }
 
-/** One row with its history, as clients see it. */
+/** Builds the API's task execution from one row and its history. */
 export function taskExecutionOf(row: TaskRow, { executionId, events, isParent }: TaskHistory): TaskExecution {
   const execution = { project: executionId.project, domain: executionId.domain, name: executionId.name };
   const nodeExecutionId = create(NodeExecutionIdentifierSchema, { nodeId: row.node_id, executionId: execution });
@@ -123,7 +123,7 @@ async function loadEvents(db: Queryable, rows: readonly TaskRow[]): Promise<Map<
   return events;
 }
 
-/** Keys of the attempts that nodes run in. */
+/** Loads the keys of attempts with child nodes. */
 async function loadParents(db: Queryable, rows: readonly TaskRow[]): Promise<Set<string>> {
   const { rows: found } = await db.query<{ parent_task_key: string }>({
     name: "load-parent-tasks",

@@ -20,7 +20,7 @@ export interface StoredTask {
 
 export interface TaskWrite extends TaskKey {
   readonly state: TaskState;
-  /** One more than what was read; 1 for a new row. */
+  /** Revision that was read plus one; 1 for a new row. */
   readonly revision: number;
 }
 
@@ -42,7 +42,7 @@ interface Row extends ProgressRow {
   phase_version: bigint;
 }
 
-/** For each key, in their order: the row, undefined where there is none yet, or `no-node` where its node has no row either. */
+/** Returns for each key, in order: the row, undefined without one, or `no-node` when its node has no row either. */
 export async function loadTasks(db: Queryable, keys: readonly TaskKey[]): Promise<readonly (StoredTask | "no-node" | undefined)[]> {
   const { rows } = await db.query<Row>({
     name: "load-tasks",
@@ -110,7 +110,7 @@ interface Written {
   retry_attempt: bigint;
 }
 
-/** Row numbers by taskKeyText of the rows that were written; the others were changed meanwhile and must be read again. */
+/** Saves attempts; returns the ids of the written rows by taskKeyText. The others were changed concurrently and must be read again. */
 export async function saveTasks(db: Queryable, writes: readonly TaskWrite[]): Promise<Map<string, bigint>> {
   const keyed = writes.map((row) => ({ row, key: taskKeyText(row) }));
   const ordered = keyed.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
@@ -123,7 +123,7 @@ export async function saveTasks(db: Queryable, writes: readonly TaskWrite[]): Pr
   );
 }
 
-/** Adds events to the history of their attempts; one that is there stays as it is. */
+/** Appends events to the history of their attempts; existing ones stay unchanged. */
 export async function appendTaskEvents(db: Queryable, events: readonly TaskEventWrite[]): Promise<void> {
   if (events.length === 0) return;
   await db.query({

@@ -4,7 +4,7 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { Queryable } from "@flyte-ts/postgres";
 
 export interface StoredTask {
-  /** Number of the row; executions refer to it. */
+  /** Row id; executions refer to it. */
   readonly rowId: bigint;
   readonly compiled: CompiledTask;
   readonly shortDescription: string;
@@ -20,7 +20,7 @@ interface Row {
   created_at: Date;
 }
 
-/** One version of a task; undefined when it is not registered. */
+/** Finds one version of a task; undefined when it is not registered. */
 export async function findTask(db: Queryable, id: Identifier): Promise<StoredTask | undefined> {
   const { rows } = await db.query<Row>({
     name: "find-task",

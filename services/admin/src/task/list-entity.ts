@@ -1,13 +1,13 @@
 import { type EntityDescription, versionedColumns } from "../list/entity.js";
 
-/** What ListTasks can filter and sort by. */
+/** Filters and sort keys of ListTasks. */
 export const taskEntity: EntityDescription = {
   prefix: "task",
   table: "tasks",
   key: "id",
   columns: {
     ...versionedColumns,
-    // A version is never changed: one index has both times.
+    // A version is immutable, so one index serves both times.
     updated_at: { type: "timestamp", sql: "tasks.created_at", order: ["created_at", "id"] },
     type: { type: "text" },
     short_description: { type: "text" },

@@ -3,7 +3,7 @@ import { parseQuantity, type Quantity } from "@flyte-ts/domain";
 import { Resources_ResourceName } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { Asked, Quantities } from "./resources.js";
 
-/** Kubernetes' names of the resources that the platform limits, in whatever case. */
+/** Kubernetes names of the limited resources, compared case-insensitively. */
 const limited: ReadonlyMap<string, Resources_ResourceName> = new Map([
   ["cpu", Resources_ResourceName.CPU],
   ["memory", Resources_ResourceName.MEMORY],
@@ -11,7 +11,7 @@ const limited: ReadonlyMap<string, Resources_ResourceName> = new Map([
   ["gpu", Resources_ResourceName.GPU],
 ]);
 
-/** What each container of a pod asks for, those that run before them aside. What cannot be read is the compiler's to refuse. */
+/** Returns the resources of each container of a pod except init containers. Ignores invalid values, which the compiler rejects. */
 export function askedByPod({ containers }: JsonObject): readonly Asked[] {
   if (!Array.isArray(containers)) return [];
   return containers.map((container) => {
@@ -24,7 +24,7 @@ function quantities(amounts: JsonValue | undefined): Quantities {
   const found = new Map<Resources_ResourceName, Quantity>();
   for (const [name, amount] of Object.entries(fields(amounts))) {
     const resource = limited.get(name.toLowerCase());
-    // Kubernetes takes numbers too.
+    // Kubernetes accepts numbers too.
     const quantity = typeof amount === "string" || typeof amount === "number" ? parseQuantity(String(amount)) : undefined;
     if (resource !== undefined && quantity !== undefined) found.set(resource, quantity);
   }

@@ -9,7 +9,7 @@ import { identifierText } from "../identifier/check.js";
 import { invalidArgument } from "../invalid.js";
 import { isWhole, wholeUnits } from "./whole-units.js";
 
-/** Kubernetes quantities as texts; empty where there is none. */
+/** Kubernetes quantities as texts; empty without one. */
 export interface ResourceTexts {
   readonly cpu: string;
   readonly memory: string;
@@ -19,18 +19,18 @@ export interface ResourceTexts {
 
 export interface PlatformResources {
   readonly defaults: ResourceTexts;
-  /** Least limits of containers that name none; without one the limit is what is requested, as in Flyte. */
+  /** Minimum limits of containers without limits; default: the limit equals the request, as in Flyte. */
   readonly defaultLimits?: Omit<ResourceTexts, "gpu"> | undefined;
   readonly limits: ResourceTexts;
 }
 
-/** Default and largest resources of tasks in a scope: those of the attributes where there are any, else the configured ones. */
+/** Returns the default and maximum resources of tasks in a scope: those of the attributes, else the configured ones. */
 export async function platformResources(deps: Pick<AdminDeps, "db" | "config">, scope: AttributeScope): Promise<PlatformResources> {
   const attributes = await resolveAttributes(deps.db, { kind: MatchableResource.TASK_RESOURCE, target: "taskResourceAttributes" }, scope);
   return resourcesOf(attributes, deps.config);
 }
 
-/** The same from the attributes that hold there, if there are any. */
+/** {@link platformResources} from resolved attributes. */
 export function resourcesOf(attributes: TaskResourceAttributes | undefined, config: Pick<AdminConfig, "taskResources">): PlatformResources {
   if (attributes === undefined) return config.taskResources;
   const { defaultLimits } = config.taskResources;
@@ -55,20 +55,20 @@ const checked: readonly Resources_ResourceName[] = [
   Resources_ResourceName.GPU,
 ];
 
-/** What a container asks for. */
+/** Resources of a container. */
 export interface Asked {
   readonly requests: Quantities;
   readonly limits: Quantities;
 }
 
-/** @throws RpcError INVALID_ARGUMENT naming the resource that cannot be read. */
+/** @throws RpcError INVALID_ARGUMENT naming the resource with an invalid quantity. */
 export function askedByContainer({ resources }: Container, id: Identifier): Asked {
   return { requests: quantities(resources?.requests ?? [], id, "request"), limits: quantities(resources?.limits ?? [], id, "limit") };
 }
 
 /**
- * Checks the resources of a container of a task against themselves and the platform's
- * limits. Only what is requested is held to them; a limit without request is not.
+ * Validates the resources of a task's container: requests against its own limits, and both against the platform's
+ * limits. A limit without a request is not checked.
  *
  * @throws RpcError INVALID_ARGUMENT naming the resource.
  */
@@ -134,7 +134,7 @@ function quantities(entries: readonly Resources_ResourceEntry[], id: Identifier,
   return found;
 }
 
-/** A limit that cannot be read, like one of zero, limits nothing: attributes may hold any text. */
+/** An invalid or zero quantity is no limit: attributes may contain any text. */
 function platformLimit(limits: ResourceTexts, name: Resources_ResourceName): { text: string; quantity: Quantity } | undefined {
   const text = limitText(limits, name);
   const quantity = parseQuantity(text);

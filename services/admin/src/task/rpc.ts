@@ -35,7 +35,7 @@ export function taskRpcs(deps: Pick<AdminDeps, "db" | "config" | "clock">): Serv
       return {};
     },
 
-    /** Whatever resource type the id has: older clients send others. */
+    /** Accepts any resource type in the id, since older clients send others. */
     async getTask({ id }) {
       checkIdentifier(id);
       const task = await findTask(db, id);

@@ -2,8 +2,8 @@ import type { AdminConfig } from "../config.js";
 import { invalidArgument } from "../invalid.js";
 
 /**
- * Checks that tasks of a type may be registered in a project and domain. A type that the list does not name may be registered
- * everywhere (Flyte 1.16, `task_type_whitelist`).
+ * Checks that tasks of a type may be registered in a project and domain. A type that is not in the list may be
+ * registered everywhere (Flyte 1.16, `task_type_whitelist`).
  *
  * @throws RpcError INVALID_ARGUMENT.
  */

@@ -45,9 +45,9 @@ export function checkTriggerId(id: Trigger["id"]): asserts id is NonNullable<Tri
 }
 
 /**
- * A trigger as it is kept: checked, with what may be left out filled in.
+ * Validates a trigger and fills in defaults; returns the form to store.
  *
- * @throws RpcError INVALID_ARGUMENT naming the field and the rule; NOT_FOUND when the launch plan is not there.
+ * @throws RpcError INVALID_ARGUMENT naming the field and the rule; NOT_FOUND without the launch plan.
  */
 export async function checkTrigger(
   deps: CheckDeps,
@@ -137,7 +137,7 @@ function checkInputSources(inputs: Readonly<Record<string, InputSource>>, { para
   }
 }
 
-/** The rule that a source of an input breaks. */
+/** Returns the rule that a source of an input violates. */
 function brokenRule(
   { source: from }: InputSource,
   { parameter, source }: { readonly parameter: Parameter; readonly source: Trigger["source"] },

@@ -1,27 +1,30 @@
 import { secretSourceSchema } from "@flyte-ts/outbound";
 import { z } from "zod";
 
-/** Launch plans that are started when something happens. */
+/** Triggers, which start launch plans on events. */
 export const triggersSchema = z
   .strictObject({
-    /** Most triggers one after the other: what would be one more is refused, so that a circle ends. */
+    /** Maximum length of a chain of triggers, which ends cycles: further firings are rejected. */
     maxDepth: z.number().int().positive().default(8),
-    /** A firing that cannot be carried out is tried for so long. */
+    /** Time after which a failing firing is not retried any more, seconds. */
     giveUpAfterSeconds: z.number().positive().default(86_400),
-    /** How long firings that are done are kept. So long a webhook's delivery is known when it comes again. */
+    /** Retention of completed firings, days; also the time for which repeated webhook deliveries are recognized. */
     keepDays: z.number().positive().default(90),
     webhooks: z
       .strictObject({
-        /** What the secrets of triggers are derived from, 32 bytes at least; absent: one that admin makes and keeps in its database. */
+        /**
+         * Key from which the secrets of triggers are derived, at least 32 bytes; default: admin generates one and
+         * stores it in its database.
+         */
         key: secretSourceSchema.optional(),
-        /** By how much a webhook's time may differ from ours. */
+        /** Maximum difference between a webhook's timestamp and admin's clock, seconds. */
         toleranceSeconds: z.number().positive().default(300),
         maxBodyBytes: z
           .number()
           .int()
           .positive()
           .default(256 * 1024),
-        /** Most that one trigger takes. */
+        /** Maximum of deliveries per trigger. */
         maxPerMinute: z.number().int().positive().default(600),
       })
       .prefault({}),

@@ -38,7 +38,7 @@ type Inputs = Init["inputs"];
 const launch = (name: string) => ({ ...scope, name });
 const fromOutput = (value: string): Inputs => ({ x: { source: { case: "output", value } } });
 const one: Inputs = { x: { source: { case: "literal", value: integer(1n) } } };
-/** A trigger that waits for `source`, unless it is said otherwise. */
+/** A trigger on executions of `source`, unless `changes` set another source. */
 const trigger = (name: string, changes: Init = {}): Init => ({
   id: { ...scope, name },
   launchPlan: launch("target"),
@@ -59,7 +59,7 @@ test("when an execution ends another is started, with a part of its outputs; onc
   const [started, ...more] = await world.started();
   expect(more).toEqual([]);
   expect(started).toMatchObject({ launchPlan: "target", mode: 6 });
-  // Inside of a struct it was a float.
+  // It was a float inside a struct.
   expect(await inputsOf(started?.name ?? "")).toMatchObject({ x: integer(42n) });
   const { spec } = await world.served.admin.getExecution({ id: { ...scope, name: started?.name ?? "" } });
   expect(spec?.metadata?.referenceExecution).toMatchObject({ ...scope, name: "s1" });
@@ -92,7 +92,7 @@ test("only ends that it waits for", async () => {
   expect(await world.fired("any")).toEqual(["s1 started"]);
   expect(await world.fired("workflow")).toEqual(["s2 started"]);
   expect(await world.fired()).toHaveLength(2);
-  // What happened while it was paused is not made up for.
+  // Events during the pause do not fire later.
   await world.triggers.setTriggerState({ id: { ...scope, name: "paused" }, state: TriggerState.ACTIVE });
   await world.settle();
   expect(await world.fired("paused")).toEqual([]);
@@ -124,7 +124,7 @@ test("an end that is told again fires nothing more", async () => {
   expect(await fireForEnds(world.database.db, rows.map(endedExecution), { maxDepth: 8 })).toBe(1);
   await world.settle();
   expect(await world.fired()).toEqual(["s1 started"]);
-  // An execution of the same name that is accepted later is another one.
+  // A later execution with the same name is a different one.
   const later = rows.map((row) => endedExecution({ ...row, accepted_ns: row.accepted_ns + 1n }));
   await fireForEnds(world.database.db, later, { maxDepth: 8 });
   await world.settle();
@@ -140,7 +140,7 @@ test("a circle ends, also one by way of child executions", async () => {
     await world.settle();
     const latest = (await world.started()).at(-1)?.name ?? "";
     if (depth === 3) {
-      // A node of it launches the execution that ends.
+      // One of its nodes launches the execution that ends.
       await world.run("target", "child");
       await world.database.db.query({
         text: `UPDATE executions SET parent_node_id = 'n0', parent_execution_id = (SELECT id FROM executions WHERE execution_name = $1)
@@ -303,7 +303,7 @@ test("made, shown, changed, listed, removed", async () => {
     await expect(missing()).rejects.toMatchObject({ code: Code.NOT_FOUND });
   }
   await expect(world.triggers.rotateTriggerSecret({ id: { ...scope, name: "a" } })).rejects.toMatchObject({ code: Code.INVALID_ARGUMENT });
-  // By REST as well.
+  // Also by REST.
   const answer = await fetch(`http://127.0.0.1:${world.served.port}/api/v1/triggers/${scope.project}/${scope.domain}/a`);
   expect(await answer.json()).toMatchObject({ id: { name: "a" }, state: "TRIGGER_STATE_ACTIVE", execution: { launchPlan: "source" } });
 });

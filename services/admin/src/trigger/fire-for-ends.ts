@@ -12,9 +12,9 @@ interface Match {
 }
 
 /**
- * Writes the firings of the triggers that wait for these ends: one for each trigger and execution, however often it is asked.
+ * Inserts the firings of triggers on these ends: one per trigger and execution, idempotently.
  *
- * @returns how many triggers matched.
+ * @returns the number of matching triggers.
  */
 export async function fireForEnds(
   tx: Queryable,
@@ -80,8 +80,8 @@ function firingOf(match: Match, { rowId, project, domain, name, acceptedNs, ende
 }
 
 /**
- * A trigger that waits for any workflow is found by project and domain; the names are compared row by row, for few triggers share
- * them. How deep a chain is tells the firing that started the execution, or the one that a node of it launched this one in.
+ * Finds triggers by project and domain; compares names row by row, since few triggers share a project and domain. The
+ * depth of a chain comes from the firing that started the execution or an ancestor of it.
  */
 async function findMatches(tx: Queryable, ended: readonly EndedExecution[]): Promise<readonly Match[]> {
   const { rows } = await tx.query<Match>({

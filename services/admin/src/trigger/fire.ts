@@ -23,17 +23,17 @@ import { type StoredTrigger, storedTrigger } from "./stored-trigger.js";
 
 export type FireDeps = CreateDeps &
   Pick<AdminDeps, "blobs"> & {
-    /** Who has which roles now; undefined where nobody is asked who they are. */
+    /** Current role bindings; undefined without authentication. */
     readonly bindings: (() => Promise<readonly RoleBinding[]>) | undefined;
     readonly outcomes: Pick<Counter<"outcome">, "inc">;
   };
 
-/** Nothing is started, and trying again would not help. */
+/** Permanent failure: no execution is started. */
 class FiringRefused extends Error {
   override readonly name = "FiringRefused";
 }
 
-/** After so long without a word from whoever took a firing, others carry it out. */
+/** Lease duration, ms. When it expires, another worker may claim the firing. */
 const LEASE_MS = 60_000;
 const RETRIES: RetryDelays = { firstMs: 500, longestMs: 60_000 };
 const MAX_ERROR_CHARACTERS = 4_000;
@@ -46,7 +46,7 @@ const FINAL_CODES: readonly Code[] = [
   Code.UNIMPLEMENTED,
 ];
 
-/** Carries out the firings that are due. */
+/** Processes the firings that are due. */
 export function firingWork(deps: FireDeps): Work<TakenFiring> {
   return {
     table: FIRINGS,
@@ -87,7 +87,7 @@ function isFinal(error: unknown): boolean {
   return [FiringRefused, JsonLiteralError, BlobTooLarge, StoredMessageRefused].some((kind) => error instanceof kind);
 }
 
-/** Starts what the trigger starts. Repeated it does no harm: the name is the same. */
+/** Starts the trigger's launch plan. Idempotent: the execution name is the same. */
 async function start(deps: FireDeps, firing: TakenFiring): Promise<void> {
   const { execution, source } = firing;
   const stored = storedTrigger(firing.trigger);
@@ -114,12 +114,12 @@ async function start(deps: FireDeps, firing: TakenFiring): Promise<void> {
     await createExecution(deps, request, { principal: owner.subject });
   } catch (error) {
     if (!(error instanceof RpcError) || error.code !== Code.ALREADY_EXISTS) throw error;
-    // Either it was started before, or the launch plan lets no more run at once.
+    // Either it was started before, or the concurrency limit of the launch plan is reached.
     if ((await findExecutionId(deps.db, execution)) === undefined) throw new FiringRefused(error.message, { cause: error });
   }
 }
 
-/** Roles may have been taken away since the trigger was made. */
+/** Checks the owner's roles again, which may have been revoked since the trigger's creation. */
 async function requireRoles({ bindings }: FireDeps, { trigger, owner }: StoredTrigger): Promise<void> {
   if (bindings === undefined) return;
   const held = bindingsOf(await bindings(), owner);

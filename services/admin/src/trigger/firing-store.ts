@@ -5,17 +5,17 @@ import { triggerColumns, type TriggerRow } from "./stored-trigger.js";
 
 export const FIRINGS: WorkTable = { name: "trigger_firings", key: "id", reason: "reason" };
 
-/** A firing that this process has taken to carry out. */
+/** A firing that this process has claimed. */
 export interface TakenFiring extends TakenRow {
-  /** As it was when the firing was taken; read where it is carried out, so that one that cannot be read holds up no other. */
+  /** Row at the time of the claim; decoded during processing, so that an invalid one does not block the others. */
   readonly trigger: TriggerRow;
   readonly source:
     | { readonly kind: "execution"; readonly rowId: bigint; readonly project: string; readonly domain: string; readonly name: string }
     | { readonly kind: "webhook"; readonly deliveryId: string; readonly body: Uint8Array };
   readonly at: Date;
-  /** What is started. */
+  /** Execution to start. */
   readonly execution: { readonly project: string; readonly domain: string; readonly name: string };
-  /** Since when it is tried, ms. */
+  /** Time since the first attempt, ms. */
   readonly ageMs: number;
 }
 
@@ -35,7 +35,7 @@ interface Row extends TriggerRow {
   age_ms: number;
 }
 
-/** Takes what is due, for so long that whoever took it has surely ended or died: then it is due again. */
+/** Claims firings that are due, until the lease expires. */
 export async function takeFirings(db: Queryable, limit: number, leaseMs: number): Promise<readonly TakenFiring[]> {
   const { rows } = await db.query<Row>({
     name: "take-firings",
@@ -70,7 +70,7 @@ export async function takeFirings(db: Queryable, limit: number, leaseMs: number)
   }));
 }
 
-/** A webhook's body has done its work then. */
+/** Completes a firing and deletes a webhook's body. */
 export async function endFiring(
   db: Queryable,
   id: bigint,

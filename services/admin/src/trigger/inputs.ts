@@ -15,7 +15,7 @@ import { type LiteralType, SimpleType } from "@flyte-ts/idl/flyteidl/core/types_
 import { About, type InputSource } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 import { atOutput } from "./output-path.js";
 
-/** What made a trigger fire. */
+/** Cause of a firing. */
 export type Cause =
   | {
       readonly kind: "execution";
@@ -29,14 +29,14 @@ export type Cause =
     }
   | { readonly kind: "webhook"; readonly deliveryId: string; readonly body: JsonValue; readonly at: Date };
 
-/** The inputs of what is started. @throws JsonLiteralError naming the input and what is wrong with it. */
+/** Builds the inputs of the execution to start. @throws JsonLiteralError naming the input and its error. */
 export function inputsOf(sources: Readonly<Record<string, InputSource>>, cause: Cause, expected: ParameterMap | undefined): LiteralMap {
   const parameters = new Map(Object.entries(expected?.parameters ?? {}));
   return literalMap(
     Object.entries(sources).map(([name, source]) => {
       try {
         const type = parameters.get(name)?.var?.type;
-        // Launch plans change: the version that is active now may be another than the one that was looked at.
+        // The active version may have changed since the validation.
         if (type === undefined) throw new JsonLiteralError("the launch plan has no such input");
         return [name, inputOf(source, cause, type)];
       } catch (error) {
@@ -64,7 +64,7 @@ function inputOf({ source }: InputSource, cause: Cause, type: LiteralType): Lite
   }
 }
 
-/** Numbers inside of structs are floats, whatever they were: where an integer is wanted a whole one is taken for it, and the other way round. */
+/** Converts whole floats to integers and integers to floats where the type requires it, since numbers inside structs are floats. */
 function wholeNumber(literal: Literal, { type }: LiteralType): Literal {
   const scalar = literal.value.case === "scalar" ? literal.value.value.value : undefined;
   const primitive = scalar?.case === "primitive" ? scalar.value.value : undefined;

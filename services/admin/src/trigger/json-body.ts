@@ -2,7 +2,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 
 const MAX_DEPTH = 100;
 
-/** The JSON in a body; undefined when it is none, or nests deeper than any honest message does. */
+/** Parses a body as JSON; undefined when it is invalid or nested too deeply. */
 export function jsonBody(bytes: Uint8Array): JsonValue | undefined {
   try {
     const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
@@ -12,7 +12,7 @@ export function jsonBody(bytes: Uint8Array): JsonValue | undefined {
   }
 }
 
-/** Level by level: what nests deep would outgrow the stack. */
+/** Iterates by level: recursion could overflow the stack. */
 function nestsTooDeep(value: JsonValue): boolean {
   let level: JsonValue[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,14 +1,14 @@
 import type { Queryable } from "@flyte-ts/postgres";
 import { Counter, Gauge, type Metrics } from "@flyte-ts/telemetry";
 
-/** What is told of triggers; what waits is read when Prometheus asks. */
+/** Metrics of triggers; pending firings are counted on scrape. */
 export function triggerMetrics(registry: Metrics, db: Queryable): { readonly outcomes: Counter<"outcome"> } {
   new Gauge({
     name: "flyte_admin_trigger_firings_waiting",
     help: "Firings of triggers that have not started anything yet.",
     registers: [registry],
     async collect() {
-      // Without the database, whose own probe tells that it is away, nothing is known to wait.
+      // Reports nothing as pending while the database is unavailable, which has its own probe.
       const waiting = await db
         .query<{ count: number }>({ text: "SELECT count(*)::int AS count FROM trigger_firings WHERE state = 'waiting'" })
         .catch(() => undefined);

@@ -13,8 +13,8 @@ const scopeOf = (named: Named | undefined, otherwise: Named | undefined): Scope 
 });
 
 /**
- * What it takes to have this done: to start what the trigger starts, and to see what it waits for. It is asked of whoever makes a
- * trigger, and of them again each time that it fires.
+ * Permissions for a trigger: to start its launch plan, and to read its source. Checked for the author on creation, and
+ * again on each firing.
  */
 export function needsOfFiring({ id, launchPlan, source }: Pick<Trigger, "id" | "launchPlan" | "source">): Need[] {
   const needs: Need[] = [{ role: "runner", scope: scopeOf(launchPlan, id) }];

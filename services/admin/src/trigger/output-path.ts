@@ -3,7 +3,7 @@ import { AttributeError, JsonLiteralError, pointerSteps, resolveAttributes } fro
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { PromiseAttributeSchema } from "@flyte-ts/idl/flyteidl/core/types_pb";
 
-/** An output's name and the steps into it: of `o0` and of `/o0/rows/0`. @throws JsonLiteralError */
+/** Parses the path of an output, such as `o0` or `/o0/rows/0`, into its name and steps. @throws JsonLiteralError */
 export function outputPath(path: string): { readonly name: string; readonly steps: readonly string[] } {
   if (!path.startsWith("/") && path !== "") return { name: path, steps: [] };
   const [name = "", ...steps] = pointerSteps(path);
@@ -11,7 +11,7 @@ export function outputPath(path: string): { readonly name: string; readonly step
   return { name, steps };
 }
 
-/** The part of the outputs that a path leads to. @throws JsonLiteralError naming the step that leads nowhere. */
+/** Returns the part of the outputs at a path. @throws JsonLiteralError naming the step that does not exist. */
 export function atOutput({ literals }: LiteralMap, path: string): Literal {
   const { name, steps } = outputPath(path);
   if (!Object.hasOwn(literals, name)) {
@@ -21,7 +21,7 @@ export function atOutput({ literals }: LiteralMap, path: string): Literal {
   return steps.reduce((literal, step) => inside(literal, step, path), literals[name] as Literal);
 }
 
-/** A step of digits is a place in a list, or the key of a map. */
+/** A step of digits is an index of a list, or the key of a map. */
 function inside(literal: Literal, step: string, path: string): Literal {
   const key = create(PromiseAttributeSchema, { value: { case: "stringValue", value: step } });
   const index = /^(0|[1-9][0-9]{0,8})$/.test(step)

@@ -37,7 +37,7 @@ afterAll(async () => {
   await idp.stop();
 });
 
-/** A client whose calls carry a token of someone. */
+/** Creates a client whose calls carry a token of the subject. */
 function as<Service extends DescService>(service: Service, sub: string, groups: string[] = []): ServiceClient<Service> {
   const client = createClient({ channel: world.served.channel, service }) as Record<
     string,
@@ -90,7 +90,7 @@ test("it fires as whoever made it, by the roles of now; whoever replaces it take
   };
   const { db, config, clock, logger } = world.served.deps;
   const fire = async (deliveryId: string, auth: typeof config.auth = config.auth) => {
-    // The sender has no token: what it signs is enough.
+    // The sender has no token: its signature suffices.
     expect((await post(deliveryId)).status).toBe(202);
     await world.settle({ bindings: createBindings({ db, auth, clock, logger }).current });
     return (await world.fired("owned")).at(-1);
@@ -104,7 +104,7 @@ test("it fires as whoever made it, by the roles of now; whoever replaces it take
   await bob.updateTrigger({ trigger: trigger("owned", { description: "mine" }) });
   expect(await fire("3", withoutGroup)).toBe("3 started");
   expect((await world.started()).map(({ principal }) => principal)).toEqual(["ann", "bob"]);
-  // A secret is nothing for the audit log.
+  // The audit log contains no secrets.
   const { entries } = await as(AuditService, "root").listAuditEntries({ ...scope });
   expect(entries.map(({ subject, method }) => `${subject} ${method.split("/")[1]}`)).toContain("ann CreateTrigger");
   expect(JSON.stringify(entries.map(({ identifiers }) => identifiers))).not.toContain("whsec_");

@@ -29,7 +29,7 @@ export type TriggerDeps = CheckDeps & { readonly secretOf: SecretOf; readonly cl
 
 const PREVIOUS_SECRET_MS = 86_400_000;
 
-/** Triggers: made, changed, paused, shown; and what they did. */
+/** Triggers: create, update, pause, list; and their firings. */
 export function triggerRpcs(deps: TriggerDeps): ServiceImplementation<typeof TriggerService> {
   const { db, secretOf, clock } = deps;
   return {
@@ -160,7 +160,7 @@ function columnsOf(trigger: Trigger, owner: Owner): unknown[] {
   ];
 }
 
-/** Nobody is known by name where callers are not asked who they are. */
+/** Owner of a new trigger; empty without authentication. */
 function ownerOf({ caller }: CallContext): Owner {
   return { subject: caller?.subject ?? "", issuer: caller?.issuer ?? "", groups: caller?.groups ?? [] };
 }

@@ -11,7 +11,7 @@ export interface SecretDeps {
 
 type Keyed = Pick<StoredTrigger, "rowId" | "project" | "domain" | "name">;
 
-/** The secret of a trigger's webhook, of a generation. It is derived, so that no table holds it. */
+/** Derives the webhook secret of a trigger and generation, so that no table contains it. */
 export type SecretOf = (trigger: Keyed, generation: number) => Promise<string>;
 
 const LEAST_KEY_BYTES = 32;
@@ -35,7 +35,7 @@ async function loadKey({ db, key, env }: SecretDeps): Promise<Uint8Array> {
     if (bytes.length < LEAST_KEY_BYTES) throw new Error(`triggers.webhooks.key must have at least ${LEAST_KEY_BYTES} bytes`);
     return bytes;
   }
-  // Of several replicas that make one at once the first has it.
+  // When several replicas generate a key concurrently, the first one's is stored.
   await db.query({ text: "INSERT INTO trigger_keys (key) VALUES ($1) ON CONFLICT DO NOTHING", values: [randomBytes(LEAST_KEY_BYTES)] });
   const { rows } = await db.query<{ key: Uint8Array }>({ text: "SELECT key FROM trigger_keys" });
   if (rows[0] === undefined) throw new Error("there is no key for the secrets of webhooks");

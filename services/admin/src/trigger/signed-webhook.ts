@@ -2,22 +2,22 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { isSignedBy, secretBytes, WEBHOOK_HEADERS } from "@flyte-ts/outbound";
 import { WebhookScheme } from "@flyte-ts/idl/flytets/admin/v1/trigger_pb";
 
-/** Headers of a request; names in lower case. */
+/** Returns a header of a request; names in lower case. */
 export type HeaderOf = (name: string) => string | undefined;
 
 export interface Delivery {
   readonly id: string;
   readonly signature: string;
-  /** Seconds since 1970; undefined where the scheme has none. */
+  /** Seconds since the epoch; undefined where the scheme has none. */
   readonly timestamp: number | undefined;
 }
 
 const GITHUB_ID = /^[\x21-\x7e]{1,200}$/;
-/** Standard Webhooks sign `id.timestamp.body`: with a dot in the id, the same signature would fit another time and body. */
+/** Standard Webhooks sign `id.timestamp.body`: with a dot in the id, the same signature would match another time and body. */
 const STANDARD_ID = /^[\x21-\x2d\x2f-\x7e]{1,200}$/;
 const SHA256 = /^sha256=([0-9a-f]{64})$/;
 
-/** What a request says of itself in the headers of its scheme; undefined when something is missing or malformed. */
+/** Reads a delivery from the headers of its scheme; undefined when one is missing or malformed. */
 export function deliveryOf(scheme: WebhookScheme, header: HeaderOf): Delivery | undefined {
   const github = scheme === WebhookScheme.GITHUB;
   const id = header(github ? "x-github-delivery" : WEBHOOK_HEADERS.id) ?? "";
@@ -28,7 +28,7 @@ export function deliveryOf(scheme: WebhookScheme, header: HeaderOf): Delivery | 
   return /^[0-9]{1,12}$/.test(time) ? { id, signature, timestamp: Number(time) } : undefined;
 }
 
-/** Whether a delivery was signed with one of the secrets. */
+/** True when a delivery was signed with one of the secrets. */
 export function isSigned({ id, signature, timestamp }: Delivery, body: Uint8Array, secrets: readonly string[]): boolean {
   if (timestamp !== undefined) return isSignedBy({ id, timestamp, body }, signature, secrets.map(secretBytes));
   const given = Buffer.from(SHA256.exec(signature)?.[1] ?? "", "hex");
@@ -39,14 +39,14 @@ export function isSigned({ id, signature, timestamp }: Delivery, body: Uint8Arra
 }
 
 /**
- * The text by which a delivery is known when it comes again, made of what is signed alone. GitHub signs the body and neither id
- * nor time, so there the body is what must not come twice.
+ * Idempotency key of a delivery, from signed data only. GitHub signs only the body, neither id nor time, so there it is
+ * derived from the body.
  */
 export function causeOfDelivery({ id, timestamp }: Delivery, body: Uint8Array): string {
   return timestamp === undefined ? `webhook sha256:${createHash("sha256").update(body).digest("hex")}` : `webhook ${id}`;
 }
 
-/** GitHub asks with a `ping` whether anybody is there, when a webhook is made. */
+/** True for GitHub's `ping`, which it sends when a webhook is created. */
 export function isPing(scheme: WebhookScheme, header: HeaderOf): boolean {
   return scheme === WebhookScheme.GITHUB && header("x-github-event") === "ping";
 }

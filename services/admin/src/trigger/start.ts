@@ -9,7 +9,7 @@ import { triggerMetrics } from "./metrics.js";
 
 const FORGET_EVERY_MS = 600_000;
 
-/** Starts what triggers start. Any number of replicas share the work. */
+/** Processes the firings of triggers. Any number of replicas share the work. */
 export function startTriggers(deps: AdminDeps): Running {
   const { db, config, clock, logger } = deps;
   const { outcomes } = triggerMetrics(deps.metrics, db);

@@ -9,7 +9,7 @@ export interface TriggerName {
   readonly name: string;
 }
 
-/** As whom a trigger fires: who was known by this when the trigger was made. */
+/** Identity with which a trigger fires: its author at the time of creation. */
 export interface Owner {
   readonly subject: string;
   readonly issuer: string;
@@ -18,7 +18,7 @@ export interface Owner {
 
 export interface StoredTrigger extends TriggerName {
   readonly rowId: bigint;
-  /** As clients get it. */
+  /** The trigger of the API. */
   readonly trigger: Trigger;
   readonly active: boolean;
   readonly owner: Owner;
@@ -45,7 +45,7 @@ export interface TriggerRow {
 export const triggerColumns = `t.id, t.project, t.domain, t.name, t.trigger, t.active, t.owner, t.owner_issuer, t.owner_groups,
   t.secret_generation, t.previous_secret_until, t.created_at, t.updated_at`;
 
-/** Where webhooks of a trigger are sent. */
+/** Path prefix of webhooks. */
 export const WEBHOOK_PREFIX = "/api/v1/trigger_webhooks/";
 
 export function storedTrigger(row: TriggerRow): StoredTrigger {

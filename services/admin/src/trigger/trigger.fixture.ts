@@ -21,20 +21,20 @@ export interface TriggerWorld {
   readonly triggers: ServiceClient<typeof TriggerService>;
   /** Starts an execution of a launch plan. */
   run(launchPlan: string, name: string): Promise<void>;
-  /** Tells the end of an execution. */
+  /** Reports the end of an execution. */
   end(name: string, phase: WorkflowExecution_Phase, outputs?: Record<string, MessageInitShape<typeof LiteralSchema>>): Promise<void>;
-  /** What happens in the background, once: ends are told, firings are carried out. */
+  /** Runs the background work once: completions and firings. */
   settle(changes?: Partial<FireDeps>): Promise<void>;
-  /** What a trigger did, oldest first: cause, state, reason. */
+  /** Firings of a trigger, oldest first: cause, state, reason. */
   fired(name?: string): Promise<string[]>;
-  /** Inputs and launch plan of the executions that triggers started, by name. */
+  /** Names, launch plans, modes and principals of the executions that triggers started. */
   started(): Promise<{ readonly name: string; readonly launchPlan: string; readonly mode: number; readonly principal: string }[]>;
-  /** Waiting firings are due at once. */
+  /** Makes pending firings due now. */
   due(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An admin with workflow `w`, whose clock may be set. */
+/** An admin with workflow `w` and an injected clock. */
 export async function triggerWorld(config: Partial<AdminConfig> = {}, clock: () => Date = () => new Date()): Promise<TriggerWorld> {
   const database = await adminDatabase();
   const bus = { publishVolatile: () => undefined } as unknown as Bus;

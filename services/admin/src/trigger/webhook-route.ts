@@ -18,12 +18,12 @@ interface Answer {
 }
 
 const refused = (status: number, message: string): Answer => ({ status, body: { error: message } });
-/** For senders whose webhook came while other requests took all memory. */
+/** Retry delay for senders when the memory limit for requests is reached, seconds. */
 const BUSY_RETRY_SECONDS = 5;
-/** Nobody learns from it which triggers there are. */
+/** Does not reveal which triggers exist. */
 const UNSIGNED = refused(401, "no such trigger, or not signed with its secret");
 
-/** Where webhooks arrive: anyone may post, and only what is signed counts. */
+/** Receives webhooks: the route is public, and only signed requests are accepted. */
 export function webhookRoute(deps: WebhookDeps): HttpRoute {
   return {
     path: WEBHOOK_PREFIX,
@@ -35,7 +35,7 @@ export function webhookRoute(deps: WebhookDeps): HttpRoute {
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, body, retryAfterSeconds }: Answer): void {
-  // What is left of a body that was not read would be taken for the next request.
+  // The rest of an unread body would be parsed as the next request.
   if (!request.complete) response.setHeader("Connection", "close");
   if (retryAfterSeconds !== undefined) response.setHeader("Retry-After", String(retryAfterSeconds));
   response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
@@ -46,7 +46,7 @@ async function answerTo(deps: WebhookDeps, request: IncomingMessage, { path, rea
   try {
     const name = triggerNameIn(path);
     const header: HeaderOf = (each) => request.headersDistinct[each]?.[0];
-    // Who signs nothing need not send a body.
+    // Rejects unsigned requests without reading their body.
     if (name === undefined || !isSomehowSigned(header)) return UNSIGNED;
     const body = await readBody(deps.config.triggers.webhooks.maxBodyBytes);
     return await receive(deps, { name, header, body });
@@ -97,7 +97,7 @@ async function receive(deps: WebhookDeps, { name, header, body }: Received): Pro
   return fireFor(deps, found, { delivery, body });
 }
 
-/** The secrets that count now. */
+/** Returns the currently valid secrets. */
 async function secretsOf({ secretOf, clock }: WebhookDeps, trigger: StoredTrigger): Promise<string[]> {
   const { secretGeneration, previousSecretUntil } = trigger;
   const secrets = [await secretOf(trigger, secretGeneration)];

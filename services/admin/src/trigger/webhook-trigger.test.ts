@@ -76,7 +76,7 @@ test("a signed webhook starts an execution with what is in its body", async () =
   expect(fullInputs?.literals).toMatchObject({ x: integer(7n) });
   const { firings } = await world.triggers.listFirings({ ...scope });
   expect(firings).toMatchObject([{ state: FiringState.STARTED, depth: 1, cause: { case: "deliveryId", value: "d1" } }]);
-  // The secret is told once; what is shown afterwards does not have it.
+  // The secret is shown once; later responses omit it.
   expect(
     JSON.stringify(await world.triggers.getTrigger({ id: hook }), (_, each: unknown) => (typeof each === "bigint" ? 0 : each)),
   ).not.toContain("whsec_");
@@ -132,7 +132,7 @@ test("refused: without any signature before its body is read, too old or too new
   await world.triggers.setTriggerState({ id: hook, state: TriggerState.ACTIVE });
   for (let i = 1; i < 20; i++) expect((await send({ id: `n${i}` })).status).toBe(202);
   expect((await send({ id: "n20" })).status).toBe(429);
-  // What is known is known.
+  // Repeated deliveries are accepted.
   expect((await send({ id: "n1" })).status).toBe(200);
 });
 
@@ -174,9 +174,9 @@ test("as GitHub sends: signed with the secret as it is written, known by its sig
   expect(await post("1")).toBe(202);
   expect(await post("1")).toBe(200);
   expect(await post("2", { key: secret })).toBe(401);
-  // Only the body is signed: who has seen a delivery cannot send it again under another id.
+  // GitHub signs only the body: a replay with another id has no effect.
   expect(await post("3")).toBe(200);
-  // A trigger that is made again under its name has another secret.
+  // A recreated trigger with the same name has another secret.
   expect(github.secret).not.toBe(secret);
   await world.settle();
   expect(await world.fired()).toEqual(["1 started"]);

@@ -4,13 +4,13 @@ import { Code, RpcError } from "@flyte-ts/rpc";
 import { notFound } from "../../invalid.js";
 import { LineSplitter, type StampedLine } from "./log-lines.js";
 
-/** A copy of a container's log, as the pod plugin service makes it when the pod has ended. */
+/** Copy of a container's log, which the pod plugin service uploads when the pod has ended. */
 export interface ArchivedLog {
   readonly container: string;
   readonly uri: string;
 }
 
-/** The links among an attempt's that lead to copies. */
+/** Selects the links of an attempt that refer to archived logs. */
 export function archivedLogs(logs: readonly TaskLog[]): ArchivedLog[] {
   return logs.flatMap(({ name, uri }) => {
     const container = /^Archived log of (\S+)$/.exec(name)?.[1];
@@ -18,10 +18,10 @@ export function archivedLogs(logs: readonly TaskLog[]): ArchivedLog[] {
   });
 }
 
-/** Largest archived log that is read, bytes. Its lines take several times as much memory. */
+/** Maximum size of an archived log, bytes. Its lines take several times as much memory. */
 const MAX_LOG_BYTES = 32 * 1024 * 1024;
 
-/** All its lines. @throws RpcError NOT_FOUND when it is not there, or not yet; OUT_OF_RANGE when it is too large; UNAVAILABLE. */
+/** Reads all lines. @throws RpcError NOT_FOUND when it does not exist, or not yet; OUT_OF_RANGE when it is too large; UNAVAILABLE. */
 export async function readArchived(blobs: Pick<BlobStore, "get">, { uri, container }: ArchivedLog): Promise<readonly StampedLine[]> {
   const bytes = await blobs.get(uri, { maxBytes: MAX_LOG_BYTES }).catch((cause: unknown) => {
     if (cause instanceof BlobUnavailable)

@@ -6,25 +6,25 @@ import { taskPhaseOf } from "../../event/phase-name.js";
 import type { NodeId } from "../../execution/identifier.js";
 import { type ArchivedLog, archivedLogs } from "./archived-log.js";
 
-/** A task attempt whose log is asked for. */
+/** A task attempt whose log is requested. */
 export interface LoggedAttempt {
   readonly cluster: string;
   readonly attempt: number;
-  /** Name of its pod; undefined while nobody has told it. */
+  /** Name of its pod; undefined until an event has reported it. */
   readonly pod: string | undefined;
   readonly ended: boolean;
-  /** Copies that stay when the pod is gone. */
+  /** Copies that remain after the deletion of the pod. */
   readonly archived: readonly ArchivedLog[];
 }
 
 export interface WantedAttempt {
   /** Undefined: the latest. */
   readonly attempt: number | undefined;
-  /** Item of an array. */
+  /** Item of an array node. */
   readonly item: number | undefined;
 }
 
-/** The attempt of a node, or the item in it, as far as events have told; undefined while there is none. */
+/** Finds the attempt of a node, or its item, in the reported events; undefined without one. */
 export async function findAttempt(
   db: Queryable,
   { executionId, nodeId }: NodeId,
@@ -48,7 +48,7 @@ export async function findAttempt(
   const told = messages.flatMap(({ metadata }) => metadata ?? []);
   const resources = told.flatMap(({ externalResources }) => externalResources);
   const items = resources.filter(({ index, externalId }) => index === wanted.item && externalId !== "");
-  // An item's attempts are counted apart from those of the array.
+  // Attempts of an item are numbered separately from those of the array.
   const item = items.toSorted((a, b) => b.retryAttempt - a.retryAttempt)[0];
   const name = wanted.item === undefined ? told.findLast(({ generatedName }) => generatedName !== "")?.generatedName : item?.externalId;
   const ended = isTerminalTaskEvent(taskPhaseOf(task.phase)) || (item !== undefined && isTerminalTaskEvent(item.phase));

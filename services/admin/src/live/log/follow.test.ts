@@ -20,14 +20,14 @@ import { startIngest } from "../../ingest/start.js";
 import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 import { publishChanged } from "../changed.js";
 
-/** A pod whose container writes what the test says; its log is asked for as kubelet answers: by whole seconds. */
+/** A pod whose container writes lines from the test; its log is read as from the kubelet, by whole seconds. */
 class Pods implements Pick<KubeClient, "get" | "podLog"> {
   pod: KubeObject | undefined;
   readonly lines: { time: number; text: string }[] = [];
   over = false;
   readonly asked: PodLogOptions[] = [];
   #changed = Promise.withResolvers<void>();
-  /** Refusals to come, one each. */
+  /** Errors of the next requests, one each. */
   readonly failures: KubeError[] = [];
 
   start(name: string, execution: string): void {
@@ -46,7 +46,7 @@ class Pods implements Pick<KubeClient, "get" | "podLog"> {
     this.#tell();
   }
 
-  /** Breaks off what is followed now. */
+  /** Interrupts the current log request. */
   #broken = 0;
   cut(): void {
     this.#broken++;
@@ -154,7 +154,7 @@ const task = (retryAttempt: number, phase: Task, metadata: object = { generatedN
     ),
   );
 
-/** Reads until so many lines have come; undefined: to the end. */
+/** Reads until this many lines have arrived; default: to the end. */
 async function read(request: MessageInitShape<typeof FollowLogRequestSchema> = {}, lines = Number.POSITIVE_INFINITY) {
   const messages: FollowLogResponse[] = [];
   const texts: string[] = [];

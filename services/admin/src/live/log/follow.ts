@@ -23,17 +23,18 @@ export interface FollowDeps extends Pick<AdminDeps, "db" | "clusters" | "config"
   readonly streams: Streams;
 }
 
-/** How often it is looked for a pod that is not there yet, or whose data plane is away, ms. */
+/** Retry interval, ms, while the pod does not exist yet or its data plane is unavailable. */
 const AGAIN_MS = 1_000;
-/** Of a copy, in one message. */
+/** Lines of an archived log per message. */
 const LINES_AT_ONCE = 500;
-/** So often in a row, when a data plane does not answer. */
+/** Maximum of consecutive attempts while a data plane is unavailable. */
 const TRIES = 5;
 
 /**
- * Tells the log of a task attempt: what there is, and what is written until its container has ended.
+ * Streams the log of a task attempt: the existing lines, then new ones until its container has ended.
  *
- * @throws RpcError NOT_FOUND when there is no log, or no more; UNAVAILABLE when this process stops or the data plane is away.
+ * @throws RpcError NOT_FOUND when there is no log, or no longer one; UNAVAILABLE when this process stops or the data
+ * plane is unavailable.
  */
 export async function* followLog(deps: FollowDeps, request: FollowLogRequest, signal: AbortSignal): AsyncGenerator<Response> {
   const { id } = request;
@@ -46,7 +47,7 @@ export async function* followLog(deps: FollowDeps, request: FollowLogRequest, si
     try {
       yield* new Following({ deps, request, id, stream }, cursor).tell(used);
     } catch (error) {
-      // Whatever a request that was broken off says.
+      // Takes precedence over the error of an aborted request.
       stream.check();
       throw error;
     } finally {
@@ -96,7 +97,7 @@ class Following {
       if (!pod.containers.includes(container)) {
         throw invalidArgument(`invalid value for container: pod ${attempt.pod} has ${pod.containers.join(", ")}`);
       }
-      // Known before it is read: what was written until then is read with it.
+      // Determined before the read, which then includes everything written until then.
       const over = pod.isOver(container);
       const place = { attempt: attempt.attempt, pod: attempt.pod, container };
       yield* this.#read(cluster, { ...place, namespace, over });
@@ -108,7 +109,7 @@ class Following {
     }
   }
 
-  /** Waits until there is an attempt with a pod. */
+  /** Waits for an attempt with a pod. */
   async #attempt(used: Used): Promise<LoggedAttempt & { readonly pod: string }> {
     const { deps, request, id, stream } = this.#asked;
     const cursor = this.#cursor;
@@ -131,11 +132,11 @@ class Following {
     return findAttempt(deps.db, id, { attempt: this.#cursor?.attempt ?? request.attempt, item: request.item });
   }
 
-  /** From the copy that was made when the pod had ended. */
+  /** Streams the archived log. */
   async *#tellArchived({ archived, attempt, pod }: LoggedAttempt & { readonly pod: string }): AsyncGenerator<Response> {
     const { deps, request } = this.#asked;
     const container = request.container || this.#cursor?.container || pod;
-    // The container of a pod spec need not be named like its pod; the first one is the task's.
+    // The container of a pod spec may have another name than its pod; the first one is the task's.
     const log = archived.find((each) => each.container === container) ?? (request.container === "" ? archived[0] : undefined);
     if (log === undefined) {
       throw invalidArgument(`invalid value for container: archived are ${archived.map((each) => each.container).join(", ")}`);
@@ -167,7 +168,7 @@ class Following {
     }
   }
 
-  /** With only the last lines wanted: sets the place before the first of them, so that it can be found again. */
+  /** For a request of the last lines: sets the position before the first of them, for a later resume. */
   async #goToTail(
     { kube }: Pick<Cluster, "kube">,
     where: { readonly namespace: string; readonly name: string; readonly container: string },
@@ -215,11 +216,12 @@ class Following {
       }
     } catch (error) {
       stream.check();
-      // It has not begun to write (400), its pod has just gone (404), or its data plane is away: what becomes of it is seen by the pod.
+      // The container has not started to write (400), its pod was just deleted (404), or its data plane is unavailable:
+      // the next check of the pod shows which.
       if (!over && (isTransient(error) || (error instanceof KubeError && (error.status === 400 || error.status === 404)))) return;
       throw unavailable(error);
     }
-    // Without a line end it is not known to be complete before the container has ended.
+    // Without a line end it may be incomplete until the container has ended.
     const last = over ? tell(splitter.end()) : undefined;
     if (last !== undefined) yield last;
   }
@@ -234,7 +236,7 @@ class Following {
   }
 }
 
-/** The earliest second of these lines. */
+/** Returns the earliest second of these lines. */
 function firstSecond(lines: readonly StampedLine[]): Date | undefined {
   const times = lines.map(({ time }) => Date.parse(time)).filter((time) => !Number.isNaN(time));
   return times.length === 0 ? undefined : new Date(Math.floor(Math.min(...times) / 1000) * 1000);

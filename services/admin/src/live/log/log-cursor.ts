@@ -1,15 +1,15 @@
 /**
- * How far a log has been told. Logs are asked for by seconds, so a place is a second and how many lines that were
- * written in it or later have been told. What was told has no later time than `newest`.
+ * Position in a log. Logs are requested by seconds, so it consists of a second and the number of sent lines written in
+ * it or later. No sent line is newer than `newest`.
  */
 export interface LogPlace {
   readonly second: number;
   readonly lines: number;
-  /** Nanoseconds since 1970. */
+  /** Nanoseconds since the epoch. */
   readonly newest: bigint;
 }
 
-/** A place in the log of one pod. */
+/** Position in the log of one pod. */
 export interface LogCursor {
   readonly attempt: number;
   readonly pod: string;
@@ -25,7 +25,7 @@ export function writeLogCursor({ attempt, pod, container, place }: LogCursor): s
   return Buffer.from(parts.join("/")).toString("base64url");
 }
 
-/** Undefined when the text is no cursor. */
+/** Parses a cursor; undefined for an invalid text. */
 export function readLogCursor(text: string): LogCursor | undefined {
   const parts = Buffer.from(text, "base64url").toString("latin1").split("/");
   const [version, attempt = "", pod = "", container = "", second = "", lines = "", newest = ""] = parts;

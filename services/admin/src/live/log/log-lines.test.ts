@@ -5,13 +5,13 @@ import { LineSplitter, type StampedLine, Untold } from "./log-lines.js";
 
 const stamp = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString().replace("Z", "000000Z");
 
-/** Lines of two streams at once: some milliseconds out of order, several at one time. */
+/** Lines of two concurrent streams: some milliseconds out of order, several with equal times. */
 const anyLog = fc.array(fc.record({ step: fc.nat({ max: 700 }), late: fc.nat({ max: 30 }) }), { maxLength: 40 }).map((steps) => {
   let now = 0;
   return steps.map(({ step, late }, index): StampedLine => ({ time: stamp(Math.max(0, (now += step) - late)), text: `line ${index}` }));
 });
 
-/** What a data plane answers: lines written in the second or later, in the order of the log. */
+/** Response of a data plane: lines written in this second or later, in the order of the log. */
 const since = (log: readonly StampedLine[], from: Date | undefined) =>
   log.filter(({ time }) => from === undefined || Date.parse(time) >= from.getTime());
 
@@ -23,7 +23,7 @@ test("a log that is broken off anywhere, any number of times, is told once and w
       for (const cut of [...cuts, log.length]) {
         const untold = new Untold(readLogCursor(cursor)?.place);
         const answer = since(log, untold.since);
-        // So many lines of the answer arrive, one message each; the last message may be lost with its cursor.
+        // Number of lines that arrive, one message each; the last message may be lost with its cursor.
         let arrived = 0;
         for (const line of answer) {
           const news = untold.take([line]);
@@ -46,7 +46,7 @@ test("the last lines, and what follows them after a break", () => {
       const untold = new Untold(undefined);
       const anchor = known.slice(-Math.max(1, tail));
       const from = new Date(Math.floor(Math.min(...anchor.map(({ time }) => Date.parse(time))) / 1000) * 1000);
-      // More may have been written since the last lines were asked for.
+      // Lines may have been written since the request of the last lines.
       if (anchor.length > 0) untold.startAt({ tail: anchor, after: tail === 0 }, since(log, from));
       untold.begin();
       const told = untold.take(since(log, untold.since)).map(({ text }) => text);

@@ -1,20 +1,20 @@
 import type { LogPlace } from "./log-cursor.js";
 
 export interface StampedLine {
-  /** As the source writes it, RFC 3339; empty when the line has none. */
+  /** As the source writes it, RFC 3339; empty for a line without time. */
   readonly time: string;
   readonly text: string;
 }
 
-/** A line that never ends is cut here, bytes: it would be kept whole. */
+/** Maximum line length, bytes, since an incomplete line is buffered; longer lines are split. */
 const MOST_BYTES = 256 * 1024;
 
-/** Puts the parts of a log together to lines. */
+/** Assembles lines from the chunks of a log. */
 export class LineSplitter {
   #rest: Uint8Array[] = [];
   #restBytes = 0;
 
-  /** The lines that are complete with this part. */
+  /** Returns the lines completed by this chunk. */
   add(part: Uint8Array): StampedLine[] {
     const lines: StampedLine[] = [];
     let from = 0;
@@ -30,7 +30,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** What stands behind the last line end, when nothing follows. */
+  /** Returns the text after the last line end, when the log ends. */
   end(): StampedLine[] {
     return this.#restBytes === 0 ? [] : [this.#line(new Uint8Array())];
   }
@@ -47,7 +47,7 @@ export class LineSplitter {
   }
 }
 
-/** Nanoseconds since 1970; undefined when it is no time. */
+/** Nanoseconds since the epoch; undefined for an invalid time. */
 function nanosOf(time: string): bigint | undefined {
   const ms = Date.parse(time);
   if (Number.isNaN(ms)) return undefined;
@@ -58,8 +58,8 @@ function nanosOf(time: string): bigint | undefined {
 const SECOND = 1_000_000_000n;
 
 /**
- * Tells the lines of a log that have not been told, however often it is read anew from the second of its place. Lines
- * need not be in the order of their times: programs write to two streams at once.
+ * Drops lines already sent when the log is read again from the second of its position. Lines need not be in timestamp
+ * order, since programs write to two streams concurrently.
  */
 export class Untold {
   #place: LogPlace | undefined;
@@ -74,17 +74,17 @@ export class Untold {
     return this.#place;
   }
 
-  /** From when the log is to be read. */
+  /** Time from which to read the log. */
   get since(): Date | undefined {
     return this.#place && new Date(this.#place.second * 1000);
   }
 
-  /** The log is read anew, from {@link since} on. */
+  /** Starts another read of the log from {@link since}. */
   begin(): void {
     this.#skip = this.#place?.lines ?? 0;
   }
 
-  /** Begins with `tail`, or `after` it: the last lines of `lines`, behind which more may have been written meanwhile. */
+  /** Starts at `tail`, or `after` it: the last of `lines` at an earlier read, which may have more lines by now. */
   startAt({ tail, after }: { readonly tail: readonly StampedLine[]; readonly after: boolean }, lines: readonly StampedLine[]): void {
     const same = (a: StampedLine | undefined, b: StampedLine) => a?.time === b.time && a.text === b.text;
     const found = lines.findIndex((_, index) => tail.every((line, offset) => same(lines[index + offset], line)));
@@ -92,7 +92,7 @@ export class Untold {
     this.take(lines.slice(0, after ? found + tail.length : found));
     const seconds = lines.flatMap(({ time }) => nanosOf(time) ?? []).map((at) => at / SECOND);
     const first = seconds.reduce<bigint | undefined>((least, each) => (least === undefined || each < least ? each : least), undefined);
-    // Nothing stands before it in its second.
+    // No earlier line has this second.
     if (this.#place === undefined && first !== undefined) this.#place = { second: Number(first), lines: 0, newest: first * SECOND };
   }
 
@@ -107,7 +107,7 @@ export class Untold {
     const place = this.#place;
     if (place !== undefined && this.#skip > 0) {
       if (second < place.second) return false;
-      // Told lines are no later than the newest: when there are fewer of them now, the rest was thrown away.
+      // Sent lines are not newer than `newest`: if there are fewer of them now, log rotation removed the others.
       if (at <= place.newest) {
         this.#skip--;
         return false;

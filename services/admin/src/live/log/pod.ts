@@ -1,6 +1,6 @@
 import { type KubeClient, type KubeObject, PODS } from "@flyte-ts/kubernetes";
 
-/** The annotation that names the container of the task's code, in pods of pod specs. */
+/** Annotation with the container of the task's code, in pods of pod specs. */
 const PRIMARY = "primary_container_name";
 
 interface ContainerStatus {
@@ -22,13 +22,13 @@ interface Pod extends KubeObject {
 
 export interface LoggedPod {
   readonly containers: readonly string[];
-  /** The container of the task's code. */
+  /** Container of the task's code. */
   readonly primary: string;
-  /** Whether a container writes nothing any more. */
+  /** True when the container will write no more lines. */
   isOver(container: string): boolean;
 }
 
-/** The pod, if it is there and the execution's; @throws KubeError. */
+/** Finds the pod, if it exists and belongs to the execution. @throws KubeError. */
 export async function findPod(
   kube: Pick<KubeClient, "get">,
   { namespace, name, execution }: { readonly namespace: string; readonly name: string; readonly execution: string },

@@ -2,12 +2,12 @@ import { compareKeys, keyText } from "./cursor.js";
 import type { WatchedRow } from "./row.js";
 import type { Snapshot } from "./snapshot.js";
 
-/** What one look at the database brought. */
+/** Result of one poll of the database. */
 export interface Group {
-  /** When it was looked, and the look before: undefined at first. */
+  /** Snapshots of this poll and the previous one; undefined for the first. */
   readonly at: Snapshot;
   readonly before: Snapshot | undefined;
-  /** Of the execution's row as it was then. */
+  /** Hash of the execution's row at that time. */
   readonly executionHash: string;
 }
 
@@ -15,21 +15,21 @@ export interface Group {
 export interface Entry {
   readonly row: WatchedRow;
   readonly group: Group;
-  /** Grows with every change of any row. */
+  /** Increases with every change of any row. */
   readonly sequence: number;
 }
 
-/** Smaller logs are not worth the work of closing their gaps. */
+/** Number of gaps below which a log is not compacted. */
 const GAPS = 256;
 
 /**
- * The state of an execution in the order of its last changes: each row stands once, where it changed last. Who has read
- * up to a place finds behind it what has changed since, and of each row only the newest state; so the log does not grow
- * with time, and a reader may be as slow as it likes.
+ * The state of an execution in the order of its last changes: each row occurs once, at its last change. A reader finds
+ * after its position everything that has changed since, each row only in its newest state. The log is therefore bounded
+ * over time, and readers may be arbitrarily slow.
  */
 export class ChangeLog {
   readonly #byKey = new Map<string, Entry>();
-  /** By sequence; an entry that is no longer that of its row is a gap. */
+  /** Sorted by sequence; an entry that a newer one replaced is a gap. */
   #entries: Entry[] = [];
   #sequence = 0;
   #open = 0;
@@ -39,7 +39,7 @@ export class ChangeLog {
     return this.#sequence;
   }
 
-  /** Rows that have not ended. */
+  /** Number of non-terminal rows. */
   get open(): number {
     return this.#open;
   }
@@ -48,7 +48,7 @@ export class ChangeLog {
     return this.#byKey.size;
   }
 
-  /** Adds what a look brought, in the order of the rows' keys; rows that show what they showed before are left out. Whether anything is new. */
+  /** Adds the rows of a poll in key order, except unchanged ones. Returns true when any changed. */
   add(rows: readonly WatchedRow[], group: Group): boolean {
     const before = this.#sequence;
     for (const row of rows.toSorted((a, b) => compareKeys(a.key, b.key))) this.#put(row, group);
@@ -66,7 +66,7 @@ export class ChangeLog {
     this.#entries.push(entry);
   }
 
-  /** What has changed behind a sequence, oldest first, up to so many bytes but at least one; and whether more follows. */
+  /** Returns the changes after a sequence, oldest first, up to `maxBytes` but at least one, and the next one if more follow. */
   after(sequence: number, maxBytes: number): { readonly entries: readonly Entry[]; readonly next: Entry | undefined } {
     const entries: Entry[] = [];
     let bytes = 0;
@@ -80,7 +80,7 @@ export class ChangeLog {
     return { entries, next: undefined };
   }
 
-  /** All rows by their keys. */
+  /** Returns all rows by key. */
   rows(): WatchedRow[] {
     return [...this.#byKey.values()].map(({ row }) => row).sort((a, b) => compareKeys(a.key, b.key));
   }

@@ -6,7 +6,7 @@ import type { WatchedRow } from "./row.js";
 
 export type Message = Encoded<typeof WatchExecutionResponseSchema>;
 
-/** Rows of one message take about so many bytes: what is on its way to a watcher that stopped reading is of that size. */
+/** Approximate size of the rows in one message; it bounds the data in transit to a watcher that stopped reading. */
 export const CHUNK_BYTES = 32 * 1024;
 
 const FIELDS = { cursor: 1, reset: 2, complete: 6, ended: 7 } as const;
@@ -18,7 +18,7 @@ export interface ChunkParts {
   readonly complete?: boolean;
 }
 
-/** A message of rows that are encoded already: it is put together once for all watchers that get it. */
+/** Encodes a message from encoded rows, once for all watchers that receive it. */
 export function messageOf({ rows, cursor, reset = false, complete = false }: ChunkParts): Message {
   const writer = new BinaryWriter().tag(FIELDS.cursor, WireType.LengthDelimited).string(writeCursor(cursor));
   if (reset) writer.tag(FIELDS.reset, WireType.Varint).bool(true);
@@ -27,7 +27,7 @@ export function messageOf({ rows, cursor, reset = false, complete = false }: Chu
   return new Encoded(WatchExecutionResponseSchema, Buffer.concat([...rows.map(({ bytes }) => bytes), writer.finish()]));
 }
 
-/** The rows in parts of {@link CHUNK_BYTES}; no rows are no part. */
+/** Splits rows into parts of {@link CHUNK_BYTES}; no rows yield no part. */
 export function* inChunks(rows: readonly WatchedRow[]): Generator<{ readonly rows: readonly WatchedRow[]; readonly last: boolean }> {
   let from = 0;
   let bytes = 0;

@@ -1,6 +1,6 @@
 import { parseSnapshot, type Snapshot } from "./snapshot.js";
 
-/** Place of a row in messages: the execution, then nodes, then task attempts, each by the numbers of their rows. */
+/** Position of a row in messages: the execution, then nodes, then task attempts, each by row id. */
 export interface RowKey {
   readonly kind: "execution" | "node" | "task";
   readonly id: number;
@@ -19,29 +19,29 @@ export function keyText({ kind, id }: RowKey): string {
 }
 
 /**
- * What a watcher has been told: every row as the moment `at` saw it. When a message stopped in the middle (`partial`):
- * the rows as the moment `before` saw them and, of those that changed from then to `at`, the ones up to `key`.
+ * Resume position: snapshot `at`; after a partial message (`partial`) the snapshot `before`, plus the rows up to `key`
+ * that changed between `before` and `at`.
  */
 export interface Cursor {
-  /** Number of the execution's row: a name may be used again. */
+  /** Id of the execution's row: a name may be used again. */
   readonly executionId: number;
   readonly at: Snapshot;
   readonly partial?: { readonly before: Snapshot | undefined; readonly key: RowKey } | undefined;
-  /** Of the execution as it was told last; its row is written more often than it changes for watchers. */
+  /** Hash of the execution as last sent; its row is written more often than its visible state changes. */
   readonly executionHash: string;
   readonly ended: boolean;
 }
 
 const VERSION = "1";
 
-/** A text without characters that headers or addresses would change. */
+/** Encodes a cursor with characters that headers and URLs keep. */
 export function writeCursor({ executionId, at, partial, executionHash, ended }: Cursor): string {
   const parts = [VERSION, executionId, at.text, executionHash, ended ? "e" : ""];
   if (partial !== undefined) parts.push(partial.before?.text ?? "", keyText(partial.key));
   return Buffer.from(parts.join("/")).toString("base64url");
 }
 
-/** Undefined when the text is no cursor. */
+/** Parses a cursor; undefined for an invalid text. */
 export function readCursor(text: string): Cursor | undefined {
   const parts = Buffer.from(text, "base64url").toString("latin1").split("/");
   const [version, executionId = "", atText = "", executionHash = "", ended, beforeText, keyPart] = parts;

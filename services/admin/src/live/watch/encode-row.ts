@@ -10,10 +10,10 @@ import { nodeExecutionOf, type NodeRow } from "../../node-execution/row.js";
 import { taskExecutionOf, type TaskRow } from "../../task-execution/row.js";
 import type { WatchedRow } from "./row.js";
 
-/** Longest error message of a node, bytes. */
+/** Maximum length of a node's error message, bytes. */
 const ERROR_BYTES = 2_048;
 
-/** Numbers of the fields of WatchExecutionResponse and WatchedNode that rows are. */
+/** Field numbers of rows in WatchExecutionResponse and WatchedNode. */
 const RESPONSE = { execution: 3, nodes: 4, tasks: 5 } as const;
 const NODE = { node: 1, parentNodeId: 2 } as const;
 
@@ -58,7 +58,7 @@ export function taskRow(row: WatchedTaskRow, executionId: WorkflowExecutionIdent
   const task = taskExecutionOf(row, { executionId, events: events.map(({ event }) => event), isParent: false });
   const { closure } = task;
   if (closure !== undefined) {
-    // What grows with the number of items and of events.
+    // Omits fields that grow with the number of items and events.
     const reasons = closure.reasons.slice(-1);
     const { metadata: _, customInfo: __, ...kept } = closure;
     task.closure = { ...kept, reasons };

@@ -9,8 +9,8 @@ import { Feed } from "./feed.js";
 import type { WatchedRow } from "./row.js";
 import { covers, parseSnapshot, sees, type Snapshot } from "./snapshot.js";
 
-// A database of rows whose writers overlap, replicas that look at it now and then, and a watcher whose stream breaks at
-// any message and goes on with any replica: it is told the newest version of every row, and no version twice.
+// A database of rows with overlapping writers, replicas that poll it irregularly, and a watcher whose stream breaks at
+// any message and resumes at any replica: it receives the newest version of every row, and no version twice.
 
 interface Version {
   readonly xid: number;
@@ -24,7 +24,7 @@ class Database {
   #value = 0;
 
   begin(row: number): void {
-    // Two writers of a row at once are kept apart by its lock.
+    // A row lock serializes its writers.
     if ([...this.#running.values()].includes(row)) return;
     this.#running.set(this.#next++, row);
   }
@@ -50,7 +50,7 @@ class Database {
     return snapshot;
   }
 
-  /** Rows that changed since the moment, or all. */
+  /** Returns the rows that changed since the snapshot, or all. */
   read(since?: Snapshot): WatchedRow[] {
     return [...this.#rows].flatMap(([id, versions]) => {
       const newest = versions.at(-1);
@@ -63,7 +63,7 @@ class Database {
   }
 }
 
-/** The value stands in the node's retry group; most rows are so large that a message has one of them. */
+/** Stores the value in the node's retry group; a message usually has space for only one such row. */
 function rowOf(id: number, { xid, value }: Version): WatchedRow {
   const row: WatchedNodeRow = {
     id: BigInt(id),
@@ -103,7 +103,7 @@ class Watcher {
     for (const { node } of nodes) {
       const id = Number(node?.id?.nodeId.slice(1));
       const value = Number(node?.metadata?.retryGroup);
-      // Newer than what it knew: neither twice nor backwards.
+      // Newer than the known version: neither repeated nor older.
       if (value <= (this.told.get(id) ?? 0)) throw new Error(`n${id} is told as of ${value} after ${this.told.get(id)}`);
       this.told.set(id, value);
     }
@@ -113,10 +113,10 @@ class Watcher {
 type Step =
   | { readonly kind: "begin"; readonly row: number }
   | { readonly kind: "commit"; readonly choice: number }
-  /** All that is under way, and more at once. */
+  /** Commits all pending writes, and more of them together. */
   | { readonly kind: "burst"; readonly rows: readonly number[] }
   | { readonly kind: "look"; readonly replica: number }
-  /** Takes so many messages; then the stream breaks, or it stays open. */
+  /** Receives this many messages; then the stream breaks or stays open. */
   | { readonly kind: "take"; readonly replica: number; readonly messages: number; readonly breaks: boolean };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(

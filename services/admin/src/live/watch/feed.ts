@@ -6,20 +6,20 @@ import { type Now, type Stretch, untold } from "./resume.js";
 import type { WatchedChanges } from "./row.js";
 import type { Snapshot } from "./snapshot.js";
 
-/** The first messages of a watcher, and the place in the log from which it goes on. */
+/** The first messages of a watcher, and the position in the log from which it continues. */
 export interface Joined {
   readonly messages: Iterable<Message>;
   readonly sequence: number;
 }
 
-/** The state of one execution for all its watchers in this process, and what they are to be told. */
+/** The state of one execution for all its watchers in this process, and their messages. */
 export class Feed {
   readonly executionId: bigint;
   readonly #log = new ChangeLog();
   #at: Snapshot;
   #executionHash = "";
   #endedAt: number | undefined;
-  /** What was put together since the last change, by the place that it follows. */
+  /** Messages encoded since the last change, by the position that they follow. */
   readonly #messages = new Map<number, { readonly message: Message; readonly sequence: number }>();
   #whole: Message[] | undefined;
   #beat: Message | undefined;
@@ -34,12 +34,12 @@ export class Feed {
     return this.#at;
   }
 
-  /** Rows that are held. */
+  /** Number of stored rows. */
   get size(): number {
     return this.#log.size;
   }
 
-  /** What was found after the last look; whether watchers are to be told. */
+  /** Applies the changes of a poll; returns true when watchers need a message. */
   apply(changes: WatchedChanges, at: Snapshot): boolean {
     const before = this.#at;
     this.#at = at;
@@ -62,14 +62,14 @@ export class Feed {
   }
 
   /**
-   * Whether the execution has ended and all in it: then nothing follows. What has not ended so long after the execution
-   * is not waited for.
+   * True when the execution and all its nodes and attempts are terminal: no change follows. Rows that are still open
+   * `lingerMs` after the execution's end are not awaited.
    */
   isOver(now: number, lingerMs: number): boolean {
     return this.#endedAt !== undefined && (this.#log.open === 0 || now >= this.#endedAt + lingerMs);
   }
 
-  /** For what ends an execution whose nodes have not. */
+  /** Time after which open nodes of a terminal execution are no longer awaited. */
   overAt(lingerMs: number): number | undefined {
     return this.#endedAt === undefined ? undefined : this.#endedAt + lingerMs;
   }
@@ -84,12 +84,12 @@ export class Feed {
     };
     const missing = cursor && untold(cursor, now);
     if (missing !== undefined) return { messages: this.#tell(missing, now, false), sequence };
-    // Put together once, while somebody wants it: many begin at a time, as when a replica has gone.
+    // Encoded once and shared: many watchers join at a time, for example after the stop of a replica.
     this.#whole ??= [...this.#tell([{ rows: now.rows, before: undefined, at: now.at }], now, true)];
     return { messages: this.#whole, sequence };
   }
 
-  /** Told of the moment `now`, whatever the feed learns while a slow watcher reads. */
+  /** Yields messages for the state `now`, even if the feed changes while a slow watcher reads. */
   *#tell(stretches: readonly Stretch[], { at: end, executionHash: hash }: Now, reset: boolean): Generator<Message> {
     let first = reset;
     for (const [index, { rows, before, at }] of stretches.entries()) {
@@ -104,7 +104,7 @@ export class Feed {
     }
   }
 
-  /** What follows a place in the log, and the next place; undefined when nothing does. */
+  /** Returns the message after a position in the log, and the next position; undefined without one. */
   next(sequence: number): { readonly message: Message; readonly sequence: number } | undefined {
     if (sequence >= this.#log.end) return undefined;
     let made = this.#messages.get(sequence);
@@ -126,7 +126,7 @@ export class Feed {
     return { message: messageOf({ rows, cursor: this.#cursor(group.at, group.executionHash, partial) }), sequence: last.sequence };
   }
 
-  /** A sign of life, with the cursor of now for those who have been told everything. */
+  /** Heartbeat with the current cursor, for watchers that are up to date. */
   beat(): Message {
     return (this.#beat ??= messageOf({ rows: [], cursor: this.#cursor(this.#at, this.#executionHash) }));
   }

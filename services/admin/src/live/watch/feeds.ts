@@ -15,54 +15,54 @@ export interface FeedsDeps {
 }
 
 export interface FeedTimes {
-  /** An execution is looked at so often though nobody told of a change, for that may be lost, ms. */
+  /** Poll interval of an execution, ms, since notifications of changes may be lost. */
   readonly pollMs: number;
-  /** Watchers hear of an execution at least so often, ms. */
+  /** Maximum interval between messages to a watcher, ms. */
   readonly heartbeatMs: number;
-  /** How long the ends of nodes and attempts are waited for once an execution has ended, ms. */
+  /** Time, ms, for which ends of nodes and attempts are awaited after the end of their execution. */
   readonly lingerMs: number;
 }
 
-/** A feed that watchers use. */
+/** A feed in use by a watcher. */
 export interface Used {
   readonly feed: Feed;
   readonly waiting: Waiting;
-  /** Why it ended: its execution is gone. */
+  /** Reason of its end: the execution was deleted. */
   readonly failure: Error | undefined;
-  /** Changes with each sign of life. */
+  /** Changes with each heartbeat. */
   readonly beats: number;
-  /** Whether nothing follows any more. */
+  /** True when no change follows. */
   isOver(): boolean;
-  /** Resolves when what is known is no older than this call. */
+  /** Resolves when the state is no older than this call. */
   refresh(): Promise<void>;
   release(): void;
 }
 
-/** Between two looks at an execution, ms: small against what people notice. */
+/** Minimum interval between polls of an execution, ms: too short for users to notice. */
 const LEAST_MS = 100;
-/** A look reads all rows of an execution, about 1 µs each; it rests ten times as long. */
+/** Additional interval per row, ms: a poll reads all rows of an execution, about 1 µs each; it pauses ten times as long. */
 const ROW_MS = 0.01;
-/** What it takes to tell one watcher, ms: thousands of them are told of several changes at once. */
+/** Additional interval per watcher, ms: with thousands of watchers one message combines several changes. */
 const TELL_MS = 0.1;
-/** Feeds of one look, and first looks at a time. */
+/** Maximum of feeds per poll, and of concurrent first polls. */
 const BATCH = 200;
 const FIRST_LOOKS = 8;
-/** A feed that nobody uses is kept so long: clients that lost their connection come back. */
+/** Time for which an unused feed is kept, ms: clients reconnect after lost connections. */
 const IDLE_MS = 5_000;
-/** When the database is away. */
+/** Retry interval, ms, while the database is unavailable. */
 const AWAY_MS = 1_000;
 const TICK_MS = 1_000;
 
-/** One feed for each execution that is watched in this process, however many watch it, and the looks at the database for all of them. */
+/** Holds one feed per watched execution and polls the database for all of them in batches. */
 export class Feeds {
   readonly #deps: FeedsDeps;
   readonly #times: FeedTimes;
   readonly #byName = new Map<string, Promise<Live>>();
   readonly #byId = new Map<bigint, Live>();
   readonly #firstLooks = new Turns(FIRST_LOOKS);
-  /** Feeds of which something may have changed since the last look. */
+  /** Feeds with possible changes since the last poll. */
   readonly #dirty = new Set<Live>();
-  /** Executions that changed while first looks were under way; whose they are is known only then. */
+  /** Executions that changed during first polls; their feeds are known only afterwards. */
   readonly #missed = new Set<bigint>();
   #opening = 0;
   #looking = false;
@@ -111,7 +111,7 @@ export class Feeds {
     };
   }
 
-  /** These executions may have changed; those that nobody watches here are passed over. */
+  /** Marks these executions as possibly changed; ignores those without a watcher here. */
   changed(executionIds: Iterable<bigint>): void {
     for (const id of executionIds) {
       const live = this.#byId.get(id);
@@ -178,7 +178,7 @@ export class Feeds {
   async #refresh(live: Live): Promise<void> {
     const from = this.#lookNumber;
     live.dueAt = 0;
-    // A look that is under way may have begun before.
+    // A poll in progress may have started earlier.
     while (live.look <= from && live.failure === undefined) {
       this.#dirty.add(live);
       this.#soon();
@@ -232,7 +232,7 @@ export class Feeds {
     }
   }
 
-  /** Looks at all of them at once; where that fails at one half after the other, so that who cannot be read holds up no other. */
+  /** Polls all in one batch; after a failure bisects it, so that an unreadable execution does not block the others. */
   async #lookApart(due: readonly Live[], begun: number): Promise<void> {
     try {
       await this.#lookAt(due, begun);
@@ -283,22 +283,22 @@ interface Live {
   readonly id: WorkflowExecutionIdentifier;
   readonly feed: Feed;
   readonly waiting: Waiting;
-  /** Who waits for the next look, whatever it brings. */
+  /** Callers that wait for the next poll, whatever its result. */
   readonly looked: Waiting;
-  /** When the last look began. */
+  /** Start of the last poll. */
   readAt: number;
-  /** Not before. */
+  /** Earliest start of the next poll. */
   dueAt: number;
   users: number;
   beats: number;
   beatAt: number;
-  /** Number of the last look that it was part of. */
+  /** Number of the last poll that included it. */
   look: number;
   failure: Error | undefined;
   idle: NodeJS.Timeout | undefined;
 }
 
-/** Work of which so much is done at a time. */
+/** A semaphore. */
 class Turns {
   #free: number;
   readonly #queue: (() => void)[] = [];

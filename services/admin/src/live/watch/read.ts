@@ -10,21 +10,24 @@ import { executionRow, nodeRow, taskRow, type WatchedNodeRow, type WatchedTaskEv
 import type { WatchedChanges, WatchedRow } from "./row.js";
 import { parseSnapshot, type Snapshot } from "./snapshot.js";
 
-// Every row of PostgreSQL names the transaction that wrote it (the system column xmin), and a snapshot tells of every
-// transaction whether it had been committed. Together they tell which rows changed between two moments: exactly, for
-// whatever writes them, and without a column or an index that writers would pay for. The tables are read by execution;
-// of 1,000 nodes that takes 1 ms, of 100,000 some 100 ms (docs/decisions/0027). Savepoints would break it: admin has none.
+// Every row of PostgreSQL names the transaction that wrote it (the system column xmin), and a snapshot states for every
+// transaction whether it was committed. Together they determine exactly which rows changed between two snapshots, for
+// any writer, and without a column or an index that slows writers. The tables are read by execution: 1 ms for 1,000
+// nodes, about 100 ms for 100,000 (docs/decisions/0027). Savepoints would break it: admin uses none.
 
-/** The number of a row's writer with its epoch: xmin has the lower 32 bits alone, and no visible row's is above now's. */
+/** 64-bit id of a row's writer: xmin has only the lower 32 bits, and no visible row is newer than the current snapshot. */
 const xidOf = (table: string) => `(moment.xmax - ((moment.xmax - ${table}.xmin::text::bigint) & 4294967295))`;
 
 const moment = "(SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS xmax) AS moment";
 
-/** Whether a row was written after the moment `given.since`. Most rows are older than all that was under way then. */
+/**
+ * True when a row was written after the snapshot `given.since`. The first comparison decides for most rows, which are
+ * older than its running transactions.
+ */
 const changed = (table: string) =>
   `(${xidOf(table)} >= given.since_xmin AND NOT pg_visible_in_snapshot(${xidOf(table)}::text::xid8, given.since))`;
 
-/** Nodes or task attempts of one statement: their encoding holds the process up for some milliseconds. */
+/** Nodes or task attempts per statement: their encoding blocks the event loop for some milliseconds. */
 const PAGE = 500;
 
 export interface InitialState {
@@ -34,7 +37,7 @@ export interface InitialState {
 }
 
 /**
- * All that there is of an execution, at one moment.
+ * Reads the whole state of an execution in one snapshot.
  *
  * @throws RpcError NOT_FOUND.
  */
@@ -78,25 +81,25 @@ export function readWhole(db: Database, name: ExecutionName): Promise<InitialSta
   });
 }
 
-/** An execution, and the moment of which its rows are known. */
+/** An execution, and the snapshot up to which its rows are known. */
 export interface Since {
   readonly executionId: bigint;
   readonly id: WorkflowExecutionIdentifier;
   readonly snapshot: Snapshot;
-  /** When that moment was, milliseconds since 1970. */
+  /** Time of the snapshot, milliseconds since the epoch. */
   readonly readAt: number;
 }
 
 export interface ChangesOfAll {
   readonly snapshot: Snapshot;
-  /** By number of the execution's row; `gone` when it has none any more. */
+  /** Changes by row id of the execution; `gone` when the row was deleted. */
   readonly changes: ReadonlyMap<bigint, WatchedChanges | "gone">;
 }
 
-/** Events of an attempt that has ended are written at most so long after its row; they share a batch of ingest. */
+/** Maximum delay between a terminal attempt's row and its events, which share a batch of ingest. */
 const LATE_EVENTS_MS = 60_000;
 
-/** What changed of each of these executions since the moment of which it is known: three statements for all of them. */
+/** Reads the changes of these executions since their snapshots, with three statements for all. */
 export function readChanges(db: Database, all: readonly Since[]): Promise<ChangesOfAll> {
   const given = `unnest($1::bigint[], $2::pg_snapshot[], $3::bigint[]) AS given (execution_id, since, since_xmin)`;
   const base = [
@@ -182,7 +185,7 @@ async function readTasks(
   return read;
 }
 
-/** All statements of `work` see the database as it was at one moment. */
+/** Runs all statements of `work` in one snapshot. */
 function atOneMoment<T>(db: Database, work: (tx: Queryable, snapshot: Snapshot) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
     await tx.query({ text: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY" });

@@ -2,7 +2,7 @@ import { compareKeys, type Cursor } from "./cursor.js";
 import type { WatchedRow } from "./row.js";
 import { covers, sees, type Snapshot } from "./snapshot.js";
 
-/** Rows that are told one after the other, and the moments between which they changed. */
+/** Consecutive rows to send, and the snapshots between which they changed. */
 export interface Stretch {
   readonly rows: readonly WatchedRow[];
   readonly before: Snapshot | undefined;
@@ -18,9 +18,9 @@ export interface Now {
 }
 
 /**
- * What a watcher that comes back has not been told. First the rest of the message that stopped in the middle: rows that
- * changed between its two moments and not since; then what has changed since. Undefined when the cursor says nothing of
- * this execution, or of this database: it is from a moment that has not been.
+ * Returns the rows that a resuming watcher has not received: first the rest of the interrupted message, that is, rows
+ * that changed between its two snapshots and not since; then later changes. Undefined when the cursor belongs to
+ * another execution, or to another database, since its snapshot is in the future.
  */
 export function untold(cursor: Cursor, { rows, at, executionId, executionHash }: Now): readonly Stretch[] | undefined {
   if (cursor.executionId !== executionId || !covers(at, cursor.at)) return undefined;

@@ -1,19 +1,19 @@
 import type { RowKey } from "./cursor.js";
 
-/** One row as watchers see it. */
+/** A row in the form that watchers receive. */
 export interface WatchedRow {
   readonly key: RowKey;
-  /** Transactions that wrote what is shown. */
+  /** Transactions that wrote the row and its events. */
   readonly writers: readonly number[];
-  /** Its field of WatchExecutionResponse, encoded. */
+  /** Encoded field of WatchExecutionResponse. */
   readonly bytes: Uint8Array;
-  /** It has not ended. */
+  /** Not terminal. */
   readonly open: boolean;
 }
 
-/** What one look at an execution gave. */
+/** Result of one poll of an execution. */
 export interface WatchedChanges {
   readonly rows: readonly WatchedRow[];
-  /** When the execution ended, milliseconds since 1970; undefined when it has not, or its row did not change. */
+  /** End of the execution, milliseconds since the epoch; undefined when it has not ended, or its row did not change. */
   readonly endedAt: number | undefined;
 }

@@ -1,20 +1,20 @@
 /**
- * A moment of the database, as PostgreSQL writes it (`pg_snapshot`: `xmin:xmax:xip,…`): which transactions had ended
- * by then. Of a row whose last writer is known it tells whether that moment saw the row as it is.
+ * A database snapshot as PostgreSQL writes it (`pg_snapshot`: `xmin:xmax:xip,…`): the transactions that had ended. For
+ * a row whose last writer is known, it determines whether the snapshot contains the row's current version.
  */
 export interface Snapshot {
   readonly text: string;
-  /** Every transaction below had ended. */
+  /** All lower transactions had ended. */
   readonly xmin: number;
-  /** None from here on had ended. */
+  /** Neither this nor any higher transaction had ended. */
   readonly xmax: number;
-  /** Those in between that had not. */
+  /** Transactions between them that had not ended. */
   readonly running: ReadonlySet<number>;
 }
 
 const FORM = /^([0-9]{1,15}):([0-9]{1,15}):((?:[0-9]{1,15}(?:,[0-9]{1,15})*)?)$/;
 
-/** Undefined when the text is no snapshot. */
+/** Parses a snapshot; undefined for an invalid text. */
 export function parseSnapshot(text: string): Snapshot | undefined {
   const match = FORM.exec(text);
   if (match === null) return undefined;
@@ -23,12 +23,12 @@ export function parseSnapshot(text: string): Snapshot | undefined {
   return { text, xmin: Number(xmin), xmax: Number(xmax), running: new Set(ids) };
 }
 
-/** Whether the transaction had ended by then. */
+/** True when the transaction had ended. */
 export function sees(snapshot: Snapshot, xid: number): boolean {
   return xid < snapshot.xmin || (xid < snapshot.xmax && !snapshot.running.has(xid));
 }
 
-/** Whether everything that had ended at `then` had ended at `now`. */
+/** True when every transaction that had ended at `then` had also ended at `now`. */
 export function covers(now: Snapshot, then: Snapshot): boolean {
   return then.xmax <= now.xmax && [...now.running].every((xid) => xid >= then.xmax || then.running.has(xid));
 }

@@ -1,4 +1,4 @@
-/** Watchers that wait for news. */
+/** Watchers that wait for a notification. */
 export class Waiting {
   readonly #waiting = new Set<() => void>();
 
@@ -6,13 +6,13 @@ export class Waiting {
     return this.#waiting.size;
   }
 
-  /** Called once, at the next news; what is returned takes it back. */
+  /** Registers a callback for the next notification; the result unregisters it. */
   add(wake: () => void): () => void {
     this.#waiting.add(wake);
     return () => this.#waiting.delete(wake);
   }
 
-  /** Wakes all who wait now, some at a time: thousands of messages at once would hold up every other call. */
+  /** Notifies all waiting watchers in batches: thousands of messages at once would delay every other call. */
   wake(): void {
     const all = [...this.#waiting];
     this.#waiting.clear();

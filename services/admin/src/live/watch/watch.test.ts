@@ -25,10 +25,10 @@ import { type ServedAdmin, serveAdmin } from "../../served-admin.fixture.js";
 import { publishChanged } from "../changed.js";
 import { readCursor } from "./cursor.js";
 
-// Two replicas over one database and one bus: events are recorded by one, watchers are with the other.
+// Two replicas with one database and one bus: one records the events, the other serves the watchers.
 
 const logger = createLogger({ service: "test", level: "silent" });
-/** No poll helps out unless a test wants it. */
+/** Disables polls unless a test sets an interval. */
 const config = adminConfigSchema.parse({ live: { pollSeconds: 600, heartbeatSeconds: 600, lingerSeconds: 0.3 } });
 const START = Date.parse("2026-03-01T10:00:00Z");
 let database: AdminDatabase;
@@ -97,7 +97,7 @@ const task = (version: number, phase: Task, reason = "") =>
     ),
   );
 
-/** What a watcher has been told: of each row its phases, in their order. */
+/** Messages received by a watcher: the phases of each row in order. */
 class Told {
   readonly messages: WatchExecutionResponse[] = [];
   readonly phases = new Map<string, number[]>();
@@ -131,7 +131,7 @@ class Told {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Resolves when it has been told so. */
+  /** Resolves when it has received this phase. */
   async until(key: string, phase: number): Promise<void> {
     while (this.phases.get(key)?.at(-1) !== phase && this.failure === undefined) {
       await new Promise<void>((resolve) => {
@@ -190,7 +190,7 @@ describe("a watch", () => {
     await second.until("a", Node.SUCCEEDED);
     await second.stop();
     expect(shown(second)).toEqual({ b: [Node.RUNNING], a: [Node.SUCCEEDED] });
-    // What is known here is older than what was told there.
+    // This replica's state is older than the other's messages.
     const third = new Told(liveOf(here), second.cursor);
     await node(5, Node.SUCCEEDED, { nodeId: "b" });
     await third.until("b", Node.SUCCEEDED);
@@ -198,7 +198,7 @@ describe("a watch", () => {
     await third.done;
     expect(shown(third)).toEqual({ b: [Node.SUCCEEDED], "": [Workflow.SUCCEEDED] });
     expect(third.messages.some(({ reset }) => reset)).toBe(false);
-    // Nothing is left to tell.
+    // The stream ends without messages.
     const after = new Told(liveOf(there), third.cursor);
     await after.done;
     expect([after.failure, after.messages]).toEqual([undefined, []]);
@@ -219,7 +219,7 @@ describe("a watch", () => {
     expect(first).toMatchObject({ reset: true, complete: false });
     expect(readCursor(first?.cursor ?? "")?.partial).toMatchObject({ before: undefined });
     const told = new Set(first?.nodes.map(({ node: each }) => each?.id?.nodeId));
-    // One that was told changes, one that was not told yet too, and one is new.
+    // One sent row changes, one unsent row changes, and one row is new.
     await node(3, Node.SUCCEEDED, { nodeId: "n000" });
     await node(3, Node.SUCCEEDED, { nodeId: "n399" });
     await node(3, Node.RUNNING, { nodeId: "z" });
@@ -242,7 +242,7 @@ describe("a watch", () => {
     await workflow(2, Workflow.FAILED, { outputResult: { case: "error", value: { message: "no" } } });
     const recorded = async (text: string) => (await database.db.query({ text, values: [name] })).count;
     await expect.poll(() => recorded("SELECT 1 FROM executions WHERE execution_name = $1 AND phase = 'FAILED'")).toBe(1);
-    // Its end was never told, and is not waited for.
+    // Its end is never reported, and not awaited.
     await node(3, Node.RUNNING, { nodeId: "open" });
     await expect.poll(() => recorded("SELECT 1 FROM node_executions WHERE node_id = 'open' AND $1 <> ''")).toBe(1);
     const told = new Told(liveOf(here));
@@ -282,7 +282,7 @@ describe("a watch", () => {
     await told.until("", Workflow.RUNNING);
     const before = told.messages.length;
     await expect.poll(() => told.messages.length).toBeGreaterThan(before + 1);
-    // Signs of life bring the cursor on.
+    // Heartbeats advance the cursor.
     expect(told.messages.at(-1)).toMatchObject({ nodes: [], reset: false });
     await told.stop();
     await patient.stop();
@@ -393,7 +393,7 @@ describe("the end of a replica, of room, of a token", () => {
     });
 
     test("a token that expires ends the stream, and with another one it goes on", async () => {
-      // Verified with some seconds of leeway, but a stream does not outlive its token by them.
+      // Tokens are verified with some seconds of leeway, which does not extend a stream.
       const told = new Told(liveOf(guarded), "", as({ exp: Math.floor(Date.now() / 1000) + 2 }));
       await told.until("", Workflow.UNDEFINED);
       await told.done;
@@ -452,7 +452,7 @@ test("an execution that cannot be read keeps nobody waiting who watches another"
     text: "SELECT id FROM executions WHERE execution_name = ANY ($1)",
     values: [names],
   });
-  // Both have rested since they were looked at: this look is one for both.
+  // Both minimum intervals have passed: one poll covers both.
   await sleep(300);
   publishChanged(
     there.deps.bus,

@@ -13,9 +13,9 @@ export interface WatchOptions {
 }
 
 /**
- * Tells a watcher the state of an execution, or what it has missed since its cursor, then every change until it is over.
+ * Streams the state of an execution, or the changes since the cursor, then every change until it is over.
  *
- * @throws RpcError NOT_FOUND; UNAVAILABLE when this process stops: the stream goes on elsewhere.
+ * @throws RpcError NOT_FOUND; UNAVAILABLE when this process stops: the client resumes at another replica.
  */
 export async function* watchExecution(
   { feeds, streams, signal }: WatchOptions,
@@ -40,7 +40,7 @@ export async function* watchExecution(
 
 async function* tell(used: Used, cursor: Cursor | undefined, stream: ReturnType<Streams["open"]>): AsyncGenerator<Message> {
   const { feed, waiting } = used;
-  // It was told more by another replica than is known here.
+  // Another replica has sent newer state than this one knows.
   if (cursor !== undefined && !covers(feed.at, cursor.at)) await used.refresh();
   const joined = feed.join(cursor);
   let told = cursor === undefined || !cursor.ended;
@@ -59,7 +59,7 @@ async function* tell(used: Used, cursor: Cursor | undefined, stream: ReturnType<
       told = true;
       yield next.message;
     } else if (used.isOver()) {
-      // Who knew that already is told nothing.
+      // A watcher whose cursor has the end gets no message.
       if (told) yield feed.end();
       return;
     } else if (beats !== used.beats) {
