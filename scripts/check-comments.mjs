@@ -44,6 +44,8 @@ const CLEAN = [
   "services/copilot",
   "services/datacatalog",
   "services/plugins",
+  "services/propeller/src/shell",
+  "services/propeller/src/shell-core",
   "services/scheduler",
 ];
 

@@ -17,32 +17,32 @@ export const propellerConfigSchema = z.strictObject({
   logLevel,
   ops: opsSettings(10_255),
   nats: natsSettings,
-  /** Name of this data plane in admin's `clusters`, where several share the bus; its plugin services have the same. */
+  /** Name of this data plane in admin's `clusters`, when several share the bus; its plugin services use the same name. */
   cluster: z.string().default(""),
-  /** For what nodes ask of it: child executions, signals, interfaces of launch plans. */
+  /** Admin, called for nodes: child executions, signals, interfaces of launch plans. */
   admin: z
     .strictObject({
-      /** `host:port`, `http://host:port` or `https://host:port` of its gRPC API. */
+      /** Address of its gRPC API: `host:port`, `http://host:port` or `https://host:port`. */
       endpoint: z.string().default("127.0.0.1:30080"),
       timeoutMs: milliseconds.min(100).default(15_000),
-      /** Calls at once. */
+      /** Maximum of concurrent calls. */
       concurrency: z.number().int().positive().default(64),
-      /** As whom it is called, where it asks callers who they are. */
+      /** Credentials, for an admin with authentication. */
       auth: serviceAuthSchema.optional(),
     })
     .prefault({}),
-  /** What tasks make at run time. */
+  /** Graphs that dynamic tasks produce. */
   dynamic: z
     .strictObject({
-      /** Graphs that are read and compiled at once. */
+      /** Maximum of graphs read and compiled concurrently. */
       concurrency: z.number().int().positive().default(4),
-      /** Largest `futures.pb`. */
+      /** Maximum size of `futures.pb`, bytes. */
       maxBytes: z
         .number()
         .int()
         .positive()
         .default(256 * 1024 * 1024),
-      /** Largest compiled graph that an event carries; larger ones stand in the blob store only. */
+      /** Maximum size of a compiled graph in an event, bytes; larger ones are in the blob store only. */
       maxEventBytes: z
         .number()
         .int()
@@ -50,50 +50,50 @@ export const propellerConfigSchema = z.strictObject({
         .default(512 * 1024),
     })
     .prefault({}),
-  /** For outputs that other executions have left, and for leaving them. */
+  /** Data catalog for the lookup and storage of cached outputs. */
   catalog: z
     .strictObject({
-      /** Of the data catalog's gRPC API, as for admin; absent: nothing is cached. */
+      /** Address of its gRPC API, as for admin; absent: caching is off. */
       endpoint: z.string().optional(),
-      /** As whom it is called, where it asks; it must say where tokens are, for the catalog does not. */
+      /** Credentials, for a catalog with authentication; `tokenEndpoint` is required, since the catalog does not publish it. */
       auth: serviceAuthSchema.required({ tokenEndpoint: true }).optional(),
       timeoutMs: milliseconds.min(100).default(5_000),
-      /** Calls at once. */
+      /** Maximum of concurrent calls. */
       concurrency: z.number().int().positive().default(64),
-      /** Outputs older than this do not count; 0: age does not matter. */
+      /** Maximum age of cached outputs, ms; 0: no limit. */
       maxCacheAgeMs: milliseconds.default(0),
-      /** A catalog that does not answer delays a node by so much at most. */
+      /** Timeout of a catalog lookup, after which the node runs without it, ms. */
       patienceMs: milliseconds.default(10_000),
-      /** How often a task that holds up its likes says that it is alive; others may take over after three of these. */
+      /** Interval of reservation heartbeats, ms; others may take the reservation after three missed ones. */
       heartbeatMs: milliseconds.min(100).default(10_000),
     })
     .prefault({}),
-  /** One trace for each execution, over OTLP/HTTP. */
+  /** Exports one trace per execution, over OTLP/HTTP. */
   tracing: tracingSettings,
-  /** Notes on FlyteWorkflows that `kubectl describe` shows. */
+  /** Kubernetes events on FlyteWorkflows, which `kubectl describe` shows. */
   kubernetesEvents: z
     .strictObject({
       enabled: z.boolean().default(true),
-      /** Over all workflows; what is more is left out. */
+      /** Rate limit over all workflows, events per second; further events are dropped. */
       perSecond: z.number().positive().default(20),
       burst: z.number().int().positive().default(200),
     })
     .prefault({}),
-  /** Where events of workflows, nodes and attempts go. */
+  /** Destination of workflow, node and attempt events. */
   events: z
     .strictObject({
-      /** `nats`: over the bus, for our own admin; `grpc`: by the published API, for any Flyte admin. */
+      /** `nats`: over the bus, for this project's admin; `grpc`: by the public API, for any Flyte admin. */
       sink: z.enum(["nats", "grpc"]).default("nats"),
       grpc: z
         .strictObject({
-          /** Absent: `admin.endpoint`. */
+          /** Default: `admin.endpoint`. */
           endpoint: z.string().optional(),
           timeoutMs: milliseconds.min(100).default(15_000),
-          /** Calls at once; those of one execution follow each other. */
+          /** Maximum of concurrent calls; the events of one execution are sent in sequence. */
           concurrency: z.number().int().positive().default(64),
-          /** Events that may wait before those that a later one replaces are left out. */
+          /** Queue length beyond which superseded events are dropped. */
           maxWaiting: z.number().int().positive().default(20_000),
-          /** Absent: `admin.auth`. */
+          /** Default: `admin.auth`. */
           auth: serviceAuthSchema.optional(),
         })
         .prefault({}),
@@ -102,11 +102,11 @@ export const propellerConfigSchema = z.strictObject({
   kubernetes: z
     .strictObject({
       ...kubernetesAccess,
-      /** Only workflows of this namespace; absent: of all. */
+      /** Restricts propeller to the workflows of this namespace; absent: all. */
       namespace: z.string().optional(),
       /**
-       * Namespace of a project and domain, as admin's `namespaceTemplate`. A FlyteWorkflow in another namespace than that of its
-       * execution is refused.
+       * Namespace of a project and domain, the same as admin's `namespaceTemplate`. A FlyteWorkflow outside its
+       * execution's namespace is rejected.
        */
       namespaceTemplate: z.string().default("{{ project }}-{{ domain }}"),
       /** Create the FlyteWorkflow resource definition when it is missing. */
@@ -116,42 +116,42 @@ export const propellerConfigSchema = z.strictObject({
     .prefault({}),
   storage: z
     .strictObject({
-      /** Data of executions stands below it. */
+      /** Prefix of the data of executions. */
       metadataPrefix: z.string().default("s3://my-s3-bucket/metadata/propeller"),
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
       ...blobStoreSettings,
     })
     .prefault({}),
   /**
-   * Workflows worked on at once: a worker reads a workflow that is new here and shows the engine what
-   * has come in. Reading waits, so thousands make sense where thousands of workflows come at once; the rest
-   * of a round is computing, of which one process does one thing at a time whatever the number.
+   * Maximum of concurrent reconciles. A worker reads a workflow that is new here and processes its observations. Reads
+   * wait for I/O, so thousands of workers help when thousands of workflows arrive at once; the rest of a reconcile is
+   * computation, which one process does serially.
    */
   workers: z.number().int().positive().default(100),
-  /** Requests to the Kubernetes API at once, however many workers there are. */
+  /** Maximum of concurrent requests to the Kubernetes API, whatever the number of workers. */
   concurrency: z
     .strictObject({ reads: z.number().int().positive().default(32), writes: z.number().int().positive().default(64) })
     .prefault({}),
-  /** Every run is walked in full this often, whatever happened. */
+  /** Interval of each run's resync, ms. */
   resyncMs: milliseconds.default(60_000),
   plugins: z
     .strictObject({
-      /** How long to listen for plugin services before a task type that nobody announced counts as served by nobody. */
+      /** Discovery time before a task type without heartbeat counts as unserved, ms. */
       listenMs: milliseconds.default(25_000),
-      /** A plugin service that has not announced itself for so long (it does every 10 s) is shown as silent. */
+      /** Time without heartbeat (sent every 10 s) after which a plugin service is reported as stale, ms. */
       silentAfterMs: milliseconds.default(35_000),
-      /** A request that a plugin service has not answered for so long is shown as waiting for it; 0 means never. */
+      /** Time without response after which a request is reported as waiting for its plugin service, ms; 0: never. */
       unansweredAfterMs: milliseconds.default(60_000),
-      /** An attempt that nobody serves, or nobody tells of, fails after this time; 0: it waits until somebody does. */
+      /** Time after which an attempt fails whose plugin is missing or silent, ms; 0: never. */
       deadlineMs: milliseconds.default(0),
-      /** A request to stop an attempt that had begun is given up when nobody has answered it for so long; 0: never. */
+      /** Time after which an unanswered abort of a started attempt is abandoned, ms; 0: never. */
       stopDeadlineMs: milliseconds.default(1_800_000),
     })
     .prefault({}),
-  /** Resources of finished workflows are deleted; one replica does it. */
+  /** Deletes resources of finished workflows; one replica does it. */
   garbageCollector: z
     .strictObject({
-      /** How long they stay, minutes; those of one hour go together. 0: for ever. */
+      /** Retention of the resources, minutes; those of one hour are deleted together. 0: forever. */
       ttlMinutes: z
         .number()
         .int()
@@ -160,39 +160,42 @@ export const propellerConfigSchema = z.strictObject({
       intervalMs: milliseconds.min(1_000).default(30 * 60_000),
     })
     .prefault({}),
-  /** How replicas share out the shards of workflows. */
+  /** Distribution of the workflow shards over replicas. */
   shards: z
     .strictObject({
-      /** Namespace of the Leases. */
+      /** Namespace of the Lease objects. */
       namespace: z.string().default("flyte"),
       /** Replicas of one group share the workflows of a cluster. */
       group: z.string().default("propeller"),
-      /** A replica that fell silent for so long is replaced. */
+      /** Time without renewal after which a replica is replaced, ms. */
       leaseMs: milliseconds.min(1_000).default(10_000),
-      /** A place that at most one process has at any time, as a StatefulSet's pod name: who starts there takes over at once from the one before. */
+      /**
+       * Stable identity, unique among live replicas, such as a StatefulSet's pod name: a restarted replica takes over
+       * its old leases at once.
+       */
       slot: z.string().optional(),
     })
     .prefault({}),
   engine: z
     .strictObject({
-      /** `producer_id` of events: the id of this cluster. Default: `cluster`, or `propeller` where that is empty. */
+      /** `producer_id` of events: the id of this cluster. Default: `cluster`, or `propeller` when that is empty. */
       producerId: z.string().optional(),
       defaultMaxAttempts: z.number().int().positive().default(1),
       maxSystemFailures: z.number().int().min(0).default(3),
       interruptibleFailureThreshold: z.number().int().default(-1),
       defaultExecutionDeadlineMs: milliseconds.default(0),
       defaultActiveDeadlineMs: milliseconds.default(0),
-      /** Node instances that one execution may come to when its sub-workflows are expanded, and that it may hold at once. */
+      /** Maximum of node instances of one execution, both after expansion of its sub-workflows and at one time. */
       maxInstances: z.number().int().positive().default(200_000),
-      /** How deep sub-workflows may stand in one another, the workflow itself included. */
+      /** Maximum nesting depth of sub-workflows, including the workflow itself. */
       maxDepth: z.number().int().positive().default(100),
-      /** Larger statuses of nodes stand in the blob store, in slices; etcd takes 1.5 MiB in all. */
+      /** Size above which node statuses move to slices in the blob store, bytes; etcd accepts 1.5 MiB in all. */
       inlineStatusLimitBytes: z
         .number()
         .int()
         .min(0)
         .default(256 * 1024),
-      /** Nodes of a slice. */
+      /** Nodes per status slice. */
       sliceNodes: z.number().int().positive().default(256),
       deleteResourcesOnFinalize: z.boolean().default(false),
     })

@@ -3,7 +3,7 @@ import { deployedSettings } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { propellerConfigSchema } from "./config.js";
 
-// Secrets come by the environment there.
+// Deployments pass secrets in the environment.
 const env = { FLYTE_TS_PROPELLER_SHARDS__SLOT: "flytepropeller-0", FLYTE_TS_PROPELLER_NATS__URL: "nats://nats" };
 
 test.each(deployedSettings("propeller.yaml"))("the settings of %s are such as it takes", (_, argv) => {

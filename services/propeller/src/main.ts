@@ -50,7 +50,7 @@ const bus = scopedBus(
   dataPlaneScope(config.cluster),
 );
 
-// Workflows, tasks and other services name addresses.
+// Workflows, tasks and other services refer to blobs by address.
 const blobs = createBlobStore({ ...storage, schemes: schemesOf(storage.metadataPrefix, storage.rawOutputPrefix) });
 const slices = new SliceStore({ blobs, logger, sleep: setTimeout, random: Math.random });
 const adminChannel = openChannel({
@@ -166,7 +166,7 @@ const observe = (key: string, observation: Observation) => {
 };
 const ears = new Ears({ bus, logger, identity, observe, room: () => controller.room() });
 const holding = new Holding({ bus, logger, controller, ears });
-// Its own connections, so that renewing waits for nothing.
+// Uses its own connections, so that lease renewal never queues.
 const leaseClient = await createKubeClient({
   ...kubernetes,
   maxConnections: SHARDS + 4,
@@ -215,7 +215,7 @@ const collecting =
           const id = executionIdOf(meta, kubernetes.namespaceTemplate);
           if (id !== undefined) await slices.sweep({ prefix: slicesPrefix(executionDataDir(storage.metadataPrefix, id)), keep: [] });
         },
-        // Whoever has the first shard does it.
+        // The holder of the first shard is the leader.
         leads: () => leases.holds(0),
       });
 readiness.serving();

@@ -23,7 +23,7 @@ function valuesOf(map: LiteralMap | undefined): Record<string, unknown> {
   return Object.fromEntries(Object.entries(map?.literals ?? {}).map(([name, literal]) => [name, valueOf(literal)]));
 }
 
-/** What the events told of the array's items, and with which phases. */
+/** Items in the published events, with their phases. */
 function tellings(d: Driver): string[] {
   return d.events.flatMap(({ event }) => {
     if (event.event.case !== "task") return [];
@@ -211,7 +211,7 @@ describe("a map", () => {
       d.reply(`n0/n${item}`, "SUCCEEDED", out(item));
       d.observe({ kind: "outputsWritten", uri: d.writes.at(-1) ?? "" });
     }
-    // A process that comes later has nothing in its memory.
+    // A new process has no state in memory.
     const again = d.reread();
     again.observe({ kind: "load" });
     again.reply("n0/n2", "SUCCEEDED", out(2));
@@ -238,7 +238,7 @@ describe("a large map", () => {
       for (; written < d.writes.length; written++) d.observe({ kind: "outputsWritten", uri: d.writes[written] ?? "" });
     };
     answerWrites();
-    // The test's own copies of the status cost more than the engine does, so they are made rarely.
+    // The test's copies of the status cost more than the engine, so it makes few.
     d.slowWrites = true;
     for (let at = 0; at < d.sent.length; at++) {
       const path = d.sent[at]?.request.nodePath ?? "";
@@ -247,7 +247,7 @@ describe("a large map", () => {
       if (at === d.sent.length - 1) d.flush();
     }
     expect(answered).toBe(10_000);
-    // Too large for a message: the outputs are written, and read by who needs them.
+    // Outputs too large for a message are written, and consumers read them.
     expect(d.writes.at(-1)).toMatch(/n0\/data\/0\/outputs\.pb$/);
     expect(d.reads).toEqual([d.writes.at(-1)]);
   });

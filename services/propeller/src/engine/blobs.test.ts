@@ -46,7 +46,7 @@ describe("outputs that do not come by value", () => {
     d.reply("m0", "SUCCEEDED");
     const uri = `${DIR}/n0/data/0/outputs.pb`;
     d.observe({ kind: "outputsRead", uri, result: { kind: "error", message: "later" } });
-    // A read that was begun before this run was.
+    // Result of a read that an earlier run started.
     d.observe({ kind: "outputsRead", uri, result: { kind: "value", value: numbers({ o0: 5 }) } });
     d.now += 1_000;
     d.observe({ kind: "timer" });

@@ -3,112 +3,111 @@ import type { ParallelismBehavior } from "./array/concurrency.js";
 import type { CacheConfig } from "./cache/config.js";
 import type { SliceLimits } from "./status/status-slices.js";
 
-/** What an installation decides about the engine. Times are in milliseconds. */
+/** Engine settings of an installation. Times in ms. */
 export interface EngineConfig {
-  /** Executions' data dirs stand below it, as `{project}-{domain}-{name}`. */
+  /** Prefix of executions' data dirs, `{project}-{domain}-{name}`. */
   readonly metadataPrefix: string;
-  /** Raw outputs stand below it when the execution names no prefix of its own. */
+  /** Prefix of raw outputs when the execution sets none. */
   readonly rawOutputPrefix: string;
   /** `producer_id` of events: the id of this cluster. */
   readonly producerId: string;
-  /** Attempts of a task that says nothing itself. */
+  /** Maximum attempts of a task that sets none. */
   readonly defaultMaxAttempts: number;
-  /** Attempts that may be lost to system failures before one more is fatal. */
+  /** Attempts that may be lost to system failures before the next one is fatal. */
   readonly maxSystemFailures: number;
   /**
-   * From how many system failures on attempts no longer run on interruptible
-   * machines; 0 or less counts back from the last attempt (-1: the last one).
+   * Number of system failures after which attempts no longer run on interruptible machines; 0 or less counts back from
+   * the last attempt (-1: the last one).
    */
   readonly interruptibleFailureThreshold: number;
-  /** Longest time of one attempt when the node says nothing; 0 means none. */
+  /** Timeout of one attempt when the node sets none; 0 means no timeout. */
   readonly defaultExecutionDeadline: number;
-  /** Longest time of a node over all attempts when it says nothing; 0 means none. */
+  /** Timeout of a node over all attempts when it sets none; 0 means no timeout. */
   readonly defaultActiveDeadline: number;
   readonly retryBackoff: BackoffConfig;
-  /** A request without progress is sent again after `initial`, then less and less often. */
+  /** Backoff for resending a request without progress. */
   readonly resend: BackoffConfig;
-  /** The terminal event is published again until admin has recorded it. */
+  /** Backoff for republishing the terminal event until admin has recorded it. */
   readonly republish: BackoffConfig;
-  /** Failed reads and writes of blobs are tried again. */
+  /** Backoff for failed reads and writes of blobs. */
   readonly blobRetry: BackoffConfig;
-  /** Questions that could not be answered are asked again. */
+  /** Backoff for failed calls. */
   readonly askRetry: BackoffConfig;
-  /** How often the state of children and signals is read again. */
+  /** Poll intervals for child executions and signals. */
   readonly awaitedAgain: AwaitedAgain;
-  /** Undefined: nothing is cached. */
+  /** Undefined: caching is off. */
   readonly cache: CacheConfig | undefined;
-  /** On load, events of nodes that ended this long before the last change are published again. */
+  /** On load, republishes events of nodes that ended at most this long before the last change. */
   readonly republishWindow: number;
-  /** An abort that nobody answers is given up after this time if the attempt never reported anything. */
+  /** Timeout of an unanswered abort when the attempt never reported anything. */
   readonly abandonUnanswered: number;
   /**
-   * An abort of an attempt that had begun, and that nobody answers for so long, is given
-   * up: its node ends, and what may still run goes with the resource. 0: never.
+   * Timeout of an unanswered abort of a started attempt: its node ends, and objects still running are deleted with the
+   * resource. 0: never.
    */
   readonly abandonAborts: number;
-  /** A request that no plugin service has answered for so long is shown as waiting; 0 means never. */
+  /** Time without response after which a request is reported as waiting for its plugin service; 0 means never. */
   readonly unansweredAfter: number;
-  /** An attempt that nobody serves, or nobody tells of, fails when it has waited so long; 0: it waits for ever. */
+  /** Time after which an attempt fails whose plugin is missing or silent; 0: never. */
   readonly pluginDeadline: number;
-  /** Node instances that one execution may come to when its sub-workflows are expanded, and that it may hold at once. */
+  /** Maximum of node instances of one execution, both after expansion of its sub-workflows and at one time. */
   readonly maxInstances: number;
-  /** How deep sub-workflows may stand in one another, the workflow itself included. */
+  /** Maximum nesting depth of sub-workflows, including the workflow itself. */
   readonly maxDepth: number;
-  /** How deep dynamic nodes may make further ones. */
+  /** Maximum nesting depth of dynamic nodes. */
   readonly maxDynamicDepth: number;
-  /** What limits the items of an array that says nothing itself. */
+  /** Limit for the items of an array that sets none. */
   readonly arrayParallelism: ParallelismBehavior;
-  /** News of an array's items are told at most once in this time. */
+  /** Minimum interval between events of an array's item changes. */
   readonly arrayEventPause: number;
   /**
-   * Nodes that begin with one observation; the others wait for one that says that there is room for what they lead to. With many at
-   * once their requests and events stand in memory all together, before the first is sent as bytes: with 250, a third more is copied
-   * by the garbage collector than with 16.
+   * Maximum of nodes started per observation; the others wait for a `room` observation. Their requests and events are
+   * in memory together before the first is encoded: 250 instead of 16 lets the garbage collector copy a third more.
    */
   readonly startsPerRound: number;
-  /** Nodes that are looked at with one observation; the others wait for the observation `room`, so that a large graph lets other executions have their turn. */
+  /** Maximum of nodes reconciled per observation; the others wait for `room`, so that a large graph does not block other executions. */
   readonly looksPerRound: number;
-  /** Outputs and inputs up to this many bytes travel by value; larger ones go to the blob store. */
+  /** Maximum size of inputs and outputs passed by value, bytes; larger ones go to the blob store. */
   readonly inlineLimit: number;
   /**
-   * Inputs of whatever size stand in the blob store before an attempt begins. For a control plane that reads the inputs of a task
-   * execution at its `input_uri` alone, such as Go FlyteAdmin.
+   * Writes inputs of any size to the blob store before an attempt starts. For a control plane that reads a task
+   * execution's inputs only at `input_uri`, such as Go FlyteAdmin.
    */
   readonly storesInputs: boolean;
-  /** Bytes of outputs that one status may hold by value for their consumers. */
+  /** Maximum total of outputs that one status holds by value for their consumers, bytes. */
   readonly inlineBudget: number;
-  /** The same with what nobody consumes any more and what stays until admin has recorded the execution's end. */
+  /** The same limit, including outputs without remaining consumers and end facts kept until admin has recorded the execution's end. */
   readonly keptBudget: number;
-  /** Bytes of JSON, about, up to which the statuses of nodes stand in the resource; larger ones stand in slices. */
+  /** Approximate size of node statuses, bytes of JSON, above which they move from the resource to slices. */
   readonly inlineStatusLimit: number;
-  /** Of a slice of a status. */
+  /** Limits of a status slice. */
   readonly slices: SliceLimits;
-  /** Objects of ended attempts are removed even when the attempt succeeded. */
+  /** Deletes objects of ended attempts even after success. */
   readonly deleteResourcesOnFinalize: boolean;
-  /** A number in [0, 1), for jitter only. */
+  /** Returns a number in [0, 1), for jitter only. */
   readonly random: () => number;
 }
 
-/** Pauses between two readings of what a node waits for. */
+/** Poll intervals. */
 export interface AwaitedAgain {
-  /** The end of a child execution. */
+  /** For the end of a child execution. */
   readonly readExecution: BackoffConfig;
-  /** The value of a signal. */
+  /** For the value of a signal. */
   readonly awaitSignal: BackoffConfig;
 }
 
 const ONCE_A_MINUTE: BackoffConfig = { initial: 60_000, factor: 1, max: 60_000, jitter: 0.5 };
 
-/** For a control plane that tells of ends and signals: a wake may be lost. */
+/** For a control plane that sends wake-ups for ends and signals: a wake-up may be lost. */
 const LOST_WAKES: AwaitedAgain = { readExecution: ONCE_A_MINUTE, awaitSignal: ONCE_A_MINUTE };
 
-/** For a control plane that tells of neither, such as Go FlyteAdmin; Go FlytePropeller reads a signal every 3 to 5 s. */
+/** For a control plane without wake-ups, such as Go FlyteAdmin; Go FlytePropeller reads a signal every 3 to 5 s. */
 export const POLLED: AwaitedAgain = {
   readExecution: { initial: 1_000, factor: 1.25, max: 10_000, jitter: 0.3 },
   awaitSignal: { initial: 3_000, factor: 1, max: 3_000, jitter: 0.3 },
 };
 
-/** The stock sandbox's addresses, Go Flyte 1.16's limits. `random` is given by the caller. */
+/** Addresses of the stock sandbox, limits of Go Flyte 1.16. The caller provides `random`. */
 export function defaultEngineConfig(random: () => number): EngineConfig {
   return {
     metadataPrefix: "s3://my-s3-bucket/metadata/propeller",

@@ -12,7 +12,7 @@ const known = (served: readonly string[], silent: readonly [string, number][] = 
 const spec: WorkflowSpec = { main: { nodes: { n0: { kind: "task", type: "spark", attempts: 2 } } } };
 const NOBODY = "no plugin service serves task type [spark]";
 
-/** `phase version reason` of what was told of attempts. */
+/** `phase version reason` of the published events of attempts. */
 const toldOf = (d: Driver) =>
   d.events.flatMap(({ event: { event } }) =>
     event.case === "task" ? [`${TaskExecution_Phase[event.value.phase]} ${event.value.phaseVersion} ${event.value.reason}`] : [],
@@ -30,7 +30,7 @@ test("an attempt that nobody serves waits with a reason that is told once, over 
   const next = d.reread();
   next.observe({ kind: "load" });
   next.observe({ kind: "plugins", plugins: known([]) });
-  // Told again: the event may have been lost with the process. It is the same event.
+  // Published again, as the same event: it may have been lost with the process.
   expect(toldOf(next)).toEqual([`WAITING_FOR_RESOURCES 0 ${NOBODY}`]);
   next.takeSent();
   next.observe({ kind: "plugins", plugins: known(["spark"]) });

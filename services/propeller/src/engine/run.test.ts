@@ -191,7 +191,7 @@ describe("retries", () => {
     expect(next.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
     const last = next.reread();
     last.observe({ kind: "load" });
-    // The clean-up before the attempt may have been lost.
+    // The cleanup before the attempt may have been lost.
     expect(last.takeSent()).toEqual(["n0/0 FINALIZE", "n0/1 RUN"]);
   });
 });
@@ -511,7 +511,7 @@ describe("failure of the workflow", () => {
       error: { message: "last" },
       nodeStatus: { n1: { phase: 7 } },
     });
-    // With the last failure the graph fails at once.
+    // The last failure fails the graph at once.
     expect(Object.keys(d.resource.status.nodeStatus ?? {})).not.toContain("end-node");
   });
 });

@@ -27,15 +27,15 @@ import { Walk } from "./walk/walk.js";
 import { endDue, finishWorkflow, workflowAborts, workflowStarts } from "./walk/workflow.js";
 
 /**
- * Takes up a workflow as it stands in its resource. The first observation but
- * `plugins` must be `load`. A resource that changed under the run (a write was refused) is taken up
- * with a new run: what was not durable follows anew from what is.
+ * Creates the run of a workflow from its resource. The first observation except `plugins` must be `load`. When another
+ * client changed the resource (a write was refused), the caller creates a new run: transitions that were not durable
+ * are derived again.
  */
 export function createRun(input: RunInput): WorkflowRun {
   return new Run(input);
 }
 
-/** What is to be done to stop whatever the resource says is running, when no run can be made of it, or none gets on. */
+/** Effects that abort all attempts that the resource shows as running, when no run can be created, or none progresses. */
 export function abortsOf({ workflow, config, now }: RunInput, reason: string): readonly Effect[] {
   const walk = walkOf({ workflow, config, now });
   walk.begin(now, false);
@@ -61,7 +61,7 @@ function walkOf({ workflow, config, now, testing }: RunInput): Walk {
 class Run implements WorkflowRun {
   readonly #walk: Walk;
   readonly #workflow: ParsedWorkflow;
-  /** Since the last observation no status was taken to be written: room for more of what it began is still that observation. */
+  /** No status patch was taken since the last observation, so `room` continues that observation. */
   #unwritten = false;
 
   constructor(input: RunInput) {
@@ -124,7 +124,7 @@ class Run implements WorkflowRun {
     const walk = this.#walk;
     this.#unwritten = false;
     const changes = takeStatusChanges(walk);
-    // Changes that undid each other make no patch, but effects may wait for their revision.
+    // Changes that cancel each other make no patch, but effects may wait for their revision.
     const news = changes !== undefined || walk.revision > walk.takenRevision;
     walk.takenRevision = walk.revision;
     if (walk.finishing !== "asked") return news ? { status: {}, ...changes } : undefined;
@@ -214,13 +214,13 @@ class Run implements WorkflowRun {
     this.#timer();
   }
 
-  /** What begins may be on its way before the status says so; so another process may have begun it. */
+  /** Allows speculative starts on a new resource. On any other, assumes that an earlier process may have started nodes. */
   #start(isNew: boolean): void {
     const walk = this.#walk;
     walk.goesAhead = walk.prompt = isNew;
     walk.doubt = !isNew && !walk.forgetsStarts;
     const start = walk.root.nodes.get(START_NODE);
-    // Should all be stopped at once, what followed it is stopped as well.
+    // An abort of all nodes then includes its dependents.
     if (start !== undefined) start.presumed = walk.doubt;
     workflowStarts(walk);
     if (walk.root.broken) this.#failAs("BadSpecificationError", "StartNode not found.");
@@ -250,7 +250,7 @@ class Run implements WorkflowRun {
     if (result.kind === "error") noticeBlob(walk, uri, result.message);
   }
 
-  /** Nobody will record the end of an execution whose events are refused: it is stopped and let go. */
+  /** Aborts and finalizes the execution: admin rejects its events and will never record its end. */
   #rejected(cause: RejectionCause, message: string): void {
     const walk = this.#walk;
     walk.refused = true;
@@ -277,10 +277,7 @@ class Run implements WorkflowRun {
     failScope(walk, walk.root, { error: { code, kind: "SYSTEM", message }, failedNode: "" });
   }
 
-  /**
-   * Looks at everything that has changed until nothing follows any more; slots are handed out only then. What is more than one
-   * observation may take waits for `room`.
-   */
+  /** Reconciles until nothing is queued; only then assigns slots. Work beyond the limits of one observation waits for `room`. */
   #drain(): void {
     const walk = this.#walk;
     let started = 0;

@@ -7,64 +7,60 @@ import type { EngineConfig } from "./config.js";
 import type { PluginsKnown } from "./plugin/known.js";
 import type { SliceBlob } from "./status/status-slices.js";
 
-/**
- * What the shell tells the engine. Every one may come twice, late or in another
- * order than things happened.
- */
+/** Input of the engine from the shell. Each may be duplicated, late or out of order. */
 export type Observation =
   /**
-   * First call after `createRun`, but for `plugins`: walk the whole graph, send again what is running. `isNew`: what was read is the
-   * first that there is of the resource, and nobody has taken it up before.
+   * First call after `createRun`, except `plugins`: resyncs the graph, resends requests of running attempts. `isNew`:
+   * the resource is in its first version, and no process has loaded it before.
    */
   | { readonly kind: "load"; readonly isNew?: boolean }
-  /** Periodic or after an error: walk the whole graph, so that nothing rests on bookkeeping alone. */
+  /** Periodic or after an error: scans the whole graph, to correct incremental bookkeeping. */
   | { readonly kind: "resync" }
   | { readonly kind: "taskEvent"; readonly event: TaskEvent }
-  /** `wakeAt` has come. */
+  /** `wakeAt` is reached. */
   | { readonly kind: "timer" }
-  /** What began last is on its way and more may begin, see `wantsRoom`. */
+  /** Capacity is available: start more nodes, see `wantsRoom`. */
   | { readonly kind: "room" }
   /** Deletion of the resource was requested. */
   | { readonly kind: "abort"; readonly reason?: string }
   | { readonly kind: "outputsRead"; readonly uri: string; readonly result: ReadResult<LiteralMap> }
   | { readonly kind: "literalRead"; readonly uri: string; readonly result: ReadResult<Literal> }
-  /** A blob is written; with `error` the engine asks again after a while. */
+  /** A blob is written; after `error` the engine retries with backoff. */
   | { readonly kind: "outputsWritten"; readonly uri: string; readonly error?: string }
-  /** The answer to the question with this id; of one that nobody waits for any more it changes nothing. */
+  /** Result of the call with this id; ignored when the call is no longer pending. */
   | { readonly kind: "answered"; readonly id: string; readonly answer: Answer }
-  /** Admin tells that the child execution of this node (by its unique id) has ended, or that this signal is set. */
+  /** Wake-up from admin: the child execution of this node (by its unique id) has ended, or this signal is set. */
   | { readonly kind: "awaited"; readonly nodeId?: string; readonly signalId?: string }
-  /** The status up to this revision is in the resource. */
+  /** The status up to this revision is durable. */
   | { readonly kind: "persisted"; readonly revision: number }
-  /** Admin has the terminal event in its database. */
+  /** Admin has stored the terminal event. */
   | { readonly kind: "recorded"; readonly phase: string }
-  /** Admin refuses events of this execution, for good. */
+  /** Admin rejects events of this execution permanently. */
   | { readonly kind: "rejected"; readonly cause: RejectionCause; readonly message: string }
-  /** Admin refuses what names this node (by its unique id), because it does not know the node: its event was lost. */
+  /** Admin rejects events about this node (by its unique id) because it does not know the node: its event was lost. */
   | { readonly kind: "unknownNode"; readonly nodeId: string }
-  /** Which task types are served has changed, or is told to a new run. */
+  /** Availability of task types, when it changes and for a new run. */
   | { readonly kind: "plugins"; readonly plugins: PluginsKnown }
-  /** A process has begun to serve these task types: what it was asked before, another may have taken and lost. */
+  /** A process started to serve these task types: an earlier process may have lost its requests. */
   | { readonly kind: "pluginStarted"; readonly taskTypes: ReadonlySet<string> }
-  /** The status does not fit into the resource: the execution fails with `WorkflowTooLarge`. */
+  /** The status exceeds the size of the resource: the execution fails with `WorkflowTooLarge`. */
   | { readonly kind: "tooLarge"; readonly message: string };
 
 /** `notFound`: no such execution; `incompatibleCluster`: it belongs to another cluster; `terminal`: it has ended already. */
 export type RejectionCause = "notFound" | "incompatibleCluster" | "terminal";
 
-/** `error` is transient: the engine asks again. */
+/** `error` is transient: the engine retries. */
 export type ReadResult<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "missing" }
-  /** Something stands there that is not what it should be. */
+  /** The blob is invalid. */
   | { readonly kind: "garbled"; readonly message: string }
   | { readonly kind: "error"; readonly message: string };
 
 /**
- * What the shell is to do. An effect with `afterRevision` must not be done before
- * the status of that revision is durable; if the process ends before, it must not
- * be done at all: `load` decides anew. Effects without it are safe to do at once,
- * to repeat and to lose.
+ * Output of the engine for the shell. An effect with `afterRevision` must not run before the status of that revision is
+ * durable; if the process ends before, it must not run at all: `load` derives it again. Effects without it may run at
+ * once, be repeated or be lost.
  */
 export type Effect =
   | { readonly kind: "sendTask"; readonly request: TaskRequest; readonly afterRevision?: number }
@@ -72,11 +68,11 @@ export type Effect =
   | { readonly kind: "readOutputs"; readonly uri: string }
   | { readonly kind: "readLiteral"; readonly uri: string }
   | { readonly kind: "writeOutputs"; readonly uri: string; readonly outputs: LiteralMap }
-  /** Always answered, with an error where there is no answer. What changes the world is safe to repeat. */
+  /** Always gets a result, an error if necessary. Calls with side effects are idempotent. */
   | { readonly kind: "ask"; readonly id: string; readonly ask: Question; readonly afterRevision?: number }
-  /** Once that revision is durable (labels set, finalizer gone), the run is over and may be forgotten. */
+  /** Once that revision is durable (labels set, finalizer removed), the run is over and may be released. */
   | { readonly kind: "finish"; readonly afterRevision: number }
-  /** What people who look at the resource in the cluster are told; it may be lost. */
+  /** Kubernetes event on the resource; may be lost. */
   | { readonly kind: "note"; readonly note: Note }
   | {
       readonly kind: "count";
@@ -85,7 +81,7 @@ export type Effect =
       readonly seconds?: number;
     };
 
-/** A note on the resource, as Kubernetes shows them. */
+/** A Kubernetes event on the resource. */
 export interface Note {
   readonly type: "Normal" | "Warning";
   /** UpperCamelCase. */
@@ -117,45 +113,45 @@ export interface ResourcePatch {
     readonly finalizers: readonly string[] | null;
   };
   readonly status: Readonly<Record<string, unknown>>;
-  /** Must be durable before the patch is sent, for it names them. */
+  /** Must be durable before the patch is sent, which names them. */
   readonly blobs?: readonly SliceBlob[];
-  /** Blobs that nobody needs once the patch is durable. Whether they go is of no importance. */
+  /** Blobs that are unused once the patch is durable. Their deletion is optional. */
   readonly unused?: readonly string[];
-  /** With the last patch: of the blobs below the address only these are needed from then on. */
+  /** With the last patch: only these blobs below the address are still needed. */
   readonly sweep?: { readonly prefix: string; readonly keep: readonly string[] };
 }
 
-/** Counts of one run, for the level monitor. */
+/** Counts of one run, for metrics. */
 export interface RunCounts {
-  /** Nodes that have begun and not ended. */
+  /** Nodes that have started and not ended. */
   readonly activeNodes: number;
-  /** Task nodes among them: what `max parallelism` counts. */
+  /** Task nodes among them, which count against `max parallelism`. */
   readonly activeTasks: number;
   /** Task nodes that are ready and wait for the parallelism limit. */
   readonly waitingTasks: number;
 }
 
-/** One running workflow: its status, and what it wants done next. Not safe for use by two callers at once. */
+/** One running workflow: its status and its next effects. Not safe for concurrent use. */
 export interface WorkflowRun {
   /** `namespace/name`. */
   readonly key: string;
-  /** Takes up one fact and tells what follows. No I/O, no clock: `now` is in milliseconds since the epoch. */
+  /** Processes one observation and returns the effects. No I/O, no clock: `now` is in milliseconds since the epoch. */
   observe(observation: Observation, now: number): readonly Effect[];
-  /** The whole status as it should be in the resource. Walks all nodes: for writing small changes take `takePatch`. */
+  /** The complete status for the resource. Visits all nodes: use `takePatch` to write small changes. */
   readonly status: WorkflowStatus;
-  /** Counts changes of the status; starts at 0 for what was loaded. */
+  /** Counts changes of the status; 0 after loading. */
   readonly revision: number;
   /** Changes since the last call (or the load), or undefined when there are none. Costs as much as nodes have changed. */
   takePatch(): ResourcePatch | undefined;
-  /** Earliest time, ms, at which the engine wants a `timer` observation. */
+  /** Earliest time at which the engine needs a `timer` observation, ms. */
   readonly wakeAt: number | undefined;
-  /** Nodes could begin, and wait for an observation `room`: what they lead to stands in memory until others take it. */
+  /** Nodes could start and wait for a `room` observation, since their effects stay in memory until they are sent. */
   readonly wantsRoom: boolean;
   /** See `workflowPhases` of the domain package. */
   readonly phase: number;
-  /** The status is terminal; the run may still wait for admin's word. */
+  /** The status is terminal; the run may still wait for admin to record it. */
   readonly terminal: boolean;
-  /** `finish` was given: nothing more will come. */
+  /** `finish` was emitted: no effects follow. */
   readonly finished: boolean;
   readonly counts: RunCounts;
 }
@@ -165,7 +161,7 @@ export interface RunInput {
   readonly config: EngineConfig;
   /** ms since the epoch. */
   readonly now: number;
-  /** For tests only: another way of walking to compare with, and a mistake that the simulation must find. */
+  /** For tests only: a full-walk mode for comparison, and mistakes that the simulation must find. */
   readonly testing?: {
     readonly fullWalks?: boolean;
     readonly forgetsFollowers?: boolean;

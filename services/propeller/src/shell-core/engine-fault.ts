@@ -1,7 +1,4 @@
-/**
- * The engine itself threw while it looked at a workflow. Unlike a failure of what the
- * shell reads and writes, it is likely to come again whenever the workflow is looked at.
- */
+/** The engine threw while reconciling a workflow. Unlike an I/O failure of the shell, it will probably recur at each reconcile. */
 export class EngineFault extends Error {
   override readonly name = "EngineFault";
 
@@ -10,7 +7,7 @@ export class EngineFault extends Error {
   }
 }
 
-/** @throws EngineFault for whatever `work` throws. */
+/** @throws EngineFault for anything that `work` throws. */
 export function inEngine<T>(work: () => T): T {
   try {
     return work();
@@ -19,12 +16,12 @@ export function inEngine<T>(work: () => T): T {
   }
 }
 
-/** Faults in a row after which a workflow is given up: with the pauses between them, some seconds. */
+/** Consecutive faults after which a workflow is abandoned: with backoff, after some seconds. */
 const MOST = 8;
-/** A fault that comes so long after the one before does not follow on it, ms: longer than any pause between two tries. */
+/** A fault this long after the previous one starts a new count, ms. Longer than any backoff. */
 const APART_MS = 600_000;
 
-/** Counts the engine's faults of each workflow, so that none is tried for ever. */
+/** Counts the engine's faults per workflow, so that none is retried forever. */
 export class Faults {
   readonly #known = new Map<string, { readonly count: number; readonly at: number; readonly message: string }>();
 
@@ -34,7 +31,7 @@ export class Faults {
     this.#known.set(key, { count: follows ? before.count + 1 : 1, at: now, message });
   }
 
-  /** Why the workflow is to be given up; undefined while it may be tried again. */
+  /** Reason to abandon the workflow; undefined while it may be retried. */
   verdict(key: string): string | undefined {
     const known = this.#known.get(key);
     if (known === undefined || known.count < MOST) return undefined;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Effect, WorkflowRun } from "../engine/types.js";
 import { RunIo } from "./run-io.js";
 
-/** A run that changes when the test says so. */
+/** A run that changes when the test requests it. */
 class Run {
   revision = 0;
   terminal = false;
@@ -37,7 +37,7 @@ test("what nothing waits for is written a little later, together; the alarm says
   expect(io.writeAt).toBeUndefined();
   expect(written(1_010)).toEqual([]);
   expect(io.nextWrite(1_010)).toBeUndefined();
-  // As long as the write took, and 100 ms.
+  // The duration of the last write, plus 100 ms.
   expect(io.writeAt).toBe(1_120);
   change("publish");
   expect(io.nextWrite(1_119)).toBeUndefined();
@@ -131,7 +131,7 @@ test("a change of the resource by somebody else is known once no write is in fli
   expect(io.overtaken).toBe(false);
   run.revision++;
   expect(io.nextWrite(1_000)).toBeDefined();
-  // The watch may show the write itself before its answer comes.
+  // The watch may deliver the write before its response arrives.
   io.saw(5);
   expect(io.overtaken).toBe(false);
   io.written({ resourceVersion: "2", generation: 5 }, 1_010);

@@ -1,63 +1,64 @@
 import { WorkflowPhase } from "@flyte-ts/domain";
 import type { Effect, ResourcePatch, WorkflowRun } from "../engine/types.js";
 
-/** Which state of a resource a run knows. */
+/** Version of the resource that a run is based on. */
 export interface StoredVersion {
   readonly resourceVersion: string;
-  /** Counts the changes of all but the metadata; undefined where nobody counts them. */
+  /** Counts changes other than metadata; undefined where the API server does not count them. */
   readonly generation?: number | undefined;
-  /** Its deletion was asked for, which counts as a change. */
+  /** Deletion was requested, which increments the generation. */
   readonly deletionRequested?: boolean | undefined;
-  /** The API server keeps a record of who set which field of it. */
+  /** The API server tracks managed fields of the resource. */
   readonly fieldsTracked?: boolean | undefined;
 }
 
-/** Whether nobody has changed more than the metadata between the one and the other; to ask for its deletion is no such change. */
+/** True when only metadata changed between the two versions; a deletion request counts as metadata. */
 export function sameButMetadata(base: StoredVersion, now: StoredVersion): boolean {
   if (base.generation === undefined) return false;
   const deleted = now.deletionRequested === true && base.deletionRequested !== true ? 1 : 0;
   return now.generation === base.generation + deleted;
 }
 
-/** One write of a status: the changes, and what the resource must still be for them to apply. */
+/** One status write: the patch and the version to which it applies. */
 export interface StatusWrite {
   readonly patch: ResourcePatch;
   readonly revision: number;
-  /** What the run took as its base. */
+  /** Version on which the run is based. */
   readonly base: StoredVersion;
 }
 
-/** Between two writes that nothing waits for, ms: what a user sees of nodes that end comes later by so much at most, and as long as the last write took. */
+/**
+ * Interval between two writes that no effect waits for, ms, in addition to the duration of the last write. Delays by as
+ * much what a user sees of ended nodes.
+ */
 const REST_MS = 100;
 /**
- * The last write, after which the resource is nobody's, comes so long after the one before, ms: nobody waits for it, and it would take
- * its share of the API server from executions that are under way. That of an aborted one comes at once: whoever deleted the resource sees it go.
+ * Delay of the final write after the previous write, ms: no effect waits for it, and it competes with live executions
+ * for the API server. The final write of an aborted execution is immediate, so that the deletion completes.
  */
 const LAST_REST_MS = 3_000;
-/** Of all that waits for a write no more than this is kept waiting. */
+/** Maximum of effects that wait for a write; more start one at once. */
 const MOST_HELD = 1_000;
 
 /**
- * What stands between one run and the world: which effects may be done, and when
- * its status is written. One write is in flight at a time; changes that come
- * meanwhile join the next. A write on which the execution itself waits begins at
- * once; others leave the API server alone for as long as the last one took, and a
- * little more, so that many small changes are one write. Pure, so that the
- * simulation runs the very same rules as the shell.
+ * Decides when effects may run and when the status is written. At most one write is in flight; later changes are
+ * coalesced into the next. A write that the execution waits for starts at once; other writes pause for the duration of
+ * the last one and a little more, which combines many small changes. Pure: the simulation uses the same code as the
+ * shell.
  */
 export class RunIo {
   #durable: number;
   #stored: StoredVersion;
-  /** Greatest generation of the resource that was seen. */
+  /** Greatest generation of the resource seen. */
   #seen = 0;
   #writing: StatusWrite | undefined;
   #held: Effect[] = [];
-  /** Of those held, so many keep the execution waiting. */
+  /** Deferred effects that the execution waits for. */
   #pressing = 0;
   #begunAt = 0;
   #rest: { readonly from: number; readonly until: number };
 
-  /** `now`, ms: what a run that was just taken up does first may rest too, and one that soon ends is written once. */
+  /** `now`, ms: the first write of a loaded run may be delayed too, so that a run which soon ends is written once. */
   constructor(
     readonly run: WorkflowRun,
     stored: StoredVersion,
@@ -68,7 +69,7 @@ export class RunIo {
     this.#rest = { from: now, until: now + REST_MS };
   }
 
-  /** Splits off what may be done at once; the rest waits for its revision to be durable. */
+  /** Returns the effects that may run now; the others wait until their revision is durable. */
   admit(effects: readonly Effect[]): Effect[] {
     const now: Effect[] = [];
     for (const effect of effects) {
@@ -80,12 +81,15 @@ export class RunIo {
     return now;
   }
 
-  /** Whether `nextWrite` has one now (ms). */
+  /** True when `nextWrite` returns a write at `now` (ms). */
   wantsWrite(now: number): boolean {
     return this.#writing === undefined && this.#hasNews && !this.#rests(now);
   }
 
-  /** The write to start now (ms), or undefined while one is in flight, nothing has changed, or what has may wait: see `writeAt`. */
+  /**
+   * Returns the write to start at `now` (ms); undefined while one is in flight, nothing has changed, or the change may
+   * wait: see `writeAt`.
+   */
   nextWrite(now: number): StatusWrite | undefined {
     if (!this.wantsWrite(now)) return undefined;
     const { revision } = this.run;
@@ -96,7 +100,7 @@ export class RunIo {
     return this.#writing;
   }
 
-  /** When what has changed will be written, ms; undefined when that follows from something else. */
+  /** Time at which pending changes are written, ms; undefined when another event triggers the write, or none is pending. */
   get writeAt(): number | undefined {
     return this.#writing === undefined && this.#hasNews ? this.#restsUntil : undefined;
   }
@@ -109,7 +113,7 @@ export class RunIo {
     return this.run.revision > this.#durable;
   }
 
-  /** A clock that was set back makes no rest longer. */
+  /** Ignores the pause when the clock went backwards. */
   #rests(now: number): boolean {
     return now >= this.#rest.from && now < this.#restsUntil && this.#pressing === 0 && this.#held.length < MOST_HELD;
   }
@@ -119,7 +123,7 @@ export class RunIo {
     return kind !== "publish" || this.run.terminal;
   }
 
-  /** The write in flight is durable, as of now (ms). Returns its revision and the effects that waited for it. */
+  /** Notes that the write in flight became durable at `now` (ms). Returns its revision and the effects that waited for it. */
   written(stored: StoredVersion, now: number): { readonly revision: number; readonly released: readonly Effect[] } {
     const write = this.#writing;
     if (write === undefined) throw new Error("no write is in flight");
@@ -133,23 +137,23 @@ export class RunIo {
     return { revision: write.revision, released };
   }
 
-  /** The resource was seen with this generation; 0 where nobody counts them. */
+  /** Notes the generation of a received resource; 0 where generations are not counted. */
   saw(generation: number): void {
     this.#seen = Math.max(this.#seen, generation);
   }
 
-  /** Somebody else changed more of the resource than its metadata. While a write is in flight that is not known. */
+  /** True when another client changed more than the metadata. Not known while a write is in flight. */
   get overtaken(): boolean {
     const { generation } = this.#stored;
     return this.#writing === undefined && generation !== undefined && this.#seen > generation;
   }
 
-  /** How many effects wait for their revision to be durable. */
+  /** Number of effects that wait for their revision to be durable. */
   get held(): number {
     return this.#held.length;
   }
 
-  /** Nothing is on its way to the resource and nothing waits for it. */
+  /** True when no write is in flight and no effect waits for one. */
   get idle(): boolean {
     return this.#writing === undefined && this.#held.length === 0;
   }

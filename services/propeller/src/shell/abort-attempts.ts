@@ -9,9 +9,9 @@ import type { AsLongAs } from "./event-sink/event-sink.js";
 
 export interface AbortAttempts {
   readonly bus: Pick<Bus, "publish">;
-  /** Of the resource that owns the attempts. */
+  /** Metadata of the resource that owns the attempts. */
   readonly meta: KubeObject["metadata"];
-  /** Plugin services of these types are asked. */
+  /** Task types whose plugin services get the request. */
   readonly taskTypes: Iterable<string>;
   readonly reason: string;
   /** ms. */
@@ -19,14 +19,14 @@ export interface AbortAttempts {
 }
 
 /**
- * Asks plugin services to abort all attempts that a resource owns, for one whose status does not name them any more. Resolves when the
- * requests are stored on the bus, so that a resource may be released after it. A repeat changes nothing.
+ * Sends abort requests for all attempts that a resource owns, when its status no longer names them. Resolves when the
+ * bus has stored the requests, so that the resource may be released afterwards. Idempotent.
  *
  * @throws as `publish` of the bus does.
  */
 export async function abortAttempts({ bus, meta, taskTypes, reason, now }: AbortAttempts, asLongAs: AsLongAs): Promise<void> {
   const { namespace = "", name, uid } = meta;
-  // Nothing can name a resource without a uid as its owner.
+  // Attempts cannot name a resource without a uid as owner.
   if (uid === undefined) return;
   const shard = shardOf(name);
   const request = create(TaskRequestSchema, {

@@ -1,16 +1,16 @@
 import type { Observation, WorkflowRun } from "../engine/types.js";
 import type { RunIo } from "../shell-core/run-io.js";
 
-/** A workflow in memory: its run, what stands between it and the world, and what it has not looked at yet. */
+/** A workflow in memory: its run, its write gate and its unprocessed observations. */
 export interface ActiveRun {
   readonly run: WorkflowRun;
   readonly io: RunIo;
-  /** Facts that the next round takes up, in the order of their arrival. */
+  /** Observations for the next reconcile, in order of arrival. */
   readonly inbox: Observation[];
-  /** When the next full walk is due, ms since the epoch. */
+  /** Time of the next resync, ms since the epoch. */
   resyncAt: number;
-  /** A write has been asked for and waits for its turn. */
+  /** A write is queued. */
   awaitsWrite: boolean;
-  /** A round comes when there is room for more effects. */
+  /** A reconcile follows when there is capacity for more effects. */
   awaitsRoom: boolean;
 }

@@ -1,12 +1,12 @@
-/** Facts that may stand in memory before no more are heard, some KiB each. */
+/** Observations in memory, some KiB each, at which consumption from the bus pauses. */
 const MOST = 5_000;
 
-/** Counts the facts that have been heard and that no run has taken up, of all workflows. */
+/** Counts observations of all workflows that are received but not processed. */
 export class Backlog {
   #size = 0;
   #room: PromiseWithResolvers<void> | undefined;
 
-  /** So many more, or fewer. */
+  /** Adds a positive or negative count. */
   add(count: number): void {
     this.#size += count;
     if (this.#room === undefined || !this.hasRoom) return;
@@ -18,7 +18,7 @@ export class Backlog {
     return this.#size < MOST;
   }
 
-  /** Resolves when more may be heard. */
+  /** Resolves when more messages may be consumed. */
   room(): Promise<void> {
     if (this.hasRoom) return Promise.resolve();
     this.#room ??= Promise.withResolvers<void>();

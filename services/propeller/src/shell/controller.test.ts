@@ -41,20 +41,20 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   let server: KubernetesFixture;
   let client: KubeClient;
   let controller: Controller;
-  /** What the loader finds in resources, by name. */
+  /** Specs that the loader finds in resources, by name. */
   const specs = new Map<string, WorkflowSpec>();
-  /** Workflows that cannot be read any more, by name. */
+  /** Names of workflows that have become invalid. */
   const spoilt = new Set<string>();
-  /** What reading fails with for now, by name. */
+  /** Transient read errors, by name. */
   const away = new Map<string, Error>();
   const requests: string[] = [];
   const ALL_KNOWN: PluginsKnown = { complete: true, served: new Set(["served", "sim"]), silent: new Map([["silent", 0]]) };
   let plugins = ALL_KNOWN;
-  /** Whether the bus stores requests. */
+  /** True while the bus stores requests. */
   let busWorks = true;
   const events: ExecutionEvent[] = [];
 
-  /** The resource's status and version are real, its graph is the test's. */
+  /** Takes status and version from the real resource, and the graph from the test. */
   class Loader extends WorkflowLoader {
     override async load({ namespace = "", name }: { readonly namespace?: string | undefined; readonly name: string }) {
       const error = away.get(name);
@@ -173,14 +173,14 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
   test("a running workflow that is edited to nonsense is read again at once, its attempts are asked to end first, and it fails", async () => {
     await begin("edited", pair, { phase: 0 });
     await vi.waitFor(() => expect(requests).toContain("p-d/edited n0 RUN"), PATIENCE);
-    // What has begun is written, after which nothing makes propeller look.
+    // Once the started node is written, nothing triggers a reconcile.
     await vi.waitFor(async () => expect((await stored("edited"))?.status?.nodeStatus?.n0).toBeDefined(), PATIENCE);
     const uid = (await stored("edited"))?.metadata.uid;
     spoilt.add("edited");
     busWorks = false;
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "edited", body: { spec: { nodes: 5 } } });
     const reasons = () => eventsOf("edited").flatMap(({ event }) => (event.case === "notice" ? [event.value.reason] : []));
-    // Nothing is released while the requests are not stored.
+    // The resource is not released while the requests are not stored.
     await vi.waitFor(() => expect(reasons().join()).toContain("no answer from the bus"), PATIENCE);
     expect((await stored("edited"))?.metadata.finalizers).toEqual(["flyte.org/finalizer"]);
     busWorks = true;
@@ -199,7 +199,7 @@ describe.skipIf(unavailable)("on a real kube-apiserver", () => {
     await vi.waitFor(async () => expect((await stored("labelled"))?.status?.nodeStatus?.n0).toBeDefined(), PATIENCE);
     const before = requests.filter((request) => request.startsWith("p-d/labelled")).length;
     await client.mergePatch(FLYTE_WORKFLOW_RESOURCE, { namespace: "p-d", name: "labelled", body: { metadata: { labels: { team: "a" } } } });
-    // One that comes after it is seen after it.
+    // The watch delivers later resources later.
     await begin("after", pair, { phase: 0 });
     await vi.waitFor(() => expect(requests).toContain("p-d/after n0 RUN"), PATIENCE);
     expect(requests.filter((request) => request.startsWith("p-d/labelled"))).toHaveLength(before);

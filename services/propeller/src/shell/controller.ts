@@ -35,27 +35,25 @@ export interface ControllerOptions {
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
   readonly namespace: string | undefined;
-  /** Gives the namespace of a project and domain. */
+  /** Template of the namespace of a project and domain. */
   readonly namespaceTemplate: string;
-  /** Which task types are served. */
+  /** Availability of the plugin services. */
   readonly plugins: () => PluginsKnown;
   readonly workers: number;
-  /** Resources read and written at once. */
+  /** Maximum of concurrent reads and writes of resources. */
   readonly concurrency: { readonly reads: number; readonly writes: number };
   readonly resyncMs: number;
   readonly now: () => number;
   readonly random: () => number;
-  /** Whether this process may act for a shard at this moment. */
+  /** True while this process may act for a shard (fencing). */
   readonly holds: (shard: number) => boolean;
 }
 
 /**
- * Reconciles the FlyteWorkflow resources of the shards that this process holds. A key
- * comes into the queue when (1) its resource is created or changed, (2) its periodic
- * resync or a timer is due, (3) a round failed, (4) something it waited for is done (a
- * write, a read: a downstream node may go on), (5) a plugin service reported a change.
- * A worker takes one key, shows the engine what has come in, and starts what the
- * engine decides.
+ * Reconciles the FlyteWorkflow resources of the shards that this process holds. A key is enqueued when (1) its resource
+ * is created or changed, (2) its periodic resync or a timer is due, (3) a reconcile failed, (4) an operation it waited
+ * for completed (a write, a read: a downstream node may start), (5) a plugin service reported a change. A worker
+ * dequeues a key, gives the engine its observations and starts the effects.
  */
 export class Controller {
   readonly #queue = new WorkQueue();
@@ -108,8 +106,8 @@ export class Controller {
   }
 
   /**
-   * Resolves when there is room for more facts, or after a second: runs that wait for
-   * something that is away must not keep this process from hearing.
+   * Resolves when there is capacity for more observations, or after one second: runs that wait for an unavailable
+   * service must not stop consumption.
    */
   async room(): Promise<void> {
     if (this.#backlog.hasRoom) return;
@@ -135,7 +133,7 @@ export class Controller {
     return levelsOf([...this.#shards.values()].flatMap((shard) => [...shard.runs]));
   }
 
-  /** `uid` of a workflow's resource, as the watch tells it. */
+  /** `uid` of a workflow's resource in the informer's cache. */
   uidOf(key: string): string | undefined {
     return this.#shardOf(key)?.uidOf(key);
   }
@@ -144,13 +142,13 @@ export class Controller {
     return new Set(this.#shards.keys());
   }
 
-  /** Of the watch that has been silent for longest. */
+  /** Greatest time since the last message of a shard's watch, ms. */
   get informerLagMs(): number | undefined {
     const lags = [...this.#shards.values()].flatMap(({ informerLagMs }) => informerLagMs ?? []);
     return lags.length === 0 ? undefined : Math.max(...lags);
   }
 
-  /** Begins to watch a shard. Its runs begin with `begin` of what this resolves to. */
+  /** Starts the watch of a shard. `begin` of the result starts its runs. */
   async open(shard: number): Promise<Shard> {
     const opened = new Shard({
       ...this.options,
@@ -168,31 +166,31 @@ export class Controller {
     return opened;
   }
 
-  /** From now on nothing of the shard is begun here. Resolves when what was under way has ended. */
+  /** Starts nothing more for the shard. Resolves when work in progress has ended. */
   async drop(shard: number): Promise<void> {
     const dropped = this.#shards.get(shard);
     this.#shards.delete(shard);
     await dropped?.drop();
   }
 
-  /** Takes no further work and lets running rounds and effects end. */
+  /** Drains: accepts no work and waits for running reconciles and effects. */
   async stop(): Promise<void> {
     await this.#pool.stop();
     await Promise.all([...this.#shards.keys()].map((shard) => this.drop(shard)));
     await this.#effects.settled();
   }
 
-  /** Puts a fact before the run of a workflow; nothing happens for workflows of other shards and for those that have ended. */
+  /** Adds an observation to the inbox of a workflow; ignored for other shards and ended workflows. */
   observe(key: string, observation: Observation): void {
     this.#shardOf(key)?.observe(key, observation);
   }
 
-  /** Tells every run which task types are served now. */
+  /** Gives every run the current availability of plugin services. */
   pluginsChanged(): void {
     for (const shard of this.#shards.values()) shard.observeAll({ kind: "plugins", plugins: this.options.plugins() });
   }
 
-  /** Tells every run that a process has begun to serve these task types. */
+  /** Informs every run that a process now serves these task types. */
   pluginStarted(taskTypes: ReadonlySet<string>): void {
     for (const shard of this.#shards.values()) shard.observeAll({ kind: "pluginStarted", taskTypes });
   }

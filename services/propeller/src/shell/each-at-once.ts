@@ -1,4 +1,4 @@
-/** Does the work for each item, for so many at once. Rejects with the first failure and begins nothing after it. */
+/** Processes the items with bounded concurrency. Rejects with the first failure and starts no item after it. */
 export async function eachAtOnce<T>(items: readonly T[], most: number, work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   let failed = false;

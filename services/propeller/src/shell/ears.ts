@@ -17,21 +17,19 @@ import type { Observation } from "../engine/types.js";
 export interface EarsOptions {
   readonly bus: Bus;
   readonly logger: Logger;
-  /** Names this process's consumer: letters, digits, `-` and `_`. */
+  /** Consumer name of this process: letters, digits, `-` and `_`. */
   readonly identity: string;
   readonly observe: (key: string, observation: Observation) => void;
-  /** Resolves when there is room for what further events lead to. */
+  /** Resolves when there is capacity for the effects of further events. */
   readonly room: () => Promise<void>;
 }
 
-/** After this time without its process a consumer goes, and with it what only that process would have heard. */
+/** Inactivity after which the bus deletes a consumer and its unread messages. */
 const CONSUMER_LIFE_MS = 300_000;
 
 /**
- * What this process hears on the bus: the messages of its shards, and of no others.
- * It has a consumer of its own, which begins with what is published from then on:
- * whoever takes a shard over hears first and then asks, so what was said before is
- * said again.
+ * Consumes task events and wake-ups of the shards that this process holds. Its own consumer starts at the newest
+ * message: a new holder of a shard subscribes first and then resends its requests, which makes plugins report again.
  */
 export class Ears {
   #tasks: OwnSubscription | undefined;
@@ -39,7 +37,7 @@ export class Ears {
 
   constructor(private readonly options: EarsOptions) {}
 
-  /** Resolves when the messages of these shards are heard, and of no others. */
+  /** Resolves when exactly the messages of these shards are consumed. */
   async follow(shards: ReadonlySet<number>): Promise<void> {
     const { bus, identity } = this.options;
     for (const [shard, subscriptions] of this.#volatile) {
@@ -66,7 +64,7 @@ export class Ears {
       },
       async (messages) => {
         for (const message of messages) this.#takeTaskEvent(message);
-        // What is not taken yet waits on the bus, which has room for it.
+        // Messages not pulled yet wait on the bus.
         await this.options.room();
       },
     );
@@ -86,10 +84,7 @@ export class Ears {
     ];
   }
 
-  /**
-   * Acknowledged as soon as it stands in memory: if this process ends before the
-   * status is written, the next one asks the plugin service again.
-   */
+  /** Acknowledged once in memory: if this process ends before the status write, the next holder resends the request. */
   #takeTaskEvent(message: BusMessage): void {
     try {
       const event = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, message.data));

@@ -18,33 +18,33 @@ export interface EffectsOptions {
   readonly outputs: OutputsStore;
   readonly answerers: Answerers;
   readonly notes: Pick<KubeEvents, "record">;
-  /** Of events that propeller sends in the place of others. */
+  /** Producer id of the events that propeller sends on behalf of plugins. */
   readonly producerId: string;
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
   readonly now: () => number;
-  /** Tells whether other workflows are active beside this one. */
+  /** True when other workflows are active besides this one. */
   readonly isShared: (key: string) => boolean;
-  /** Whether this process may act for a workflow at this moment; it may have slept beyond its time. */
+  /** Checks before each effect that this process may act for the workflow: it may have been paused past its lease. */
   readonly holds: (key: string) => boolean;
-  /** Takes what an effect led to, for the run of that key. */
+  /** Receives the result of an effect, for the run of that key. */
   readonly observe: (key: string, observation: Observation) => void;
-  /** Takes that an effect whose turn came later could not be put into a message. */
+  /** Receives the failure to encode a queued effect. */
   readonly failed: (key: string, error: unknown) => void;
 }
 
 /**
- * Effects under way and those that wait for a write, of all workflows, from which on large graphs begin no further nodes:
- * several KiB each, for a message stands in memory until the bus has taken it. The more are under way, the longer each
- * takes and the more of what it made is copied by the garbage collector; admin too writes a node once rather than
- * twice when its beginning and its running come close together. With half as many a fan-out of 100,000 waits for the bus.
+ * Effects in flight plus deferred, over all workflows, beyond which large graphs start no further nodes. Each holds
+ * several KiB until the bus has stored its message. More in flight take longer each and cost more garbage collection;
+ * admin also writes a node once instead of twice when its start and running come close together. With half the limit, a
+ * fan-out of 100,000 waits for the bus.
  */
 const MOST = 1_000;
 
-/** Smaller requests any bus takes, bytes. */
+/** Every bus accepts requests below this size, bytes. */
 const REFUSABLE_BYTES = 64 * 1024;
 
-/** Carries out what the engine decided. Nothing is awaited by a round: results come back as observations. */
+/** Executes the engine's effects. Reconciles do not await them: results return as observations. */
 export class Effects {
   #running = 0;
   readonly #heldBy = new Map<string, number>();
@@ -67,7 +67,7 @@ export class Effects {
     this.#sampler = new LogSampler({ intervalMs: 1_000, now: options.now });
   }
 
-  /** Whether more of the workflow may begin. */
+  /** True when the workflow may start further nodes. */
   hasRoom(key: string): boolean {
     return this.#hasRoom && this.#outbox.hasRoom(key);
   }
@@ -76,7 +76,7 @@ export class Effects {
     return this.#running + this.#held < MOST;
   }
 
-  /** So many of the workflow's effects wait for its status to be written, and then go out all at once. */
+  /** Sets how many of the workflow's effects wait for its status write; they all start after it. */
   noteHeld(key: string, held: number): void {
     this.#held += held - (this.#heldBy.get(key) ?? 0);
     if (held === 0) this.#heldBy.delete(key);
@@ -84,7 +84,7 @@ export class Effects {
     this.#tellRoom();
   }
 
-  /** Resolves when there may be room for more of the workflow. */
+  /** Resolves when there may be capacity for more of the workflow. */
   room(key: string): Promise<void> {
     if (!this.#outbox.hasRoom(key)) return this.#outbox.room(key);
     if (this.#hasRoom) return Promise.resolve();
@@ -92,35 +92,35 @@ export class Effects {
     return this.#room.promise;
   }
 
-  /** Starts the effects in their order, now or in turn with those of other workflows. `finish` is the caller's. */
+  /** Starts the effects in order, now or interleaved with other workflows'. The caller handles `finish`. */
   perform(key: string, effects: readonly Effect[]): void {
     this.#outbox.perform(key, effects);
   }
 
-  /** Starts effects of a workflow that has no run: none waits for answers to them. */
+  /** Starts effects of a workflow without a run, whose results are not needed. */
   performWithoutRun(key: string, effects: readonly Effect[]): void {
     this.perform(key, effects);
     this.forget(key);
   }
 
-  /** A plugin service has told something of the attempt. */
+  /** Notes that a plugin service has reported on the attempt. */
   answered(key: string, generatedName: string): void {
     this.#outbox.answered(key, generatedName);
   }
 
-  /** The workflow's run is let go. */
+  /** Notes that the workflow's run was released. */
   forget(key: string): void {
     this.noteHeld(key, 0);
     this.#outbox.forget(key);
   }
 
-  /** Effects of one workflow come one after the other. */
+  /** Fence for the effects of one workflow, which run in sequence. */
   #asLongAs(key: string): AsLongAs {
     if (this.#last?.key !== key) this.#last = { key, while: () => this.options.holds(key) };
     return this.#last;
   }
 
-  /** Starts the effects as `perform` does. Resolves when all have been carried out; rejects when one failed. */
+  /** Starts the effects as `perform` does. Resolves when all are executed; rejects when one failed. */
   async carryOut(key: string, effects: readonly Effect[], asLongAs: AsLongAs): Promise<void> {
     await Promise.all(effects.map(async (effect) => this.#follow(key, effect, asLongAs)));
   }
@@ -128,7 +128,7 @@ export class Effects {
   #follow(key: string, effect: Effect, asLongAs: AsLongAs): Promise<void> | undefined {
     const work = this.#start(key, effect, asLongAs);
     if (work === undefined) return undefined;
-    // Nothing here may hold on to the effect: its message is on the way as bytes, and very many may be.
+    // The closure must not retain the effect: its message is already encoded, and very many may be in flight.
     const { kind } = effect;
     this.#running++;
     work.then(this.#ended, (error: unknown) => {
@@ -139,7 +139,7 @@ export class Effects {
     return work;
   }
 
-  /** One for all: of each effect there is a promise and no more. */
+  /** Shared completion callback, so that an effect costs one promise and no closure. */
   readonly #ended = (): void => {
     this.#running--;
     this.#tellRoom();
@@ -154,7 +154,7 @@ export class Effects {
     this.#room = undefined;
   }
 
-  /** When something that all need is away, very many fail at once. */
+  /** During an outage of a shared dependency very many fail at once. */
   #tellFailure(key: string, kind: Effect["kind"], error: unknown): void {
     const left = this.#sampler.take(kind);
     if (left !== undefined) this.options.logger.error({ workflow: key, effect: kind, error: String(error), left }, "effect failed");
@@ -166,7 +166,7 @@ export class Effects {
     this.options.notes.record(key, { type, reason, message });
   }
 
-  /** What cannot be sent to its plugin fails in the plugin's place, for admin too; what else went wrong is thrown on. */
+  /** Fails the attempt on the plugin's behalf, also for admin, when its request cannot be sent; rethrows other errors. */
   async #refused(request: TaskRequest, error: unknown, asLongAs: AsLongAs): Promise<void> {
     if (!(error instanceof MessageTooLarge) || request.desired !== DesiredState.RUN) throw error;
     const { bus, producerId, now } = this.options;
@@ -179,7 +179,7 @@ export class Effects {
     await bus.publish(taskEventSubject(request.shard), encodeMessage(TaskEventSchema, event), asLongAs);
   }
 
-  /** Resolves when all that was started has ended. */
+  /** Resolves when all started effects have ended. */
   async settled(): Promise<void> {
     while (this.#running > 0 || this.#outbox.size > 0) {
       this.#settled ??= Promise.withResolvers<void>();
@@ -187,7 +187,10 @@ export class Effects {
     }
   }
 
-  /** A child names its parent's node: it is created when the control plane knows that, and not after the workflow was given away. */
+  /**
+   * A child execution names its parent node: it is created after the control plane has recorded that node, and never
+   * after the shard was released.
+   */
   #ask(key: string, { id, ask }: Extract<Effect, { kind: "ask" }>): Promise<void> {
     const { events, answerers, observe, holds } = this.options;
     const answer = (): Promise<void> => answerWith(answerers, ask).then((answer) => observe(key, { kind: "answered", id, answer }));
@@ -202,7 +205,7 @@ export class Effects {
         const { request } = effect;
         const data = encodeMessage(TaskRequestSchema, request);
         const sent = bus.publish(taskRequestSubject(request.template?.type ?? "", request.shard), data, asLongAs);
-        // Few are so large that the bus may refuse them: only these are held on to.
+        // Retains only requests so large that the bus may refuse them.
         return data.length < REFUSABLE_BYTES ? sent : sent.catch((error: unknown) => this.#refused(request, error, asLongAs));
       }
       case "publish":

@@ -16,11 +16,11 @@ export interface EnsureClusterOptions {
   readonly client: KubeClient;
   readonly logger: Logger;
   readonly createCrd: boolean;
-  /** Namespace of the Lease. */
+  /** Namespace of the Lease objects. */
   readonly namespace: string;
 }
 
-/** Waits for the API server, and sees to it that what propeller rests on is there. */
+/** Waits for the API server and ensures propeller's prerequisites. */
 export async function ensureCluster({ client, logger, createCrd, namespace }: EnsureClusterOptions): Promise<void> {
   const patiently = async (what: string, attempt: () => Promise<void>) => {
     for (let delay = 50; ; delay = Math.min(delay * 2, 5_000)) {
@@ -37,13 +37,13 @@ export async function ensureCluster({ client, logger, createCrd, namespace }: En
   await patiently("namespace", () => create(client, NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
   if (createCrd)
     await patiently("resource definition", () => create(client, CUSTOM_RESOURCE_DEFINITIONS, FLYTE_WORKFLOW_CRD as KubeObject));
-  // A new definition is served a moment after it was created.
+  // A new custom resource definition is served shortly after its creation.
   await patiently("workflows", async () => {
     await client.list(FLYTE_WORKFLOW_RESOURCE, { atMost: 1, metadataOnly: true });
   });
 }
 
-/** Who may only read finds what was made for it; who may not even read, or finds nothing, makes it. */
+/** With read access only, propeller uses the existing object; without read access, or when it is missing, it creates it. */
 async function create(client: KubeClient, ref: ResourceRef, object: KubeObject): Promise<void> {
   const found = await client.get(ref, { name: object.metadata.name, metadataOnly: true }).catch((error: unknown) => {
     if (error instanceof KubeError && error.status === 403) return undefined;

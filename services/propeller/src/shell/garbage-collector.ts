@@ -14,25 +14,24 @@ export interface GarbageCollectorOptions {
   readonly client: Pick<KubeClient, "list" | "delete">;
   readonly logger: Logger;
   readonly namespace: string | undefined;
-  /** How long a finished workflow's resource stays, ms. */
+  /** Retention of a finished workflow's resource, ms. */
   readonly retainMs: number;
   readonly now: () => number;
-  /** Removes what a workflow keeps outside of its resource. */
+  /** Deletes the workflow's data outside of its resource. */
   readonly onDeleted: (meta: KubeObject["metadata"]) => Promise<void>;
-  /** Whether this process is the one that collects. */
+  /** True when this process is the leader for garbage collection. */
   readonly leads: () => boolean;
 }
 
 const HOUR_MS = 3_600_000;
-/** Deletions at once: what else the API server does comes first. */
+/** Maximum of concurrent deletions: other requests to the API server have priority. */
 const AT_ONCE = 4;
-/** Most resources in one round; the rest waits for the next. */
+/** Maximum of resources per run; the rest waits for the next run. */
 const MOST_AT_ONCE = 5_000;
 
 /**
- * Hours of which some workflows may still have to stay, as labels. A label tells the hour
- * of the end alone: workflows of an hour go together, when the last moment of it is due,
- * so that none goes before its time.
+ * Hours, as label values, whose workflows may still have to be retained. The label has only the hour of the end, so all
+ * workflows of an hour expire when its last moment does, and none expires early.
  */
 export function hoursToKeep(now: number, retainMs: number): string[] {
   const hours: string[] = [];
@@ -42,9 +41,8 @@ export function hoursToKeep(now: number, retainMs: number): string[] {
 }
 
 /**
- * Deletes the resources of workflows that ended long ago; what they own goes with them.
- * Resolves to their number. Only resources with the labels of a finished workflow are
- * touched, so nothing active ever goes.
+ * Deletes the resources of workflows that ended before the retention time; owned objects go with them. Resolves to
+ * their number. Selects only resources with the labels of a finished workflow, never active ones.
  */
 export async function collectGarbage({
   client,
@@ -75,7 +73,7 @@ export interface CollectingOptions extends GarbageCollectorOptions {
   readonly random: () => number;
 }
 
-/** Collects now and then, for as long as this process is the one that does. Resolves to how to end that. */
+/** Collects periodically while this process is the leader. Resolves to a handle that stops it. */
 export function keepCollecting(options: CollectingOptions): { close(): Promise<void> } {
   const { intervalMs, random, leads, logger } = options;
   const abort = new AbortController();

@@ -10,19 +10,19 @@ import { executionIdOf } from "./execution-of.js";
 export interface GivenUp {
   /** Merge patch that ends the resource. */
   readonly body: { readonly metadata: object; readonly status: object };
-  /** The end, for admin; undefined when the labels do not name an execution of the resource's own namespace. */
+  /** Terminal event for admin; undefined when the labels do not name an execution of the resource's own namespace. */
   readonly event: ExecutionEvent | undefined;
 }
 
 export interface GiveUpFacts {
   readonly meta: KubeObject["metadata"];
-  /** Gives the namespace of a project and domain. */
+  /** Template of the namespace of a project and domain. */
   readonly namespaceTemplate: string;
-  /** Of the resource that cannot be read. */
+  /** Version of the invalid resource. */
   readonly resourceVersion: string;
   readonly producerId: string;
   readonly code: string;
-  /** Whose fault it is. Default `SYSTEM`. */
+  /** Party at fault. Default `SYSTEM`. */
   readonly errorKind?: "USER" | "SYSTEM" | undefined;
   readonly message: string;
   /** ms. */
@@ -30,8 +30,8 @@ export interface GiveUpFacts {
 }
 
 /**
- * Ends a workflow that no engine can run. Whose it is follows from its labels, as the
- * rest may not be readable. Should the event be lost, admin takes the end from the resource.
+ * Ends a workflow that no engine can run. Its labels identify the execution, since the rest may be unreadable. If the
+ * event is lost, admin reads the end from the resource.
  */
 export function giveUp({
   meta,

@@ -11,10 +11,10 @@ export interface HoldingOptions {
   readonly ears: Ears;
 }
 
-/** Makes the controller and the ears follow the shards that this process holds. */
+/** Makes the controller and the event consumer follow the shards that this process holds. */
 export class Holding {
   readonly #held = new Set<number>();
-  /** Changes follow each other, however fast shards change hands; those that come meanwhile are made together. */
+  /** Serializes changes, however fast shards change hands; changes that arrive meanwhile are combined. */
   #change: Promise<void> = Promise.resolve();
   #due = false;
   #prepared = false;
@@ -26,7 +26,7 @@ export class Holding {
     this.#follow();
   }
 
-  /** The runs are dropped before this returns; it resolves when nothing of the shard is under way. */
+  /** Drops the runs before it returns; resolves when no work of the shard is in progress. */
   lost(shard: number): Promise<void> {
     this.#held.delete(shard);
     const dropped = this.options.controller.drop(shard);
@@ -56,14 +56,14 @@ export class Holding {
     if (!this.#prepared) {
       await bus.ensureStream(TASK_STREAM);
       await bus.ensureStream(EVENT_STREAM);
-      // Of versions that had one consumer for all.
+      // Earlier versions had one shared consumer.
       await bus.removeConsumer(EVENT_STREAM.name, "propeller");
       this.#prepared = true;
     }
     const held = new Set(this.#held);
     const fresh = [...held].filter((shard) => !controller.shards.has(shard));
     if (fresh.length > 0) logger.info({ gained: fresh, shards: held.size }, "shards gained");
-    // First it is known which workflows there are, then their events are heard, then they are taken up, which asks for events.
+    // Opens the watches, then subscribes to events, then starts the runs, whose resent requests cause events.
     const opened = await Promise.all(fresh.map((shard) => controller.open(shard)));
     await ears.follow(held);
     for (const shard of opened) shard.begin();

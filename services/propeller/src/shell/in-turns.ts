@@ -1,6 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Takes work in parts to its end. Of 100,000 nodes it takes seconds: between the parts leases are renewed and others have their turn. */
+/**
+ * Runs a generator to completion and yields to the event loop between its steps. A graph of 100,000 nodes takes
+ * seconds; leases must be renewed meanwhile.
+ */
 export async function inTurns<T>(parts: Generator<void, T>): Promise<T> {
   for (;;) {
     const { done, value } = parts.next();
@@ -9,7 +12,7 @@ export async function inTurns<T>(parts: Generator<void, T>): Promise<T> {
   }
 }
 
-/** What has come in meanwhile is handled, twice over: what that sends is answered. */
+/** Yields twice to the event loop: handles what has arrived, then the replies to messages sent by that. */
 export async function othersTurn(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await setImmediate();
 }

@@ -1,18 +1,21 @@
 interface Least {
-  /** When the present interval began, ms. */
+  /** Start of the current interval, ms. */
   began: number;
   present: number;
   previous: number;
 }
 
-/** Length of an interval, ms. The least delay is that of the present and the previous one, so that a service that became slower is known as such. */
+/**
+ * Length of an interval, ms. The minimum delay covers the current and the previous interval, so that it adapts to a
+ * service that became slower.
+ */
 const INTERVAL_MS = 60_000;
 
-/** Keeps the least time in which each task type's requests were answered of late: without a queue before them. */
+/** Tracks the minimum recent response time per task type, which excludes queueing. */
 export class LeastDelays {
   readonly #byType = new Map<string, Least>();
 
-  /** Notes a delay and gives the least one, ms. */
+  /** Records a delay and returns the minimum, ms. */
   least(taskType: string, delayMs: number, now: number): number {
     const least = this.#byType.get(taskType);
     if (least === undefined) {

@@ -8,13 +8,13 @@ export interface ListenOptions {
   readonly presence: PluginPresence;
   readonly now: () => number;
   readonly onChange: () => void;
-  /** A process has begun to serve these task types. */
+  /** Called when a process has started to serve these task types. */
   readonly onStart: (taskTypes: ReadonlySet<string>) => void;
 }
 
 const CHECK_MS = 1_000;
 
-/** Hears the announcements of plugin services until it is closed. */
+/** Consumes heartbeats of plugin services until it is closed. */
 export function listenForPlugins({ bus, presence, now, onChange, onStart }: ListenOptions): Subscription {
   const subscription = bus.subscribeVolatile(pluginHelloSubject, (_, data) => {
     const hello = decodeHello(data);

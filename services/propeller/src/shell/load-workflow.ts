@@ -21,21 +21,21 @@ import { othersTurn } from "./in-turns.js";
 import { SharedGraphs } from "./shared-graphs.js";
 import type { SliceStore } from "./slice-store.js";
 
-/** A resource that can never be read, as of this version. */
+/** A resource whose current version is permanently unreadable. */
 export class UnreadableWorkflow extends Error {
   override readonly name = "UnreadableWorkflow";
 
   constructor(
     readonly resourceVersion: string,
     cause: WorkflowFormatError | WorkflowBuildError,
-    /** Facts that can be read all the same. */
+    /** Fields that are still readable. */
     readonly known: BrokenResource,
   ) {
     super(cause.message, { cause });
   }
 }
 
-/** Reads a workflow's resource, with the parts that it keeps in the blob store. */
+/** Reads a workflow's resource and its parts in the blob store. */
 export class WorkflowLoader {
   readonly #graphs = new SharedGraphs();
 
@@ -43,14 +43,16 @@ export class WorkflowLoader {
     private readonly client: Pick<KubeClient, "get">,
     private readonly blobs: Pick<BlobStore, "get">,
     private readonly slices: Pick<SliceStore, "read">,
-    /** Gives the namespace of a project and domain. */
+    /** Template of the namespace of a project and domain. */
     private readonly namespaceTemplate: string,
   ) {}
 
   /**
-   * @param notOlderThan a version that serves, where nobody can have written the resource since; else its latest is read.
+   * @param notOlderThan a sufficient version, when no other client can have written the resource since; else its latest
+   * is read.
    * @returns undefined when there is no such resource.
-   * @throws UnreadableWorkflow when it can never be read, NewerStatusError when only a newer build can; other errors are worth another try.
+   * @throws UnreadableWorkflow when it is permanently invalid, NewerStatusError when only a newer build can read it;
+   * other errors are transient.
    */
   async load(name: ObjectName, notOlderThan?: string): Promise<ParsedWorkflow | undefined> {
     const resource = await this.client.get<KubeObject>(FLYTE_WORKFLOW_RESOURCE, { ...name, notOlderThan });
@@ -65,7 +67,7 @@ export class WorkflowLoader {
 
   async #parse(resource: KubeObject): Promise<ParsedWorkflow> {
     const references = referencesOf(resource);
-    // Before anything that it names is read.
+    // Checked before anything that it names is read.
     checkIdentity(resource, this.namespaceTemplate);
     const { closure, inputs: inputsAddress } = references;
     const [graphs, inputs, slices] = await Promise.all([
@@ -83,7 +85,7 @@ export class WorkflowLoader {
     return parsed;
   }
 
-  /** Reads the bytes of a closure: it is decoded in parts, so its elements are counted here. */
+  /** Reads the bytes of a closure: they are decoded in parts, so the elements are counted here. */
   async #readClosure(uri: string): Promise<Uint8Array> {
     const bytes = await this.blobs.get(uri, { maxBytes: MAX_STORED_BYTES });
     if (bytes === undefined) return nothingAt("workflowClosureReference", uri);
@@ -96,10 +98,10 @@ export class WorkflowLoader {
   }
 }
 
-/** Twice the elements of the largest request that registers a workflow: compiling adds interfaces, connections and templates. */
+/** Twice the elements of the largest registration request: compilation adds interfaces, connections and templates. */
 const MAX_CLOSURE_ELEMENTS = 8_000_000;
 
-/** Returns the message type of a closure blob. Bytes that are no message have either: the parser refuses them. */
+/** Returns the message type of a closure blob. Invalid bytes may get either: the parser rejects them. */
 function formOf(bytes: Uint8Array): DescMessage {
   try {
     return isWrappedClosure(bytes) ? WorkflowClosureSchema : CompiledWorkflowClosureSchema;
@@ -112,7 +114,7 @@ function nothingAt(field: string, uri: string): never {
   throw new WorkflowFormatError(field, `nothing stands at ${uri}`);
 }
 
-/** Makes an address that can never be read, or a blob that no reader takes, a fault of the field that names it. */
+/** Attributes an invalid address or unreadable blob to the field that names it. */
 function refusedIn(field: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof StoredMessageRefused)

@@ -29,12 +29,12 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const blobs = createBlobStore({});
-/** Nobody listens there. */
+/** No server listens at this address. */
 const away = () =>
   createBlobStore({
     s3: { endpoint: `http://127.0.0.1:${closedPort}`, region: "us-east-1", accessKeyId: "minio", secretAccessKey: "miniostorage" },
   });
-/** In the folder of the execution. */
+/** A file in the execution's folder. */
 const place = (name: string) => `file://${folder}/p/d/e/${name}`;
 function garble(name: string): string {
   const path = join(folder, "p/d/e", name);
@@ -43,7 +43,7 @@ function garble(name: string): string {
   return place(name);
 }
 
-/** A field with a length: its tag, the length as a varint, the content. */
+/** A length-delimited field: tag, length as a varint, content. */
 function lengthDelimited(tag: number, content: Buffer): Buffer {
   const writer = new BinaryWriter().uint32(tag).bytes(content);
   return Buffer.from(writer.finish());

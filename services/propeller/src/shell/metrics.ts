@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Metrics } from "@flyte-ts/telemetry";
 
 import type { Effect, RunCounts } from "../engine/types.js";
 
-/** What the controller tells Prometheus. */
+/** Prometheus metrics of the controller. */
 export interface PropellerMetrics {
   readonly registry: Metrics;
   readonly transitions: Counter;
@@ -18,25 +18,25 @@ export interface PropellerMetrics {
   readonly executionSeconds: Histogram<"phase">;
 }
 
-/** Values that are read when Prometheus asks. */
+/** Gauges read at each scrape. */
 export interface PropellerGauges {
   queueDepth(): number;
   queueLatencyMs(): number;
   freeWorkers(): number;
   levels(): Levels;
-  /** Milliseconds since the last word of a plugin service, by task type. */
+  /** Milliseconds since the last heartbeat of a plugin service, by task type. */
   pluginSilences(): ReadonlyMap<string, number>;
   informerLagMs(): number | undefined;
   shards(): number;
 }
 
-/** Everything that is in memory, counted: the level monitor. */
+/** Counts of all objects in memory. */
 export interface Levels extends RunCounts {
-  /** Workflows by the number of their phase. */
+  /** Number of workflows by phase number. */
   readonly workflows: ReadonlyMap<number, number>;
 }
 
-/** Adds up what the runs in memory hold. */
+/** Sums the counts of the runs in memory. */
 export function levelsOf(runs: Iterable<{ readonly phase: number; readonly counts: RunCounts }>): Levels {
   const workflows = new Map<number, number>();
   const sum = { activeNodes: 0, activeTasks: 0, waitingTasks: 0 };
@@ -49,7 +49,7 @@ export function levelsOf(runs: Iterable<{ readonly phase: number; readonly count
   return { workflows, ...sum };
 }
 
-/** Counts what the engine decided. */
+/** Counts a decision of the engine. */
 export function countTransition(metrics: PropellerMetrics, { metric, labels = {}, seconds }: Extract<Effect, { kind: "count" }>): void {
   metrics.transitions.inc({ what: metric, detail: Object.values(labels).join(" ") });
   const phase = labels["phase"] ?? "";
@@ -68,7 +68,7 @@ export function createMetrics(): PropellerMetrics {
     transitions: new Counter({
       name: "flyte_propeller_transitions_total",
       help: "What the engine decided, by kind.",
-      // One label for all that a decision says of itself: a metric must never be able to fail a round.
+      // Joins all details of a decision in one label: a metric must never fail a reconcile.
       labelNames: ["what", "detail"],
       registers,
     }),

@@ -31,7 +31,7 @@ function stage() {
   return { outbox, started, failed, state, of };
 }
 
-/** Lets the outbox go on until nothing changes. */
+/** Runs the outbox until nothing changes. */
 async function rest(started: readonly string[]): Promise<void> {
   for (let still = 0, known = -1; still < 5; still = started.length === known ? still + 1 : 0) {
     known = started.length;
@@ -126,7 +126,7 @@ test("answers that never come give way to others in time", async () => {
   outbox.answered("a", "another");
   while (of("a").length < 2_000) await new Promise((resolve) => setTimeout(resolve, 20));
   await rest(started);
-  // Those of the start have been given up, the one sent at 4,000 has not.
+  // The first requests have expired, the one sent at 4,000 has not.
   expect(of("a").length).toBeLessThan(2_500);
 });
 

@@ -5,49 +5,49 @@ import { LeastDelays } from "./least-delays.js";
 import { RequestWindow } from "./request-window.js";
 
 export interface OutboxOptions {
-  /** Throws what cannot be put into a message. */
+  /** Throws when the effect cannot be encoded. */
   readonly start: (key: string, effect: Effect) => void;
-  /** An effect could not be started; what else waited of the workflow is dropped. */
+  /** Called when an effect could not be started; the workflow's other queued effects are dropped. */
   readonly failed: (key: string, error: unknown) => void;
-  /** Whether this process may act for a workflow at this moment. */
+  /** True while this process may act for a workflow (fencing). */
   readonly holds: (key: string) => boolean;
-  /** Tells whether other workflows are active beside this one. */
+  /** True when other workflows are active besides this one. */
   readonly isShared: (key: string) => boolean;
   readonly now: () => number;
 }
 
-/** Effects of one workflow on their way out. */
+/** Queue of one workflow's effects. */
 interface Lane {
   readonly key: string;
-  /** Effects that wait for their turn, from `next` on. */
+  /** Queued effects, from index `next` on. */
   waiting: Effect[];
   next: number;
   /** Requests that no plugin service has answered. */
   readonly window: RequestWindow;
   onRoom: PromiseWithResolvers<void> | undefined;
-  /** Nobody hears answers any more: nothing waits for them. */
+  /** The run was released: no window limits the requests. */
   forgotten: boolean;
 }
 
-/** More effects at a time take turns with those of other workflows. */
+/** Number of effects above which a workflow is interleaved with others. */
 const AT_ONCE = 64;
-/** Effects of one workflow before the next one has its turn. */
+/** Effects of one workflow before the next workflow continues. */
 const BURST = 16;
-/** Time after which the event loop has its turn, ms. */
+/** Time after which the outbox yields to the event loop, ms. */
 const SLICE_MS = 2;
-/** Effects of a workflow that wait here before its graph begins no further nodes. */
+/** Queue length of a workflow at which its graph starts no further nodes. */
 const MOST_WAITING = 1_000;
 const LOOK_EVERY_MS = 500;
 
 /**
- * Starts effects, those of each workflow in their order. A workflow with many shares the time with others, and asks no more of plugin
- * services than they answer.
+ * Starts effects, in order per workflow. A workflow with many effects is interleaved with others and sends plugin
+ * services no more requests than they answer.
  */
 export class Outbox {
   readonly #lanes = new Map<string, Lane>();
-  /** Lanes with effects that may start, in the order of their turns. */
+  /** Queues whose next effect may start, in round-robin order. */
   readonly #ready = new Set<Lane>();
-  /** Lanes whose next effect waits for answers. */
+  /** Queues whose next effect waits for answers. */
   readonly #blocked = new Set<Lane>();
   readonly #delays = new LeastDelays();
   #running = false;
@@ -55,14 +55,14 @@ export class Outbox {
 
   constructor(private readonly options: OutboxOptions) {}
 
-  /** Effects that wait, of all workflows. */
+  /** Number of queued effects of all workflows. */
   get size(): number {
     let size = 0;
     for (const lane of [...this.#ready, ...this.#blocked]) size += lane.waiting.length - lane.next;
     return size;
   }
 
-  /** Starts the effects now, or when it is their turn. */
+  /** Starts the effects now or enqueues them. */
   perform(key: string, effects: readonly Effect[]): void {
     let lane = this.#lanes.get(key);
     let begun = 0;
@@ -70,7 +70,7 @@ export class Outbox {
       const until = performance.now() + SLICE_MS;
       for (; begun < effects.length && performance.now() < until; begun++) {
         const effect = effects[begun] as Effect;
-        // The run is lost with its shard; who takes it over finds out again what is to be done.
+        // The run is lost with its shard; the new holder derives the effects again.
         if (!this.options.holds(key)) return;
         if (effect.kind === "sendTask") {
           lane ??= this.#laneOf(key);
@@ -87,7 +87,7 @@ export class Outbox {
     void this.#run();
   }
 
-  /** A plugin service has told something of the attempt. */
+  /** Notes that a plugin service has reported on the attempt. */
   answered(key: string, generatedName: string): void {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
@@ -98,13 +98,13 @@ export class Outbox {
     } else this.#dropIdle(lane);
   }
 
-  /** Whether the workflow's graph may begin more nodes. */
+  /** True when the workflow's graph may start more nodes. */
   hasRoom(key: string): boolean {
     const lane = this.#lanes.get(key);
     return lane === undefined || lane.waiting.length - lane.next < MOST_WAITING;
   }
 
-  /** Resolves when there is room for more of the workflow. */
+  /** Resolves when there is capacity for more of the workflow. */
   room(key: string): Promise<void> {
     const lane = this.#lanes.get(key);
     if (lane === undefined || this.hasRoom(key)) return Promise.resolve();
@@ -112,7 +112,7 @@ export class Outbox {
     return lane.onRoom.promise;
   }
 
-  /** Nobody waits for answers to the workflow's requests any more; what waits is started all the same. */
+  /** Lifts the request limit of a released workflow; its queued effects still start. */
   forget(key: string): void {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
@@ -140,7 +140,7 @@ export class Outbox {
     if (lane.waiting.length === 0 && lane.window.isEmpty) this.#lanes.delete(lane.key);
   }
 
-  /** Counts a request that plugin services answer; false when too many wait for their answers. */
+  /** Counts a request that plugin services answer; false when too many are unanswered. */
   #mayAsk({ key, window, forgotten }: Lane, { desired, generatedName, template }: TaskRequest): boolean {
     if (forgotten || (desired !== DesiredState.RUN && desired !== DesiredState.ABORT)) return true;
     const { now, isShared } = this.options;
@@ -160,7 +160,7 @@ export class Outbox {
     this.#running = false;
   }
 
-  /** The lane's turn. */
+  /** Starts a burst of the queue's effects. */
   #startSome(lane: Lane): void {
     this.#ready.delete(lane);
     if (!this.options.holds(lane.key)) lane.next = lane.waiting.length;
@@ -189,7 +189,7 @@ export class Outbox {
     }
   }
 
-  /** Lets go of effects that were started: their messages take memory. */
+  /** Releases started effects, whose messages use memory. */
   #compact(lane: Lane): void {
     if (lane.next === lane.waiting.length) {
       lane.waiting = [];
@@ -206,7 +206,7 @@ export class Outbox {
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Answers may be missing for good. */
+  /** Expires requests whose answers may never come. */
   #look(): void {
     if (this.#blocked.size === 0) {
       clearInterval(this.#timer);

@@ -4,7 +4,7 @@ import { OutputsStore } from "./outputs-store.js";
 
 const URI = "s3://bucket/outputs.pb";
 
-/** A blob store with one blob, which keeps to the bound of a reader as all drivers do. */
+/** A blob store with one blob that enforces the reader's size limit, as all drivers do. */
 function storeOf(bytes: Uint8Array, size = bytes.length): OutputsStore {
   return new OutputsStore({
     get: (uri: string, { maxBytes = Number.POSITIVE_INFINITY }: GetOptions = {}) =>

@@ -6,7 +6,7 @@ import { readStored, StoredMessageRefused } from "@flyte-ts/input-limits";
 import { type Literal, type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import type { ReadResult } from "../engine/types.js";
 
-/** Reads and writes literals in the blob store; failures are values, for the engine decides what they mean. */
+/** Reads and writes literals in the blob store; returns failures as values, which the engine interprets. */
 export class OutputsStore {
   constructor(private readonly blobs: Pick<BlobStore, "get" | "put">) {}
 
@@ -18,7 +18,7 @@ export class OutputsStore {
     return this.#read(uri, LiteralSchema);
   }
 
-  /** @returns why it failed, or undefined when the blob is durable. */
+  /** @returns the failure, or undefined when the blob is durable. */
   async writeOutputs(uri: string, outputs: LiteralMap): Promise<string | undefined> {
     try {
       await this.blobs.put(uri, toBinary(LiteralMapSchema, outputs));

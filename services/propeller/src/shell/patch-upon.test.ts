@@ -5,11 +5,11 @@ import { patchUpon } from "./patch-upon.js";
 
 type Resource = KubeObject & { readonly status?: Record<string, unknown> };
 
-/** One resource, changed by the API server's rules: versions count all changes, the generation those beyond metadata. */
+/** One resource with the API server's rules: versions count all changes, the generation those beyond metadata. */
 class OneResource {
   object: Resource = { metadata: { name: "w", resourceVersion: "1", generation: 1, finalizers: [FINALIZER] }, status: {} };
   reads = 0;
-  /** Done before each patch arrives. */
+  /** Runs before each patch arrives. */
   before: () => void = () => undefined;
 
   change(patch: object): void {
@@ -74,7 +74,7 @@ test("a deletion that was asked for meanwhile is no change to the status, unless
   const patch = { status: { phase: 3 } };
   const after = await patchUpon(store.client, { name, patch, base, wanted });
   expect(after).toMatchObject({ generation: 3, deletionRequested: true });
-  // It counts once.
+  // Counted once.
   store.change({ status: { phase: 4 } });
   await expect(patchUpon(store.client, { name, patch, base: after, wanted })).rejects.toMatchObject({ status: 409 });
   const another = new OneResource();

@@ -3,12 +3,12 @@ import { FINALIZER, FLYTE_WORKFLOW_RESOURCE, isRecordOfUpdates } from "@flyte-ts
 import type { ResourcePatch } from "../engine/types.js";
 import { sameButMetadata, type StoredVersion } from "../shell-core/run-io.js";
 
-/** After so many conflicts the run is read again, after a pause. */
+/** Conflicts after which the run is reloaded after a backoff. */
 const TRIES = 8;
 
 /**
- * Ends the record of who set which field, which the API server makes of each created resource: with it a write costs the
- * server three times as much, and the resource a third more. Nobody needs it of a resource that one process alone writes.
+ * Clears managedFields, which the API server sets on each created resource: with them a write costs the server three
+ * times as much and the resource is a third larger. A resource with a single writer does not need them.
  */
 const NO_RECORD = { managedFields: [{}] };
 
@@ -16,18 +16,17 @@ export interface PatchUpon {
   readonly name: ObjectName;
   readonly patch: Pick<ResourcePatch, "metadata" | "status">;
   readonly base: StoredVersion;
-  /** Whether this process may still write. */
+  /** True while this process may write. */
   readonly wanted: () => boolean;
 }
 
 /**
- * Patches a workflow on the condition that its specification and status are still
- * those of the base. What others do to its metadata alone (labels and annotations,
- * which any controller may set at any time) changes the version and not the
- * generation: then the patch is tried upon the new version, and the run need not be
- * read again. So it is when its deletion was asked for, which an abort does while a write is in flight.
+ * Patches a workflow if its specification and status are still those of the base. Other clients' changes to metadata
+ * alone (labels and annotations, which any controller may set at any time) change the version but not the generation:
+ * then the patch is retried with the new version, without reloading the run. The same applies to a deletion request,
+ * which an abort sends while a write is in flight.
  *
- * @throws KubeError, a conflict when there is more to it
+ * @throws KubeError, a conflict when more than that changed
  */
 export async function patchUpon(client: Pick<KubeClient, "get" | "mergePatch">, options: PatchUpon): Promise<StoredVersion> {
   const { name, patch, base, wanted } = options;

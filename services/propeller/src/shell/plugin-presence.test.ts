@@ -35,7 +35,7 @@ test("of each process that has begun to serve one hears once, though its first w
   expect(heard("b", 10_000, 12_000)).toEqual([]);
   expect(heard("c", 20_000, 13_000)).toEqual(["echo"]);
   expect(heard("d", 30_000, 14_000)).toEqual([]);
-  // Of a version that does not say so.
+  // Sent by a version without the field `instance`.
   expect(heard("", 0, 15_000)).toEqual([]);
 });
 

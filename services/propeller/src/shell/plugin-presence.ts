@@ -2,27 +2,27 @@ import type { PluginHello } from "@flyte-ts/task-plugin";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../engine/plugin/known.js";
 
 export interface PluginPresenceOptions {
-  /** Since when announcements are listened to, ms. */
+  /** Time since which heartbeats are consumed, ms. */
   readonly since: number;
-  /** How long to listen before a task type that nobody named counts as served by nobody, ms. */
+  /** Discovery time before a task type without heartbeat counts as unserved, ms. */
   readonly listenMs: number;
-  /** A service that has not announced itself for so long is silent, ms. */
+  /** Time without heartbeat after which a service is stale, ms. */
   readonly silentAfterMs: number;
 }
 
-/** Who has served for longer is not new; two of its announcements may have been lost, ms. */
+/** Uptime above which a process is not new, ms. Allows for the loss of two heartbeats. */
 const NEW_MS = 25_000;
-/** Task types that are remembered, and processes; of more, those heard longest ago are forgotten. Anybody on the bus who may announce can name any. */
+/**
+ * Maximum of tracked task types, and of processes; the least recently heard are evicted. Any client that may publish
+ * heartbeats can name any number.
+ */
 const MOST_REMEMBERED = 1_000;
 const NONE: ReadonlySet<string> = new Set();
 
-/**
- * Which plugin services are there, by what they announce. A standby listens too, so
- * that it knows when it takes over.
- */
+/** Registry of plugin services, from their heartbeats. A standby maintains it too, so that it is complete at a takeover. */
 export class PluginPresence {
   readonly #heardAt = new Map<string, number>();
-  /** Processes that have begun to serve, with the time of their first word. */
+  /** Recently started processes, with the time of their first heartbeat. */
   readonly #newcomers = new Map<string, number>();
   #known: PluginsKnown = NO_PLUGINS_KNOWN;
 
@@ -32,12 +32,12 @@ export class PluginPresence {
     return this.#known;
   }
 
-  /** Milliseconds since the last word, by task type. */
+  /** Milliseconds since the last heartbeat, by task type. */
   silences(now: number): ReadonlyMap<string, number> {
     return new Map([...this.#heardAt].map(([taskType, at]) => [taskType, now - at]));
   }
 
-  /** Returns the task types of a process that has just begun to serve them, when this is the first word of it. */
+  /** Returns the task types of a process that has just started, on its first heartbeat. */
   heard({ taskTypes, instance, servedMs }: PluginHello, now: number): ReadonlySet<string> {
     for (const taskType of taskTypes) remember(this.#heardAt, taskType, now);
     if (servedMs > NEW_MS || instance === "" || this.#newcomers.has(instance)) return NONE;
@@ -46,7 +46,7 @@ export class PluginPresence {
     return new Set(taskTypes);
   }
 
-  /** Takes stock. Returns whether `known` says something else than before. */
+  /** Updates `known`. Returns true when it changed. */
   check(now: number): boolean {
     const { since, listenMs, silentAfterMs } = this.options;
     const complete = now - since >= listenMs;
@@ -68,7 +68,7 @@ export class PluginPresence {
   }
 }
 
-/** Notes the time of a name as the newest. */
+/** Moves a name to the end of the map with the current time. */
 function remember(times: Map<string, number>, name: string, now: number): void {
   times.delete(name);
   times.set(name, now);

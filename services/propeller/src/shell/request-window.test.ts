@@ -3,7 +3,10 @@ import { expect, test } from "vitest";
 import { LeastDelays } from "./least-delays.js";
 import { RequestWindow } from "./request-window.js";
 
-/** Sends as many requests as the window admits beside others, each answered after the delay that `delayOf` gives for so many unanswered ones. */
+/**
+ * Sends as many requests as the window admits while other workflows are active; `delayOf` gives the response time for a
+ * number of unanswered ones.
+ */
 function exchange(delayOf: (unanswered: number, index: number) => number) {
   const window = new RequestWindow(new LeastDelays(), 0);
   const due = new Heap<{ readonly at: number; readonly name: string }>((a, b) => a.at < b.at);

@@ -1,6 +1,6 @@
 import type { LeastDelays } from "./least-delays.js";
 
-/** A request to a plugin service, as the window counts it. */
+/** A request to a plugin service, as counted by the window. */
 interface CountedRequest {
   readonly generatedName: string;
   readonly taskType: string;
@@ -11,30 +11,32 @@ interface Unanswered {
   readonly sentAt: number;
 }
 
-/** Size of the window at first: a fan-out that is over soon need not wait. */
+/** Initial size of the window: a short fan-out need not wait. */
 const FIRST = 128;
-/** Least size of the window, which bounds requests while other workflows are active. */
+/** Minimum size of the window, which applies while other workflows are active. */
 const LEAST = 4;
-/** Bound of the window of a workflow that is active alone: keeps a plugin service busy that answers 20,000 a second within 50 ms. */
+/** Maximum size, for the only active workflow: keeps a plugin service busy that answers 20,000 a second within 50 ms. */
 const MOST = 1_000;
-/** Queueing delay that the window may cause, the larger of a time (ms) and a part of the least delay: a hop of another workflow waits for about as long. */
+/**
+ * Queueing delay that the window may cause: the larger of a time (ms) and a share of the minimum delay. A request of
+ * another workflow waits for about as long.
+ */
 const TARGET = { ms: 1, part: 0.5 };
-/** Age from which a request counts as answered, ms; a plugin service that has answered nothing for so long is not waited for. */
+/** Age from which a request counts as answered, ms; a plugin service that answers nothing for so long does not block. */
 const SILENT_MS = 5_000;
 
 /**
- * Bounds the requests of one workflow that plugin services have not answered. What else the workflow asks of them waits in propeller: on
- * the bus it would stand before the requests of others.
- *
- * Beside others the bound follows the queueing delay, as in delay-based congestion control (LEDBAT, RFC 6817): answers that come later than
- * the task type's least delay show a queue. As in CoDel (RFC 8289) the least of a whole window of answers decides, so that a plugin service
- * whose answers merely vary is not taken for one that is busy.
+ * Bounds one workflow's unanswered requests to plugin services. Further requests wait in propeller: on the bus they
+ * would be ahead of other workflows' requests.
+ * While other workflows are active the bound follows the queueing delay, as in delay-based congestion control (LEDBAT,
+ * RFC 6817): responses slower than the task type's minimum delay indicate a queue. As in CoDel (RFC 8289) the minimum
+ * over a whole window of responses decides, so that varying response times are not mistaken for load.
  */
 export class RequestWindow {
-  /** Generated names of the attempts, the oldest request first. */
+  /** Generated names of the attempts, oldest request first. */
   readonly #unanswered = new Map<string, Unanswered>();
   #size = FIRST;
-  /** Answers since the size was last decided, and whether one of them came without a queueing delay above the target. */
+  /** Responses since the last change of size, and whether one of them had a queueing delay within the target. */
   #answers = 0;
   #onTime = false;
   #heardAt: number;
@@ -50,7 +52,7 @@ export class RequestWindow {
     return this.#unanswered.size === 0;
   }
 
-  /** Counts a request and tells whether it may be sent now. `shared` tells whether other workflows are active. */
+  /** Counts a request; true when it may be sent now. `shared` is true while other workflows are active. */
   admit({ generatedName, taskType }: CountedRequest, { now, shared }: { readonly now: number; readonly shared: boolean }): boolean {
     const unanswered = this.#unanswered;
     if (unanswered.size >= (shared ? this.#size : MOST) && !unanswered.has(generatedName)) {

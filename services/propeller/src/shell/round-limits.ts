@@ -1,9 +1,9 @@
-/** Times that one round lets a graph begin further nodes: what begins in one round is written at once. */
+/** Maximum of start batches per reconcile; nodes started together share one status write. */
 export const MOST_ROOMS = 64;
 
 /**
- * Time after which a round takes up nothing more, ms: what is left waits for the next round of the workflow, and others have their turn.
- * Beside others it is short, for a node of a chain waits for two or three of these beside a workflow that always has work. Alone it is
- * long: what comes of one round is written at once and travels together.
+ * Time after which a reconcile processes no further observations, ms: the rest waits for the workflow's next one. Short
+ * beside other workflows: each node of a chain waits for two or three reconciles of a busy workflow. Long when alone:
+ * the changes of one reconcile share a write and batches of messages.
  */
 export const LONGEST_ROUND_MS = { alone: 50, shared: 4 };

@@ -40,9 +40,9 @@ export interface ShardOptions {
   readonly metrics: PropellerMetrics;
   readonly logger: Logger;
   readonly namespace: string | undefined;
-  /** Gives the namespace of a project and domain. */
+  /** Template of the namespace of a project and domain. */
   readonly namespaceTemplate: string;
-  /** Which task types are served. */
+  /** Availability of the plugin services. */
   readonly plugins: () => PluginsKnown;
   readonly resyncMs: number;
   readonly now: () => number;
@@ -50,64 +50,63 @@ export interface ShardOptions {
   /** Shared by all shards. */
   readonly queue: WorkQueue;
   readonly effects: Effects;
-  /** Counts the facts that runs have not taken up. */
+  /** Counts unprocessed observations. */
   readonly backlog: Backlog;
   readonly writer: StatusWriter;
-  /** Bounds the resources that are read at once. */
+  /** Bounds concurrent reads of resources. */
   readonly reads: Limit;
-  /** Bounds the writes at once. */
+  /** Bounds concurrent writes. */
   readonly writes: Limit;
-  /** Whether this process may act for the shard at this moment. */
+  /** True while this process may act for the shard (fencing). */
   readonly holds: () => boolean;
 }
 
-/** A workflow that is given up. */
+/** A workflow to abandon. */
 interface Lost extends GivenUpWorkflow {
   readonly code: string;
   readonly errorKind?: "USER" | "SYSTEM";
   readonly message: string;
 }
 
-/** Longest pause before a workflow whose rounds fail is tried again. */
+/** Maximum backoff of a workflow whose reconciles fail. */
 const LONGEST_BACKOFF_MS = 60_000;
-/** The same when it is the API server that fails: for so long at most an outage goes on after its end. */
+/** Maximum backoff when the API server fails: an outage delays workflows by so much at most after its end. */
 const LONGEST_OUTAGE_PAUSE_MS = 5_000;
 
 export interface ReloadPause {
-  /** The API server is to blame, not the workflow. */
+  /** The API server failed, not the workflow. */
   readonly outage?: boolean;
-  /** How long the server asked to be left alone. */
+  /** Delay that the server requested. */
   readonly afterMs?: number | undefined;
 }
 
-/** A workflow that only a newer build can run is looked at again after so long. */
+/** Interval at which a workflow that only a newer build can run is rechecked. */
 const NEWER_AGAIN_MS = 10_000;
 
-/** A workflow that is given up before all plugin services are known is looked at again after so long. */
+/** Delay before a workflow to abandon is rechecked while not all plugin services are known. */
 const PLUGINS_AGAIN_MS = 3_000;
 
-/** Longest wait for requests to abort attempts to be stored before the workflow is read again, ms. */
+/** Timeout for storing abort requests before the workflow is reloaded, ms. */
 const ABORTS_STORED_WITHIN_MS = 5_000;
 
-/** Failures in a row after which a workflow's owner is told, some seconds: what was away for a moment is there again. */
+/** Consecutive failures, some seconds, after which the workflow's owner is informed: short outages are not reported. */
 const PATIENCE = 6;
 
 /**
- * The workflows of one shard while this process holds it: the watch on them, and
- * their runs. Only metadata is watched: the resource is read in full once, when its
- * run is taken up; from then on this process is the one that changes it.
+ * Workflows of one shard while this process holds it: their watch and their runs. Watches only metadata: the resource
+ * is read in full once, when its run is loaded; from then on this process is its only writer.
  */
 export class Shard {
   readonly #runs = new Map<string, ActiveRun>();
-  /** Facts about workflows whose runs are not loaded yet. */
+  /** Observations of workflows whose runs are not loaded yet. */
   readonly #early = new Map<string, Observation[]>();
   readonly #failures = new Map<string, number>();
   readonly #faults = new Faults();
-  /** Workflows whose owners were told that they cannot be taken up. */
+  /** Workflows whose owners were informed that they cannot be loaded. */
   readonly #hindered = new Set<string>();
-  /** Workflows whose resources came to be while this process held the shard, and whose runs it has not begun: nobody has. */
+  /** Workflows created while this process held the shard and not yet loaded: no other process has loaded them. */
   readonly #isNew = new Set<string>();
-  /** Workflows that are done, until the watch has taken them off the list. */
+  /** Ended workflows, until the watch reports their deletion. */
   readonly #finished = new Set<string>();
   readonly #writes = new Set<Promise<void>>();
   #informer: Informer<KubeObject> | undefined;
@@ -125,7 +124,7 @@ export class Shard {
     return [...this.#runs.values()].map(({ run }) => run);
   }
 
-  /** `uid` of a workflow's resource, as the watch tells it. */
+  /** `uid` of a workflow's resource in the informer's cache. */
   uidOf(key: string): string | undefined {
     return this.#informer?.get(key)?.metadata.uid;
   }
@@ -134,7 +133,7 @@ export class Shard {
     return this.#informer?.lagMs();
   }
 
-  /** Resolves when the first list of workflows is known. No run is begun yet: first its events must be heard. */
+  /** Resolves after the first list of workflows. Starts no run yet: their events must be consumed first. */
   async open(): Promise<void> {
     const { client, namespace, logger, shard, queue } = this.options;
     this.#informer = createInformer<KubeObject>({
@@ -150,7 +149,7 @@ export class Shard {
           this.#finished.delete(key);
           return;
         }
-        // A deletion raises the generation too.
+        // A deletion request increments the generation too.
         if (type === "modified" && object.metadata.deletionTimestamp === undefined) this.#noteChange(key, object.metadata.generation);
         if (type === "added" && this.#opened) this.#isNew.add(key);
         if (type === "added" || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp)) queue.add(key);
@@ -160,7 +159,7 @@ export class Shard {
     this.#opened = true;
   }
 
-  /** Reads a workflow again when somebody else changed more of its resource than the metadata. */
+  /** Reloads a workflow when another client changed more of its resource than metadata. */
   #noteChange(key: string, generation = 0): void {
     const active = this.#runs.get(key);
     if (active === undefined) return;
@@ -168,24 +167,24 @@ export class Shard {
     if (active.io.overtaken) this.reload(key);
   }
 
-  /** Takes up the workflows of the shard. */
+  /** Enqueues the workflows of the shard. */
   begin(): void {
     if (this.#stopped) return;
     this.#began = true;
     for (const { metadata } of this.#informer?.list() ?? []) this.options.queue.add(`${metadata.namespace ?? ""}/${metadata.name}`);
   }
 
-  /** From now on nothing is begun. Resolves when the writes under way have ended, or after 5 s. */
+  /** Starts nothing more. Resolves when writes in flight have ended, or after 5 s. */
   async drop(): Promise<void> {
     this.#stopped = true;
     this.#drop();
-    // Who is next finds out for itself what is in the way.
+    // Clears published blockers; the next holder publishes its own.
     for (const key of this.#hindered) this.#takeBackNotice(key);
     for (const key of [...this.#runs.keys(), ...this.#early.keys()]) this.#forget(key);
     await Promise.race([Promise.all([...this.#writes, this.#informer?.stop()]), sleep(5_000, undefined, { ref: false })]);
   }
 
-  /** Puts a fact before the run of a workflow; nothing happens for workflows that have ended. */
+  /** Adds an observation to the inbox of a workflow; ignored for ended workflows. */
   observe(key: string, observation: Observation): void {
     if (this.#stopped) return;
     const { backlog, effects } = this.options;
@@ -204,12 +203,12 @@ export class Shard {
     this.options.queue.add(key);
   }
 
-  /** Shows every run of the shard a fact. */
+  /** Adds an observation to every run of the shard. */
   observeAll(observation: Observation): void {
     for (const key of this.#runs.keys()) this.observe(key, observation);
   }
 
-  /** An attempt of a workflow that is over may have been begun again by an old request: it is told to end. */
+  /** Aborts an attempt that a delayed request may have started after its workflow ended. */
   #answerForgotten(key: string, observation: Observation): void {
     if (observation.kind !== "taskEvent") return;
     const request = abortOfForgotten(observation.event, this.options.now());
@@ -231,7 +230,7 @@ export class Shard {
     if (active === undefined) return;
     this.#runs.delete(key);
     this.options.backlog.add(-active.inbox.length);
-    // Rounds may have this run in hand: what they find is no fact for it any more.
+    // A reconcile may hold this run: its observations must not be processed any more.
     active.inbox.length = 0;
     this.options.effects.forget(key);
   }
@@ -241,7 +240,7 @@ export class Shard {
     this.#early.delete(key);
   }
 
-  /** Shows the engine what has come in for a workflow, and starts what it decides. */
+  /** Gives the engine the workflow's observations and starts the effects. */
   async round(key: string): Promise<void> {
     if (!this.#began || this.#stopped || !this.options.holds()) return;
     const meta = this.#informer?.get(key)?.metadata;
@@ -255,7 +254,7 @@ export class Shard {
       active.resyncAt = this.#nextResync(now);
       this.#decide(active, { kind: "resync" });
     }
-    // What arrives while this round runs comes in the next one.
+    // Observations that arrive during this reconcile wait for the next one.
     const until = now + LONGEST_ROUND_MS[this.options.queue.isShared(key) ? "shared" : "alone"];
     this.#takeFacts(active, until);
     if (active.run.wakeAt !== undefined && active.run.wakeAt <= now) this.#decide(active, { kind: "timer" });
@@ -265,7 +264,7 @@ export class Shard {
     end();
   }
 
-  /** Takes up facts as there is time, one in any case. They wait for no room in the outbox: answers of plugin services give room there. */
+  /** Processes observations until the deadline, at least one. Does not wait for outbox capacity: plugin answers are what frees it. */
   #takeFacts(active: ActiveRun, until: number): void {
     const { backlog, now } = this.options;
     const { inbox } = active;
@@ -275,10 +274,10 @@ export class Shard {
     backlog.add(-inbox.splice(0, taken).length);
   }
 
-  /** Reads the resource and walks it once. */
+  /** Loads the run and gives it its first observations. */
   async #load(key: string): Promise<ActiveRun | undefined> {
     const fault = this.#faults.verdict(key);
-    // One that has just been made was written by nobody else.
+    // A new resource has no other writer.
     const notOlderThan = this.#isNew.has(key) ? this.#informer?.get(key)?.metadata.resourceVersion : undefined;
     const taken = await this.options.reads.run(() =>
       fault === undefined ? takeUp(key, { ...this.options, notOlderThan }) : takeLeave(key, this.options, fault),
@@ -322,7 +321,7 @@ export class Shard {
     }
   }
 
-  /** Nothing of it is touched: a newer build takes it up when it gains the shard. Meanwhile it is looked at from time to time. */
+  /** Leaves the workflow untouched: a newer build loads it when it gains the shard. Rechecks it periodically. */
   #leaveToNewer(key: string, error: string): void {
     const { logger, queue, now, random } = this.options;
     queue.addAt(key, now() + NEWER_AGAIN_MS * (0.5 + random() / 2));
@@ -333,8 +332,8 @@ export class Shard {
   }
 
   /**
-   * Ends a workflow that can never be run, once its attempts are asked to end. Rejects when it is not any more what was read: then it is
-   * read again.
+   * Ends a workflow that can never run, after requesting the abort of its attempts. Rejects when the resource has
+   * changed since it was read; it is then read again.
    */
   async #giveUp(key: string, lost: Lost): Promise<void> {
     const { client, engine, logger, namespaceTemplate, now } = this.options;
@@ -359,14 +358,15 @@ export class Shard {
     this.#forget(key);
     this.options.effects.perform(key, [
       { kind: "note", note: { type: "Warning", reason: "Failed", message } },
-      // Of an end that stands in the resource admin hears from there.
+      // Admin reads an end that is already stored from the resource.
       ...(event === undefined || ended ? [] : [{ kind: "publish" as const, event }]),
     ]);
   }
 
   /**
-   * Asks for the end of all that runs of a workflow that is given up. Before the resource is released, so that a crash in between repeats
-   * it. Gives false while plugin services that may run attempts are not known: then the workflow is read again.
+   * Requests the abort of all attempts of an abandoned workflow, before the resource is released, so that a crash in
+   * between repeats it. Returns false while the plugin services that may run attempts are unknown: the workflow is then
+   * read again.
    */
   async #abortAttempts(key: string, meta: KubeObject["metadata"], { taskTypes, mayHaveBegun, aborts, message }: Lost): Promise<boolean> {
     const { bus, effects, holds, now, plugins, queue, random } = this.options;
@@ -381,7 +381,7 @@ export class Shard {
     return false;
   }
 
-  /** A round, or the end of a write, threw: the workflow is read again, or given up. */
+  /** Handles an error of a reconcile or of a completed write: reloads the workflow or abandons it. */
   failed(key: string, error: unknown): void {
     const { effects, now } = this.options;
     effects.perform(key, [{ kind: "note", note: { type: "Warning", reason: "RoundFailed", message: String(error) } }]);
@@ -393,7 +393,7 @@ export class Shard {
     this.#tell(key, `the execution cannot be taken up since ${since} and is tried again, less and less often: ${String(error)}`);
   }
 
-  /** Told as if a moment ago, for what the run itself finds in its way comes after it. */
+  /** Dated 1 ms earlier, so that a blocker which the run publishes next replaces it. */
   #takeBackNotice(key: string): void {
     if (this.#hindered.delete(key)) this.#tell(key, "", -1);
   }
@@ -413,16 +413,16 @@ export class Shard {
   }
 
   #perform(active: ActiveRun, effects: readonly Effect[]): void {
-    // What cannot be put into a message never can.
+    // An effect that cannot be encoded never can.
     inEngine(() => this.options.effects.perform(active.run.key, effects));
-    // Of a run that was let go nothing is written any more.
+    // Released runs write nothing.
     if (this.#runs.get(active.run.key) === active) this.options.effects.noteHeld(active.run.key, active.io.held);
     if (!effects.some((effect) => effect.kind === "finish")) return;
     this.#finished.add(active.run.key);
     this.#forget(active.run.key);
   }
 
-  /** Starts a write when there is something to write, and sets the alarm. */
+  /** Starts a pending write and schedules the next timer. */
   #settle(key: string, active: ActiveRun): void {
     if (!active.awaitsWrite && active.io.wantsWrite(this.options.now())) {
       active.awaitsWrite = true;
@@ -441,7 +441,7 @@ export class Shard {
     this.options.queue.addAt(key, Math.min(wakeAt, writeAt, active.resyncAt));
   }
 
-  /** A round comes when there is room. */
+  /** Enqueues the workflow when there is capacity. */
   #awaitRoom(key: string, active: ActiveRun): void {
     if (active.awaitsRoom) return;
     active.awaitsRoom = true;
@@ -452,7 +452,7 @@ export class Shard {
     });
   }
 
-  /** When its turn has come: what has changed until then is written with it. */
+  /** Writes once a write slot is free, including changes made until then. */
   async #write(key: string, active: ActiveRun): Promise<void> {
     active.awaitsWrite = false;
     if (this.#runs.get(key) !== active) return;
@@ -471,7 +471,7 @@ export class Shard {
         return;
       }
       case "tooLarge":
-        // The stored status is older than this run: begin again from it, and fail from there.
+        // The stored status is older than this run: reloads it and fails from there.
         this.#dropEarly(key);
         this.#early.set(key, [{ kind: "tooLarge", message: outcome.message }]);
         this.options.backlog.add(1);
@@ -482,7 +482,7 @@ export class Shard {
     }
   }
 
-  /** Drops the run; a later round reads the resource again, after a pause that grows. */
+  /** Drops the run; a later reconcile reads the resource again, after a backoff. */
   reload(key: string, { outage = false, afterMs = 0 }: ReloadPause = {}): void {
     if (this.#stopped) return;
     this.#dropRun(key);

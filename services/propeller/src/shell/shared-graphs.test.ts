@@ -4,7 +4,7 @@ import { WorkflowFormatError } from "@flyte-ts/workflow-crd";
 import { expect, test } from "vitest";
 import { SharedGraphs } from "./shared-graphs.js";
 
-/** A graph from its start through one task to its end. */
+/** A graph of the start node, one task and the end node. */
 function closure({ task = "work", cpu = "" } = {}): Uint8Array {
   const id = { project: "p", domain: "d", name: task, version: "1" };
   return toBinary(
@@ -36,7 +36,7 @@ function closure({ task = "work", cpu = "" } = {}): Uint8Array {
 
 const resource = (limit = "2") => ({ executionConfig: { TaskResources: { Requests: { CPU: "1" }, Limits: { CPU: limit } } } });
 
-/** Closures at addresses; counts how often each is read. */
+/** Closures by address; counts the reads of each. */
 function shelf() {
   const clock = { now: 1_000_000 };
   const graphs = new SharedGraphs(() => new Date(clock.now));
@@ -88,7 +88,7 @@ test("an address is trusted for a minute; what stands there still is shared on, 
   stands.set("a", closure({ task: "other" }));
   clock.now += 60_000;
   expect(await of("a")).not.toBe(first);
-  // A clock that is set back gives no longer trust.
+  // A clock that goes backwards does not extend freshness.
   clock.now -= 500_000;
   await of("a");
   expect(reads).toEqual(["a", "a", "a", "a"]);

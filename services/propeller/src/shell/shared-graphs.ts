@@ -4,36 +4,36 @@ import { SingleFlight } from "@flyte-ts/telemetry";
 import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/workflow-crd";
 import { inTurns, othersTurn } from "./in-turns.js";
 
-/** Nodes of graphs that are kept when no execution runs them: a node takes about a KiB. */
+/** Maximum of nodes in cached graphs without execution: a node takes about a KiB. */
 const KEPT_NODES = 5_000;
 
-/** How long, ms, what was read at an address is taken to stand there still. A version of a workflow never changes; who replaces its closure is heard so late at most. */
+/** Time for which a closure is used without another read, ms. A workflow version never changes; a replaced closure is noticed this late. */
 const TRUST_MS = 60_000;
 
 interface Known {
-  /** As long as an execution has it, or it is kept. */
+  /** Alive while an execution uses it or the cache pins it. */
   readonly graphs: WeakRef<ClosureModel>;
   readonly readAt: number;
   readonly hash: string;
 }
 
-/** A closure beside the resources that name it. */
+/** Source of a closure that resources refer to. */
 export interface ClosurePlace {
   readonly address: string;
   readonly read: () => Promise<Uint8Array>;
 }
 
-/** Graphs by the addresses of their closures: executions that run the same version at the same time, or one after the other, share one, and one reading of it. */
+/** Cache of graphs by closure address: executions of the same version, concurrent or consecutive, share one graph and one read. */
 export class SharedGraphs {
   readonly #reading = new SingleFlight<ClosureModel>();
   readonly #known = new Map<string, Known>();
-  /** The one that was asked for last comes first. */
+  /** Most recently used first. */
   #kept: readonly ClosureModel[] = [];
 
   constructor(private readonly clock: () => Date = () => new Date()) {}
 
   /**
-   * The graphs that a closure gives for this resource.
+   * Returns the graphs of a closure for this resource.
    * @throws as `read` and `parseEncodedClosure` do.
    */
   async of(resource: unknown, { address, read }: ClosurePlace): Promise<ClosureModel> {
@@ -71,7 +71,7 @@ export class SharedGraphs {
   }
 }
 
-/** Nodes of all its graphs. */
+/** Number of nodes of all its graphs. */
 function sizeOf({ root, subWorkflows }: ClosureModel): number {
   let nodes = root.nodes.size;
   for (const { nodes: below } of subWorkflows.values()) nodes += below.size;

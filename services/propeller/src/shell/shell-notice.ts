@@ -4,7 +4,10 @@ import { noticeEvent } from "../engine/event/notice-event.js";
 import { EventSequence } from "../engine/event/sequence.js";
 import { executionIdOf } from "./execution-of.js";
 
-/** What keeps a workflow from being taken up, for its owner; empty when nothing does any more. Undefined when its labels do not name an execution of its own namespace. */
+/**
+ * Event that tells the owner why a workflow cannot be loaded; empty reason when it can again. Undefined when the labels
+ * do not name an execution of the workflow's own namespace.
+ */
 export function shellNotice(
   meta: KubeObject["metadata"],
   { namespaceTemplate, reason, now }: { readonly namespaceTemplate: string; readonly reason: string; readonly now: number },

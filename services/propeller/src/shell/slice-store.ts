@@ -9,27 +9,27 @@ export interface SliceStoreOptions {
   readonly blobs: Pick<BlobStore, "get" | "put" | "delete" | "list">;
   readonly logger: Logger;
   readonly sleep: (ms: number) => Promise<unknown>;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
-/** Requests of one workflow at once. */
+/** Maximum of concurrent requests per workflow. */
 const WRITES = 16;
 const READS = 32;
-/** Of all workflows: what is removed is in nobody's way. */
+/** Maximum of concurrent deletions over all workflows: unused slices do no harm. */
 const REMOVALS = 4;
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Slices of statuses in the blob store. */
+/** Status slices in the blob store. */
 export class SliceStore {
   readonly #superfluous: string[] = [];
   #removing = 0;
 
   constructor(private readonly options: SliceStoreOptions) {}
 
-  /** @throws WorkflowFormatError for a slice that is not there or cannot be read; other errors are worth another try. */
+  /** @throws WorkflowFormatError for a missing or unreadable slice; other errors are transient. */
   async read(references: readonly SliceReference[]): Promise<readonly LoadedSlice[]> {
     const slices: LoadedSlice[] = [];
     await eachAtOnce(references, READS, async ({ key, name, uri }) => {
@@ -41,9 +41,8 @@ export class SliceStore {
   }
 
   /**
-   * Resolves when all slices are durable, or with false when nobody wants them any
-   * more. A write that fails is tried again, with pauses that grow: a blob store that
-   * is away for a while holds a workflow up and does it no harm.
+   * Resolves to true when all slices are durable, to false when `wanted` is false. Retries failed writes with backoff:
+   * an outage of the blob store only delays the workflow.
    */
   async write(slices: readonly SliceBlob[], wanted: () => boolean): Promise<boolean> {
     await eachAtOnce(slices, WRITES, (slice) => this.#put(slice, wanted));
@@ -64,13 +63,13 @@ export class SliceStore {
     }
   }
 
-  /** The patch is durable: removes, in its own time, what nobody needs any more. What stays behind does no harm. */
+  /** Deletes slices that the durable patch made obsolete, in the background. Remaining ones do no harm. */
   cleanUp({ unused = [], sweep }: Pick<ResourcePatch, "unused" | "sweep">): void {
     if (sweep !== undefined) void this.sweep(sweep);
     else this.#drop(unused);
   }
 
-  /** Removes the slices below the prefix but for those to keep. Resolves when it is known which they are. */
+  /** Deletes all slices below the prefix except `keep`. Resolves when they are listed. */
   async sweep({ prefix, keep }: NonNullable<ResourcePatch["sweep"]>): Promise<void> {
     const kept = new Set(keep);
     const found: string[] = [];
@@ -103,7 +102,7 @@ export class SliceStore {
   }
 }
 
-/** Data of a node whose id is the prefix's last word stand deeper. */
+/** Data of a node with the prefix's last segment as id are one level deeper. */
 function standsDirectlyBelow(prefix: string, uri: string): boolean {
   return !uri.slice(prefix.length + 1).includes("/");
 }

@@ -8,13 +8,12 @@ import { patchUpon } from "./patch-upon.js";
 import type { SliceStore } from "./slice-store.js";
 
 /**
- * What became of a write. `unknown`: whether it took place is not known, or
- * somebody else changed the resource: what is stored must be read again.
- * `tooLarge`: the resource cannot hold this status.
+ * Outcome of a write. `unknown`: the write may have happened, or another client changed the resource: the stored
+ * version must be read. `tooLarge`: the resource cannot hold this status.
  */
 export type WriteOutcome =
   | { readonly kind: "written"; readonly stored: StoredVersion }
-  /** `afterMs`: the server asked to be left alone for so long. */
+  /** `afterMs`: delay that the server requested. */
   | { readonly kind: "unknown"; readonly afterMs?: number | undefined }
   | { readonly kind: "tooLarge"; readonly message: string };
 
@@ -27,26 +26,29 @@ export interface StatusWriterOptions {
   readonly now: () => number;
 }
 
-/** One in so many patches is measured. */
+/** One patch in this many is measured. */
 const MEASURED = 8;
 
-/** Writes the status of a workflow, on the condition that the resource is still what its run knows. */
+/** Writes a workflow's status, on condition that the resource is still the version of its run. */
 export class StatusWriter {
   #writes = 0;
 
   constructor(private readonly options: StatusWriterOptions) {}
 
-  /** Slices first, then the resource that names them, whose write is what counts. Never rejects. `wanted`: whether the run is still this process's. */
+  /**
+   * Writes the slices, then the resource that names them, which commits them. Never rejects. `wanted`: true while this
+   * process holds the run.
+   */
   async write(key: string, write: StatusWrite, wanted: () => boolean): Promise<WriteOutcome> {
     const { client, slices, metrics, logger, spans, now } = this.options;
     const { blobs = [], unused: _u, sweep: _s, ...patch } = write.patch;
-    // Making the text of a patch costs as much as sending it, so only some are measured.
+    // Serializing a patch costs as much as sending it, so only a sample is measured.
     if (this.#writes++ % MEASURED === 0) metrics.statusWriteBytes.observe(JSON.stringify(patch).length);
     const start = now();
     const end = metrics.statusWrites.startTimer();
     try {
       if (blobs.length > 0 && !(await slices.write(blobs, wanted))) return { kind: "unknown" };
-      // It may have waited for its turn, or the process may have slept, beyond the time of its Lease.
+      // The lease may have expired while the write was queued or the process paused.
       if (!wanted()) return { kind: "unknown" };
       const stored = await patchUpon(client, { name: objectName(key), patch, base: write.base, wanted });
       end({ outcome: "ok" });

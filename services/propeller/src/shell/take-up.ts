@@ -12,14 +12,14 @@ export interface TakeUpOptions {
   readonly loader: WorkflowLoader;
   readonly engine: EngineConfig;
   readonly now: () => number;
-  /** A version that serves, of a resource that nobody but this process writes; else its latest is read. */
+  /** Sufficient version of a resource that only this process writes; else its latest is read. */
   readonly notOlderThan?: string | undefined;
 }
 
 /**
- * What came of reading a workflow. `gone`: there is no such resource; `unreadable`: nobody
- * can ever run what stood there in this version; `tooLarge`: its graphs come to more
- * than an execution may hold; `newer`: only a newer build can; `faulty`: the engine cannot.
+ * Result of loading a workflow. `gone`: no such resource; `unreadable`: this version is permanently invalid;
+ * `tooLarge`: its graphs exceed the limits of an execution; `newer`: only a newer build can run it; `faulty`: the
+ * engine fails on it.
  */
 export type TakenUp =
   | { readonly kind: "run"; readonly io: RunIo }
@@ -29,30 +29,30 @@ export type TakenUp =
   | { readonly kind: "newer"; readonly error: string }
   | (GivenUpWorkflow & { readonly kind: "faulty" });
 
-/** A workflow that is given up, as far as it was read. */
+/** Readable facts of a workflow to abandon. */
 export interface GivenUpWorkflow {
   readonly resourceVersion: string;
-  /** The workflow had come to its end already. */
+  /** The workflow had already ended. */
   readonly ended: boolean;
-  /** False when its status shows that nothing of it was ever begun. */
+  /** False when the status shows that it never started anything. */
   readonly mayHaveBegun: boolean;
-  /** Task types that it names. Dynamic nodes may have run others. */
+  /** Task types in its definition. Dynamic nodes may have run others. */
   readonly taskTypes: readonly string[];
-  /** Stop what the resource says is running. */
+  /** Abort the attempts that the resource shows as running. */
   readonly aborts: readonly Effect[];
 }
 
 /**
- * Reads a workflow's resource and makes its run, which has not looked at anything yet.
+ * Reads a workflow's resource and creates its run, without a first observation.
  *
- * @throws what is worth another try.
+ * @throws transient errors.
  */
 export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
   return read(key, options, (workflow) => {
     const { engine } = options;
     const now = options.now();
     try {
-      // Before anything is expanded, be it to run it or to stop it.
+      // Before anything is expanded, to run or to abort it.
       checkExpansion(workflow.model.root.id, modelExpansion(workflow.model), engine);
       const run = inEngine(() => createRun({ workflow, config: engine, now }));
       return { kind: "run", io: new RunIo(run, workflow, now) };
@@ -65,9 +65,9 @@ export function takeUp(key: string, options: TakeUpOptions): Promise<TakenUp> {
 }
 
 /**
- * Reads the resource of a workflow that is given up because the engine fails on it.
+ * Reads the resource of a workflow that is abandoned because the engine fails on it.
  *
- * @throws what is worth another try.
+ * @throws transient errors.
  */
 export function takeLeave(key: string, options: TakeUpOptions, reason: string): Promise<TakenUp> {
   return read(key, options, (workflow) => {
@@ -86,7 +86,7 @@ function givenUp({ model, status, resourceVersion }: ParsedWorkflow, aborts: rea
   };
 }
 
-/** What keeps the engine from a round may keep it from this. */
+/** Returns no effects when the engine fails here too. */
 function abortsIn(workflow: ParsedWorkflow, { engine, now }: TakeUpOptions, reason: string): readonly Effect[] {
   try {
     return abortsOf({ workflow, config: engine, now: now() }, reason);

@@ -2,10 +2,7 @@ import type { CompactArrayJson } from "@flyte-ts/workflow-crd";
 
 const WORD = 64n;
 
-/**
- * Small numbers as Go Flyte packs them into a status: each in as many bits as `max`
- * needs, its highest bit first, in words of 64 bits.
- */
+/** Packs small numbers as Go Flyte does in a status: each in as many bits as `max` needs, most significant bit first, in 64-bit words. */
 export function compactArray(values: ArrayLike<number>, max: number): CompactArrayJson {
   const item = Math.ceil(Math.log2(max + 1));
   if (values.length === 0) return { item, BitSet: [] };

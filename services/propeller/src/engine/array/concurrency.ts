@@ -1,15 +1,15 @@
 import type { ArrayNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 
-/** What limits the items of an array that says nothing, or says 0 (Go Flyte's `default-parallelism-behavior`). */
+/** Limit for the items of an array whose own limit is missing or 0 (Go Flyte's `default-parallelism-behavior`). */
 export type ParallelismBehavior =
-  /** Nothing does. */
+  /** No limit. */
   | "unlimited"
-  /** The execution's `max parallelism`, as if each item were a node. */
+  /** The execution's `max parallelism`, each item counting as a node. */
   | "workflow"
-  /** The execution's when the array says nothing; nothing when it says 0. */
+  /** The execution's limit when the array sets none; no limit when it sets 0. */
   | "hybrid";
 
-/** `limit` items at once and the array itself takes one place in the workflow, or each item takes one. */
+/** Either `limit` concurrent items and one slot of the workflow for the array, or one slot per item. */
 export type Concurrency = { readonly kind: "own"; readonly limit: number } | { readonly kind: "workflow" };
 
 export function concurrencyOf({ parallelismOption }: ArrayNode, behavior: ParallelismBehavior): Concurrency {

@@ -1,10 +1,10 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 
-/** Different messages that are kept; of further ones only the number. */
+/** Maximum of distinct messages kept; further ones are only counted. */
 const KEPT = 10;
 const MORE = "... and many more.";
 
-/** What items failed with: each message once, with the places of those that told it. */
+/** Errors of failed items: each message once, with the indexes of its items. */
 export class ItemFailures {
   readonly #messages = new Map<string, number[]>();
   #first: { readonly index: number; readonly error: ExecutionErrorJson } | undefined;
@@ -18,7 +18,7 @@ export class ItemFailures {
     return this.#messages.has(message);
   }
 
-  /** Returns whether the message is one of those that are kept. */
+  /** Returns true when the message is kept. */
   add(index: number, error: ExecutionErrorJson): boolean {
     if (this.#first === undefined || index < this.#first.index) this.#first = { index, error };
     const known = this.#messages.get(error.message);
@@ -31,7 +31,7 @@ export class ItemFailures {
     return true;
   }
 
-  /** Places and messages, a line each, in the order of the messages (as Go Flyte writes them). */
+  /** Item indexes and messages, one line per message, in Go Flyte's format. */
   summary(limit: number): string {
     let text = "";
     for (const message of [...this.#messages.keys()].toSorted()) {
@@ -41,7 +41,7 @@ export class ItemFailures {
     return this.#others === 0 ? text : text + MORE;
   }
 
-  /** The array's own error: whose fault it is and of what kind is what its first failed item says. */
+  /** Error of the array, with the kind and code of its first failed item. */
   error(limit: number): ExecutionErrorJson {
     const { code = "ArrayNodeFailing", kind = "UNKNOWN" } = this.#first?.error ?? {};
     return { code, kind, message: this.summary(limit) };

@@ -2,9 +2,8 @@ import { collectionLiteral, literalMap, noneLiteral } from "@flyte-ts/domain";
 import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
 /**
- * An array's outputs: for each variable the list of its items', in their order. An item
- * that failed gives None for each. `names` are the variables as far as they are known
- * beforehand, so that an empty array has empty lists.
+ * Collects an array's outputs: for each variable the list of its items' values, in item order. A failed item
+ * contributes None. `names` are the statically known variables, so that an empty array returns empty lists.
  */
 export function gatherOutputs(names: readonly string[], items: readonly (LiteralMap | undefined)[]): LiteralMap {
   const all = new Set(names);

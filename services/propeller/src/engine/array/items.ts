@@ -10,25 +10,25 @@ export function itemId(index: number): string {
   return `n${index}`;
 }
 
-/** Place of the item whose node has this id. */
+/** Index of the item whose node has this id. */
 export function itemIndex(id: string): number {
   return Number(id.slice(1));
 }
 
-/** The node that runs an item: the array's inner node, with inputs that the array hands out. */
+/** Node that runs an item: the array's inner node, with inputs that the array provides. */
 export function itemModel(subNode: NodeModel, index: number): NodeModel {
   const id = itemId(index);
   return { ...subNode, id, name: id, inputBindings: [] };
 }
 
-/** An item's own inputs: its element of each list, and what is the same for all. */
+/** Inputs of one item: its element of each list, and the bound inputs. */
 export function itemInputs(inputs: LiteralMap, index: number, boundInputs: readonly string[]): LiteralMap {
   return mapInputs(inputs, boundInputs, (literal) =>
     literal.value.case === "collection" ? (literal.value.value.literals[index] ?? literal) : literal,
   );
 }
 
-/** An item's inputs in lists of one, for programs that pick their element themselves. */
+/** Inputs of one item in lists of one element, for programs that select their element themselves. */
 export function inLists(inputs: LiteralMap, boundInputs: readonly string[]): LiteralMap {
   return mapInputs(inputs, boundInputs, (literal) => collectionLiteral([literal]));
 }
@@ -39,14 +39,14 @@ function mapInputs(inputs: LiteralMap, boundInputs: readonly string[], change: (
   );
 }
 
-/** What is the same for all items. */
+/** Inputs that are the same for all items. */
 export function boundPart(inputs: LiteralMap, boundInputs: readonly string[]): LiteralMap {
   return literalMap(Object.entries(inputs.literals).filter(([name]) => boundInputs.includes(name)));
 }
 
 /**
- * The task as one item sees it: tasks that are made for arrays are registered with
- * lists. `inputs` false leaves the inputs as they are registered, as cache keys have them.
+ * Task template for a single item: tasks made for arrays are registered with list types. `inputs` false keeps the
+ * registered input types, which cache keys use.
  */
 export function itemTemplate(template: TaskTemplate, boundInputs: readonly string[], { inputs }: { inputs: boolean }): TaskTemplate {
   const { interface: own } = template;

@@ -4,24 +4,24 @@ import { CatalogCacheStatus } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import { type ExternalResourceInfo, ExternalResourceInfoSchema, type TaskExecutionEvent } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import { itemId } from "./items.js";
 
-/** An attempt of an item, as it is to be told. */
+/** Reported state of an item's attempt. */
 export interface ItemState {
   readonly index: number;
   readonly attempt: number;
   readonly phase: TaskExecution_Phase;
   readonly cacheStatus?: CatalogCacheStatus | undefined;
-  /** What the plugin service told of it last. */
+  /** Last event of the plugin service. */
   readonly event?: TaskExecutionEvent | undefined;
 }
 
-/** What is new of an array's items since it was last told, and when it is told next. */
+/** Item changes since the array's last event, and the time of the next one. */
 export class ItemNews {
   readonly #states = new Map<string, ItemState>();
-  /** ms; of the last event. */
+  /** Time of the last event, ms. */
   toldAt: number | undefined;
-  /** ms; when what is new is to be told. */
+  /** Time at which changes are published, ms. */
   tellAt: number | undefined;
-  /** People know that items run. */
+  /** An event has reported running items. */
   toldRunning = false;
 
   get size(): number {
@@ -42,14 +42,14 @@ export class ItemNews {
     return this.#states.get(`${index}/${attempt}`);
   }
 
-  /** By place and attempt; what was taken is new no more. */
+  /** Returns the changes by index and attempt, and clears them. */
   take(): readonly ItemState[] {
     const states = [...this.#states.values()].toSorted((a, b) => a.index - b.index || a.attempt - b.attempt);
     this.#states.clear();
     return states;
   }
 
-  /** ms; when news that came `now` are told: the first item that runs at once, all else at most once in `pause`. */
+  /** Time at which changes made `now` are published, ms: at once for the first running item, else at most once per `pause`. */
   dueAt(now: number, pause: number): number {
     if (this.toldAt === undefined) return now;
     const runs = !this.toldRunning && [...this.#states.values()].some(({ phase }) => phase === TaskExecution_Phase.RUNNING);
@@ -57,7 +57,7 @@ export class ItemNews {
   }
 }
 
-/** `prefix` is the generated name of the array's own attempt. */
+/** `prefix`: generated name of the array's own attempt. */
 export function externalResource(state: ItemState, prefix: string): ExternalResourceInfo {
   const { index, attempt, phase, event } = state;
   return create(ExternalResourceInfoSchema, {

@@ -7,10 +7,7 @@ import { itemTemplate } from "./items.js";
 import { ItemNews } from "./news.js";
 import { type ItemCounts, neededSuccesses } from "./success.js";
 
-/**
- * How people see the items: of tasks as resources of the array's one task execution,
- * of all else as nodes below the array's.
- */
+/** Reporting of items: tasks as external resources of the array's single task execution, other targets as nodes below the array's. */
 export type TellsOf = "items" | "nodes";
 
 export function tellsOf(subNode: NodeModel): TellsOf {
@@ -25,26 +22,26 @@ export interface ArrayFacts {
   readonly template: TaskTemplate | undefined;
 }
 
-/** One instance of an array: what is counted of its items. The items themselves are nodes that are made when they begin. */
+/** State of one array instance: counts of its items. The items themselves are nodes, created when they start. */
 export class ArrayRun implements ItemCounts {
   readonly subNode: NodeModel;
   readonly size: number;
   readonly needed: number;
   readonly concurrency: Concurrency;
   readonly boundInputs: readonly string[];
-  /** The program picks its values out of lists. */
+  /** The program selects its values from lists. */
   readonly lists: boolean;
   readonly tells: TellsOf;
-  /** The task, for requests of one item, and as cache keys have it. */
+  /** Task template of single-item requests; `cacheTemplate` is the one for cache keys. */
   readonly template: TaskTemplate | undefined;
   readonly cacheTemplate: TaskTemplate | undefined;
 
   succeeded = 0;
   failed = 0;
   readonly failures = new ItemFailures();
-  /** No item before this one is to begin. */
+  /** Index of the next item to start. */
   next = 0;
-  /** Items that are to begin and have not. */
+  /** Items enqueued but not started. */
   pending = 0;
 
   readonly news = new ItemNews();
@@ -63,7 +60,7 @@ export class ArrayRun implements ItemCounts {
     this.cacheTemplate = single(false);
   }
 
-  /** How many more items may begin while `live` run. */
+  /** Number of items that may start while `live` run. */
   room(live: number): number {
     return this.concurrency.kind === "own" ? this.concurrency.limit - live - this.pending : Number.POSITIVE_INFINITY;
   }

@@ -6,7 +6,7 @@ export interface ItemCounts {
   readonly failed: number;
 }
 
-/** How many items must succeed; all, unless the array says otherwise. */
+/** Number of items that must succeed; all by default. */
 export function neededSuccesses({ successCriteria: criteria }: ArrayNode, size: number): number {
   switch (criteria.case) {
     case "minSuccesses":
@@ -18,7 +18,7 @@ export function neededSuccesses({ successCriteria: criteria }: ArrayNode, size: 
   }
 }
 
-/** An array fails as soon as it cannot succeed any more, and succeeds only when all of its items have ended. */
+/** An array fails as soon as success is impossible; it succeeds only when all items have ended. */
 export function decideArray({ size, succeeded, failed }: ItemCounts, needed: number): "run" | "fail" | "succeed" {
   if (size - failed < needed) return "fail";
   return succeeded + failed === size ? "succeed" : "run";

@@ -4,27 +4,27 @@ import type { Literal, LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_p
 import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 
-/** What nodes ask admin, as any client would. */
+/** Calls to admin, through its public API. */
 export interface AdminQuestions {
-  /** Creates a child execution. The name is derived from node and attempt: one that exists already is the same. */
+  /** Creates a child execution. The name is derived from node and attempt: an existing one is the same execution. */
   readonly createExecution: { readonly fields: { readonly request: ExecutionCreateRequest }; readonly value: "created" | "exists" };
   readonly readExecution: { readonly fields: { readonly id: WorkflowExecutionIdentifier }; readonly value: ChildExecution };
-  /** Asks for an execution to stop; that it has ended already, or never was, is as good. */
+  /** Terminates an execution; succeeds when it has ended already or does not exist. */
   readonly terminateExecution: {
     readonly fields: { readonly id: WorkflowExecutionIdentifier; readonly cause: string };
     readonly value: "asked" | "ended" | "none";
   };
-  /** The value of a signal, undefined while it has none; the signal is made when it is not there. */
+  /** Returns the value of a signal, undefined while it has none; creates the signal when it does not exist. */
   readonly awaitSignal: {
     readonly fields: { readonly id: SignalIdentifier; readonly type: LiteralType | undefined };
     readonly value: Literal | undefined;
   };
 }
 
-/** How an execution stands. */
+/** State of an execution. */
 export type ChildExecution =
   | { readonly phase: "running" }
-  /** `outputs` by value; undefined when the workflow gives none. */
+  /** `outputs` by value; undefined for a workflow without outputs. */
   | { readonly phase: "succeeded"; readonly outputs: LiteralMap | undefined }
   | { readonly phase: "failed"; readonly error: ExecutionErrorJson | undefined }
   | { readonly phase: "aborted" }

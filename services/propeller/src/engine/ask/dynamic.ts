@@ -3,19 +3,19 @@ import type { Identifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { ClosureModel, ExecutionOptions } from "@flyte-ts/workflow-crd";
 
-/** What dynamic nodes ask. */
+/** Calls of dynamic nodes. */
 export interface DynamicQuestions {
-  /** The graph that a task made, compiled. A fault of what the task made is a refusal. */
+  /** Reads the graph that a task produced, compiled. An invalid graph is refused. */
   readonly readDynamic: {
     readonly fields: {
-      /** The folder of the attempt: `futures.pb` stands in it, and the compiled form is put there. */
+      /** Folder of the attempt, which has `futures.pb` and gets the compiled form. */
       readonly attemptDir: string;
-      /** Identifier of the workflow that it becomes. */
+      /** Identifier of the resulting workflow. */
       readonly id: Identifier;
-      /** The task that made it: its outputs are the graph's. */
+      /** The task that produced it, whose outputs are the graph's. */
       readonly parent: TaskTemplate;
       readonly options: Pick<ExecutionOptions, "resources">;
-      /** It may have been compiled before: then that form counts, whatever it was made of has become since. */
+      /** An earlier compiled form may exist: it is used, even if its source has changed since. */
       readonly compiledBefore: boolean;
     };
     readonly value: DynamicWorkflow;
@@ -24,6 +24,6 @@ export interface DynamicQuestions {
 
 export interface DynamicWorkflow {
   readonly model: ClosureModel;
-  /** For people to see; undefined when it is too large to travel: then it stands in the attempt's folder only. */
+  /** Compiled form for events; undefined when it is too large: then it is only in the attempt's folder. */
   readonly closure: CompiledWorkflowClosure | undefined;
 }

@@ -4,9 +4,8 @@ import type { AdminQuestions } from "./admin.js";
 import type { DynamicQuestions } from "./dynamic.js";
 
 /**
- * Every question that a node may ask the shell: what it says (`fields`), and what is
- * answered (`value`). Each topic has a table of its own, which stands with the topic
- * and is named here.
+ * All calls that a node may request from the shell: arguments (`fields`) and result (`value`). Each topic defines its
+ * own table, listed here.
  */
 export interface QuestionTable extends AdminQuestions, CatalogQuestions, DynamicQuestions, RecoveryQuestions {}
 
@@ -15,7 +14,7 @@ export type QuestionOf<K extends QuestionKind> = { readonly kind: K } & Question
 export type Question = { readonly [K in QuestionKind]: QuestionOf<K> }[QuestionKind];
 export type ValueOf<K extends QuestionKind> = QuestionTable[K]["value"];
 
-/** Why a question is refused for good; the names are those of gRPC's codes. */
+/** Reason of a permanent refusal, with the names of gRPC codes. */
 export type RefusalCode =
   | "INVALID_ARGUMENT"
   | "NOT_FOUND"
@@ -26,10 +25,10 @@ export type RefusalCode =
   | "UNIMPLEMENTED"
   | "DATA_LOSS";
 
-/** An answer that asking again would not change. */
+/** A final result, which a retry would not change. */
 export type Settled<V> =
   | { readonly kind: "value"; readonly value: V }
   | { readonly kind: "refused"; readonly code: RefusalCode; readonly message: string };
 
-/** `error` is transient: the engine asks again. */
+/** `error` is transient: the engine retries. */
 export type Answer<V = unknown> = Settled<V> | { readonly kind: "error"; readonly message: string };

@@ -29,7 +29,7 @@ function cached(serialize = false, more: Partial<WorkflowSpec> = {}): WorkflowSp
   };
 }
 
-/** Answers the newest question of a kind. */
+/** Completes the newest call of a kind. */
 function answer<K extends QuestionKind>(d: Driver, kind: K, value: ValueOf<K>): void {
   settle(d, kind, { kind: "value", value });
 }
@@ -195,7 +195,7 @@ describe("a catalog that is down", () => {
       settle(d, "catalogPut", { kind: "error", message: "down" });
       if (told(d, "n0 SUCCEEDED").inner === undefined) d.advance((d.run.wakeAt ?? d.now) - d.now);
     }
-    // Control planes show the status of a node beside its key alone.
+    // Control planes show the cache status only with its key.
     expect(told(d, "n0 SUCCEEDED").meta).toMatchObject({ cacheStatus: Status.CACHE_PUT_FAILURE, catalogKey: { datasetId: {} } });
     expect(d.resource.status.nodeStatus?.["n0"]?.catalog).toMatchObject({ status: Status.CACHE_PUT_FAILURE });
     const next = d.reread(config);

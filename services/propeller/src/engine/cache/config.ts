@@ -1,13 +1,13 @@
 import type { BackoffConfig } from "../retry/backoff.js";
-/** How an installation caches. Times are in milliseconds. */
+/** Cache settings of an installation. Times in ms. */
 export interface CacheConfig {
-  /** Outputs older than this do not count; 0 means that age does not matter. */
+  /** Maximum age of cached outputs; 0 means no limit. */
   readonly maxAge: number;
-  /** A catalog that does not answer delays a node by so much at most, then it goes on without. */
+  /** Timeout of a lookup, after which the node runs without the catalog. */
   readonly patience: number;
-  /** How often a reservation is extended; it passes on after three of these without. */
+  /** Interval of reservation heartbeats; the reservation expires after three missed ones. */
   readonly heartbeat: number;
-  /** While another computes, it is looked again after this time. */
+  /** Backoff between lookups while another execution computes. */
   readonly waitAgain: BackoffConfig;
 }
 

@@ -4,23 +4,23 @@ import type { TaskTemplate } from "@flyte-ts/idl/flyteidl/core/tasks_pb";
 import type { WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";
 
-/** How one call is cached. */
+/** Cache behavior of one call. */
 export interface CachePlan {
   readonly call: CachedCall;
   /** Of equal calls one computes, the others wait for it. */
   readonly serialize: boolean;
-  /** What is cached is not looked at, and replaced. */
+  /** Skips the lookup and replaces cached outputs. */
   readonly overwrite: boolean;
 }
 
-/** Undefined when the task does not ask to be cached, has nothing to cache, or lacks a cache version. */
+/** Undefined when the task does not request caching, has no outputs to cache, or lacks a cache version. */
 export function cachePlan(template: TaskTemplate, inputs: LiteralMap, { options }: WorkflowModel): CachePlan | undefined {
   const { metadata } = template;
   if (metadata?.discoverable !== true || !hasOutputs(template)) return undefined;
   const call = cachedCall(template, inputs);
   if (call === undefined) return undefined;
   const overwrite = options.overwriteCache;
-  // Who overwrites does not care what others compute.
+  // Overwriting does not depend on what others compute.
   return { call, overwrite, serialize: metadata.cacheSerializable && !overwrite };
 }
 
@@ -28,12 +28,12 @@ function hasOutputs(template: TaskTemplate): boolean {
   return Object.keys(template.interface?.outputs?.variables ?? {}).length > 0;
 }
 
-/** Who holds a reservation: the node, over all its attempts. */
+/** Owner id of a reservation: the node, over all its attempts. */
 export function reservationOwner(workflow: WorkflowModel, node: RuntimeNode): string {
   return taskUniqueId({ execution: workflow.name, nodeUniqueId: node.uniqueId, attempt: 0 });
 }
 
-/** A UUID of its own for the outputs of each attempt, so that storing them twice stores them once. */
+/** UUID of an attempt's outputs, derived so that storing them twice has no second effect. */
 export function artifactIdOf(workflow: WorkflowModel, node: RuntimeNode): string {
   return uuidOf(`${executionKey(workflow.executionId)}/${node.uniqueId}/${node.attempt}`);
 }

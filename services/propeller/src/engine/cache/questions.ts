@@ -3,14 +3,14 @@ import type { CatalogMetadata } from "@flyte-ts/idl/flyteidl/core/catalog_pb";
 import type { Identifier, TaskExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
-/** What nodes ask the data catalog. */
+/** Calls to the data catalog. */
 export interface CatalogQuestions {
-  /** The outputs that an earlier call left; undefined when there are none. */
+  /** Outputs of an earlier call; undefined when there are none. */
   readonly catalogGet: {
     readonly fields: { readonly call: CachedCall; readonly task: Identifier };
     readonly value: CachedOutputs | undefined;
   };
-  /** The right to compute: taken, kept, or held by another. */
+  /** Acquires or extends the reservation, or reports that another owner holds it. */
   readonly catalogReserve: {
     readonly fields: { readonly call: CachedCall; readonly owner: string; readonly heartbeatMs: number };
     readonly value: { readonly held: "byUs"; readonly heartbeatMs: number } | { readonly held: "byAnother" };
@@ -19,16 +19,16 @@ export interface CatalogQuestions {
     readonly fields: { readonly call: CachedCall; readonly owner: string };
     readonly value: "released";
   };
-  /** Leaves outputs for later calls, then lets the reservation go. Done twice it is the same as once. */
+  /** Stores outputs for later calls, then releases the reservation. Idempotent. */
   readonly catalogPut: {
     readonly fields: {
       readonly call: CachedCall;
       readonly source: TaskExecutionIdentifier;
       readonly artifactId: string;
       readonly outputs: { readonly value: LiteralMap | undefined; readonly uri: string };
-      /** In the place of what is there. */
+      /** Replaces existing outputs. */
       readonly overwrite: boolean;
-      /** Whose reservation to let go; undefined when there is none. */
+      /** Owner of the reservation to release; undefined when there is none. */
       readonly owner: string | undefined;
     };
     readonly value: CatalogMetadata;

@@ -6,22 +6,22 @@ import {
 import type { CachePlan } from "./plan.js";
 
 /**
- * How far the caching of one node has come. Kept in memory only: after a restart a
- * node looks up and reserves anew, and what it stores has names of its own.
+ * Progress of one node's caching. In memory only: after a restart a node repeats lookup and reservation, and stored
+ * outputs have derived names.
  */
 export interface NodeCache {
   readonly plan: CachePlan;
-  /** What node events tell; undefined while nothing was found out. */
+  /** Status for node events; undefined before the lookup. */
   status: CatalogCacheStatus | undefined;
   key: CatalogMetadata | undefined;
   reservation: Reservation;
-  /** The reservation is ours and to be kept. */
+  /** This node holds the reservation and sends heartbeats. */
   holds: boolean;
-  /** Looked up again since the reservation was taken. */
+  /** The lookup was repeated after the reservation was acquired. */
   confirming: boolean;
-  /** It may run: the reservation is ours, or none can be had. */
+  /** The node may compute: it holds the reservation, or none is available. */
   turn: boolean;
-  /** How often another held the reservation. */
+  /** Number of tries in which another owner held the reservation. */
   waits: number;
 }
 

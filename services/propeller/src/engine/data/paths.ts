@@ -1,11 +1,11 @@
-/** Places in the blob store that Flyte's layout gives to a node (contract §5.4). */
+/** Blob store locations of a node in Flyte's layout (contract §5.4). */
 
 /** `{metadata prefix}/{project}-{domain}-{name}`. */
 export function executionDataDir(prefix: string, id: { project: string; domain: string; name: string }): string {
   return `${prefix}/${id.project}-${id.domain}-${id.name}`;
 }
 
-/** Where slices of the execution's status stand. */
+/** Prefix of the execution's status slices. */
 export function slicesPrefix(executionDir: string): string {
   return `${executionDir}/status`;
 }
@@ -15,7 +15,7 @@ export function topNodeDir(executionDir: string, nodeId: string): string {
   return `${executionDir}/${nodeId}/data`;
 }
 
-/** Data dir of a node below an attempt of another: of a sub-workflow's nodes and of a branch's arms. */
+/** Data dir of a node below an attempt of another: nodes of a sub-workflow and arms of a branch. */
 export function childNodeDir(parentAttemptDir: string, nodeId: string): string {
   return `${parentAttemptDir}/${nodeId}`;
 }
@@ -28,7 +28,7 @@ export function inputsUri(nodeDir: string): string {
   return `${nodeDir}/inputs.pb`;
 }
 
-/** Of an item of the array node whose data dir this is; the same for all of its attempts. */
+/** Inputs of an item of the array node with this data dir; the same for all of its attempts. */
 export function itemInputsUri(arrayDir: string, index: number): string {
   return inputsUri(`${arrayDir}/${index}/0`);
 }
@@ -45,12 +45,12 @@ export function checkpointUri(rawOutputPrefix: string): string {
   return `${rawOutputPrefix}/_flytecheckpoints`;
 }
 
-/** What a dynamic task made. */
+/** Spec that a dynamic task produced. */
 export function futuresUri(dir: string): string {
   return `${dir}/futures.pb`;
 }
 
-/** The same, compiled. */
+/** Compiled form of that spec. */
 export function compiledUri(dir: string): string {
   return `${dir}/dynamic_compiled.pb`;
 }

@@ -8,7 +8,7 @@ import { type ExecutionEvent, ExecutionEventSchema } from "@flyte-ts/idl/flytets
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { outputResult } from "./output-result.js";
 
-/** Version of task events in which arrays tell of their items one by one. */
+/** Version of task events in which arrays report each item. */
 const TASK_EVENT_VERSION = 1;
 
 export interface ArrayEventFacts {
@@ -16,7 +16,7 @@ export interface ArrayEventFacts {
   readonly producerId: string;
   /** Unique id of the array node. */
   readonly nodeId: string;
-  /** Of the array node itself; items have their own. */
+  /** Attempt of the array node itself; items have their own. */
   readonly attempt: number;
   readonly taskId: Identifier | undefined;
   readonly phase: TaskExecution_Phase;
@@ -28,12 +28,12 @@ export interface ArrayEventFacts {
   readonly inputUri?: string | undefined;
   readonly outputUri?: string | undefined;
   readonly error?: ExecutionErrorJson | undefined;
-  /** By value, when nothing stands at the addresses. */
+  /** By value, when no blob holds them. */
   readonly inputs?: LiteralMap | undefined;
   readonly outputs?: LiteralMap | undefined;
 }
 
-/** The one task execution of an array node, for admin (fields as recorded from Go Flyte 1.16). */
+/** Event of an array node's single task execution, for admin (fields as recorded from Go Flyte 1.16). */
 export function arrayEvent(facts: ArrayEventFacts): ExecutionEvent {
   const { now, inputUri } = facts;
   return create(ExecutionEventSchema, {

@@ -10,7 +10,7 @@ import { inputsUri } from "../data/paths.js";
 import { outputResult } from "./output-result.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 
-/** Version of task events in which map tasks report their elements one by one. */
+/** Version of task events in which map tasks report each element. */
 const EVENT_VERSION = 1;
 
 export interface AttemptEventFacts {
@@ -28,7 +28,7 @@ export interface AttemptEventFacts {
   readonly sequence: bigint;
 }
 
-/** How an attempt stands of which no plugin service tells, for admin. */
+/** Status of an attempt on which no plugin service reports, for admin. */
 export function attemptEvent(facts: AttemptEventFacts): ExecutionEvent {
   const { node, template, reason } = facts;
   const occurredAt = timestampFromMs(facts.now);

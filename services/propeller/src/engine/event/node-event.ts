@@ -16,7 +16,7 @@ import type { NodeCache } from "../cache/state.js";
 import { depthOf, type RuntimeNode } from "../graph/runtime.js";
 import { outputResult } from "./output-result.js";
 
-/** Version of node events in which `is_parent` and `is_dynamic` are told. */
+/** Version of node events with `is_parent` and `is_dynamic`. */
 const NODE_EVENT_VERSION = 1;
 
 export interface NodeEventFacts {
@@ -32,29 +32,32 @@ export interface NodeEventFacts {
   readonly details: NodeEventDetails;
 }
 
-/** What only some events of a node say. */
+/** Fields of some events of a node. */
 export interface NodeEventDetails {
-  /** When it happened, ms; now unless given. */
+  /** Time of the change, ms; default now. */
   readonly occurredAt?: number | undefined;
   readonly error?: ExecutionErrorJson | undefined;
   readonly outputUri?: string | undefined;
   readonly deckUri?: string | undefined;
-  /** Set on a task node's end: where the attempt's checkpoints are. */
+  /** Set on a task node's end: location of the attempt's checkpoints. */
   readonly checkpointUri?: string | undefined;
-  /** Execution that a launch plan node has started. */
+  /** Execution that a launch plan node started. */
   readonly childExecution?: WorkflowExecutionIdentifier | undefined;
   /** The graph that a dynamic node runs. */
   readonly dynamic?: MessageInitShape<typeof DynamicWorkflowNodeMetadataSchema> | undefined;
-  /** Where its compiled form stands, when that does not travel. */
+  /** Location of its compiled form, when the event does not include it. */
   readonly dynamicUri?: string | undefined;
-  /** What became of looking it up, reserving and storing. */
+  /** Outcome of cache lookup, reservation and storage. */
   readonly cache?: Pick<NodeCache, "status" | "key" | "reservation"> | undefined;
-  /** By value, when nothing stands at the addresses. */
+  /** By value, when no blob holds them. */
   readonly inputs?: LiteralMap | undefined;
   readonly outputs?: LiteralMap | undefined;
 }
 
-/** A change of a node's phase, for admin (fields as recorded from Go Flyte 1.16). Written out field by field, as there are very many. */
+/**
+ * Event of a node's phase change, for admin (fields as recorded from Go Flyte 1.16). Built field by field for speed, as
+ * there are very many.
+ */
 export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
   const { node, phase, now, details } = facts;
   const parent = node.parentRef;
@@ -94,13 +97,13 @@ export function nodeEvent(facts: NodeEventFacts): ExecutionEvent {
     outputs: details.outputs,
     sequence: facts.sequence,
     dynamicWorkflowUri: details.dynamicUri ?? "",
-    // The sink knows the resource.
+    // The sink adds the resource's key.
     workflowKey: "",
     endedNodes: 0,
   };
 }
 
-/** Whether nodes below it are told of. */
+/** True when nodes below it publish events. */
 function isParent(target: NodeTarget): boolean {
   return target.kind === "subWorkflow" || (target.kind === "array" && tellsOf(target.subNode) === "nodes");
 }

@@ -6,14 +6,14 @@ import { boundMessage, MAX_STATUS_MESSAGE } from "../failure/bound-message.js";
 
 export interface NoticeFacts {
   readonly executionId: WorkflowExecutionIdentifier;
-  /** What the execution waits for; empty when nothing is in its way any more. */
+  /** Reason why the execution is blocked; empty when it no longer is. */
   readonly reason: string;
   /** ms. */
   readonly now: number;
   readonly sequence: bigint;
 }
 
-/** What keeps an execution from going on, for admin to show. */
+/** Event that shows in admin why an execution makes no progress. */
 export function noticeEvent({ executionId, reason, now, sequence }: NoticeFacts): ExecutionEvent {
   return create(ExecutionEventSchema, {
     event: {

@@ -1,7 +1,7 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { errorFromJson } from "../failure/error-json.js";
 
-/** How an end is told: its error, else where its outputs stand, else nothing. */
+/** Result of an end: its error, else its outputs' location, else none. */
 export function outputResult({
   error,
   outputUri,

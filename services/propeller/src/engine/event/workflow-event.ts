@@ -17,13 +17,13 @@ export interface WorkflowEventFacts {
   readonly sequence: bigint;
   readonly error?: ExecutionErrorJson | undefined;
   readonly outputUri?: string | undefined;
-  /** By value, when nothing stands at `outputUri`. */
+  /** By value, when no blob is at `outputUri`. */
   readonly outputs?: LiteralMap | undefined;
-  /** With an end: nodes whose ends were told of. */
+  /** With a terminal phase: number of nodes whose ends were published. */
   readonly endedNodes?: number | undefined;
 }
 
-/** A change of the workflow's own phase, for admin. */
+/** Event of the workflow's own phase change, for admin. */
 export function workflowEvent(facts: WorkflowEventFacts): ExecutionEvent {
   return create(ExecutionEventSchema, {
     event: {

@@ -1,17 +1,17 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import { boundMessage, MAX_STATUS_MESSAGE } from "./bound-message.js";
 
-/** Error texts, in UTF-16 units, that the statuses of one workflow's nodes hold in full; what comes beyond is cut short. */
+/** Total error text, UTF-16 units, that the node statuses of one workflow hold in full; further text is truncated. */
 const MOST = 512 * 1024;
 
 /**
- * Error texts in the statuses of a workflow. Each is bounded by itself; this bounds
- * their sum, where very many nodes fail with long ones. Events carry them in full.
+ * Bounds the total of error texts in a workflow's status, for very many nodes that fail with long ones; each text has
+ * its own bound. Events carry them in full.
  */
 export class ErrorBudget {
   #held = 0;
 
-  /** The error as the node's status may hold it, in the place of the one that it holds. */
+  /** Returns the error in the form that the node's status may hold, in place of `before`. */
   take(error: ExecutionErrorJson, before: ExecutionErrorJson | undefined): ExecutionErrorJson {
     this.give(before);
     const fits = this.#held + error.message.length <= MOST;
@@ -20,12 +20,12 @@ export class ErrorBudget {
     return kept;
   }
 
-  /** A status that holds this error was restored. */
+  /** Counts an error of a restored status. */
   hold(error: ExecutionErrorJson | undefined): void {
     this.#held += error?.message.length ?? 0;
   }
 
-  /** A status that held this error is gone. */
+  /** Subtracts an error of a removed status. */
   give(error: ExecutionErrorJson | undefined): void {
     this.#held -= error?.message.length ?? 0;
   }

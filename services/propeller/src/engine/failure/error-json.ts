@@ -4,7 +4,7 @@ import { type ExecutionError, ExecutionError_ErrorKind, ExecutionErrorSchema } f
 import type { ExecutionErrorJson, PlainErrorJson } from "@flyte-ts/workflow-crd";
 import { boundMessage } from "./bound-message.js";
 
-/** An error as the resource holds it. A missing one becomes `Unknown`. */
+/** Converts an error to its form in the resource. A missing one becomes `Unknown`. */
 export function errorToJson(error: ExecutionError | undefined): ExecutionErrorJson {
   if (error === undefined) return { code: "Unknown", message: "Unknown error message" };
   return {
@@ -17,7 +17,7 @@ export function errorToJson(error: ExecutionError | undefined): ExecutionErrorJs
   };
 }
 
-/** The same error for an event. */
+/** Converts it to the form of events. */
 export function errorFromJson(error: ExecutionErrorJson): ExecutionError {
   const time = error.timestamp === undefined ? Number.NaN : Date.parse(error.timestamp);
   return create(ExecutionErrorSchema, {
@@ -30,7 +30,7 @@ export function errorFromJson(error: ExecutionErrorJson): ExecutionError {
   });
 }
 
-/** The same error in the form that parts of a status have it. */
+/** Converts it to the form of nested statuses. */
 export function errorToPlain(error: ExecutionErrorJson): PlainErrorJson {
   const { code, message, kind, errorUri, timestamp, worker } = errorFromJson(error);
   return {
@@ -43,14 +43,14 @@ export function errorToPlain(error: ExecutionErrorJson): PlainErrorJson {
   };
 }
 
-/** And back. */
+/** Converts it back. */
 export function errorFromPlain(error: PlainErrorJson): ExecutionErrorJson {
   const { timestamp } = error;
   return errorToJson(
     create(ExecutionErrorSchema, {
       code: error.code,
       message: error.message,
-      // Statuses of before name it.
+      // Statuses of earlier versions have the name.
       kind: typeof error.kind === "number" ? error.kind : kindOf(error.kind),
       errorUri: error.error_uri ?? "",
       timestamp: timestamp && { seconds: BigInt(timestamp.seconds ?? 0), nanos: timestamp.nanos ?? 0 },

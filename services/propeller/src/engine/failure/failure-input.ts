@@ -3,10 +3,10 @@ import { type LiteralMap, LiteralMapSchema, LiteralSchema } from "@flyte-ts/idl/
 import { SimpleType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { Scope } from "../graph/runtime.js";
 
-/** Name of the input in which flytekit's failure handlers get the error. */
+/** Input by which flytekit's failure handlers receive the error. */
 const ERROR_INPUT = "err";
 
-/** A failure node's inputs with the error and the node that it came from, where the node asks for it (contract §5.2). */
+/** Adds the error and the failed node to a failure node's inputs, where the node declares that input (contract §5.2). */
 export function withFailure(inputs: LiteralMap, scope: Scope): LiteralMap {
   if (inputs.literals[ERROR_INPUT] === undefined || scope.error === undefined) return inputs;
   const told = clone(LiteralMapSchema, inputs);

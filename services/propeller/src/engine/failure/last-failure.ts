@@ -2,8 +2,8 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { START_NODE } from "../graph/index-graph.js";
 
 /**
- * Of several failed nodes the one whose error the workflow tells, when it finishes
- * what can be finished: the last in the order of a walk from the start (contract §5.2).
+ * Of several failed nodes the one whose error the workflow reports, when it finishes executable nodes: the last in
+ * depth-first order from the start (contract §5.2).
  */
 export function lastFailure(scope: Scope): RuntimeNode | undefined {
   const seen = new Set<string>();
@@ -13,7 +13,7 @@ export function lastFailure(scope: Scope): RuntimeNode | undefined {
     seen.add(id);
     const node = scope.nodes.get(id);
     if (node?.failed === true && node.branch === undefined) return node;
-    // The last downstream node comes off the stack first.
+    // Stack order: the last downstream node comes first.
     for (const next of scope.graph.downstream.get(id) ?? scope.index.dependents.get(id) ?? []) stack.push(next);
   }
   return [...scope.nodes.values()].find((node) => node.failed && node.branch === undefined);

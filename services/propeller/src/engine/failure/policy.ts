@@ -1,12 +1,9 @@
 import type { GraphModel } from "@flyte-ts/workflow-crd";
 
-/** What a graph does when one of its nodes has failed. */
+/** Reaction of a graph to the failure of one of its nodes. */
 export type FailurePolicy = "stopAtOnce" | "finishExecutable";
 
-/**
- * A workflow that finishes what can be finished wants the same of its sub-workflows;
- * a sub-workflow may also ask for it itself.
- */
+/** A sub-workflow inherits the policy of finishing executable nodes from its workflow, or sets it itself. */
 export function failurePolicy(graph: GraphModel, parent: FailurePolicy | undefined): FailurePolicy {
   if (parent === "finishExecutable") return parent;
   return graph.onFailurePolicy === "FAIL_AFTER_EXECUTABLE_NODES_COMPLETE" ? "finishExecutable" : "stopAtOnce";

@@ -2,10 +2,13 @@ import { NodePhase } from "@flyte-ts/domain";
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";
 
-/** The error of a node whose time over all attempts was up (the words are Go Flyte's); in its status stands at most what an earlier attempt failed with. */
+/**
+ * Error of a node that exceeded its timeout over all attempts (Go Flyte's wording); its status holds at most the error
+ * of an earlier attempt.
+ */
 export const TIMED_OUT: ExecutionErrorJson = { code: "Timeout", kind: "USER", message: "Timeout in node" };
 
-/** What a failed node failed with. */
+/** Error of a failed node. */
 export function failureOf(node: RuntimeNode | undefined): ExecutionErrorJson {
   const { phase, error } = node?.status ?? {};
   return phase === NodePhase.TimedOut ? TIMED_OUT : (error ?? TIMED_OUT);

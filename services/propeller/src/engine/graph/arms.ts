@@ -6,13 +6,13 @@ export function armsOf(node: RuntimeNode): readonly RuntimeNode[] {
   return armIds(node.model).flatMap((id) => node.scope.nodes.get(id) ?? []);
 }
 
-/** The arm that a branch has chosen. */
+/** Chosen arm of a branch. */
 export function takenArm(node: RuntimeNode): RuntimeNode | undefined {
   const id = node.status.branchStatus?.finalNodeId;
   return id === undefined ? undefined : node.scope.nodes.get(id);
 }
 
-/** Whether a node may run as far as its branch goes: of arms only the chosen one, or any while the choice is not known. */
+/** True when the node's branch lets it run: of arms only the chosen one, or any before the choice. */
 export function mayBeTaken({ id, branch }: RuntimeNode): boolean {
   if (branch === undefined) return true;
   const chosen = branch.status.branchStatus?.finalNodeId;

@@ -3,28 +3,28 @@ import { END_NODE, START_NODE, SharedLists, type GraphModel, type NodeModel } fr
 
 export { END_NODE, START_NODE };
 
-/** What the walk needs to know of a graph besides its model. */
+/** Graph lookups that the engine needs besides the model. */
 export interface GraphIndex {
   readonly graph: GraphModel;
-  /** Place of every node that can be reached, in an order in which each stands after all that it waits for. */
+  /** Position of every reachable node in topological order. */
   readonly order: ReadonlyMap<string, number>;
-  /** What a node waits for, without its branch. */
+  /** Nodes that a node depends on, without its branch. */
   readonly upstream: ReadonlyMap<string, readonly string[]>;
-  /** Who waits for a node. */
+  /** Nodes that depend on a node. */
   readonly dependents: ReadonlyMap<string, readonly string[]>;
-  /** The branch node that a node is an arm of. */
+  /** Branch node of each arm. */
   readonly branchOf: ReadonlyMap<string, string>;
-  /** How many nodes bind outputs of a node. */
+  /** Number of nodes that bind a node's outputs. */
   readonly consumers: ReadonlyMap<string, number>;
-  /** The nodes whose outputs a node binds. */
+  /** Nodes whose outputs a node binds. */
   readonly sources: ReadonlyMap<string, readonly string[]>;
 }
 
 const indexes = new WeakMap<GraphModel, GraphIndex>();
 
 /**
- * Indexes a graph, once: runs may share it. Arms of a branch stand in the graph beside the branch, without
- * edges from it, and may have edges from the nodes whose outputs they bind.
+ * Indexes a graph, once: runs may share the index. Arms of a branch are in the graph beside the branch, without edges
+ * from it, and may have edges from the nodes whose outputs they bind.
  */
 export function indexGraph(graph: GraphModel): GraphIndex {
   let index = indexes.get(graph);
@@ -54,7 +54,7 @@ function makeIndex(graph: GraphModel): GraphIndex {
   return { graph, ...edges, order: orderOf(graph, edges), consumers, sources };
 }
 
-/** Who waits for a node. Most have one such node or none: a list is grown only for those that have more. */
+/** Dependents of each node. Typically there are none or one: a list is allocated only for more. */
 class Dependents {
   readonly byNode = new Map<string, readonly string[]>();
   readonly #grown = new Map<string, string[]>();
@@ -83,7 +83,7 @@ function armsOf(graph: GraphModel): Map<string, string> {
   return branchOf;
 }
 
-/** Ids of a branch node's arms, in the order in which they are tried; none for other nodes. */
+/** Ids of a branch node's arms, in order of evaluation; none for other nodes. */
 export function armIds(node: NodeModel): readonly string[] {
   if (node.target.kind !== "branch") return [];
   const { arms, otherwise } = node.target.branch;
@@ -94,7 +94,7 @@ export function armIds(node: NodeModel): readonly string[] {
 function upstreamOf(graph: GraphModel, id: string, branchOf: ReadonlyMap<string, string>): readonly string[] {
   if (id === START_NODE) return [];
   const named = [...new Set(graph.upstream.get(id) ?? [])].filter((up) => graph.nodes.has(up) && up !== branchOf.get(id));
-  // A node that waits for nothing waits for the start.
+  // A node without dependencies depends on the start node.
   return named.length === 0 ? [START_NODE] : named;
 }
 
@@ -123,7 +123,7 @@ function orderOf(graph: GraphModel, { upstream, dependents, branchOf }: Edges): 
   return order;
 }
 
-/** Ids of the nodes that bindings name, each once; "" stands for the start node. */
+/** Ids of the nodes that bindings refer to, without duplicates; "" is the start node. */
 export function boundNodes(bindings: readonly Binding[]): readonly string[] {
   const ids = new Set<string>();
   for (const binding of bindings) collect(binding.binding, ids);

@@ -11,21 +11,21 @@ import type { NodeCache } from "../cache/state.js";
 import type { FailurePolicy } from "../failure/policy.js";
 import { END_NODE, START_NODE, type GraphIndex } from "./index-graph.js";
 
-/** Status of a node that has not begun: nothing stands in the resource for it. */
+/** Status of a node that has not started: the resource has no entry for it. */
 export const NOT_BEGUN: NodeStatus = Object.freeze({ phase: NodePhase.NotYetStarted });
 
 /**
- * `run`: nodes begin as they become ready. `stop`: nothing begins, what runs is being
- * stopped. `handle`: all has stopped, the failure node runs. `done`: decided.
+ * `run`: nodes start when ready. `stop`: no node starts, running ones are being aborted. `handle`: all have ended, the
+ * failure node runs. `done`: decided.
  */
 export type ScopeStage = "run" | "stop" | "handle" | "done";
 
-/** What the nodes of a graph may name: those of the resource, or of what a dynamic node made. */
+/** Definitions that the nodes of a graph refer to: those of the resource, or of a dynamic node's spec. */
 export type Definitions = Pick<WorkflowModel, "tasks" | "subWorkflows">;
 
 export interface ScopeFacts {
   readonly index: GraphIndex;
-  /** The node whose graph it is, and undefined for the workflow itself. */
+  /** Node whose graph this is; undefined for the workflow itself. */
   readonly owner: RuntimeNode | undefined;
   readonly policy: FailurePolicy;
   readonly definitions: Definitions;
@@ -37,32 +37,32 @@ export interface ScopeFacts {
 export class Scope {
   readonly nodes = new Map<string, RuntimeNode>();
   stage: ScopeStage = "run";
-  /** Nodes that can be reached and have not ended. */
+  /** Reachable nodes that have not ended. */
   unsettled = 0;
-  /** Nodes that have begun and not ended, the failure node among them. */
+  /** Nodes that have started and not ended, including the failure node. */
   live = 0;
   anyFailed = false;
-  /** What ended last of what had begun has failed. */
+  /** The last started node to end has failed. */
   lastEndFailed = false;
-  /** Nothing can begin any more after a failure; what waited for it is not told of. */
+  /** No node can start any more after a failure; their dependents publish nothing. */
   exhausted = false;
-  /** Why its nodes are stopped. */
+  /** Reason for aborting its nodes. */
   stopReason = "";
-  /** The graph's inputs, when they are not those of its owner or of the workflow. */
+  /** Inputs of the graph, when they differ from those of its owner or of the workflow. */
   inputs: LiteralMap | undefined;
-  /** Why the graph fails; undefined while it does not, or when it is stopped from above. */
+  /** Error of the failing graph; undefined while it is not failing, or when its parent aborts it. */
   error: ExecutionErrorJson | undefined;
-  /** Id of the node behind `error`. */
+  /** Id of the node that caused `error`. */
   failedNode = "";
   failureNode: RuntimeNode | undefined;
-  /** Set when the nodes are the items of an array node; they are made when they begin, and wait for nothing. */
+  /** Set when the nodes are the items of an array node; they are created when they start, and have no dependencies. */
   array: ArrayRun | undefined;
 
   readonly index: GraphIndex;
   readonly owner: RuntimeNode | undefined;
   readonly policy: FailurePolicy;
   readonly definitions: Definitions;
-  /** How many graphs it stands in. */
+  /** Nesting depth. */
   readonly level: number;
   readonly #executionDir: string;
 
@@ -79,7 +79,7 @@ export class Scope {
     return this.index.graph;
   }
 
-  /** The graph has no way from its start to its end. */
+  /** The graph has no path from its start to its end. */
   get broken(): boolean {
     return !this.index.order.has(START_NODE) || !this.index.order.has(END_NODE);
   }
@@ -88,119 +88,119 @@ export class Scope {
     return this.owner === undefined ? "" : `${this.owner.path}/`;
   }
 
-  /** Data dir of a node that is no arm. */
+  /** Data dir of a node that is not an arm. */
   dirOf(nodeId: string): string {
     if (this.array !== undefined && this.owner !== undefined) return childNodeDir(this.owner.attemptDir, String(itemIndex(nodeId)));
     return this.owner === undefined ? topNodeDir(this.#executionDir, nodeId) : childNodeDir(this.owner.attemptDir, nodeId);
   }
 }
 
-/** What was asked of the plugin service for the running attempt. */
+/** Request to the plugin service for the running attempt. */
 export interface RequestState {
   desired: DesiredState;
-  /** ms; when it was sent last. */
+  /** Time of the last send, ms. */
   sentAt: number;
-  /** ms; when the plugin service last told something new. */
+  /** Time of the last new report of the plugin service, ms. */
   heardAt: number;
-  /** How often it was sent without news in between. */
+  /** Number of sends without news in between. */
   tries: number;
 }
 
 export interface PendingOutputs {
-  /** Kept by value too, where it fits; undefined when they are known by their place only. */
+  /** Also kept by value, if small enough; undefined when only their location is known. */
   readonly value: LiteralMap | undefined;
   readonly deckUri: string;
   readonly uri: string;
-  /** They stand at `uri`, once the node's `writes` are done. Else they stand nowhere but here. */
+  /** Stored at `uri` once the node's `writes` are done; else they exist only here. */
   readonly stored: boolean;
 }
 
-/** A node of a running workflow. Its status is replaced, never changed, so that what was written can be compared. */
+/** A node of a running workflow. Its status is immutable and replaced, so that it can be compared with the written one. */
 export class RuntimeNode {
   status: NodeStatus = NOT_BEGUN;
-  /** What the resource holds, as far as patches were taken. */
+  /** Status in the resource, as of the last taken patch. */
   written: NodeStatus = NOT_BEGUN;
-  /** The resource holds statuses of nodes below this one. */
+  /** Scope whose node statuses the resource holds below this node. */
   innerWritten: Scope | undefined;
 
-  // What it waits for: kept up to date with every end of an upstream node.
+  // Dependency counts, updated with every end of an upstream node.
   /** Upstream nodes that have not ended. */
   unfinished = 0;
-  /** Upstream nodes that ended otherwise than well. */
+  /** Upstream nodes that ended without success. */
   spoiled = 0;
 
-  /** Began: holds its slot, counts as live. */
+  /** Started: holds its slot, counts as live. */
   begun = false;
-  /** Ended, be it without a terminal phase when it was stopped. */
+  /** Ended, possibly without a terminal phase when it was aborted. */
   settled = false;
-  /** Observation at which it became ready; later starts wait for the status to be durable. */
+  /** Observation in which it became ready; later starts wait for the status to be durable. */
   readySeq = -1;
-  /** On the list of what to look at. */
+  /** In the queue of nodes to reconcile. */
   queued = false;
-  /** On the list of those that wait for room. */
+  /** In the queue of nodes that wait for capacity. */
   waits = false;
   /** Counts against the parallelism limit. */
   slot = false;
 
-  /** The present attempt made a graph, which runs or ran below it. */
+  /** The current attempt produced a graph, which runs or ran below it. */
   expanded = false;
-  /** Where the attempt that made it has its deck, while this process lives. */
+  /** Deck location of the attempt that produced it; in memory only. */
   deckUri = "";
-  /** Instance of a graph below the node while it runs. */
+  /** Scope below the node while it runs. */
   inner: Scope | undefined;
   inputs: LiteralMap | undefined;
-  /** The inputs stand in the blob store. */
+  /** The inputs are in the blob store. */
   inputsWritten = false;
-  /** An item that takes its inputs out of the array's own. */
+  /** An item that selects its inputs from the array's own. */
   sharesInputs = false;
-  /** Outputs by value, while somebody may need them. */
+  /** Outputs by value, while consumers may need them. */
   outputs: LiteralMap | undefined;
   /** Consumers that have not ended. */
   consumers = 0;
   /** Blobs that it waits for. */
   waitingFor: Set<string> | undefined;
-  /** Questions that it has asked. */
+  /** Pending calls. */
   asks: NodeAsks | undefined;
-  /** How its outputs are cached, once that is known. */
+  /** Cache state, once known. */
   cache: NodeCache | undefined;
-  /** Whether its former self in the execution that is recovered was asked for. */
+  /** The node's outcome in the recovered execution was requested. */
   lookedBack = false;
-  /** How it came out there, when that stands for it now. */
+  /** That outcome, when it is reused. */
   recovered: FormerNode | undefined;
-  /** Where its former self, which failed, left checkpoints. */
+  /** Checkpoint location of the failed node in the recovered execution. */
   formerCheckpoint: string | undefined;
-  /** Blobs that are being written before the node goes on. */
+  /** Blobs being written before the node continues. */
   writes: Set<string> | undefined;
-  /** A success that waits for its outputs to be written. */
+  /** A success that waits until its outputs are written. */
   pendingOutputs: PendingOutputs | undefined;
 
   request: RequestState | undefined;
-  /** The child execution of the present attempt: asked for, perhaps without an answer, or known to be there and not known to have ended. */
+  /** Child execution of the current attempt: requested, possibly without a response, or known to exist and not known to have ended. */
   child: "none" | "asked" | "made" = "none";
-  /** The present attempt has, or had, a child execution, for events to name. */
+  /** The current attempt has, or had, a child execution; for events. */
   launched = false;
-  /** Why it is being stopped; undefined while it is not. */
+  /** Reason of its abort; undefined while it is not being aborted. */
   stopping: string | undefined;
-  /** The attempt ran when this process loaded the workflow: a later process step may have begun without being written. */
+  /** The attempt ran when this process loaded the workflow: a later step may have started without being written. */
   unconfirmed = false;
-  /** It may have come to a good end before this process loaded the workflow, and others may have followed. */
+  /** It may have succeeded before this process loaded the workflow, and dependents may have started. */
   presumed = false;
-  /** It became ready by such a node's end and could not begin at once: before the restart it may have. */
+  /** It became ready by the end of such a node and could not start at once: it may have started before the restart. */
   maybeBegun = false;
-  /** ms; when a sign of life of an attempt that is over was last answered. */
+  /** Time of the last abort sent in reply to a report of an ended attempt, ms. */
   zombieAt = 0;
 
-  /** ms, exact while this process lives, else read from the status. */
+  /** ms; exact while this process lives, else read from the status. */
   queuedAt: number | undefined;
   attemptStartedAt: number | undefined;
-  /** ms; since when the attempt is shown to wait for a plugin service. */
+  /** Time since which the attempt is reported as waiting for a plugin service, ms. */
   waitingSince: number | undefined;
-  /** Until when a gate sleeps. */
+  /** Time at which a sleeping gate opens, ms. */
   sleepsUntil: number | undefined;
   endedAt: number | undefined;
-  /** ms; when the last attempt gave way to the present one. */
+  /** Time at which the current attempt superseded the last one, ms. */
   retriedAt: number | undefined;
-  /** ms, by the clock of the plugin service; when the end of the last ended attempt was told. */
+  /** Reported end of the last ended attempt, ms, by the plugin service's clock. */
   endToldAt: number | undefined;
 
   #uniqueId: string | undefined;
@@ -209,13 +209,13 @@ export class RuntimeNode {
   constructor(
     readonly model: NodeModel,
     readonly scope: Scope,
-    /** The branch whose arm it is. */
+    /** Branch of which it is an arm. */
     readonly branch: RuntimeNode | undefined,
-    /** Sorts nodes by place in their graphs, from the outermost. */
+    /** Sort key: position in its graphs, outermost first. */
     readonly order: string,
   ) {}
 
-  /** As if it had never begun: for an arm whose branch begins anew. */
+  /** Resets the node to its initial state: for an arm whose branch starts again. */
   reset(): void {
     this.begun = false;
     this.settled = false;
@@ -242,7 +242,7 @@ export class RuntimeNode {
     return this.model.id;
   }
 
-  /** Ids from the top, joined with `/`. */
+  /** Ids from the root, joined with `/`. */
   get path(): string {
     return this.scope.pathPrefix + this.model.id;
   }
@@ -252,7 +252,7 @@ export class RuntimeNode {
     return this.status.attempts ?? 0;
   }
 
-  /** The node under which this one runs, for ids and events. */
+  /** Node below which this one runs, for ids and events. */
   get parent(): RuntimeNode | undefined {
     return this.branch ?? this.scope.owner;
   }
@@ -276,7 +276,7 @@ export class RuntimeNode {
     return this.branch === undefined ? this.scope.dirOf(this.model.id) : childNodeDir(this.branch.attemptDir, this.model.id);
   }
 
-  /** Where the inputs stand when they stand in the blob store. */
+  /** Location of the inputs, if they are in the blob store. */
   get inputsUri(): string {
     const { array, owner } = this.scope;
     if (array === undefined || owner === undefined) return inputsUri(this.dataDir);
@@ -300,7 +300,7 @@ export class RuntimeNode {
   }
 }
 
-/** How many dynamic nodes a graph stands below. */
+/** Number of dynamic nodes above a graph. */
 export function depthOf(scope: Scope): number {
   let depth = 0;
   for (let { owner } = scope; owner !== undefined; owner = owner.scope.owner) if (owner.expanded) depth++;

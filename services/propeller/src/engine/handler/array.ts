@@ -8,7 +8,7 @@ import type { NodeDecision } from "./decision.js";
 
 type ArrayTarget = Extract<NodeTarget, { kind: "array" }>;
 
-/** Runs an item for each element of the lists; an array of empty lists has succeeded once it is entered. */
+/** Runs an item for each element of the lists; an array of empty lists succeeds on entry. */
 export function beginArray(node: RuntimeNode, { array, subNode }: ArrayTarget, inputs: LiteralMap): NodeDecision {
   const { kind } = subNode.target;
   if (kind === "branch" || kind === "start" || kind === "end") {
@@ -20,14 +20,14 @@ export function beginArray(node: RuntimeNode, { array, subNode }: ArrayTarget, i
   return { kind: "enterArray", size: length.size };
 }
 
-/** All items that had to have succeeded; `items` are their outputs, none for those that failed. */
+/** The required items have succeeded; `items` are their outputs, undefined for failed ones. */
 export function arraySucceeded(node: RuntimeNode, items: readonly (LiteralMap | undefined)[]): NodeDecision {
   const { target } = node.model;
   const names = target.kind === "array" ? outputNames(target.subNode, node.scope.definitions) : [];
   return { kind: "succeed", outputs: { value: gatherOutputs(names, items), uri: outputsUri(node.attemptDir) } };
 }
 
-/** As far as they are known without a run. */
+/** Output names, if known without a run. */
 function outputNames({ target }: NodeModel, { tasks, subWorkflows }: Definitions): readonly string[] {
   switch (target.kind) {
     case "task":

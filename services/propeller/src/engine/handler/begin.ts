@@ -9,7 +9,7 @@ import { passInputs } from "./start-node.js";
 import { enterSubWorkflow } from "./sub-workflow.js";
 import { beginTask } from "./task.js";
 
-/** What a node does first, once its inputs are bound. The start node's inputs are its graph's. */
+/** First decision of a node, once its inputs are bound. The start node's inputs are its graph's. */
 export function decideBegin(node: RuntimeNode, inputs: LiteralMap): NodeDecision {
   const { target } = node.model;
   const { definitions } = node.scope;

@@ -8,7 +8,7 @@ import type { NodeDecision } from "./decision.js";
 import { failureOf } from "../failure/timed-out.js";
 import { promisesNothing } from "./task.js";
 
-/** The first arm whose condition holds, else the last resort, else the author's error. */
+/** Chooses the first arm whose condition holds, else the default arm, else the author's error. */
 export function chooseArm(branch: BranchModel, inputs: LiteralMap): NodeDecision {
   let taken: string | undefined;
   for (const arm of branch.arms) {
@@ -29,7 +29,7 @@ export function chooseArm(branch: BranchModel, inputs: LiteralMap): NodeDecision
   return { kind: "take", arm: taken, skipped: all.filter((id) => id !== taken) };
 }
 
-/** A branch ends as its taken arm does. */
+/** A branch ends as its chosen arm does. */
 export function armEnded(branch: RuntimeNode, arm: RuntimeNode): NodeDecision {
   if (arm.failed) return { kind: "fail", error: failureOf(arm) };
   if (!arm.terminal) return { kind: "wait" };

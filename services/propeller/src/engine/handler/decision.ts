@@ -4,29 +4,29 @@ import type { LiteralType } from "@flyte-ts/idl/flyteidl/core/types_pb";
 import type { GateNode } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { ExecutionErrorJson, GraphModel } from "@flyte-ts/workflow-crd";
 
-/** Where outputs stand, and their value when it is known. */
+/** Location of outputs, and their value when it is known. */
 export interface NodeOutputs {
   readonly value: LiteralMap | undefined;
   readonly uri: string;
 }
 
-/** What a handler wants for its node. The walk alone carries it out. */
+/** Decision of a handler for its node. Only the engine's reconcile executes it. */
 export type NodeDecision =
-  /** Have the plugin service run an attempt. */
+  /** Request an attempt from the plugin service. */
   | { readonly kind: "request" }
-  /** `outputs` is undefined for a node that names none. */
+  /** `outputs` is undefined for a node without outputs. */
   | { readonly kind: "succeed"; readonly outputs: NodeOutputs | undefined }
   | { readonly kind: "fail"; readonly error: ExecutionErrorJson }
-  /** Let one arm run and skip the others. */
+  /** Run one arm and skip the others. */
   | { readonly kind: "take"; readonly arm: string; readonly skipped: readonly string[] }
   /** Run a graph below the node. */
   | { readonly kind: "enter"; readonly graph: GraphModel }
-  /** Run so many items below the node. */
+  /** Run this many items below the node. */
   | { readonly kind: "enterArray"; readonly size: number }
-  /** Succeed, without outputs, when this time has passed since the node began to run. */
+  /** Succeed, without outputs, this long after the node started running. */
   | { readonly kind: "sleep"; readonly durationMs: number }
-  /** Start an execution of its own, and end as it does. */
+  /** Start a child execution, and end as it does. */
   | { readonly kind: "launch"; readonly launchPlan: Identifier }
-  /** Wait until the signal has a value, and go on as the gate says. */
+  /** Wait until the signal has a value, then continue as the gate defines. */
   | { readonly kind: "awaitSignal"; readonly gate: GateNode; readonly signalId: string; readonly type: LiteralType | undefined }
   | { readonly kind: "wait" };

@@ -7,7 +7,7 @@ import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 
-/** A gate holds up what follows it: for a time, or until somebody says so. */
+/** A gate delays its dependents: for a duration, or until a signal or approval. */
 export function closeGate(gate: GateNode): NodeDecision {
   const { condition } = gate;
   switch (condition.case) {
@@ -26,7 +26,7 @@ export function closeGate(gate: GateNode): NodeDecision {
 
 const BOOLEAN = create(LiteralTypeSchema, { type: { case: "simple", value: SimpleType.BOOLEAN } });
 
-/** The signal's value is the output; an approval passes the inputs on, or fails the node (words as Go Flyte has them). */
+/** The signal's value is the output; an approval passes the inputs on, or fails the node (Go Flyte's wording). */
 export function signalGiven(node: RuntimeNode, { condition }: GateNode, value: Literal): NodeDecision {
   const uri = outputsUri(node.attemptDir);
   if (condition.case === "signal") {
@@ -43,7 +43,7 @@ export function signalGiven(node: RuntimeNode, { condition }: GateNode, value: L
   return { kind: "fail", error: { code: "ReceivedRejectSignal", kind: "USER", message } };
 }
 
-/** The signal cannot be had: one of another type has its name, say. */
+/** The signal is unavailable: for example, one of another type has its name. */
 export function signalRefused(refused: Settled<unknown>): NodeDecision {
   const why = refused.kind === "refused" ? `${refused.code}: ${refused.message}` : "it has no value";
   return systemError("RuntimeExecutionError", `failed to get the signal of the gate: ${why}`);

@@ -6,7 +6,7 @@ import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 
-// What becomes of a launch plan node; codes and words of errors are Go Flyte's.
+// Outcomes of a launch plan node; error codes and texts are Go Flyte's.
 
 /** Admin will never start the child. */
 export function launchRefused({ code, message }: Extract<Settled<never>, { kind: "refused" }>): NodeDecision {
@@ -33,7 +33,7 @@ export function childEnded(node: RuntimeNode, child: ChildExecution, name: strin
   }
 }
 
-/** Nobody can say what became of the child. */
+/** The outcome of the child cannot be determined. */
 export function childUnknown(
   node: RuntimeNode,
   { code, message }: Extract<Settled<never>, { kind: "refused" }>,
@@ -42,7 +42,7 @@ export function childUnknown(
   return { kind: "fail", error: { code: "RemoteChildWorkflowExecutionFailed", kind: "SYSTEM", message: text } };
 }
 
-/** What a child's abort metadata says when the parent is stopped. */
+/** Abort cause of a child whose parent is aborted. */
 export function cascadeCause(execution: string, reason: string): string {
   return `cascading abort as parent execution id [${execution}] aborted, reason [${reason}]`;
 }
@@ -52,7 +52,7 @@ function childFailed(node: RuntimeNode, message: string): NodeDecision {
   return { kind: "fail", error: { code, kind: "USER", message: `failed at Node[${node.id}]. ${code}: ${message}` } };
 }
 
-/** `NOT_FOUND` as Go's gRPC library writes it: `NotFound`. */
+/** Converts a code to the spelling of Go's gRPC library: `NOT_FOUND` to `NotFound`. */
 function goCode(code: string): string {
   return code
     .split("_")

@@ -3,7 +3,7 @@ import { outputsUri } from "../data/paths.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 
-/** The start node turns the graph's inputs into its outputs. */
+/** The start node's outputs are the graph's inputs. */
 export function passInputs(node: RuntimeNode, graphInputs: LiteralMap | undefined): NodeDecision {
   return { kind: "succeed", outputs: { value: graphInputs, uri: outputsUri(node.attemptDir) } };
 }

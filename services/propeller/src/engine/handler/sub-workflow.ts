@@ -3,7 +3,7 @@ import { END_NODE } from "../graph/index-graph.js";
 import type { Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
 import type { NodeDecision } from "./decision.js";
 
-/** Runs the graph that the node names. */
+/** Runs the sub-workflow that the node refers to. */
 export function enterSubWorkflow(reference: string, definitions: Definitions): NodeDecision {
   const graph = definitions.subWorkflows.get(reference);
   if (graph !== undefined) return { kind: "enter", graph };
@@ -11,7 +11,7 @@ export function enterSubWorkflow(reference: string, definitions: Definitions): N
   return { kind: "fail", error: { code: "SubWorkflowExecutionFailed", kind: "SYSTEM", message } };
 }
 
-/** A sub-workflow that came to its end: its outputs are what its end node collected. */
+/** End of a sub-workflow: its outputs are those that its end node collected. */
 export function subWorkflowEnded(node: RuntimeNode, inner: Scope): NodeDecision {
   if (inner.error !== undefined) return { kind: "fail", error: inner.error };
   const end = inner.nodes.get(END_NODE);

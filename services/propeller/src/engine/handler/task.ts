@@ -6,22 +6,22 @@ import { errorToJson } from "../failure/error-json.js";
 import type { Definitions, RuntimeNode } from "../graph/runtime.js";
 import type { NodeDecision, NodeOutputs } from "./decision.js";
 
-/** A task node begins with a request for its first attempt. */
+/** A task node starts with a request for its first attempt. */
 export function beginTask(task: string, definitions: Definitions): NodeDecision {
   if (definitions.tasks.has(task)) return { kind: "request" };
   return { kind: "fail", error: { code: "BadSpecificationError", kind: "SYSTEM", message: `failed to find task [${task}]` } };
 }
 
-/** The node is a task without outputs: there is nothing to be had where its outputs would stand. */
+/** True for a task without outputs: no blob will be at its outputs' location. */
 export function promisesNothing({ model, scope }: RuntimeNode): boolean {
   if (model.target.kind !== "task") return false;
   const promised = scope.definitions.tasks.get(model.target.task)?.interface;
   return promised !== undefined && Object.keys(promised.outputs?.variables ?? {}).length === 0;
 }
 
-/** What an event of the running attempt means. */
+/** Meaning of an event of the running attempt. */
 export type AttemptDecision =
-  /** Older than, or the same as, what is known. */
+  /** Older than, or equal to, the known state. */
   | { readonly kind: "ignore" }
   | { readonly kind: "progress"; readonly task: TaskNodeStatus }
   | { readonly kind: "succeed"; readonly outputs: NodeOutputs; readonly deckUri: string }
@@ -32,18 +32,18 @@ export type AttemptDecision =
       readonly cleanup: boolean;
       readonly deckUri: string;
     }
-  /** It made further nodes. */
+  /** The attempt produced further nodes. */
   | { readonly kind: "expand"; readonly deckUri: string }
   | { readonly kind: "aborted" };
 
-/** The attempt ended without having been asked to: its plugin service was told so by someone else. */
+/** The attempt was aborted, but not by propeller: another client requested it from the plugin service. */
 export const ABORTED_OUTSIDE: ExecutionErrorJson = {
   code: "AttemptAborted",
   kind: "SYSTEM",
   message: "the attempt was aborted without the workflow asking for it",
 };
 
-/** Reads an event of the attempt that `known` describes. `now` is in RFC 3339. */
+/** Interprets an event of the attempt that `known` describes. `now` is in RFC 3339. */
 export function decideTaskEvent(told: TaskEvent, known: TaskNodeStatus | undefined, now: string): AttemptDecision {
   const event = told.event;
   if (event === undefined) return { kind: "ignore" };
@@ -69,7 +69,7 @@ export function decideTaskEvent(told: TaskEvent, known: TaskNodeStatus | undefin
     case TaskExecution_Phase.WAITING_FOR_RESOURCES:
       return progress(told, known, now);
     default:
-      // A phase that only newer builds know; what this one knows comes after it.
+      // A phase that only newer builds know; a known phase follows it.
       return { kind: "ignore" };
   }
 }

@@ -4,9 +4,8 @@ import type { EngineConfig } from "../config.js";
 type InterruptibleConfig = Pick<EngineConfig, "interruptibleFailureThreshold" | "maxSystemFailures">;
 
 /**
- * Whether an attempt may run on machines that can be taken away: the node's
- * own word goes before the execution's, and that before the workflow's. Enough system
- * failures end it, so that the last attempt has a machine of its own (contract §5.3).
+ * Decides whether an attempt may run on interruptible machines: the node's setting precedes the execution's, and that
+ * the workflow's. Enough system failures disable it, so that the last attempt gets a regular machine (contract §5.3).
  */
 export function decideInterruptible(
   node: NodeModel,
@@ -17,7 +16,7 @@ export function decideInterruptible(
   return wanted && facts.systemFailures < interruptibleBudget(facts.config);
 }
 
-/** System failures that may be spent on interruptible machines. */
+/** System failures that may happen on interruptible machines. */
 export function interruptibleBudget({ interruptibleFailureThreshold: threshold, maxSystemFailures }: InterruptibleConfig): number {
   return threshold > 0 ? threshold : maxSystemFailures + 1 + threshold;
 }

@@ -1,26 +1,26 @@
-/** Something that keeps an execution from going on and may not go away by itself. */
+/** A reason why an execution makes no progress, which may not resolve itself. */
 export interface Hindrance {
-  /** For people. It stays the same for as long as the cause does, for each change is told. */
+  /** Text for users. Constant while its cause lasts, since each change is published. */
   readonly text: string;
-  /** Whether it is so still. */
+  /** True while the reason applies. */
   readonly holds: () => boolean;
 }
 
-/** What is in the way of one execution, by what it is about; the first that was found stands for all. */
+/** Blockers of one execution, by subject; only the oldest is published. */
 export class Hindrances {
   readonly #found = new Map<unknown, Hindrance>();
 
-  /** What is known of the subject already is replaced. */
+  /** Sets or replaces the blocker of a subject. */
   set(subject: unknown, hindrance: Hindrance): void {
     this.#found.set(subject, hindrance);
   }
 
-  /** Whether the subject is in the way. */
+  /** True when the subject has a blocker. */
   has(subject: unknown): boolean {
     return this.#found.get(subject)?.holds() === true;
   }
 
-  /** The text of the first that holds; those before it are forgotten. */
+  /** Text of the first active blocker; removes inactive ones before it. */
   first(): string | undefined {
     for (const [subject, { text, holds }] of this.#found) {
       if (holds()) return text;

@@ -3,9 +3,8 @@ import type { ArrayRun } from "../array/run.js";
 import type { NodeModel, NodeTarget } from "@flyte-ts/workflow-crd";
 
 /**
- * Whether a node counts against the execution's `max parallelism`, from when it is
- * queued to its end. Items count only where the array leaves their number to the
- * execution, and then the array itself does not.
+ * True when a node counts against the execution's `max parallelism`, from its queueing to its end. Items count only
+ * where the array leaves their number to the execution, and then the array itself does not.
  */
 export function takesSlot({ model, scope }: Placed, behavior: ParallelismBehavior): boolean {
   if (scope.array !== undefined) return scope.array.concurrency.kind === "workflow" && kindTakesSlot(model.target, behavior);
@@ -20,7 +19,7 @@ interface Placed {
 function kindTakesSlot(target: NodeTarget, behavior: ParallelismBehavior): boolean {
   switch (target.kind) {
     case "array":
-      // Nodes within its items take their own places, for which it must not stand in the way.
+      // Nodes within its items take their own slots, which the array must not occupy.
       return concurrencyOf(target.array, behavior).kind === "own" && kindTakesSlot(target.subNode.target, behavior);
     case "task":
     case "launchPlan":
@@ -34,7 +33,7 @@ function kindTakesSlot(target: NodeTarget, behavior: ParallelismBehavior): boole
   }
 }
 
-/** Whether one more may begin; 0 means no limit. */
+/** True when one more node may start; 0 means no limit. */
 export function hasRoom(maxParallelism: number, used: number): boolean {
   return maxParallelism <= 0 || used < maxParallelism;
 }

@@ -1,17 +1,17 @@
-/** What is known of the plugin services, from what they announce. Times in ms since the epoch. */
+/** Availability of plugin services, from their heartbeats. Times in ms since the epoch. */
 export interface PluginsKnown {
-  /** Announcements were listened to for long enough: a task type that nobody named is served by nobody. */
+  /** Discovery is done: a task type without heartbeat is unserved. */
   readonly complete: boolean;
-  /** Task types whose services announce themselves. */
+  /** Task types with recent heartbeats. */
   readonly served: ReadonlySet<string>;
-  /** Task types whose services announce themselves no more, with the time of their last word. */
+  /** Task types whose heartbeats stopped, with the time of the last one. */
   readonly silent: ReadonlyMap<string, number>;
 }
 
-/** Before the first announcement: nothing is held against anybody. */
+/** State before the first heartbeat: no task type counts as unserved. */
 export const NO_PLUGINS_KNOWN: PluginsKnown = { complete: false, served: new Set(), silent: new Map() };
 
-/** Why an attempt of this task type cannot be expected to begin; undefined when it can. */
+/** Reason why an attempt of this task type cannot be expected to start; undefined when it can. */
 export function troubleOf(known: PluginsKnown, taskType: string): string | undefined {
   if (known.served.has(taskType)) return undefined;
   const since = known.silent.get(taskType);
@@ -19,7 +19,7 @@ export function troubleOf(known: PluginsKnown, taskType: string): string | undef
   return known.complete ? `no plugin service serves task type [${taskType}]` : undefined;
 }
 
-/** Why an attempt waits whose plugin service is there and says nothing of it. `since`: ms, when it was first asked. */
+/** Reason shown for an attempt whose available plugin service has not reported on it. `since`: time of the first request, ms. */
 export function unanswered(taskType: string, since: number): string {
   return `${silentOnRequest(taskType)} since ${new Date(since).toISOString()}, the request is sent again until it does`;
 }

@@ -2,27 +2,27 @@ import type { CatalogCacheStatus, CatalogMetadata } from "@flyte-ts/idl/flyteidl
 import type { Identifier, NodeExecutionIdentifier, WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 
-/** What nodes of a recovering execution ask of the one that it recovers. */
+/** Calls of a recovering execution about the one that it recovers. */
 export interface RecoveryQuestions {
-  /** How the node of this id came out there; undefined when it never began. */
+  /** Returns the outcome of the node with this id; undefined when it never started. */
   readonly readFormerNode: { readonly fields: { readonly id: NodeExecutionIdentifier }; readonly value: FormerNode | undefined };
 }
 
-/** A node as it came out in the execution that is recovered. */
+/** Outcome of a node in the recovered execution. */
 export interface FormerNode {
   /** It succeeded, or was itself recovered. */
   readonly succeeded: boolean;
-  /** Undefined when they are not known any more. */
+  /** Undefined when they are no longer available. */
   readonly inputs: LiteralMap | undefined;
-  /** Undefined when it gave none, or when they are not known any more. */
+  /** Undefined when there were none, or they are no longer available. */
   readonly outputs: LiteralMap | undefined;
-  /** Tasks that its attempts ran; none when it was recovered or cached itself. */
+  /** Tasks that its attempts ran; none when it was itself recovered or cached. */
   readonly tasks: readonly Identifier[];
-  /** Where its last attempt left checkpoints; empty when it left none. */
+  /** Checkpoint location of its last attempt; empty when there is none. */
   readonly checkpointUri: string;
   readonly deckUri: string;
   readonly cacheStatus: CatalogCacheStatus;
   readonly catalogKey: CatalogMetadata | undefined;
-  /** Of a launch plan node. */
+  /** Set for a launch plan node. */
   readonly childExecution: WorkflowExecutionIdentifier | undefined;
 }

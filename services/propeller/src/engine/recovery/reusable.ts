@@ -5,28 +5,27 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import type { FormerNode } from "./questions.js";
 
 /**
- * Nodes whose former outputs are asked for: all that compute or wait. Failure nodes
- * handle what fails now; of the items of a map nobody knows as nodes.
+ * True for nodes whose earlier outputs are looked up: all that compute or wait. Failure nodes handle the current
+ * failure; items of a map have no node records.
  */
 export function mayBeRecovered(node: RuntimeNode): boolean {
   const { kind } = node.model.target;
   return node.scope.array?.tells !== "items" && kind !== "start" && kind !== "end" && node !== node.scope.failureNode;
 }
 
-/** What the node would do now. */
+/** What the node is about to execute. */
 export interface Present {
   readonly inputs: LiteralMap;
-  /** Undefined for nodes that run no task. */
+  /** Undefined for nodes without a task. */
   readonly task: Identifier | undefined;
-  /** Others take its outputs. */
+  /** Other nodes bind its outputs. */
   readonly isBound: boolean;
 }
 
 /**
- * Whether the former outputs stand for the node's: it succeeded, with the same inputs
- * and the same version of the same task. Go Flyte looks at the success alone, and
- * gives outputs that belong to other inputs where an execution went another way. Outputs
- * that others need and that are not known any more stand for nothing: every recovery would fail for them.
+ * True when the earlier outputs are valid for the node: it succeeded, with the same inputs and the same version of the
+ * same task. Go Flyte checks only the success, and reuses outputs of other inputs when an execution took another path.
+ * Needed outputs that are no longer available cannot be reused: every recovery would fail on them.
  */
 export function isReusable(former: FormerNode, { inputs, task, isBound }: Present): boolean {
   if (!former.succeeded || former.inputs === undefined || !sameLiterals(former.inputs, inputs)) return false;

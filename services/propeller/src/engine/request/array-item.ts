@@ -4,7 +4,7 @@ import { type ArrayItem, ArrayItemSchema } from "@flyte-ts/idl/flytets/plugin/v1
 import { itemIndex } from "../array/items.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 
-/** How an item's inputs stand in its file; undefined for nodes that are no items. */
+/** Describes an item's inputs in their file; undefined for nodes that are not items. */
 export function arrayItem(node: RuntimeNode): ArrayItem | undefined {
   const { array } = node.scope;
   if (array === undefined) return undefined;
@@ -16,14 +16,14 @@ export function arrayItem(node: RuntimeNode): ArrayItem | undefined {
   });
 }
 
-/** Where in its lists the program finds its values: in lists of its own there is but one. */
+/** Index of the item's values in the lists that the program reads: 0 in lists of its own. */
 function positionOf(node: RuntimeNode): number {
   return node.sharesInputs ? itemIndex(node.id) : 0;
 }
 
 /**
- * What tells flytekit's map tasks which item they are: the variable of Go Flyte, and
- * an offset that leads from the item's index to its place in the lists of its file.
+ * Environment that tells flytekit's map tasks their item: Go Flyte's variable, and an offset from the item's index to
+ * its index in the lists of its file.
  */
 export function itemEnvironment(node: RuntimeNode): readonly KeyValuePair[] {
   const { array } = node.scope;

@@ -14,7 +14,7 @@ import type { LiteralMap } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { SHARD_KEY_LABEL, type WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";
 
-/** The execution that the node's present attempt starts, or has started. */
+/** Id of the execution that the node's current attempt starts or has started. */
 export function childExecutionId(workflow: WorkflowModel, node: RuntimeNode): WorkflowExecutionIdentifier {
   const { project, domain } = workflow.executionId;
   const name = childExecutionName({ execution: workflow.name, nodeUniqueId: node.uniqueId, attempt: node.attempt });
@@ -28,9 +28,8 @@ export interface ChildFacts {
 }
 
 /**
- * What asks admin for the child: what the parent execution was told holds for it too
- * (contract §5.5). Admin finds out itself who the parent's principal is and how deep
- * executions nest. The shard is the child's own.
+ * Request to create the child, which inherits the parent's settings (contract §5.5). Admin determines the parent's
+ * principal and the nesting depth. The shard is the child's own.
  */
 export function childExecutionRequest(node: RuntimeNode, { workflow, launchPlan, inputs }: ChildFacts): ExecutionCreateRequest {
   const { options } = workflow;

@@ -4,7 +4,7 @@ import { type Identifier, IdentifierSchema, ResourceType } from "@flyte-ts/idl/f
 import type { WorkflowModel } from "@flyte-ts/workflow-crd";
 import type { RuntimeNode } from "../graph/runtime.js";
 
-/** Identifier of the workflow that the node's present attempt made; the same whenever it is asked for. */
+/** Identifier of the workflow that the node's current attempt produced; deterministic. */
 export function dynamicWorkflowId(workflow: WorkflowModel, node: RuntimeNode): Identifier {
   const { project, domain } = workflow.executionId;
   const version = taskUniqueId({ execution: workflow.name, nodeUniqueId: node.uniqueId, attempt: node.attempt });

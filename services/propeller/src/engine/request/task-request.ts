@@ -34,20 +34,20 @@ export interface RequestFacts {
 
 export interface RequestAim {
   readonly desired: DesiredState;
-  /** From 0; usually the node's own. */
+  /** From 0; usually the node's current one. */
   readonly attempt: number;
   readonly abortReason?: string;
   readonly deleteResources?: boolean;
 }
 
-/** Folder for an attempt's raw outputs. */
+/** Prefix of an attempt's raw outputs. */
 export function rawOutputsOf(facts: Pick<RequestFacts, "workflow" | "config">, node: RuntimeNode, attempt: number): string {
   const uniqueId = taskUniqueId(attemptName(facts.workflow, node, attempt));
   const prefix = facts.workflow.options.rawOutputPrefix || facts.config.rawOutputPrefix;
   return `${prefix}/${rawOutputShard(uniqueId)}/${uniqueId}`;
 }
 
-/** Name of what an attempt creates. */
+/** Name of the objects that an attempt creates. */
 export function generatedNameOf(workflow: WorkflowModel, node: RuntimeNode, attempt: number): string {
   return taskGeneratedName(attemptName(workflow, node, attempt));
 }
@@ -57,14 +57,14 @@ function attemptName(workflow: WorkflowModel, node: RuntimeNode, attempt: number
 }
 
 /**
- * The whole of what a plugin service needs to bring one attempt to the wanted state. Written out field by field, as there are very
- * many: a message that `create` puts together takes four times the memory.
+ * Complete request for a plugin service to bring one attempt to the desired state. Built field by field, as there are
+ * very many: a message built by `create` takes four times the memory.
  */
 export function taskRequest(node: RuntimeNode, facts: RequestFacts, aim: RequestAim): TaskRequest {
   const { workflow, config, template, now } = facts;
   const { options } = workflow;
   const { attempt } = aim;
-  // What is kept of a plugin's state belongs to the node's present attempt.
+  // The stored plugin state belongs to the node's current attempt.
   const task = attempt === node.attempt ? node.status.TaskNodeStatus : undefined;
   const interruptible = decideInterruptible(node.model, options, { systemFailures: node.status.systemFailures ?? 0, config });
   const runs = aim.desired === DesiredState.RUN;

@@ -4,10 +4,9 @@ import { isTerminalTaskEvent, shardOf } from "@flyte-ts/domain";
 import { DesiredState, type TaskEvent, type TaskRequest, TaskRequestSchema } from "@flyte-ts/idl/flytets/plugin/v1/plugin_pb";
 
 /**
- * What to answer to an event of an attempt whose workflow is over or gone: ABORT
- * while the attempt still runs, nothing when it has ended too. A plugin service that
- * lost its memory may begin an ended attempt again when an old request comes twice.
- * The request names the attempt and no more; that is enough to remove it.
+ * Reply to an event of an attempt whose workflow has ended or is gone: ABORT while the attempt still runs, none when it
+ * has ended. A restarted plugin service may start an ended attempt again on a duplicate request. The request only names
+ * the attempt, which suffices to remove it.
  */
 export function abortOfForgotten(event: TaskEvent, now: number): TaskRequest | undefined {
   const told = event.event;

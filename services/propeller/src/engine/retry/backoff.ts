@@ -1,4 +1,4 @@
-/** Delay `initial * factor^n`, at most `max`, made shorter by a random part of up to `jitter` (0 to 1). */
+/** Delay `initial * factor^n`, at most `max`, reduced by a random share of up to `jitter` (0 to 1). */
 export interface BackoffConfig {
   readonly initial: number;
   readonly factor: number;
@@ -6,7 +6,7 @@ export interface BackoffConfig {
   readonly jitter: number;
 }
 
-/** Delay in ms before try `n` (from 0) is repeated. */
+/** Delay in ms after try `n` (from 0). */
 export function backoffDelay(config: BackoffConfig, n: number, random: () => number): number {
   const full = Math.min(config.max, config.initial * config.factor ** Math.min(n, 64));
   return Math.round(full * (1 - config.jitter * random()));

@@ -3,7 +3,7 @@ import type { NodeModel } from "@flyte-ts/workflow-crd";
 import type { EngineConfig } from "../config.js";
 import type { RetryBudgets } from "./decide.js";
 
-/** A node's word on attempts goes before its task's, and that before the installation's. */
+/** The node's setting of attempts precedes its task's, and that the installation's. */
 export function budgetsOf(node: NodeModel, template: TaskTemplate | undefined, config: EngineConfig): RetryBudgets {
   const taskRetries = template?.metadata?.retries?.retries ?? 0;
   const asked = node.minAttempts ?? (taskRetries > 0 ? taskRetries + 1 : undefined);

@@ -8,7 +8,7 @@ const budgets = { maxAttempts: 2, maxSystemFailures: 3 };
 describe("decideRetry", () => {
   it("spends each cause's own budget", () => {
     expect(decideRetry(user, { attempt: 0, systemFailures: 0 }, budgets)).toEqual({ retry: true, cause: "user" });
-    // Two attempts were lost to the system, so this is the user's first failure.
+    // Two attempts were lost to system failures, so this is the first user failure.
     expect(decideRetry(user, { attempt: 2, systemFailures: 2 }, budgets).retry).toBe(true);
     expect(decideRetry(user, { attempt: 1, systemFailures: 0 }, budgets).retry).toBe(false);
     expect(decideRetry({ ...user, kind: "SYSTEM" }, { attempt: 5, systemFailures: 2 }, budgets)).toEqual({ retry: true, cause: "system" });

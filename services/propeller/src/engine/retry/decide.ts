@@ -1,20 +1,20 @@
 import type { ExecutionErrorJson } from "@flyte-ts/workflow-crd";
 
-/** Whose budget a failed attempt spends. An error of unknown kind is the user's. */
+/** Budget that a failed attempt spends. An error of unknown kind is the user's. */
 export type RetryCause = "user" | "system";
 
-/** What a node has spent, counting from attempt 0 and without the attempt that just failed. */
+/** Attempts that a node has spent, excluding the one that just failed. */
 export interface SpentAttempts {
   /** Number of the attempt that failed. */
   readonly attempt: number;
-  /** Attempts before it that were lost to system failures. */
+  /** Earlier attempts lost to system failures. */
   readonly systemFailures: number;
 }
 
 export interface RetryBudgets {
-  /** Attempts in all that may end with the user's failures. */
+  /** Maximum of attempts that may end with user failures. */
   readonly maxAttempts: number;
-  /** Attempts that may be lost to system failures. */
+  /** Maximum of attempts lost to system failures. */
   readonly maxSystemFailures: number;
 }
 
@@ -27,8 +27,8 @@ export function causeOf(error: ExecutionErrorJson): RetryCause {
 }
 
 /**
- * Whether a recoverable failure is followed by another attempt. Each cause has its
- * own budget: a preempted machine costs the user no retry (contract §5.3).
+ * Decides whether a recoverable failure is retried. Each cause has its own budget: a preempted machine costs no user
+ * retry (contract §5.3).
  */
 export function decideRetry(error: ExecutionErrorJson, spent: SpentAttempts, budgets: RetryBudgets): RetryDecision {
   const cause = causeOf(error);
@@ -37,7 +37,7 @@ export function decideRetry(error: ExecutionErrorJson, spent: SpentAttempts, bud
       ? [spent.systemFailures, budgets.maxSystemFailures]
       : [spent.attempt + 1 - spent.systemFailures, budgets.maxAttempts];
   if (current < max) return { retry: true, cause };
-  // The error is that of all attempts and has no time of its own.
+  // The error covers all attempts and has no timestamp.
   const { timestamp: _, ...last } = error;
   return {
     retry: false,

@@ -9,10 +9,10 @@ import type { WorkflowExecutionIdentifier } from "@flyte-ts/idl/flyteidl/core/id
 import type { NodeStatus } from "@flyte-ts/workflow-crd";
 import type { NodeCache } from "../cache/state.js";
 
-// Facts of a node's end that stand nowhere but in its terminal event. They stay in the status until admin has recorded the
-// execution's end: an event may be lost, and whoever repairs that has the resource alone.
+// Facts of a node's end that only its terminal event has. They stay in the status until admin has recorded the
+// execution's end: an event may be lost, and its repair has only the resource.
 
-/** Facts that the status of an ended node holds beside its phase, times, outputs and error. */
+/** Facts in the status of an ended node besides its phase, times, outputs and error. */
 export type EndFacts = Pick<NodeStatus, "catalog" | "childExecution" | "deckUri">;
 
 type CacheFacts = Pick<NodeCache, "status" | "key" | "reservation">;
@@ -23,7 +23,7 @@ export interface ToldEnd {
   readonly deckUri?: string | undefined;
 }
 
-/** @param attemptDir folder of the node's present attempt. */
+/** @param attemptDir folder of the node's current attempt. */
 export function endFacts({ cache, childExecution, deckUri = "" }: ToldEnd, attemptDir: string): EndFacts {
   const below = `${attemptDir}/`;
   return {
@@ -37,20 +37,23 @@ function catalogFact(status: number, key: CatalogMetadata | undefined): NonNulla
   return { status, ...(key && { key: Buffer.from(toBinary(CatalogMetadataSchema, key)).toString("base64") }) };
 }
 
-/** What the terminal event said of the cache. */
+/** Cache facts of the terminal event. */
 export function toldCache({ catalog }: NodeStatus): CacheFacts | undefined {
   if (catalog === undefined) return undefined;
   const key = catalog.key === undefined ? undefined : fromBinary(CatalogMetadataSchema, Buffer.from(catalog.key, "base64"));
   return { status: catalog.status, key, reservation: Reservation.RESERVATION_DISABLED };
 }
 
-/** Address of the deck that the terminal event named. */
+/** Deck address of the terminal event. */
 export function toldDeck({ deckUri }: NodeStatus, attemptDir: string): string | undefined {
   if (deckUri === undefined) return undefined;
   return deckUri.includes("://") ? deckUri : `${attemptDir}/${deckUri}`;
 }
 
-/** The status of a node as Go Flyte leaves it: without what stood there until the execution's end was recorded. The same object where there is nothing of that. */
+/**
+ * Status of a node as Go Flyte leaves it: without the facts kept until the execution's end was recorded. Returns the
+ * same object when there are none.
+ */
 export function withoutEndFacts(status: NodeStatus): NodeStatus {
   if (!isTerminalNode(status.phase)) return status;
   const { outputs, catalog, childExecution, deckUri, startedAt, subNodeStatus, ...rest } = status;

@@ -1,4 +1,4 @@
-/** About as many bytes as the value takes as JSON, without making the text; plain data only. */
+/** Estimates the bytes of a value as JSON without serializing it; plain data only. */
 export function jsonSize(value: unknown): number {
   switch (typeof value) {
     case "string":

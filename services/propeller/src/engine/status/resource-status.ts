@@ -10,18 +10,18 @@ import { type SlicesInput, StatusSlices } from "./status-slices.js";
 
 type Patch = Record<string, unknown>;
 
-/** The whole status, as the resource should hold it. */
+/** The complete status, as the resource should hold it. */
 export function wholeStatus(walk: Walk): WorkflowStatus {
   return { ...walk.status, nodeStatus: statusesOf(walk.root) };
 }
 
-/** What has changed since the last call. */
+/** Changes since the last call. */
 export interface StatusChanges extends Pick<ResourcePatch, "blobs" | "unused" | "sweep"> {
-  /** A merge patch of `status`. */
+  /** Merge patch of `status`. */
   readonly status: Patch;
 }
 
-/** What has changed since the last call; costs as much as nodes have changed, or as much as their slices hold. */
+/** Returns the changes since the last call; costs as much as nodes have changed, or as their slices hold. */
 export function takeStatusChanges(walk: Walk): StatusChanges | undefined {
   const patch: Patch = mergeDiff(walk.writtenStatus, walk.status) ?? {};
   walk.writtenStatus = walk.status;
@@ -39,7 +39,7 @@ export function takeStatusChanges(walk: Walk): StatusChanges | undefined {
   return Object.keys(patch).length === 0 ? undefined : { status: patch };
 }
 
-/** Takes up how the resource holds the statuses of the nodes. */
+/** Restores the state of the node statuses in the resource. */
 export function restoreWritten(walk: Walk, { status, slices: loaded = [] }: ParsedWorkflow): void {
   const { slices: root, nodeCounts: counts = {}, nodeStatus } = status;
   if (root === undefined) walk.inlineBytes = jsonSize(nodeStatus ?? {});
@@ -61,14 +61,14 @@ function takeInline(walk: Walk, patch: Patch): void {
   walk.dirty.clear();
 }
 
-/** Bytes of a node's own status; what stands below it is counted with the nodes there. */
+/** Bytes of a node's own status; nodes below it are counted separately. */
 function ownSize(status: NodeStatus): number {
   if (status.subNodeStatus === undefined) return jsonSize(status);
   const { subNodeStatus: _, ...own } = status;
   return jsonSize(own);
 }
 
-/** The running sum does not see what went with graphs that were left, so it is checked before anything follows from it. */
+/** The running sum includes nodes of discarded graphs, so it is checked before use. */
 function tooLargeInline(walk: Walk): boolean {
   const limit = walk.config.inlineStatusLimit;
   if (walk.inlineBytes <= limit || walk.finishing === "asked") return false;
@@ -76,7 +76,7 @@ function tooLargeInline(walk: Walk): boolean {
   return walk.inlineBytes > limit;
 }
 
-/** A finished status that is small enough reads as if it had never been large. */
+/** A finished status that is small enough is written without slices. */
 function takeLast(walk: Walk, slices: StatusSlices, patch: Patch): StatusChanges {
   const { prefix } = slices;
   if (slices.bytes <= walk.config.inlineStatusLimit) {
@@ -103,7 +103,7 @@ function takeIntoSlices(walk: Walk, slices: StatusSlices): void {
   for (const node of walk.dirty) {
     const { owner } = node.scope;
     if (owner !== undefined) {
-      // A new instance of a graph takes the place of an old one.
+      // A new instance of a graph replaces the old one.
       if (owner.innerWritten !== undefined && owner.innerWritten !== node.scope) slices.removeBelow(idsOf(owner));
       owner.innerWritten = node.scope;
     }
@@ -119,17 +119,17 @@ function takeIntoSlices(walk: Walk, slices: StatusSlices): void {
   }
 }
 
-/** The resource holds statuses of a graph that nobody has entered since it was loaded, and nobody will. */
+/** The resource holds statuses of a graph that has not been entered since loading and never will be. */
 function hasLeftBehind({ written, status }: RuntimeNode): boolean {
   return written.subNodeStatus !== undefined && status.subNodeStatus === undefined;
 }
 
-/** The graph below has been left, and the resource holds what its nodes came to. */
+/** The graph below is discarded, and the resource keeps the statuses of its nodes. */
 function keepsBelow({ status }: RuntimeNode): boolean {
   return status.subNodeStatus !== undefined;
 }
 
-/** Ids from the top. */
+/** Ids from the root. */
 function idsOf(node: RuntimeNode): string[] {
   const { owner } = node.scope;
   if (owner === undefined) return [node.id];
@@ -145,7 +145,7 @@ function takeNodePatch(node: RuntimeNode): Patch | null | undefined {
   if (node.status === NOT_BEGUN) return before === NOT_BEGUN ? undefined : null;
   const { subNodeStatus: _b, ...old } = before;
   const { subNodeStatus: _a, ...next } = node.status;
-  // A node without a status has nothing in the resource, not even a phase.
+  // A node without a status has no entry in the resource, not even a phase.
   const change = before === NOT_BEGUN ? { ...next } : (mergeDiff(old, next) ?? {});
   if (node.inner === undefined && !keepsBelow(node) && (node.innerWritten !== undefined || leftBehind)) {
     node.innerWritten = undefined;
@@ -155,7 +155,7 @@ function takeNodePatch(node: RuntimeNode): Patch | null | undefined {
   return Object.keys(change).length === 0 ? undefined : change;
 }
 
-/** A new instance of a graph takes the place of an old one: what the resource holds of the old must go. */
+/** A new instance of a graph replaces the old one: the old one's statuses must be removed from the resource. */
 function inheritWritten(walk: Walk, node: RuntimeNode, patch: Patch): void {
   const { owner } = node.scope;
   const old = owner?.innerWritten;
@@ -174,7 +174,7 @@ function inheritWritten(walk: Walk, node: RuntimeNode, patch: Patch): void {
   }
 }
 
-/** `nodeStatus` or `subNodeStatus` that holds the node's own. */
+/** `nodeStatus` or `subNodeStatus` map that holds the node's own. */
 function placeOf(patch: Patch, node: RuntimeNode): Patch {
   const { owner } = node.scope;
   if (owner === undefined) return child(patch, "nodeStatus");

@@ -28,7 +28,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ kind: fc.constantFrom("take" as const, "take" as const, "reload" as const) }),
 );
 
-/** What stands outside: the resource's status and the blobs. */
+/** Stored state: the resource's status and the blobs. */
 class Stored {
   status: Partial<WorkflowStatus> = {};
   readonly blobs = new Map<string, Uint8Array>();
@@ -68,7 +68,7 @@ function expectStored(stored: Stored, wanted: ReadonlyMap<string, NodeStatus>): 
   expect(counted).toBe(wanted.size);
 }
 
-/** The slices after their changes are written, or those of the next process. */
+/** The slices after their changes are written, or as restored by the next process. */
 function again(slices: StatusSlices, stored: Stored, nonce: string | undefined): StatusSlices {
   expectWritten(stored, slices);
   const { slices: root, nodeCounts = {} } = stored.status;

@@ -3,37 +3,37 @@ import { type LoadedSlice, SLICE_VERSION, type SliceEntry, type SliceRoot, slice
 import { jsonSize } from "./json-size.js";
 import { mergeDiff } from "./patch.js";
 
-/** A blob that must be durable before the patch that names it is sent. Its name is never given twice. */
+/** A blob that must be durable before the patch that names it is sent. Its name is unique. */
 export interface SliceBlob {
   readonly uri: string;
   readonly entries: readonly SliceEntry[];
 }
 
-/** What of a status's slices has changed. */
+/** Changes of a status's slices. */
 export interface SliceChanges {
   /** Fields `slices` and `nodeCounts` of the status, as a merge patch. */
   readonly patch: Readonly<Record<string, unknown>>;
   readonly blobs: readonly SliceBlob[];
-  /** Blobs that nothing names once the patch is durable. */
+  /** Blobs that are unreferenced once the patch is durable. */
   readonly unused: readonly string[];
 }
 
 export interface SliceLimits {
-  /** Nodes of a slice. */
+  /** Nodes per slice. */
   readonly nodes: number;
-  /** Bytes, about, at which a slice takes no further node. */
+  /** Approximate bytes at which a slice is full. */
   readonly bytes: number;
 }
 
 export interface SlicesInput {
-  /** Address below which the blobs stand. */
+  /** Address prefix of the blobs. */
   readonly prefix: string;
   readonly limits: SliceLimits;
-  /** Tells this process's blobs from those that another one may be writing at the same time. */
+  /** Distinguishes this process's blobs from those that another process may write concurrently. */
   readonly nonce: string;
 }
 
-/** Slices as they were read, with the root that names them. */
+/** Slices as read, with the root that names them. */
 export interface StoredSlices {
   readonly root: SliceRoot;
   readonly counts: Readonly<Record<string, number>>;
@@ -53,26 +53,25 @@ interface Slice {
   readonly key: string;
   readonly places: Set<Place>;
   bytes: number;
-  /** Of the blob that holds it; undefined before the first. */
+  /** Name of its blob; undefined before the first write. */
   name: string | undefined;
 }
 
 /**
- * Statuses of nodes, spread over slices in the order in which they came, so that nodes
- * that begin together stand together. Only slices with a change are written again,
- * under new names: the resource's root decides which of them count.
+ * Node statuses in slices, in order of arrival, so that nodes that start together share a slice. Only slices with
+ * changes are rewritten, under new names: the root in the resource decides which of them are valid.
  */
 export class StatusSlices {
   readonly #top: Place = place("", undefined);
   readonly #slices = new Map<string, Slice>();
   readonly #changed = new Set<Slice>();
   readonly #counts = new Map<number, number>();
-  /** Slices with room, the one that is being filled last. */
+  /** Slices with free space, the one being filled last. */
   readonly #roomy = new Set<Slice>();
   #filling: Slice | undefined;
   #nextKey = 0;
   #generation: number;
-  /** As far as changes were taken. */
+  /** State as of the last taken changes. */
   #written: { slices?: SliceRoot; nodeCounts?: Record<string, number> } = {};
   #bytes = 0;
 
@@ -83,12 +82,12 @@ export class StatusSlices {
     this.#generation = generation;
   }
 
-  /** Nothing of it stands anywhere yet. */
+  /** Creates it without stored state. */
   static empty(input: SlicesInput): StatusSlices {
     return new StatusSlices(input, 0);
   }
 
-  /** As the resource and its blobs hold it. */
+  /** Restores it from the resource and its blobs. */
   static restore(input: SlicesInput, { root, counts, loaded }: StoredSlices): StatusSlices {
     const slices = new StatusSlices({ ...input, prefix: root.prefix }, root.generation);
     for (const { key, name, entries } of loaded) {
@@ -112,7 +111,7 @@ export class StatusSlices {
     return this.input.prefix;
   }
 
-  /** About what all statuses take as JSON. */
+  /** Approximate bytes of all statuses as JSON. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -124,7 +123,7 @@ export class StatusSlices {
     this.#assign(at, own);
   }
 
-  /** Forgets the node and all below it. */
+  /** Removes the node and all below it. */
   remove(path: readonly string[]): void {
     const at = this.#find(path);
     if (at === undefined) return;
@@ -132,14 +131,14 @@ export class StatusSlices {
     at.above?.below?.delete(at.id);
   }
 
-  /** Forgets all below the node. */
+  /** Removes all below the node. */
   removeBelow(path: readonly string[]): void {
     const at = this.#find(path);
     for (const below of at?.below?.values() ?? []) this.#clear(below);
     if (at !== undefined) at.below = undefined;
   }
 
-  /** Changes since the last call, or undefined when there are none. Costs as much as the slices with changes. */
+  /** Changes since the last call, or undefined when there are none. Costs as much as the changed slices. */
   take(): SliceChanges | undefined {
     if (this.#changed.size === 0) return undefined;
     this.#generation++;
@@ -165,7 +164,7 @@ export class StatusSlices {
     return { patch, blobs, unused };
   }
 
-  /** The addresses of all that the status names, as far as changes were taken. */
+  /** Addresses of all slices that the status names, as of the last taken changes. */
   uris(): readonly string[] {
     return Object.values(this.#written.slices?.names ?? {}).map((name) => sliceUri(this.input.prefix, name));
   }
@@ -232,7 +231,7 @@ export class StatusSlices {
     this.#counts.set(phase, (this.#counts.get(phase) ?? 0) + change);
   }
 
-  /** Finds a slice for a new place. */
+  /** Assigns a slice to a new node. */
   #put(at: Place): Slice {
     let slice = this.#filling;
     if (slice === undefined || this.#full(slice) || !this.#slices.has(slice.key)) {
@@ -252,7 +251,7 @@ export class StatusSlices {
     return places.size >= this.input.limits.nodes || bytes >= this.input.limits.bytes;
   }
 
-  /** Less than half full, so that slices do not become many and small. */
+  /** Less than half full, to avoid many small slices. */
   #hasRoom(slice: Slice): boolean {
     const { nodes, bytes } = this.input.limits;
     return slice !== this.#filling && slice.places.size <= nodes / 2 && slice.bytes <= bytes / 2;

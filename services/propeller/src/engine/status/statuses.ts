@@ -1,7 +1,7 @@
 import { type NodeStatus, setOwnField } from "@flyte-ts/workflow-crd";
 import { NOT_BEGUN, type Scope } from "../graph/runtime.js";
 
-/** Statuses of the nodes of a graph, with those below them, as the resource should hold them. */
+/** Statuses of a graph's nodes, including nested ones, as the resource should hold them. */
 export function statusesOf(scope: Scope): Record<string, NodeStatus> {
   const statuses: Record<string, NodeStatus> = {};
   for (const [id, node] of scope.nodes) {

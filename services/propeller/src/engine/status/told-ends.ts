@@ -3,8 +3,8 @@ import type { NodeStatus } from "@flyte-ts/workflow-crd";
 import type { Scope } from "../graph/runtime.js";
 
 /**
- * Counts the nodes of a graph, at every depth, whose ends were told of and stand in the status. Skipped ones are left out: a status does
- * not tell arms that were not taken, of which nothing is told, from others. So are the items of maps.
+ * Counts the nodes of a graph, at every depth, whose published ends are in the status. Excludes skipped nodes: a status
+ * does not distinguish arms that were not taken, which publish nothing. Also excludes items of maps.
  */
 export function toldEnds(scope: Scope): number {
   if (scope.array?.tells === "items") return 0;
@@ -16,7 +16,7 @@ export function toldEnds(scope: Scope): number {
   return count;
 }
 
-/** Below a node whose graph was left. */
+/** Counts below a node whose graph was discarded. */
 function toldBelow({ phase, subNodeStatus, arrayNodeStatus }: NodeStatus): number {
   if (subNodeStatus === undefined || (arrayNodeStatus !== undefined && !isTerminalNode(phase))) return 0;
   return Object.values(subNodeStatus).reduce((sum, status) => sum + (isTold(status) ? 1 : 0) + toldBelow(status), 0);

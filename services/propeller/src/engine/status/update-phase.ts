@@ -15,10 +15,9 @@ export interface PhaseChange {
 }
 
 /**
- * A node's status in its next phase, with the times that phases bring and, at the
- * end, without all that is needed no more: a finished node is its phase, when it
- * stopped, its attempts, its error, and what Go Flyte leaves behind of an array, a gate
- * or a failed sub-workflow (contract §4, recorded statuses). Its start stays until the execution's end is recorded.
+ * Returns a node's status in its next phase, with the phase's times and, at the end, without fields no longer needed: a
+ * finished node keeps its phase, end time, attempts, error, and what Go Flyte leaves of an array, a gate or a failed
+ * sub-workflow (contract §4, recorded statuses). Its start time stays until the execution's end is recorded.
  */
 export function changePhase(status: NodeStatus, { phase, message = "", error, now }: PhaseChange): NodeStatus {
   const time = toSeconds(now);
@@ -44,7 +43,7 @@ export function changePhase(status: NodeStatus, { phase, message = "", error, no
   return next;
 }
 
-/** The phase stays; what is said of it changes. */
+/** Changes the message of the same phase. */
 export function changeMessage(status: NodeStatus, message: string, now: number): NodeStatus {
   return { ...status, message: boundMessage(message, MAX_STATUS_MESSAGE), lastUpdatedAt: toSeconds(now) };
 }
@@ -59,7 +58,7 @@ export function attemptStarted(status: NodeStatus, now: number): NodeStatus {
   };
 }
 
-/** The next attempt, before it has begun: what belonged to the last one goes. */
+/** The next attempt before its start: fields of the last attempt are removed. */
 export function nextAttempt(status: NodeStatus, now: number): NodeStatus {
   const next = changePhase(status, { phase: NodePhase.Running, message: "retrying", now });
   next.attempts = (status.attempts ?? 0) + 1;

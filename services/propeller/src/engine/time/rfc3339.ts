@@ -1,4 +1,4 @@
-/** Time in the form of the resource: RFC 3339, UTC, whole seconds (as Kubernetes writes its times). */
+/** Time in the resource's format: RFC 3339, UTC, whole seconds (as Kubernetes writes its times). */
 export function toSeconds(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastSecond) {
@@ -12,7 +12,7 @@ export function toSeconds(ms: number): string {
 let lastSecond = Number.NaN;
 let lastText = "";
 
-/** Time with milliseconds, for what Kubernetes does not read. */
+/** Time with milliseconds, for fields that Kubernetes does not read. */
 export function toMillis(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -25,8 +25,8 @@ export function fromRfc3339(text: string | undefined): number | undefined {
 }
 
 /**
- * The moment, for admin, of something that the status tells in whole seconds: the latest that it may stand for, so that it
- * comes after what it followed, and never later than `now`. Undefined for an absent or malformed time.
+ * Event time, for admin, of a change that the status dates in whole seconds: the latest possible moment, so that it
+ * follows its causes, but not later than `now`. Undefined for an absent or malformed time.
  */
 export function toldAgainAt(text: string | undefined, now: number): number | undefined {
   const latest = latestOf(text);
@@ -34,8 +34,8 @@ export function toldAgainAt(text: string | undefined, now: number): number | und
 }
 
 /**
- * The latest moment that a time in whole seconds may stand for. Deadlines read
- * back from a status use it, so that a restart never makes them come too early.
+ * Latest moment that a time in whole seconds may represent. Deadlines restored from a status use it, so that a restart
+ * never makes them early.
  */
 export function latestOf(text: string | undefined): number | undefined {
   const ms = fromRfc3339(text);

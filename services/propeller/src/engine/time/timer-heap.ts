@@ -5,20 +5,17 @@ interface Entry<T> {
   readonly subject: T;
 }
 
-/**
- * When to look at what again. A subject that is put off keeps its old entry and is
- * looked at too early once, which costs less than finding the entry.
- */
+/** Timers by subject. A postponed subject keeps its old entry and fires early once, which costs less than finding the entry. */
 export class TimerHeap<T extends object> {
   readonly #heap = new Heap<Entry<T>>((a, b) => a.at < b.at);
   readonly #earliest = new Map<T, number>();
 
-  /** Earliest time, ms, at which something may be due. */
+  /** Earliest time at which a timer may be due, ms. */
   get next(): number | undefined {
     return this.#heap.peek()?.at;
   }
 
-  /** Asks for a look at `subject` at `at` or before. */
+  /** Schedules `subject` for `at` or earlier. */
   set(subject: T, at: number): void {
     const earliest = this.#earliest.get(subject);
     if (earliest !== undefined && earliest <= at) return;
@@ -30,7 +27,7 @@ export class TimerHeap<T extends object> {
     this.#earliest.delete(subject);
   }
 
-  /** Takes out what is due at `now`, each subject once; what is set meanwhile comes with the next call. */
+  /** Removes and returns the subjects due at `now`, each once; timers set meanwhile are returned by the next call. */
   takeDue(now: number): T[] {
     const due: T[] = [];
     for (let top = this.#heap.peek(); top !== undefined && top.at <= now; top = this.#heap.peek()) {

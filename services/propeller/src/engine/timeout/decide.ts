@@ -4,9 +4,9 @@ import { goDuration } from "../time/duration.js";
 
 /** Deadlines in ms; 0 means none. */
 export interface Deadlines {
-  /** Of one attempt, from when it began to run: time in a queue does not count. */
+  /** Of one attempt, from the start of its run: queueing time does not count. */
   readonly execution: number;
-  /** Of the node over all attempts, from when it was queued. */
+  /** Of the node over all attempts, from its queueing. */
   readonly active: number;
 }
 
@@ -15,7 +15,7 @@ export interface TimeFacts {
   readonly attemptStartedAt: number | undefined;
 }
 
-/** `active` ends the node as TIMED_OUT; `execution` is a failure of the attempt, which a retry may follow. */
+/** `active` ends the node as TIMED_OUT; `execution` is a failure of the attempt, which may be retried. */
 export type TimeoutDecision =
   | { readonly kind: "active"; readonly message: string }
   | { readonly kind: "execution"; readonly message: string }
@@ -28,7 +28,7 @@ export function deadlinesOf(node: NodeModel, config: EngineConfig): Deadlines {
   };
 }
 
-/** Whether time is up; the active deadline goes first, as it leaves no further attempt. */
+/** Checks the deadlines; the active deadline goes first, as it leaves no further attempt. */
 export function decideTimeout(deadlines: Deadlines, facts: TimeFacts, now: number): TimeoutDecision {
   const { active, execution } = deadlines;
   if (active > 0 && facts.queuedAt !== undefined && now > facts.queuedAt + active) {
@@ -40,7 +40,7 @@ export function decideTimeout(deadlines: Deadlines, facts: TimeFacts, now: numbe
   return undefined;
 }
 
-/** First moment at which `decideTimeout` may say something. */
+/** Earliest time at which `decideTimeout` may return a decision. */
 export function nextDeadline({ active, execution }: Deadlines, facts: TimeFacts): number | undefined {
   const ends: number[] = [];
   if (active > 0 && facts.queuedAt !== undefined) ends.push(facts.queuedAt + active + 1);

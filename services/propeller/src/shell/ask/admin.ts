@@ -17,16 +17,16 @@ import { Limit } from "./limit.js";
 import { rpcFailure } from "./rpc-answer.js";
 
 export interface AdminAnswererOptions {
-  /** To admin, or any Flyte admin. */
+  /** Channel to admin, this project's or Go Flyte's. */
   readonly channel: Channel;
   readonly blobs: Pick<BlobStore, "get">;
-  /** Calls at once. */
+  /** Maximum of concurrent calls. */
   readonly concurrency: number;
 }
 
 type AdminAnswerers = { readonly [K in keyof AdminQuestions]: Answerer<K> };
 
-/** Asks admin by its published API. */
+/** Call handlers that use admin's public API. */
 export function adminAnswerers({ channel, blobs, concurrency }: AdminAnswererOptions): AdminAnswerers {
   const admin = createClient({ channel, service: AdminService });
   const signals = createClient({ channel, service: SignalService });
@@ -84,7 +84,7 @@ async function childOf({ id, closure }: Execution, { admin, blobs }: Sources): P
           ? closure.outputResult.value.data.value
           : "";
       if (fullOutputs !== undefined && Object.keys(fullOutputs.literals).length > 0) return { phase: "succeeded", outputs: fullOutputs };
-      // More than admin gives by value, perhaps.
+      // Outputs that may be too large for admin to return by value.
       return { phase: "succeeded", outputs: uri === "" ? fullOutputs : await readOutputs(blobs, uri) };
     }
     case WorkflowExecution_Phase.FAILED:

@@ -1,12 +1,12 @@
 import type { Answer, Question, QuestionKind, QuestionOf, ValueOf } from "../../engine/ask/question.js";
 
-/** Finds the answer to questions of one kind. A rejection counts as a transient error. */
+/** Executes calls of one kind. A rejection counts as a transient error. */
 export type Answerer<K extends QuestionKind> = (question: QuestionOf<K>) => Promise<Answer<ValueOf<K>>>;
 
-/** An answerer for each kind of question; each topic gives its own. */
+/** One handler for each kind of call. */
 export type Answerers = { readonly [K in QuestionKind]: Answerer<K> };
 
-/** Answers a question of any kind; never rejects. */
+/** Executes a call of any kind; never rejects. */
 export async function answerWith(answerers: Answerers, question: Question): Promise<Answer> {
   try {
     return await (answerers[question.kind] as Answerer<typeof question.kind>)(question as never);

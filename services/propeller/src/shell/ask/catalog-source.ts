@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Identifier, type TaskExecutionIdentifier, TaskExecutionIdentifierSchema } from "@flyte-ts/idl/flyteidl/core/identifier_pb";
 
-// Who made cached outputs, as Go Flyte writes it into the metadata of datasets and artifacts.
+// Origin of cached outputs, with Go Flyte's metadata keys of datasets and artifacts.
 
 const TASK_VERSION = "task-version";
 const PROJECT = "exec-project";
@@ -12,12 +12,12 @@ const ATTEMPT = "exec-attempt";
 
 type Notes = Readonly<Record<string, string>>;
 
-/** Notes on a dataset. */
+/** Metadata of a dataset. */
 export function taskVersion(source: TaskExecutionIdentifier): Record<string, string> {
   return { [TASK_VERSION]: source.taskId?.version ?? "" };
 }
 
-/** Notes on an artifact. */
+/** Metadata of an artifact. */
 export function artifactMetadata({ nodeExecutionId, retryAttempt }: TaskExecutionIdentifier): Record<string, string> {
   const execution = nodeExecutionId?.executionId;
   return {
@@ -30,13 +30,13 @@ export function artifactMetadata({ nodeExecutionId, retryAttempt }: TaskExecutio
 }
 
 export interface SourceFacts {
-  /** The task that asks. */
+  /** The task whose outputs are looked up. */
   readonly task: Identifier;
   readonly dataset: Notes;
   readonly artifact: Notes;
 }
 
-/** The attempt that made the outputs; what was not noted is `unknown`. */
+/** The attempt that made the outputs; missing metadata is `unknown`. */
 export function sourceOf({ task, dataset, artifact }: SourceFacts): { case: "sourceTaskExecution"; value: TaskExecutionIdentifier } {
   const { resourceType, project, domain, name } = task;
   const value = create(TaskExecutionIdentifierSchema, {

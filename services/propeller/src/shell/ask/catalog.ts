@@ -16,17 +16,17 @@ import { rpcFailure } from "./rpc-answer.js";
 import { artifactMetadata, type SourceFacts, sourceOf, taskVersion } from "./catalog-source.js";
 
 export interface CatalogAnswererOptions {
-  /** To the data catalog, ours or Go Flyte's; undefined when nothing is cached. */
+  /** Channel to the data catalog, this project's or Go Flyte's; undefined when caching is off. */
   readonly channel: Channel | undefined;
   readonly blobs: Pick<BlobStore, "get">;
-  /** Calls at once. */
+  /** Maximum of concurrent calls. */
   readonly concurrency: number;
 }
 
 type CatalogAnswerers = { readonly [K in keyof CatalogQuestions]: Answerer<K> };
 type Catalog = ServiceClient<typeof DataCatalog>;
 
-/** Asks the data catalog by its published API. */
+/** Call handlers that use the data catalog's public API. */
 export function catalogAnswerers({ channel, blobs, concurrency }: CatalogAnswererOptions): CatalogAnswerers {
   if (channel === undefined) return { catalogGet: none, catalogReserve: none, catalogRelease: none, catalogPut: none };
   const catalog = createClient({ channel, service: DataCatalog });
@@ -63,7 +63,7 @@ export function catalogAnswerers({ channel, blobs, concurrency }: CatalogAnswere
       call(async () => {
         const value = question.outputs.value ?? (await readOutputs(blobs, question.outputs.uri));
         const key = await store(catalog, question, value);
-        // What it kept others from stands now; a release that fails is made up for by the reservation's end.
+        // The outputs are stored, so the reservation can be released; if that fails, it expires.
         if (question.owner !== undefined) await release(question.call, question.owner).catch(() => undefined);
         return key;
       }),
@@ -106,7 +106,7 @@ function catalogKey({ dataset, tag }: CachedCall, { artifactId, source }: KeyFac
   });
 }
 
-/** Every step may have been done before: by this node, whose names are derived, or by another, whose outputs are as good. */
+/** Each step may already be done: by this node, whose names are derived, or by another, whose outputs are equivalent. */
 async function store(catalog: Catalog, question: QuestionOf<"catalogPut">, outputs: LiteralMap): Promise<CatalogMetadata> {
   const { call, source, artifactId, overwrite } = question;
   const { dataset, tag } = call;

@@ -22,22 +22,22 @@ import { Limit } from "./limit.js";
 import { rpcFailure } from "./rpc-answer.js";
 
 export interface DynamicAnswererOptions {
-  /** To admin. */
+  /** Channel to admin. */
   readonly channel: Channel;
   readonly blobs: Pick<BlobStore, "get" | "put">;
-  /** Graphs read at once: each stands in memory in several forms. */
+  /** Maximum of graphs read concurrently: each is in memory in several forms. */
   readonly concurrency: number;
-  /** Largest `futures.pb` that is read. */
+  /** Maximum size of `futures.pb`, bytes. */
   readonly maxBytes: number;
-  /** Largest compiled form that travels in an event. */
+  /** Maximum size of the compiled form in an event, bytes. */
   readonly maxEventBytes: number;
-  /** What one graph may come to when its sub-workflows are expanded. */
+  /** Limits of one graph after expansion of its sub-workflows. */
   readonly limits: ExpansionLimits;
 }
 
 type DynamicAnswerers = { readonly [K in keyof DynamicQuestions]: Answerer<K> };
 
-/** Reads what dynamic tasks have made and compiles it, with what admin knows of the tasks and launch plans that it names. */
+/** Reads the specs that dynamic tasks produced and compiles them, with the tasks and launch plans that admin returns. */
 export function dynamicAnswerers(options: DynamicAnswererOptions): DynamicAnswerers {
   const admin = createClient({ channel: options.channel, service: AdminService });
   const limit = new Limit(options.concurrency);
@@ -57,7 +57,7 @@ interface Sources extends DynamicAnswererOptions {
   readonly admin: ServiceClient<typeof AdminService>;
 }
 
-/** A fault of what the task made, or of what it names. */
+/** An invalid spec, or an invalid reference in it. */
 class BadDynamic extends Error {}
 
 function failure(error: unknown): Answer<DynamicWorkflow> {
@@ -108,7 +108,7 @@ async function compile(question: ReadDynamic, sources: Sources): Promise<Compile
     Promise.all(required.launchPlans.map((id) => readLaunchPlan(id, sources))),
   ]);
   const tasks = [...own, ...registered];
-  // A graph of 100,000 nodes takes seconds: between its steps others get their turn.
+  // A graph of 100,000 nodes takes seconds: yields to the event loop between its steps.
   await breathe();
   const compiled = compileWorkflow({ template, subWorkflows: spec.subworkflows, tasks, launchPlans, wrapOriginalInterfaces: true });
   if (!compiled.ok) throw malformed(formatCompileErrors(compiled.errors));
@@ -126,12 +126,12 @@ async function readSpec({ attemptDir }: ReadDynamic, { blobs, maxBytes }: Source
   return spec;
 }
 
-/** The workflow that the spec stands for: without inputs, as all that its nodes need is bound in it. */
+/** Workflow template of the spec; without inputs, since all inputs of its nodes are bound in it. */
 function templateOf({ id, parent }: ReadDynamic, { nodes, outputs }: DynamicJobSpec): WorkflowTemplate {
   return create(WorkflowTemplateSchema, { id, nodes, outputs, interface: { outputs: parent.interface?.outputs } });
 }
 
-/** Containers of its tasks take the parent's configuration, as in Go Flyte. */
+/** Containers of its tasks inherit the parent's configuration, as in Go Flyte. */
 function compileTasks({ parent }: ReadDynamic, { tasks }: DynamicJobSpec): CompiledTask[] {
   return tasks.map((template) => {
     if (template.target.case === "container" && parent.target.case === "container")

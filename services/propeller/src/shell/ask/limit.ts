@@ -1,4 +1,4 @@
-/** Lets at most `most` calls run at once; the others wait for their turn, first come first served. */
+/** Semaphore: at most `most` calls run concurrently; the others wait in FIFO order. */
 export class Limit {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
@@ -12,7 +12,7 @@ export class Limit {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      // Whoever waited takes the place over.
+      // A waiting call takes over the permit.
       if (next === undefined) this.#running--;
       else next();
     }

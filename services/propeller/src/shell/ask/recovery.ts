@@ -15,19 +15,19 @@ import { Limit } from "./limit.js";
 import { rpcFailure } from "./rpc-answer.js";
 
 export interface RecoveryAnswererOptions {
-  /** To admin. */
+  /** Channel to admin. */
   readonly channel: Channel;
   readonly blobs: Pick<BlobStore, "get">;
-  /** Nodes looked for at once. */
+  /** Maximum of concurrent node lookups. */
   readonly concurrency: number;
 }
 
 type RecoveryAnswerers = { readonly [K in keyof RecoveryQuestions]: Answerer<K> };
 
-/** Attempts of one node whose tasks are looked at: they are all of one task. */
+/** Attempts of a node whose tasks are read: all attempts run the same task. */
 const TASKS = 1;
 
-/** Asks admin for nodes of executions that are being recovered. */
+/** Queries admin for nodes of the executions that are being recovered. */
 export function recoveryAnswerers({ channel, blobs, concurrency }: RecoveryAnswererOptions): RecoveryAnswerers {
   const sources: Sources = { admin: createClient({ channel, service: AdminService }), blobs };
   const limit = new Limit(concurrency);
@@ -78,7 +78,7 @@ function toldOf({ closure }: NodeExecution): Omit<FormerNode, "succeeded" | "inp
   };
 }
 
-/** Admin gives an empty map for what is larger than it gives by value, too. */
+/** Admin also returns an empty map for values that are too large to return. */
 function whole(literals: LiteralMap | undefined): LiteralMap | undefined {
   return literals === undefined || Object.keys(literals.literals).length === 0 ? undefined : literals;
 }
@@ -88,7 +88,7 @@ async function tasksOf(nodeExecutionId: NodeExecutionIdentifier, admin: Sources[
   return taskExecutions.flatMap(({ id }) => (id?.taskId === undefined ? [] : [id.taskId]));
 }
 
-/** Undefined when nothing stands there: small data of pod-less nodes never did. */
+/** Undefined when the blob does not exist: small data of nodes without pods is never stored. */
 async function readLiterals(blobs: Sources["blobs"], uri: string): Promise<LiteralMap | undefined> {
   return uri === "" ? undefined : readStored(blobs, { uri, schema: LiteralMapSchema });
 }

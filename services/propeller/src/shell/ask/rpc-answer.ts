@@ -4,8 +4,8 @@ import { codeName, type CodeName, RpcError } from "@flyte-ts/rpc";
 import type { Answer, RefusalCode } from "../../engine/ask/question.js";
 
 /**
- * What asking again may change; everything else is final. UNAUTHENTICATED speaks of this process's own token, which may have been called
- * back or replaced, and says nothing of the execution.
+ * Codes for which a retry may help; all others are final. UNAUTHENTICATED concerns this process's token, which may be
+ * revoked or replaced, not the execution.
  */
 const TRANSIENT: ReadonlySet<CodeName> = new Set([
   "CANCELLED",
@@ -19,7 +19,7 @@ const TRANSIENT: ReadonlySet<CodeName> = new Set([
   "OK",
 ]);
 
-/** The answer that a failed call makes, or a blob that cannot be read. */
+/** Converts a failed call, or an unreadable blob, to its result. */
 export function rpcFailure(error: unknown): Exclude<Answer<never>, { kind: "value" }> {
   if (error instanceof BlobTooLarge || error instanceof StoredMessageRefused)
     return { kind: "refused", code: "OUT_OF_RANGE", message: error.message };

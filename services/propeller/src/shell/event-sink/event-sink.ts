@@ -7,23 +7,23 @@ export interface AsLongAs {
   readonly while: () => boolean;
 }
 
-/** Where events of workflows and nodes go. */
+/** Destination of workflow and node events. */
 export interface EventSink {
-  /** `key` names the workflow. Resolves when the event is stored, or will never be. It is given up once `while` says so. */
+  /** `key` names the workflow. Resolves when the event is stored, or is rejected for good. Abandoned when `while` returns false. */
   publish(key: string, event: ExecutionEvent, asLongAs?: AsLongAs): Promise<void>;
   /**
-   * Resolves when all events of the workflow that were published before are stored, or never will be. Absent where the control plane
-   * takes requests that name a node before the node's events.
+   * Resolves when all events of the workflow published before are stored or rejected. Absent where the control plane
+   * accepts requests that name a node before the node's events.
    */
   recorded?(key: string): Promise<void>;
 }
 
-/** A sink to which the events of plugin services go by propeller, because whoever records them does not hear the bus. */
+/** A sink through which propeller forwards the events of plugin services, for a recorder that does not consume the bus. */
 export interface ForwardingSink extends EventSink {
   forward(key: string, event: TaskExecutionEvent, outputs: LiteralMap | undefined): Promise<void>;
-  /** Sends nothing more; what waits is dropped. */
+  /** Stops sending; queued events are dropped. */
   close(): void;
 }
 
-/** Takes what a recorder's answer means for a workflow. */
+/** Receives the meaning of a recorder's response for a workflow. */
 export type Observe = (key: string, observation: Observation) => void;

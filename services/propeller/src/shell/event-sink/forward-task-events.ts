@@ -8,15 +8,15 @@ export interface ForwardOptions {
   readonly sink: ForwardingSink;
 }
 
-/** Longer than a queue at the recorder; what is delivered twice is answered with ALREADY_EXISTS. */
+/** Longer than the wait in the sink's queue; the recorder answers duplicates with ALREADY_EXISTS. */
 const ACK_WAIT_MS = 120_000;
 
-/** Events of plugin services on their way to a recorder that does not hear the bus; acknowledged when it has them. */
+/** Forwards events of plugin services to a recorder that does not consume the bus; acknowledges them when the recorder has them. */
 export function forwardTaskEvents({ bus, sink }: ForwardOptions): Promise<Subscription> {
   const take = (message: BusMessage): void => {
     try {
       const { event, workflowKey, outputs, partOfArray } = decodeMessage(TaskEventSchema, withinLimits(TaskEventSchema, message.data));
-      // Items of arrays make no task executions of their own.
+      // Items of arrays have no task executions of their own.
       if (event !== undefined && !partOfArray) {
         void sink.forward(workflowKey, event, outputs).then(() => message.ack());
         return;

@@ -24,7 +24,7 @@ export interface RecorderParts {
 
 const RETRY = { initial: 100, factor: 2, max: 15_000, jitter: 0.5 };
 
-/** The sink of events to a Flyte admin over gRPC, over a connection of its own. */
+/** Event sink to a Flyte admin over a dedicated gRPC connection. */
 export function grpcRecorder(config: RecorderConfig, { observe, logger, metrics, random }: RecorderParts): ForwardingSink {
   const channel = openChannel({
     endpoint: config.endpoint,

@@ -27,8 +27,8 @@ const notFound = () => new RpcError(Code.NOT_FOUND, "none");
 const notFoundTimes = (length: number) => Array.from({ length }, notFound);
 
 /**
- * An admin that answers as told: `answers` maps an event's name to errors, used up in order. It knows no node before its event. The clock
- * moves by `step` ms whenever it is read.
+ * An admin with scripted responses: `answers` maps an event's name to errors, consumed in order. Answers NOT_FOUND for
+ * a node without an event. Each read advances the clock by `step` ms.
  */
 function fixture(answers: Record<string, (RpcError | undefined)[]> = {}, step = 0) {
   let clock = 0;
@@ -171,7 +171,7 @@ test("an execution with few events does not wait for all those of executions wit
   await Promise.all([...many, signalled]);
   expect(f.calls).toHaveLength(301);
   expect(f.calls.indexOf(`node gate ${Node.SUCCEEDED}`)).toBeLessThan(60);
-  // Each execution's own stay in their order.
+  // Events of one execution keep their order.
   const own = f.calls.filter((call) => call.startsWith("node d/b-"));
   expect(own).toEqual(Array.from({ length: 100 }, (_, index) => `node d/b-${index} ${Node.RUNNING}`));
 });
@@ -183,7 +183,7 @@ test("what was published before is recorded when `recorded` resolves, what anoth
   for (const id of ["v", "w", "x", "y", "z"]) void f.sink.publish("d/a", node(id, Node.QUEUED));
   void f.sink.publish("d/a", node("n", Node.QUEUED));
   const recorded = f.sink.recorded("d/a").then(() => f.calls.push("recorded"));
-  // One too many: n's first event is left out.
+  // Exceeds the limit by one: n's first event is dropped.
   void f.sink.publish("d/a", node("n", Node.RUNNING));
   release();
   await recorded;

@@ -13,13 +13,13 @@ export interface GrpcSinkOptions {
   readonly admin: Pick<ServiceClient<typeof AdminService>, "createWorkflowEvent" | "createNodeEvent" | "createTaskEvent">;
   readonly observe: Observe;
   readonly logger: Logger;
-  /** Calls at once, over all executions. */
+  /** Maximum of concurrent calls, over all executions. */
   readonly concurrency: number;
-  /** Events that may wait; from there on an event that a later one of its node replaces is left out. */
+  /** Queue length beyond which events superseded by a later one of their node are dropped. */
   readonly maxWaiting: number;
-  /** Pause before an event is sent again, ms, by the number of failures from 0. */
+  /** Backoff before an event is resent, ms, by the number of failures from 0. */
   readonly delay: (failures: number) => number;
-  /** ms of a clock that never goes back. */
+  /** Monotonic clock, ms. */
   readonly now: () => number;
   readonly onSent?: (verdict: EventVerdict) => void;
 }
@@ -27,35 +27,35 @@ export interface GrpcSinkOptions {
 interface Entry {
   readonly name: string;
   readonly published: PublishedEvent;
-  /** Whether the workflow is still this process's. */
+  /** True while this process holds the workflow. */
   readonly wanted: () => boolean;
   readonly done: () => void;
-  /** Resolves with `done`. */
+  /** Resolved by `done`. */
   readonly ended: Promise<void>;
-  /** A later event stands for it. */
+  /** Superseded by a later event. */
   leftOut: boolean;
 }
 
-/** Events of one execution, the first of them on its way. */
+/** Queue of one execution's events; the first is in flight. */
 interface Lane {
   readonly entries: Entry[];
-  /** Since when (ms) every answer was NOT_FOUND; undefined after any other one. */
+  /** Time (ms) since which every response was NOT_FOUND; undefined after any other response. */
   notFoundSince: number | undefined;
-  /** How often it was NOT_FOUND since then. */
+  /** Number of NOT_FOUND responses since then. */
   notFoundTries: number;
 }
 
-/** Events of one execution that are sent before another that waits for a place has it. */
+/** Events of one execution sent before another waiting execution gets the slot. */
 const BURST = 8;
 
 const always = (): boolean => true;
 
 /**
- * How long, ms, NOT_FOUND is not taken as final. Go FlyteAdmin creates the resource of an execution before the execution's row; after
- * a restart, and with several propellers, the event of a task may come before its node's.
+ * Time for which NOT_FOUND is retried, ms. Go FlyteAdmin creates the resource of an execution before its row; after a
+ * restart, and with several propellers, a task's event may precede its node's.
  */
 const NOT_FOUND_PATIENCE_MS = 60_000;
-/** Longest pause, ms, between two tries in that time. */
+/** Maximum backoff during that time, ms. */
 const NOT_FOUND_PAUSE_MS = 2_000;
 
 function endsExecution(published: PublishedEvent): boolean {
@@ -63,10 +63,9 @@ function endsExecution(published: PublishedEvent): boolean {
 }
 
 /**
- * Sends events by the published API, to any Flyte admin: those of one execution in their
- * order, one at a time, but for a node's that others wait for; executions beside each other. An event waits until the admin
- * takes it or refuses it for good. There is no other word of the record: the answer to
- * the terminal event is it.
+ * Sends events by the public API to any Flyte admin: in order and one at a time per execution, except for a node's
+ * event that others require; executions in parallel. An event is retried until admin accepts it or refuses it for good.
+ * The response to the terminal event is the only confirmation of the record.
  */
 export class GrpcSink implements ForwardingSink {
   readonly #lanes = new Map<string, Lane>();
@@ -77,7 +76,7 @@ export class GrpcSink implements ForwardingSink {
 
   constructor(private readonly options: GrpcSinkOptions) {}
 
-  /** Events that have not been taken or refused. */
+  /** Number of events neither accepted nor refused. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -95,7 +94,7 @@ export class GrpcSink implements ForwardingSink {
     for (;;) {
       const last = this.#lanes.get(key)?.entries.at(-1);
       await last?.ended;
-      // The event that stands for one that was left out comes after it.
+      // The superseding event comes later in the queue.
       if (last?.leftOut !== true) return;
     }
   }
@@ -110,7 +109,7 @@ export class GrpcSink implements ForwardingSink {
     if (this.#closed) return Promise.resolve();
     const name = eventName(published);
     const lane = this.#lanes.get(key);
-    // The first of the lane is on its way.
+    // The first of the queue is in flight.
     if (lane?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
     this.#waiting++;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -126,7 +125,7 @@ export class GrpcSink implements ForwardingSink {
     return promise;
   }
 
-  /** Drops, when the recorder is far behind, what a node was before it came to be what it is now. */
+  /** Drops older events of the same node when the queue is too long: the newer one supersedes them. */
   #leaveOut(entries: Entry[], { kind, event }: PublishedEvent): void {
     if (kind !== "node") return;
     const at = entries.findIndex(
@@ -153,8 +152,8 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /**
-   * Sends events of the lane until it is empty, or a burst of them where others wait for a place. A lane that waits for what the recorder
-   * does not know yet holds no place.
+   * Sends the execution's queue until it is empty, or a burst of it while others wait for a slot. A queue that waits
+   * out NOT_FOUND holds no slot.
    */
   async #drain(key: string): Promise<void> {
     const lane = this.#lanes.get(key);
@@ -181,10 +180,10 @@ export class GrpcSink implements ForwardingSink {
   }
 
   /**
-   * What the event names and the recorder does not know may be a node whose own event comes later, as after a restart: that one goes first.
-   * Where there is none, it is asked for.
+   * The recorder may lack a node whose own event is later in the queue, as after a restart: moves that event to the
+   * front. Without one, the engine is asked to publish it.
    *
-   * @returns whether another event is the first of the lane now
+   * @returns true when another event is first in the queue now
    */
   #moveUnknownAhead(key: string, { entries }: Lane, { published }: Entry): boolean {
     const nodeId = nodeNamedBy(published);
@@ -205,7 +204,7 @@ export class GrpcSink implements ForwardingSink {
     setTimeout(goOn, pause).unref();
   }
 
-  /** @returns `early`: the recorder may come to know what the event is about. */
+  /** @returns `early`: the recorder may still learn of the event's node or execution. */
   async #deliver(key: string, lane: Lane, { published, name, wanted }: Entry): Promise<"early" | "done"> {
     const { delay, logger, onSent } = this.options;
     for (let failures = 0; !this.#closed && wanted(); failures++) {
@@ -214,7 +213,7 @@ export class GrpcSink implements ForwardingSink {
       if (verdict === "again") {
         onSent?.(verdict);
         if (failures % 10 === 0) logger.warn({ workflow: key, event: name, error: String(problem) }, "event cannot be delivered now");
-        // The lane keeps its place: with the recorder away there is nothing to make room for.
+        // Keeps its slot: while the recorder is unavailable, no other queue could use it.
         await sleep(delay(failures), undefined, { ref: false });
         continue;
       }
@@ -232,7 +231,7 @@ export class GrpcSink implements ForwardingSink {
     return "done";
   }
 
-  /** Counted for the lane, not for the event: an execution that does not exist costs the time once. */
+  /** Counted per queue, not per event: a missing execution costs the time once. */
   #isEarly(lane: Lane): boolean {
     const now = this.options.now();
     if (lane.notFoundSince === undefined) {
@@ -263,7 +262,7 @@ export class GrpcSink implements ForwardingSink {
     }
   }
 
-  /** What the answer means for the workflow. */
+  /** Reports the meaning of a response for the workflow. */
   #conclude(key: string, { kind, event }: PublishedEvent, { verdict, message }: { verdict: EventVerdict; message: string }): void {
     const { observe } = this.options;
     if (verdict === "incompatibleCluster") observe(key, { kind: "rejected", cause: verdict, message });
@@ -272,7 +271,7 @@ export class GrpcSink implements ForwardingSink {
     if (verdict === "notFound") observe(key, { kind: "rejected", cause: verdict, message });
     else if (verdict === "ended") observe(key, { kind: "rejected", cause: "terminal", message });
     else if (isTerminalWorkflowEvent(phase) && verdict !== "again") {
-      // A terminal event that can never be recorded must not hold the resource for ever.
+      // A terminal event that can never be recorded must not retain the resource forever.
       observe(key, { kind: "recorded", phase: WorkflowExecution_Phase[phase] });
     }
   }

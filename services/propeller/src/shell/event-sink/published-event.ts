@@ -10,13 +10,13 @@ import {
 } from "@flyte-ts/idl/flyteidl/event/event_pb";
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 
-/** An event as the published API takes it. */
+/** An event in the form of the public API. */
 export type PublishedEvent =
   | { readonly kind: "workflow"; readonly event: WorkflowExecutionEvent }
   | { readonly kind: "node"; readonly event: NodeExecutionEvent }
   | { readonly kind: "task"; readonly event: TaskExecutionEvent };
 
-/** The published event inside ours; values that ride beside it, for nothing stands at their addresses, go into it. */
+/** Extracts the public event and moves values that accompany it, because no blob holds them, into it. */
 export function publishedEvent({ event, inputs, outputs }: ExecutionEvent): PublishedEvent | undefined {
   switch (event.case) {
     case "workflow":
@@ -28,7 +28,7 @@ export function publishedEvent({ event, inputs, outputs }: ExecutionEvent): Publ
     }
     case "task":
       return publishedTaskEvent(event.value, outputs);
-    // Nothing published tells of it.
+    // The public API has no such event.
     case "notice":
     case undefined:
       return undefined;
@@ -48,7 +48,7 @@ function withOutputs<T extends WithResult>(event: T, outputs: LiteralMap | undef
   return event;
 }
 
-/** Names what an event is about and its phase: of two of the same name the second says nothing new. */
+/** Deduplication key: subject and phase of an event. */
 export function eventName(published: PublishedEvent): string {
   switch (published.kind) {
     case "workflow":
@@ -62,7 +62,7 @@ export function eventName(published: PublishedEvent): string {
   }
 }
 
-/** Unique id of the node that must be known before the event can be recorded: an attempt's own, or a node's parent. */
+/** Unique id of the node that must be recorded before the event: an attempt's own, or a node's parent. */
 export function nodeNamedBy({ kind, event }: PublishedEvent): string | undefined {
   if (kind === "task") return event.parentNodeExecutionId?.nodeId || undefined;
   return kind === "node" ? event.parentNodeMetadata?.nodeId || undefined : undefined;

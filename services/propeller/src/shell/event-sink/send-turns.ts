@@ -1,13 +1,13 @@
-/** Events after which an execution counts as one of many. */
+/** Number of events above which an execution is large. */
 const FEW = 32;
-/** Reserves every fourth turn for executions with many events. */
+/** Reserves every fourth turn for large executions. */
 const SHARE = 4;
-/** Executions whose events are counted; the one that began first is forgotten. */
+/** Maximum of executions whose events are counted; the oldest is evicted. */
 const MOST_COUNTED = 10_000;
 
 /**
- * Orders the executions whose events wait for a place, as a multi-level feedback queue of two levels: those that have sent few events come
- * first. Otherwise the event of a signal waits for all events of large executions that came before it.
+ * Schedules executions with queued events as a multi-level feedback queue of two levels: those with few sent events
+ * come first. Otherwise the event of a signal waits for all earlier events of large executions.
  */
 export class SendTurns {
   readonly #few: string[] = [];
@@ -19,18 +19,18 @@ export class SendTurns {
     return this.#few.length === 0 && this.#many.length === 0;
   }
 
-  /** Puts an execution behind the others of its level. */
+  /** Appends an execution to its level. */
   add(key: string): void {
     ((this.#sent.get(key) ?? 0) < FEW ? this.#few : this.#many).push(key);
   }
 
-  /** Takes the execution whose turn it is. */
+  /** Dequeues the execution that is next. */
   take(): string | undefined {
     const [first, second] = ++this.#turns % SHARE === 0 ? [this.#many, this.#few] : [this.#few, this.#many];
     return first.shift() ?? second.shift();
   }
 
-  /** Counts an event that the execution has sent. */
+  /** Counts a sent event of the execution. */
   sent(key: string): void {
     const count = this.#sent.get(key) ?? 0;
     this.#sent.set(key, count + 1);
@@ -39,7 +39,7 @@ export class SendTurns {
     if (oldest !== undefined) this.#sent.delete(oldest);
   }
 
-  /** Forgets an execution that sends no more events. */
+  /** Removes an execution that sends no more events. */
   ended(key: string): void {
     this.#sent.delete(key);
   }

@@ -2,11 +2,11 @@ import { EventFailureReasonSchema } from "@flyte-ts/idl/flyteidl/admin/event_pb"
 import { Code, RpcError } from "@flyte-ts/rpc";
 
 /**
- * What an admin's answer to an event means (contract §2.7).
- * - `recorded`: the phase stands there, by this call or an earlier one.
- * - `ended`, `incompatibleCluster`, `notFound`: it is refused, for good.
- * - `dropped`: it can never be recorded, which says nothing about the execution.
- * - `again`: nothing is said about the event; try again.
+ * Meaning of admin's response to an event (contract §2.7).
+ * - `recorded`: the phase is stored, by this call or an earlier one.
+ * - `ended`, `incompatibleCluster`, `notFound`: refused for good.
+ * - `dropped`: can never be recorded; this does not affect the execution.
+ * - `again`: no decision about the event; retry.
  */
 export type EventVerdict = "recorded" | "ended" | "incompatibleCluster" | "notFound" | "dropped" | "again";
 
@@ -26,7 +26,7 @@ export function judgeAnswer(error: unknown): EventVerdict {
     case Code.UNIMPLEMENTED:
     case Code.OUT_OF_RANGE:
       return "dropped";
-    // RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED and what is wrong with the recorder or with who asks.
+    // RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED, and errors of the recorder or of the caller's credentials.
     default:
       return "again";
   }

@@ -6,48 +6,47 @@ import { TokenBucket } from "./token-bucket.js";
 
 export interface KubeEventsOptions {
   readonly client: Pick<KubeClient, "create" | "mergePatch">;
-  /** Instance that reports, as events name it. */
+  /** Reporting instance in the events. */
   readonly instance: string;
   readonly now: () => number;
-  /** `uid` of a workflow's resource; undefined when it is not known, and then nothing is noted. */
+  /** `uid` of a workflow's resource; undefined when unknown, then nothing is recorded. */
   readonly uidOf: (key: string) => string | undefined;
-  /** Resolves after so many ms. */
+  /** Resolves after the given ms. */
   readonly sleep: (ms: number) => Promise<unknown>;
   readonly onDropped: (why: DropReason) => void;
   readonly onError: (error: unknown) => void;
-  /** Notes a second over all workflows. */
+  /** Rate limit over all workflows, events per second. */
   readonly perSecond: number;
-  /** So many more may come at once; they wait for their turn, for the API server has more urgent work then. */
+  /** Burst above the rate limit; these events are queued, since other requests to the API server have priority. */
   readonly burst: number;
 }
 
 export type DropReason = "workflowRate" | "rate" | "queue" | "failed";
 
-/** Of one workflow: as many notes at once, then one every five minutes, as Kubernetes' own recorders have it. */
+/** Burst of one workflow, then one event every five minutes: the limits of Kubernetes' own recorders. */
 const WORKFLOW_BURST = 25;
 const WORKFLOW_INTERVAL_MS = 300_000;
-/** Different messages of one reason that are shown one by one; what follows goes into one. */
+/** Different messages of one reason recorded separately; later ones share one event. */
 const ALIKE = 10;
-/** Longest message: the API takes 1,024 bytes. */
+/** Maximum message length: the API accepts 1,024 bytes. */
 const LONGEST = 1_000;
 const QUEUE = 1_000;
-/** The pause after a note is so many times as long as its writing took: a server that is busy has more urgent work. */
+/** Ratio of the pause after a write to the write's duration: a busy server has priority for other work. */
 const RESTS = 10;
 const LONGEST_PAUSE_MS = 1_000;
-/** Workflows whose notes are remembered. */
+/** Maximum of workflows whose events are tracked. */
 const REMEMBERED = 5_000;
 
 interface WorkflowNotes {
   readonly bucket: TokenBucket;
-  /** What was noted, by reason and message. */
+  /** Recorded events, by reason and message. */
   readonly known: Map<string, { readonly name: string; count: number; readonly first: string }>;
   readonly alike: Map<string, number>;
 }
 
 /**
- * Notes on FlyteWorkflows as Kubernetes events, which `kubectl describe` shows. Equal
- * ones are counted on one object, many alike are put into one, and more than people
- * read are left out: notes never hold up a round and never fail one.
+ * Records Kubernetes events on FlyteWorkflows, which `kubectl describe` shows. Counts equal events on one object,
+ * combines similar ones and drops those above the rate limit. Recording never delays or fails a reconcile.
  */
 export class KubeEvents {
   readonly #workflows = new Map<string, WorkflowNotes>();
@@ -72,7 +71,7 @@ export class KubeEvents {
     notes.alike.set(reason, seen);
     const many = seen > ALIKE;
     const said = boundMessage(many ? `(combined from similar events) ${message}` : message, LONGEST);
-    // Of many alike the newest message stands for all.
+    // Combined events have the newest message.
     const name = many ? reason : `${reason}\n${said}`;
     const known = notes.known.get(name);
     const time = new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
@@ -103,7 +102,7 @@ export class KubeEvents {
     const { uid, type, reason, message, time } = facts;
     const namespace = namespaceOf(key);
     const name = key.slice(namespace.length + 1);
-    // Time in nanoseconds, as the names of Kubernetes' events end; never twice the same.
+    // Suffix of Kubernetes event names: the time in nanoseconds, unique.
     this.#lastName = Math.max(this.#lastName + 1, this.options.now() * 1_000);
     const object: KubeObject & Record<string, unknown> = {
       apiVersion: "v1",

@@ -1,4 +1,4 @@
-/** Lets `burst` pass at once and then one every `intervalMs`. */
+/** Admits a burst of `burst`, then one every `intervalMs`. */
 export class TokenBucket {
   #tokens: number;
   #at: number;

@@ -6,30 +6,29 @@ import type { NodeExecutionEvent, TaskExecutionEvent, WorkflowExecutionEvent } f
 import type { ExecutionEvent } from "@flyte-ts/idl/flytets/event/v1/event_pb";
 import { type ExecutionId, randomSpanId, type SpanSink, spanIdOf, traceIdOf } from "@flyte-ts/telemetry";
 
-/** What of an execution is under way, with the time at which it was first told of. */
+/** Running parts of an execution, with the time of their first event. */
 interface OpenTrace {
   readonly traceId: string;
-  /** By part, see `spanIdOf`. */
+  /** Keyed by part, see `spanIdOf`. */
   readonly starts: Map<string, number>;
 }
 
-/** Executions under way that are followed. */
+/** Maximum of running executions that are traced. */
 const REMEMBERED = 20_000;
 
 const WORKFLOW = "workflow";
 const nodePart = (nodeId: string) => `node/${nodeId}`;
 
 /**
- * One trace for each execution, made of what is told anyway: spans of the workflow, of
- * its nodes below it or below the node that made them, of attempts, and of status
- * writes. What began before this process did has the times that this process knows.
+ * Derives one trace per execution from its events: spans of the workflow, of its nodes below it or below the node that
+ * created them, of attempts, and of status writes. Parts that started before this process have the times that it knows.
  */
 export class ExecutionSpans {
   readonly #open = new Map<string, OpenTrace>();
 
   constructor(private readonly sink: SpanSink) {}
 
-  /** An event of a workflow or a node, when it is told. */
+  /** Handles a published workflow or node event. */
   told(key: string, { event }: ExecutionEvent): void {
     switch (event.case) {
       case "workflow":
@@ -64,7 +63,7 @@ export class ExecutionSpans {
     });
   }
 
-  /** A status write of an execution that is under way. */
+  /** Handles a status write of a running execution. */
   wrote(key: string, { start, end, outcome }: { readonly start: number; readonly end: number; readonly outcome: string }): void {
     const trace = this.#open.get(key);
     if (trace === undefined) return;
@@ -85,7 +84,7 @@ export class ExecutionSpans {
     const at = timeOf(event.occurredAt);
     if (!isTerminalWorkflowEvent(event.phase)) return begin(this.#traceOf(key, id), WORKFLOW, at);
     const trace = this.#open.get(key);
-    // Told before: it is repeated until it is recorded.
+    // Events repeat until they are recorded.
     if (trace === undefined) return;
     this.#end(trace, WORKFLOW, {
       name: id.name,
@@ -125,7 +124,7 @@ export class ExecutionSpans {
     if (found !== undefined) return found;
     const made: OpenTrace = { traceId: traceIdOf(id), starts: new Map() };
     this.#open.set(key, made);
-    // Executions that went to another process are never told to have ended here.
+    // Executions that moved to another process never end here.
     for (const oldest of this.#open.keys()) {
       if (this.#open.size <= REMEMBERED) break;
       this.#open.delete(oldest);
@@ -133,7 +132,7 @@ export class ExecutionSpans {
     return made;
   }
 
-  /** Records the span of a part that was told to have begun; ends that are told again have none. */
+  /** Records the span of a started part; repeated ends have none. */
   #end(trace: OpenTrace, part: string, facts: EndFacts): void {
     const start = trace.starts.get(part);
     if (start === undefined) return;

@@ -1,7 +1,7 @@
 import type { EventSink } from "../event-sink/event-sink.js";
 import type { ExecutionSpans } from "./execution-spans.js";
 
-/** A sink whose events also make spans. */
+/** Wraps a sink and derives spans from its events. */
 export function tracedSink(sink: EventSink, spans: ExecutionSpans | undefined): EventSink {
   if (spans === undefined) return sink;
   const { recorded } = sink;
