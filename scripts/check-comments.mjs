@@ -10,6 +10,7 @@ const CLEAN = [
   "services/copilot",
   "services/datacatalog",
   "services/plugins",
+  "services/propeller/src/engine",
   "services/propeller/src/shell",
   "services/propeller/src/shell-core",
   "services/scheduler",
