@@ -13,8 +13,8 @@ export interface PluginPresenceOptions {
 /** Uptime above which a process is not new, ms. Allows for the loss of two heartbeats. */
 const NEW_MS = 25_000;
 /**
- * Maximum of tracked task types, and of processes; the least recently heard are evicted. Any client that may publish
- * heartbeats can name any number.
+ * Maximum of tracked task types, and of processes; the least recently heard are evicted, since any client that may
+ * publish heartbeats can invent names.
  */
 const MOST_REMEMBERED = 1_000;
 const NONE: ReadonlySet<string> = new Set();

@@ -5,7 +5,7 @@ import type { GraphModel, NodeModel, NodeStatus, WorkflowModel } from "@flyte-ts
 
 type Statuses = Readonly<Record<string, NodeStatus>>;
 
-/** Arrays of which more items are under way than they allow. */
+/** Arrays with more items running than they allow. */
 export function tooManyItems(statuses: Statuses, graph: GraphModel, model: Pick<WorkflowModel, "subWorkflows">): string[] {
   return Object.entries(statuses).flatMap(([id, { subNodeStatus }]) => {
     const node = graph.nodes.get(id) ?? (graph.onFailure?.id === id ? graph.onFailure : undefined);
@@ -28,11 +28,11 @@ function below(node: NodeModel, statuses: Statuses, model: Pick<WorkflowModel, "
   return live > limit ? [`array ${node.id} has ${live} items under way, allowed are ${limit}`, ...inner] : inner;
 }
 
-/** Remembers how many items maps have, and finds outputs that are not those of their items, in their order. */
+/** Tracks the sizes of maps, and detects outputs that are not those of their items, in order. */
 export class MapOutputs {
   readonly #sizes = new Map<string, number>();
 
-  /** `outputOf` is the number that the task of a node with this unique id gives. */
+  /** `outputOf` returns the number that the task of the node with this unique id outputs. */
   wrong({ event, outputs }: ExecutionEvent, outputOf: (uniqueId: string) => number): string | undefined {
     if (event.case !== "task") return undefined;
     const { parentNodeExecutionId, metadata, retryAttempt } = event.value;
@@ -51,7 +51,7 @@ export class MapOutputs {
   }
 }
 
-/** Items that failed give None. */
+/** Failed items contribute None. */
 function isWrong({ value }: Literal, wanted: number): boolean {
   if (value.case !== "scalar") return true;
   const scalar = value.value.value;

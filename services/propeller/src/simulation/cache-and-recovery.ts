@@ -11,7 +11,7 @@ import type { GraphSpec, NodeSpec, WorkflowSpec } from "./build/workflow.js";
 import type { Random } from "./random.js";
 import { type Catalog, keyOf } from "./world/catalog.js";
 
-/** The same workflow with some of its tasks cached, under few keys, so that they meet. */
+/** The same workflow with some tasks cached, under few keys, so that calls coincide. */
 export function withCaches(spec: WorkflowSpec, random: Random): WorkflowSpec {
   const node = (from: NodeSpec): NodeSpec => {
     if (from.kind === "branch") {
@@ -30,20 +30,20 @@ export function withCaches(spec: WorkflowSpec, random: Random): WorkflowSpec {
   return { ...spec, main: graph(spec.main), graphs, overwriteCache: random.chance(0.1) };
 }
 
-/** Key of the serialised call that a request asks to compute; undefined for other requests. */
+/** Key of the serialized call that a request computes; undefined for other requests. */
 export function serializedKey({ template, inputs }: TaskRequest): string | undefined {
   if (template?.metadata?.cacheSerializable !== true || inputs === undefined) return undefined;
   const call = cachedCall(template, inputs);
   return call === undefined ? undefined : keyOf(call);
 }
 
-/** What an event tells of the cache that is not so. */
+/** Cache facts of an event that are wrong. */
 export function cacheLie({ event, outputs }: ExecutionEvent, catalog: Catalog, overwrites: boolean): string | undefined {
   if (event.case !== "node" || event.value.targetMetadata.case !== "taskNodeMetadata") return undefined;
   const { id, phase, targetMetadata } = event.value;
   const { cacheStatus, catalogKey } = targetMetadata.value;
   if (phase !== NodeExecution_Phase.SUCCEEDED || catalogKey === undefined) return undefined;
-  // Of what was neither found nor stored only the task is named.
+  // For outputs neither found nor stored, only the task is named.
   if (cacheStatus === CatalogCacheStatus.CACHE_PUT_FAILURE || cacheStatus === CatalogCacheStatus.CACHE_LOOKUP_FAILURE) return undefined;
   const key = `${catalogKey.datasetId?.name ?? ""}/${catalogKey.datasetId?.version ?? ""}/${catalogKey.artifactTag?.name ?? ""}`;
   const stored = catalog.artifacts.get(key);
@@ -52,11 +52,11 @@ export function cacheLie({ event, outputs }: ExecutionEvent, catalog: Catalog, o
   return sameLiterals(outputs, stored) ? undefined : `${id?.nodeId ?? ""} has outputs that were not stored under ${key}`;
 }
 
-/** What came of a former run of the same workflow, as its events told, with some of it changed since. */
+/** Outcomes of an earlier run of the same workflow, from its events, with some of them changed since. */
 export class Former {
   readonly #nodes = new Map<string, { inputs?: LiteralMap; outputs?: LiteralMap; succeeded: boolean }>();
   readonly #changed = new Map<string, boolean>();
-  /** Nodes whose outputs are not known any more. */
+  /** Nodes whose outputs are no longer available. */
   readonly #forgotten = new Map<string, boolean>();
 
   constructor(
@@ -64,7 +64,7 @@ export class Former {
     private readonly bug: string | undefined,
   ) {}
 
-  /** @param blobs what stood in the blob store of the former run. */
+  /** @param blobs blob store of the earlier run. */
   take({ event, inputs, outputs }: ExecutionEvent, blobs: ReadonlyMap<string, LiteralMap>): void {
     if (event.case !== "node") return;
     const { id: nodeId, phase, outputResult } = event.value;
@@ -101,7 +101,7 @@ export class Former {
     };
   }
 
-  /** What an event tells to have been recovered although it was not the same. */
+  /** Outcome in an event that was recovered although inputs or task differed. */
   lie({ event, inputs, outputs }: ExecutionEvent): string | undefined {
     if (event.case !== "node" || event.value.phase !== NodeExecution_Phase.RECOVERED) return undefined;
     const id = event.value.id?.nodeId ?? "";

@@ -14,11 +14,11 @@ interface ToldEnd {
   readonly outputs: LiteralMap | undefined;
 }
 
-/** Remembers what events told of the ends of nodes, to compare it with what the resource alone tells. */
+/** Records the published ends of nodes, to compare them with those that the resource alone contains. */
 export class CompleteEnds {
-  /** By unique id, as told first. */
+  /** By unique id, as first published. */
   readonly #told = new Map<string, ToldEnd>();
-  /** Facts of ends that were told otherwise when they were told again. */
+  /** Facts of ends that differed when republished. */
   readonly #changed = new Set<string>();
   #missing: readonly string[] = [];
 
@@ -26,7 +26,7 @@ export class CompleteEnds {
     if (event.case !== "node") return;
     const { phase, id } = event.value;
     const nodeId = id?.nodeId ?? "";
-    // Aborts and arms that were not taken stand in no status; both follow from the end of what they are in.
+    // Aborts and arms not chosen are in no status; both follow from the end of their graph or branch.
     if (!isTerminalNodeEvent(phase) || phase === NodeExecution_Phase.ABORTED || phase === NodeExecution_Phase.SKIPPED) return;
     const end: ToldEnd = { event: event.value, outputs };
     const first = this.#told.get(nodeId);
@@ -34,27 +34,27 @@ export class CompleteEnds {
     else for (const fact of differing(first, end)) this.#changed.add(`the same ${fact} of node ${nodeId} as was told at first`);
   }
 
-  /** The status is the resource's when the workflow has ended and before admin has said that it has the end. */
+  /** `status`: the resource's after the workflow's end and before admin has confirmed it. */
   ended(status: WorkflowStatus, blobs: ReadonlyMap<string, LiteralMap>): void {
     const nodes = resourceNodes(status.nodeStatus ?? {}, status);
     const end = endOfResource(status, status.nodeStatus ?? {}, 0n);
     const said: string[] = [];
     if (end.kind === "incomplete" || (end.kind === "inBlob" && !blobs.has(end.uri))) said.push("the outputs of the execution");
     for (const [nodeId, told] of this.#told) {
-      // A start node goes ahead of the status; where all was stopped first, that never took it up.
+      // A start node runs ahead of the status; an execution aborted first never stored it.
       if (status.phase !== WorkflowPhase.Success && told.event.specNodeId === START_NODE && !nodes.has(nodeId)) continue;
       said.push(...lost(nodeId, told, { nodes, blobs }));
     }
     this.#missing = said;
   }
 
-  /** What could not be told from the resource. */
+  /** Facts that could not be derived from the resource. */
   get missing(): readonly string[] {
     return [...this.#missing, ...this.#changed];
   }
 }
 
-/** Facts in which an end that is told again differs from what was told at first: whichever arrives is recorded. */
+/** Facts in which a republished end differs from the first: admin records whichever arrives. */
 function differing(first: ToldEnd, again: ToldEnd): string[] {
   const [one, other] = [factsOf(first), factsOf(again)];
   return Object.keys(one).filter((fact) => one[fact] !== other[fact]);
@@ -65,7 +65,7 @@ function factsOf({ event, outputs }: ToldEnd): Readonly<Record<string, unknown>>
   const task = targetMetadata.case === "taskNodeMetadata" ? targetMetadata.value : undefined;
   return {
     phase,
-    // Those of a start node are the inputs of its graph, which may have to be read first.
+    // Outputs of a start node are the inputs of its graph, which may have to be read first.
     outputs:
       outputs === undefined || specNodeId === START_NODE ? undefined : Buffer.from(toBinary(LiteralMapSchema, outputs)).toString("base64"),
     "address of outputs": outputResult.case === "outputUri" ? outputResult.value : undefined,
@@ -102,8 +102,8 @@ function lostTarget(nodeId: string, { targetMetadata }: NodeExecutionEvent, { ta
 }
 
 /**
- * Whether an event names outputs that there are. Those of a start node are the inputs of its graph. Events of gates and of branches
- * name an address also where nothing was given.
+ * True when an event names existing outputs. Those of a start node are the inputs of its graph. Events of gates and
+ * branches name an address even without outputs.
  */
 function namesOutputs(
   { outputResult, specNodeId, targetEntity }: NodeExecutionEvent,
@@ -123,10 +123,10 @@ function hasOutputs(end: NodeFact, { node, blobs, outputs }: OutputsKnown): bool
   return outputs === undefined || Buffer.from(end.outputs).equals(toBinary(LiteralMapSchema, outputs));
 }
 
-/** What ran in an attempt that gave way to another stands in no status. */
+/** Nodes of a superseded attempt are in no status. */
 function isOfEarlierAttempt({ parentNodeMetadata, retryGroup }: NodeExecutionEvent, nodes: Known["nodes"]): boolean {
   if (parentNodeMetadata === undefined) return false;
   const parent = nodes.get(parentNodeMetadata.nodeId);
-  // Where the parent is missing itself, that is said of it.
+  // A missing parent is reported itself.
   return parent === undefined || String(parent.status.attempts ?? 0) !== retryGroup;
 }

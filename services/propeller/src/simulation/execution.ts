@@ -27,7 +27,7 @@ import { isOver, ResourceStore } from "./world/resource-store.js";
 import type { Schedule } from "./world/schedule.js";
 import { SliceStore } from "./world/slice-store.js";
 
-/** One execution: its resource, its rows in admin, who works on it, a plugin service of its own, its pods. */
+/** One execution: its resource, its rows in admin, the processes working on it, its own plugin service and its pods. */
 export class Execution implements ServedExecution {
   readonly #random: Random;
   readonly #schedule: Schedule;
@@ -79,7 +79,7 @@ export class Execution implements ServedExecution {
       this.#takeOutputs(event);
       return true;
     });
-    // Each propeller and admin have a consumer each on the stream of task events.
+    // Each propeller, and admin, has its own consumer on the stream of task events.
     const toPropellers: Stream<TaskEvent>[] = [];
     const toAdmin = new Stream<TaskEvent>(schedule, random, { ...faults });
     const publishTask = (event: TaskEvent): void => {
@@ -171,7 +171,7 @@ export class Execution implements ServedExecution {
     return {
       ...defaultEngineConfig(random.next),
       startsPerRound: this.world.options.seed % 10 === 0 ? 1 : 16,
-      // In some worlds a round looks at next to nothing, so that other facts come between the parts of what followed from one.
+      // In some worlds an observation processes almost nothing, so that others arrive between the parts of its consequences.
       looksPerRound: this.world.options.seed % 4 === 1 ? 1 + (this.world.options.seed % 7) : 10_000,
       inlineLimit: random.chance(0.2) ? 8 : 8_192,
       inlineBudget: random.chance(0.2) ? 16 : 131_072,
@@ -187,7 +187,7 @@ export class Execution implements ServedExecution {
     };
   }
 
-  /** What happens besides: an abort, others' writes, resyncs, repairs, and the end of the unfair part. */
+  /** Schedules the other occurrences: an abort, foreign writes, resyncs, repairs, and the end of the unfair phase. */
   #plan(): void {
     const { after } = { after: this.#schedule.after.bind(this.#schedule) };
     const random = this.#random;
@@ -209,7 +209,7 @@ export class Execution implements ServedExecution {
     after(60_000, periodic);
   }
 
-  /** Watch events come late, and may come twice. */
+  /** Watch events are delayed, and may be duplicated. */
   #watch(): void {
     const version = this.#store.current?.resourceVersion ?? 0;
     for (const propeller of this.#propellers) {
@@ -219,7 +219,7 @@ export class Execution implements ServedExecution {
     }
   }
 
-  /** What is told to whoever listens at that moment. */
+  /** Delivers a message to the propellers that are running at that moment. */
   #tellPropellers(tell: (propeller: Propeller) => void): void {
     this.#schedule.after(this.#random.between(1, 20), () => {
       for (const propeller of this.#propellers) tell(propeller);
@@ -231,7 +231,7 @@ export class Execution implements ServedExecution {
     return { crashes: this.#process?.crashes ?? 0, reloads, repairs: this.#admin.repairs, slices: this.#slices.written };
   }
 
-  /** As admin has it. */
+  /** Phase in admin's rows. */
   get phase(): WorkflowExecution_Phase {
     return this.#admin.phase;
   }
@@ -244,13 +244,13 @@ export class Execution implements ServedExecution {
     return this.#outputs;
   }
 
-  /** Whether its nodes may do anything still, as the resource says. */
+  /** True while its nodes may run, according to the resource. */
   get underWay(): boolean {
     const phase = this.#store.current?.status.phase;
     return phase !== undefined && phase !== 0 && !isTerminalWorkflow(phase);
   }
 
-  /** Somebody asks for its end. */
+  /** Requests its termination. */
   stop(why: string): void {
     if (this.#admin.terminal) return;
     this.#witness.note(() => why);
@@ -258,7 +258,7 @@ export class Execution implements ServedExecution {
     this.#watch();
   }
 
-  /** Admin's word to its propeller; may be lost or come twice. */
+  /** Wake-up from admin to its propeller; may be lost or duplicated. */
   wake(subject: Wake): void {
     const { busLoss, busDouble } = this.#faults;
     const times = (this.#random.chance(busLoss * 3) ? 0 : 1) + (this.#random.chance(busDouble) ? 1 : 0);
@@ -303,7 +303,7 @@ function shellBug(bug: PlantedBug | undefined): ShellBug | undefined {
   }
 }
 
-/** The branch that a node is an arm of: the builder names arms for it. */
+/** Branch of which a node is an arm: the builder names arms after it. */
 function branchOf(id: string): string | undefined {
   return /^(.+)-n\d+$/.exec(id)?.[1];
 }

@@ -5,7 +5,7 @@ import { numbers } from "./build/workflow.js";
 import { Random } from "./random.js";
 import type { Outcome } from "./world/cluster.js";
 
-/** What attempts come to: the same every time that it is asked. */
+/** Outcomes of attempts: deterministic. */
 export class Fates {
   readonly #random: Random;
   readonly #luck: number;
@@ -13,7 +13,7 @@ export class Fates {
 
   constructor(seed: number) {
     this.#random = new Random(seed);
-    // Where all or nearly all goes well, executions get far.
+    // With high success rates, executions get far.
     this.#luck = this.#random.pick([0.75, 0.97, 1]);
   }
 
@@ -32,7 +32,7 @@ function randomOutcome(random: Random, luck: number): Outcome {
   return { kind: "fails", recoverable: random.chance(0.7), system: random.chance(0.4), cleanup: random.chance(0.3) };
 }
 
-/** A task's output: a number that depends on which task it is. */
+/** A task's output: a number derived from the task. */
 export function outputsOf(request: TaskRequest): LiteralMap {
   return request.id === undefined ? create(LiteralMapSchema) : numbers({ o0: outputOf(request.id.nodeExecutionId?.nodeId ?? "") });
 }

@@ -1,47 +1,48 @@
 import { isTerminalNode, isTerminalWorkflow } from "@flyte-ts/domain";
 import type { NodeStatus, WorkflowStatus } from "@flyte-ts/workflow-crd";
 
-/** What the engine promises, whatever happens in the world. */
+/** Guarantees of the engine under all faults. */
 export type Invariant =
-  /** An array has no more items under way than it allows, and its outputs are those of its items, in their order. */
+  /** An array has at most the allowed number of items running, and its outputs are those of its items, in order. */
   | "arraysInBounds"
-  /** No attempt of a node begins while another of it may live. */
+  /** No attempt of a node starts while another of it may be alive. */
   | "oneLivePod"
-  /** Neither nodes nor the workflow go back to an earlier phase, and what has ended stays as it is. */
+  /** Neither nodes nor the workflow return to an earlier phase, and ended ones do not change. */
   | "phasesForward"
-  /** One end is told of an execution, it is the resource's, and not before that is durable. */
+  /** An execution publishes one terminal event, equal to the resource's end, only after that is durable. */
   | "oneTerminalEvent"
   /**
-   * Liveness. From `FAIR_FROM` on the schedule is fair: messages arrive, calls are answered, processes
-   * stay, those that were away come back; only a task type that nobody serves may stay unserved. Then
-   * every execution that was admitted comes to an end that is recorded within `PATIENCE` from the
-   * beginning, whatever became of its attempts before. Waiting has an end in these worlds: tasks have
-   * deadlines or end by themselves, signals have them too, and attempts of types that nobody serves
-   * are given up by `pluginDeadline`. A world that takes more than `MOST_STEPS` counts as one without
-   * an end: something turns in a circle.
+   * Liveness. From `FAIR_FROM` on the schedule is fair: messages arrive, calls get results, processes stay up, stopped
+   * ones return; only a task type without plugin may stay unserved. Then every admitted execution ends and is recorded
+   * within `PATIENCE` from the start, whatever happened to its attempts before. All waits are finite in these worlds:
+   * tasks have deadlines or end by themselves, signals have them too, and attempts of unserved types fail by
+   * `pluginDeadline`. A world that takes more than `MOST_STEPS` counts as endless: it loops.
    */
   | "everyExecutionEnds"
   /**
-   * Nothing of an execution runs when the resource says that it is over: no attempt, no child. Where
-   * plugin services go away, attempts whose stop nobody answers may be given up; then they must be
-   * gone in the end, as must what a service without memory begins for a request that came late.
+   * No attempt or child of an execution runs when the resource says that it has ended. Where plugin services go away,
+   * unanswered aborts may be abandoned; then the attempts must be gone finally, as must those that a restarted service
+   * starts for a delayed request.
    */
   | "noOrphans"
-  /** Admin's rows come to an end, the one that the resource tells, before the resource is let go. */
+  /** Admin's rows reach the end that the resource has, before the resource is released. */
   | "nothingLost"
-  /** The resource and the blob store alone tell the whole end of the execution and of each of its nodes, until admin says that it has the end. */
+  /**
+   * The resource and the blob store alone contain the complete end of the execution and of each of its nodes, until
+   * admin has recorded the end.
+   */
   | "endsComplete"
-  /** Each node finds what it binds, whatever was lost before: whatever ended well has given what it gives. */
+  /** Each node finds the outputs that it binds, whatever was lost before: every succeeded node has output all its values. */
   | "inputsThere"
-  /** Of equal serialised calls one computes at a time, unless its reservation ran out. */
+  /** At most one of several equal serialized calls computes at a time, unless its reservation expired. */
   | "oneComputes"
-  /** What is told to come from the cache, or to be in it, is there. */
+  /** Outputs reported as cached or as found in the cache are there. */
   | "cacheIsTrue"
-  /** Only what had the same inputs and task is recovered. */
+  /** Only nodes with equal inputs and task are recovered. */
   | "reusesTheSame"
-  /** The slices that the resource names are there. */
+  /** The slices that the resource names exist. */
   | "slicesStand"
-  /** Of several propellers, nobody does anything for a shard that another may hold. */
+  /** No propeller acts for a shard that another may hold. */
   | "onlyTheHolderActs";
 
 export interface Violation {
@@ -49,11 +50,11 @@ export interface Violation {
   readonly text: string;
 }
 
-/** Places of node phases in a node's life, within one attempt. */
+/** Order of node phases within one attempt. */
 const NODE_RANK: Readonly<Record<number, number>> = { 0: 0, 1: 1, 2: 2, 11: 2.5, 8: 3, 4: 3, 3: 4, 9: 4 };
 const WORKFLOW_RANK: Readonly<Record<number, number>> = { 0: 0, 1: 1, 2: 2, 4: 2, 7: 3, 3: 4, 5: 4, 6: 4 };
 
-/** What of a write of the status goes back in time. */
+/** Changes of a status write that return to an earlier state. */
 export function backwardSteps(before: WorkflowStatus, after: WorkflowStatus): string[] {
   const said: string[] = [];
   if (
@@ -72,7 +73,7 @@ function compare(before: Statuses, after: Statuses, { path, said }: { path: stri
     const next = after[id];
     const name = path + id;
     if (next === undefined) {
-      // A branch that begins anew has its arms begin anew.
+      // A branch that starts again restarts its arms.
       if (old.parentNode === undefined && old.phase !== 7) said.push(`node ${name} is gone`);
       continue;
     }

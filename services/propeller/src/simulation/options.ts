@@ -7,14 +7,14 @@ import type { ServiceBug } from "./world/admin-service.js";
 import type { ShardBug } from "./world/replica.js";
 import type { ShellBug } from "./world/effects.js";
 
-/** Deliberate mistakes: of the shell, of the plugin service, of admin, of the engine. */
+/** Planted mistakes: of the shell, of the plugin service, of admin, of the engine. */
 export type PlantedBug =
   | ShellBug
   | ServiceBug
   | CatalogBug
   | ShardBug
   | "forgetsTasks"
-  /** Attempts that nobody serves are not given up. */
+  /** Attempts of unserved types never fail. */
   | "waitsForEver"
   | "pluginLeavesAborted"
   | "forgetsFollowers"
@@ -27,19 +27,19 @@ export type PlantedBug =
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** A deliberate mistake. */
+  /** Planted mistake. */
   readonly bug?: PlantedBug;
   readonly workflow?: WorkflowSpec;
-  /** Instead of what the seed gives. */
+  /** Overrides the faults that the seed gives. */
   readonly faults?: Partial<Faults>;
-  /** How many propellers share out the executions, instead of what the seed gives; 0: each execution has a process of its own. */
+  /** Number of propellers that share the executions, overriding the seed; 0: each execution has its own process. */
   readonly propellers?: number;
-  /** Whether plugin services come and go, instead of what the seed gives. */
+  /** Lets plugin services come and go, overriding the seed. */
   readonly announced?: boolean;
-  /** Whether the world may have a cache and a former execution. */
+  /** Excludes caches and recovered executions, and by default several propellers and changing plugin services. */
   readonly plain?: boolean;
-  /** Told of every event of the first execution, with what stands in the blob store then. */
+  /** Called with every event of the first execution and the blob store's contents at that time. */
   readonly onEvent?: (event: ExecutionEvent, blobs: ReadonlyMap<string, LiteralMap>) => void;
-  /** Collect what happens, as text. */
+  /** Records all occurrences, as text. */
   readonly trace?: boolean;
 }

@@ -4,18 +4,18 @@ import type { Invariant } from "./invariants.js";
 import type { PlantedBug, SimulationOptions } from "./options.js";
 import { simulate } from "./simulate.js";
 
-/** A workflow of tasks alone. */
+/** A workflow of tasks only. */
 function tasks(count: number, task: (at: number) => Partial<TaskSpec>): WorkflowSpec {
   const made = Array.from({ length: count }, (_, at) => [`n${at}`, { kind: "task", timeoutMs: 120_000, ...task(at) }] as const);
   return { main: { nodes: Object.fromEntries(made) } };
 }
 
-// Shapes in which certain mistakes show often: random ones have become so many that few can show them.
+// Shapes that often expose certain mistakes: random ones have become so varied that few do.
 const RETRIED = tasks(6, () => ({ inputs: { a: 1 }, attempts: 4, timeoutMs: 1_000 }));
 const CHAINS = tasks(36, (at) => ({ inputs: { a: at < 3 ? 1 : `n${at - 3}.o0` } }));
 const EQUAL = tasks(8, (at) => ({ inputs: { a: 1 }, ...(at > 3 ? { after: [`n${at - 4}`] } : {}) }));
 
-// An invariant that finds nothing is worth nothing: each must find the mistake that it is there for.
+// Each invariant must detect the mistake that it exists for.
 const PLANTED: readonly (Omit<SimulationOptions, "seed" | "bug"> & { readonly invariant: Invariant; readonly bug: PlantedBug })[] = [
   { invariant: "oneLivePod", bug: "pretendsAborted", plain: true, workflow: RETRIED },
   {
@@ -60,7 +60,7 @@ const PLANTED: readonly (Omit<SimulationOptions, "seed" | "bug"> & { readonly in
   { invariant: "everyExecutionEnds", bug: "waitsForEver", announced: true },
 ];
 
-/** Each shows in one of thirty worlds or more. */
+/** Each shows in at least one of thirty worlds. */
 const WORLDS = 1_000;
 
 describe("the simulation finds", () => {

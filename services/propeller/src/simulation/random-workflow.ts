@@ -23,7 +23,7 @@ export function randomWorkflow(random: Random): WorkflowSpec {
     });
   const launchPlans: Record<string, WorkflowSpec> = {};
   const dynamics: Record<string, GraphSpec> = {};
-  // Each may use those that were made before it.
+  // Each may use those created before it.
   const limits = (nodes: number): GraphLimits => ({
     graphs: Object.keys(graphs),
     launchPlans: Object.keys(launchPlans),
@@ -57,13 +57,13 @@ interface GraphLimits {
   readonly launchPlans: readonly string[];
   readonly dynamics: readonly string[];
   readonly nodes: number;
-  /** What a task makes binds nothing from outside. */
+  /** Nodes that a task produces bind nothing from outside. */
   readonly closed?: boolean;
 }
 
 function randomGraph(random: Random, { graphs, launchPlans, dynamics, nodes, closed = false }: GraphLimits): GraphSpec {
   const made: Record<string, NodeSpec> = {};
-  // How often a node takes from the last one made: from fans to chains.
+  // Probability that a node binds the previous one: from fans to chains.
   const chained = random.next();
   for (let i = 0; i < nodes; i++) {
     const ids = Object.keys(made);
@@ -91,7 +91,7 @@ function randomGraph(random: Random, { graphs, launchPlans, dynamics, nodes, clo
   };
 }
 
-/** Ids of the nodes that give outputs: the compiler refuses bindings to others. */
+/** Ids of nodes with outputs: the compiler rejects bindings to others. */
 function givers(nodes: Readonly<Record<string, NodeSpec>>): string[] {
   return Object.keys(nodes).filter((id) => nodes[id]?.kind !== "sleep");
 }
@@ -133,7 +133,7 @@ function randomNode(random: Random, { graphs, launchPlans, dynamics, source, aft
   return { ...randomTask(random, source), after };
 }
 
-/** Lists of numbers, or of what other nodes gave. */
+/** Lists of numbers, or of other nodes' outputs. */
 function randomArray(random: Random, { graphs, launchPlans, source }: Pick<NodeParts, "graphs" | "launchPlans" | "source">): ArraySpec {
   const { inputs: _, ...task } = randomTask(random, source);
   const kind = random.next();
@@ -162,7 +162,7 @@ function randomTask(random: Random, source: () => Source): TaskSpec {
     kind: "task",
     inputs,
     ...(random.chance(0.4) ? { attempts: 1 + random.int(3) } : {}),
-    // Every node has an end in view, so that a hanging attempt does not hang the execution.
+    // Every node has a deadline, so that a hanging attempt does not hang the execution.
     timeoutMs: random.chance(0.2) ? 1_000 : 120_000,
     activeMs: random.chance(0.1) ? 3_000 : 400_000,
   };

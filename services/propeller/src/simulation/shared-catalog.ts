@@ -27,20 +27,20 @@ interface Computing {
   readonly owner: string;
 }
 
-/** Some worlds have a catalog that all their executions share, some an execution to be recovered. */
+/** Some worlds have a catalog that all their executions share, some an execution to recover. */
 export class CacheAndFormer {
   readonly #random: Random;
   readonly #catalog: Catalog | undefined;
   readonly #former: Former | undefined;
   readonly #overwrites: boolean;
   readonly config: CacheConfig | undefined;
-  /** What requests ask to compute, by the names of their pods. */
+  /** Computations that requests ask for, by the names of their pods. */
   readonly #asked = new Map<string, Computing>();
   readonly #computing = new Map<string, Computing & { readonly runs: () => boolean }>();
 
   constructor(private readonly world: CacheAndFormerOptions) {
     const { options, schedule } = world;
-    // A source of its own, so that worlds without it are what they are by their seed.
+    // A separate source, so that worlds without it keep the outcome of their seed.
     const random = new Random(options.seed * 104_729 + 3);
     this.#random = random;
     this.#overwrites = random.chance(0.1);
@@ -57,7 +57,7 @@ export class CacheAndFormer {
     });
   }
 
-  /** The workflow as this world runs it; `run` runs it once before, for what there is to recover. */
+  /** The workflow as this world runs it; `run` runs it once before, to have an execution to recover. */
   workflow(spec: WorkflowSpec, run: (onEvent: NonNullable<SimulationOptions["onEvent"]>) => void): WorkflowSpec {
     const former = this.#former;
     if (former !== undefined) run((event, blobs) => former.take(event, blobs));
@@ -65,7 +65,7 @@ export class CacheAndFormer {
     return former === undefined ? cached : { ...cached, recovers: "former" };
   }
 
-  /** Undefined for what others answer. */
+  /** Undefined for calls that others complete. */
   answer(question: Question): Answer | undefined {
     const catalog = this.#catalog;
     if (question.kind === "readFormerNode") return { kind: "value", value: this.#former?.answer(question.id.nodeId) };
@@ -98,7 +98,7 @@ export class CacheAndFormer {
     this.#computing.set(pod.key, { ...asked, runs });
   }
 
-  /** Who gives up waiting for the catalog may compute what another computes. */
+  /** After the lookup timeout a node may compute what another computes. */
   #begins(key: string, owner: string): void {
     const catalog = this.#catalog;
     if (catalog === undefined || this.config?.patience !== Number.POSITIVE_INFINITY || catalog.excuses(key, owner)) return;

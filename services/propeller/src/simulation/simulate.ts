@@ -22,23 +22,23 @@ export interface SimulationResult {
   readonly crashes: number;
   readonly reloads: number;
   readonly repairs: number;
-  /** Slices that were written. */
+  /** Number of slices written. */
   readonly slices: number;
-  /** Executions that nodes started. */
+  /** Number of executions that nodes started. */
   readonly children: number;
-  /** How often a shard was taken over by another propeller. */
+  /** Number of takeovers of a shard by another propeller. */
   readonly handOvers: number;
   readonly phase: string;
-  /** Simulated time until the last execution had ended, ms. */
+  /** Simulated time until the last execution ended, ms. */
   readonly tookMs: number;
 }
 
-/** By then every execution must have ended, ms: longer than the longest deadlines of a random workflow in a row. */
+/** Time by which every execution must have ended, ms: longer than the longest deadlines of a random workflow in sequence. */
 const PATIENCE = 2 * 3_600_000;
 
 const MOST_STEPS = 200_000;
 
-/** One world, one execution and those that its nodes start, from a seed. */
+/** Runs one world from a seed, with one execution and those that its nodes start. */
 export function simulate(options: SimulationOptions): SimulationResult {
   const random = new Random(options.seed);
   const plain = options.workflow ?? randomWorkflow(random);
@@ -79,7 +79,7 @@ export function simulate(options: SimulationOptions): SimulationResult {
     const end = schedule.start + PATIENCE;
     while (!service.all.every(({ over }) => over) && schedule.step(end)) if (stuck()) break;
     tookMs = schedule.elapsed;
-    // What is under way arrives; whoever still runs has time to be stopped.
+    // Messages in transit arrive, and running processes have time to abort their work.
     const quiet = schedule.now + Math.max(0, FAIR_FROM - schedule.elapsed) + 300_000;
     while (schedule.step(quiet)) if (stuck()) break;
   } catch (error) {
@@ -104,14 +104,14 @@ export function simulate(options: SimulationOptions): SimulationResult {
   };
 }
 
-/** In some worlds several propellers share out the executions. */
+/** In some worlds several propellers share the executions. */
 function newFleet(
   { seed, plain, propellers, bug }: SimulationOptions,
   { schedule, faults, clean }: Pick<World, "schedule" | "faults" | "clean">,
 ): Fleet | undefined {
-  // A source of its own, so that worlds without them are what they are by their seed.
+  // A separate source, so that worlds without them keep the outcome of their seed.
   const random = new Random(seed * 15_485_863 + 11);
-  // Where nothing is repaired, nothing may get lost between two propellers.
+  // Without repairs, no message between two propellers may be lost.
   const processes = propellers ?? (plain !== true && !clean && random.chance(0.3) ? 2 + random.int(2) : 0);
   return processes === 0 ? undefined : new Fleet({ schedule, random, faults, processes, bug });
 }

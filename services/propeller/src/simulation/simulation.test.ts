@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { simulate, type SimulationResult } from "./simulate.js";
 
-// SIM_SEED=n replays one world and prints what happens in it; SIM_SEEDS and SIM_FROM choose how many there are, and which.
+// SIM_SEED=n replays one world and prints its trace; SIM_SEEDS and SIM_FROM set the number of worlds, and the first one.
 const only = process.env["SIM_SEED"];
 const from = Number(process.env["SIM_FROM"] ?? 1);
 const count = Number(process.env["SIM_SEEDS"] ?? 2_000);
@@ -25,7 +25,7 @@ describe("the engine in a world that fails", () => {
       seen.phases.add(result.phase);
     }
     expect(broken).toEqual([]);
-    // The worlds do fail, and executions end in every way.
+    // The worlds do fail, and executions reach every kind of end.
     if (count < 1_000) return;
     expect([...seen.phases].sort()).toEqual(["ABORTED", "FAILED", "SUCCEEDED"]);
     for (const faults of [seen.crashes, seen.reloads, seen.repairs, seen.sliced, seen.handedOver])

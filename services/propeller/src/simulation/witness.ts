@@ -16,7 +16,7 @@ import type { PluginService } from "./world/plugin-service.js";
 import { isOver, type Resource, type ResourceStore } from "./world/resource-store.js";
 import type { SliceStore } from "./world/slice-store.js";
 
-/** What a witness looks at. */
+/** Objects that a witness checks. */
 export interface Seen {
   readonly store: ResourceStore;
   readonly admin: Admin;
@@ -25,16 +25,16 @@ export interface Seen {
   readonly slices: SliceStore;
 }
 
-/** Watches one execution and complains of what must not be. */
+/** Monitors one execution and reports violated invariants. */
 export class Witness {
-  /** The status that the resource had last, with what stood in its slices. */
+  /** Last status of the resource, including its slices. */
   status: WorkflowStatus = { phase: 0 };
   readonly #zombies = new Set<string>();
-  /** Attempts whose end was told. */
+  /** Attempts whose end was reported. */
   readonly #ended = new Set<string>();
-  /** The newest attempt of each node that was asked to run. */
+  /** Newest requested attempt of each node. */
   readonly #asked = new Map<string, number>();
-  /** Attempts that were asked to stop. */
+  /** Attempts whose abort was requested. */
   readonly #stopped = new Set<string>();
   readonly #terminalTold = new Set<number>();
   readonly #maps = new MapOutputs();
@@ -47,7 +47,7 @@ export class Witness {
     private readonly workflow: ParsedWorkflow,
   ) {}
 
-  /** From now on there is something to see. */
+  /** Sets the objects to check. */
   attend(parts: Seen): void {
     this.#parts = parts;
   }
@@ -61,7 +61,7 @@ export class Witness {
     return this.#parts;
   }
 
-  /** A plugin service tells of an attempt. */
+  /** Handles a plugin service's report on an attempt. */
   taskEvent({ event }: TaskEvent): void {
     if (isTerminalTaskEvent(event?.phase ?? 0)) this.#ended.add(event?.metadata?.generatedName ?? "");
   }
@@ -87,7 +87,7 @@ export class Witness {
     }
   }
 
-  /** Nobody has answered the request to stop, so that it may have been given up: whoever comes to know of the pod must stop it. */
+  /** True when the abort request was unanswered and may have been abandoned: a process that learns of the pod must stop it. */
   #givenUp({ key }: Pod): boolean {
     return this.world.announcements !== undefined && this.#stopped.has(key) && !this.#ended.has(key);
   }
@@ -142,7 +142,10 @@ export class Witness {
     }
   }
 
-  /** Items of lists, and outputs that a node does not give, may be missing: workflows are random. So may those of a branch whose arm was left out. */
+  /**
+   * Items of lists, and outputs that a node does not have, may be missing: workflows are random. So may those of a
+   * branch whose arm never ran.
+   */
   #bound({ outputResult }: NodeExecutionEvent): void {
     if (outputResult.case !== "error" || outputResult.value.code !== "BindingResolutionFailure") return;
     const { message } = outputResult.value;
@@ -152,7 +155,7 @@ export class Witness {
   podStarts(pod: Pod, others: readonly Pod[]): void {
     this.note(() => `pod ${pod.key} starts, ${pod.outcome.kind}`);
     if ((this.#asked.get(pod.node) ?? 0) > pod.attempt || this.#ended.has(pod.key) || this.#givenUp(pod)) {
-      // A plugin service without memory began an attempt that is over, for a request that came late; it must be stopped, see noOrphans.
+      // A restarted plugin service started an ended attempt for a delayed request; it must be stopped, see noOrphans.
       this.#zombies.add(pod.key);
       return;
     }
@@ -173,7 +176,7 @@ export class Witness {
       return;
     }
     for (const pod of this.#seen.cluster.running) {
-      // A pod that was begun by mistake can only be stopped if somebody tells of it.
+      // A pod started by mistake can only be stopped if a process reports it.
       if (!(this.#zombies.has(pod.key) || this.#givenUp(pod)) || this.#seen.plugin.knows(pod.key))
         this.violate("noOrphans", `pod ${pod.key} runs after the end`);
     }
@@ -199,7 +202,7 @@ export class Witness {
   }
 }
 
-/** The taken arm of a branch was left out, after a failure. */
+/** True when the chosen arm of a branch never ran, after a failure. */
 function leavesOut(nodes: Readonly<Record<string, NodeStatus>>): boolean {
   return Object.values(nodes).some(
     ({ phase, parentNode, subNodeStatus = {} }) => (phase === NodePhase.Skipped && parentNode !== undefined) || leavesOut(subNodeStatus),

@@ -9,26 +9,26 @@ import type { Faults } from "./world/faults.js";
 import type { Fleet } from "./world/fleet.js";
 import type { Schedule } from "./world/schedule.js";
 
-/** Name of the execution that a world begins with. */
+/** Name of the first execution of a world. */
 export const ROOT = "exec";
 
-/** The unfair part of the schedule ends then, ms. */
+/** End of the unfair phase of the schedule, ms. */
 export const FAIR_FROM = 180_000;
 
-/** What the executions of one world share. */
+/** State shared by the executions of one world. */
 export interface World {
   readonly options: SimulationOptions;
   readonly random: Random;
   readonly schedule: Schedule;
   readonly faults: Faults;
-  /** Nothing is lost, and events alone must do. */
+  /** Messages are never lost, and events alone must suffice. */
   readonly clean: boolean;
   readonly blobs: Map<string, LiteralMap>;
   readonly shared: CacheAndFormer;
   readonly service: AdminService;
-  /** The propellers that share out the executions; undefined where each has a process of its own. */
+  /** The propellers that share the executions; undefined where each has its own process. */
   readonly fleet: Fleet | undefined;
-  /** Plugin services that come and go, and say so; undefined where they are always there. */
+  /** Plugin services that come and go and send heartbeats; undefined where they are always available. */
   readonly announcements: Announcements | undefined;
   violate(invariant: Invariant, text: string): void;
   note(text: () => string): void;

@@ -7,7 +7,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 /** Cache behavior of one call. */
 export interface CachePlan {
   readonly call: CachedCall;
-  /** Of equal calls one computes, the others wait for it. */
+  /** Lets one of several equal calls compute, while the others wait for it. */
   readonly serialize: boolean;
   /** Skips the lookup and replaces cached outputs. */
   readonly overwrite: boolean;

@@ -165,7 +165,7 @@ export class RuntimeNode {
   cache: NodeCache | undefined;
   /** The node's outcome in the recovered execution was requested. */
   lookedBack = false;
-  /** That outcome, when it is reused. */
+  /** Outcome in the recovered execution, when it is reused. */
   recovered: FormerNode | undefined;
   /** Checkpoint location of the failed node in the recovered execution. */
   formerCheckpoint: string | undefined;

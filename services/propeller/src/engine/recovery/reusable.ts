@@ -13,7 +13,7 @@ export function mayBeRecovered(node: RuntimeNode): boolean {
   return node.scope.array?.tells !== "items" && kind !== "start" && kind !== "end" && node !== node.scope.failureNode;
 }
 
-/** What the node is about to execute. */
+/** Planned execution of the node. */
 export interface Present {
   readonly inputs: LiteralMap;
   /** Undefined for nodes without a task. */

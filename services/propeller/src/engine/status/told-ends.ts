@@ -4,7 +4,7 @@ import type { Scope } from "../graph/runtime.js";
 
 /**
  * Counts the nodes of a graph, at every depth, whose published ends are in the status. Excludes skipped nodes: a status
- * does not distinguish arms that were not taken, which publish nothing. Also excludes items of maps.
+ * does not distinguish arms that were not chosen, which publish nothing. Also excludes items of maps.
  */
 export function toldEnds(scope: Scope): number {
   if (scope.array?.tells === "items") return 0;

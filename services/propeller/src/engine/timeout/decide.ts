@@ -4,9 +4,9 @@ import { goDuration } from "../time/duration.js";
 
 /** Deadlines in ms; 0 means none. */
 export interface Deadlines {
-  /** Of one attempt, from the start of its run: queueing time does not count. */
+  /** Deadline of one attempt, from the start of its run: queueing time does not count. */
   readonly execution: number;
-  /** Of the node over all attempts, from its queueing. */
+  /** Deadline of the node over all attempts, from its queueing. */
   readonly active: number;
 }
 

@@ -5,9 +5,8 @@ import { sendAbort } from "./attempt.js";
 import type { Walk } from "./walk.js";
 
 /**
- * Asks for the end of all that the status shows as running, without looking at anything
- * else of the workflow: what one node makes go wrong keeps no other from being stopped.
- * Nodes that dynamic nodes made are not known here; they are stopped when they next tell of themselves.
+ * Aborts all attempts that the status shows as running, without reconciling the workflow: an error in one node does not
+ * keep others from being aborted. Nodes of dynamic graphs are unknown here; they are aborted when they next report.
  */
 export function abortAll(walk: Walk, scope: Scope, reason: string): void {
   for (const node of scope.nodes.values()) {
@@ -16,7 +15,7 @@ export function abortAll(walk: Walk, scope: Scope, reason: string): void {
     try {
       abortOne(walk, node, reason);
     } catch {
-      // Whatever keeps this one from being stopped.
+      // Ignores errors, so that the remaining nodes are aborted.
     }
   }
 }

@@ -4,7 +4,7 @@ import { itemIndex, itemInputs } from "../array/items.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { Walk } from "./walk.js";
 
-/** An array's inputs with the lists by value that stand in the blob store, as far as they are known now. */
+/** Inputs of an array with the lists from the blob store by value, as far as they have been read. */
 export function listsByValue(walk: Walk, array: RuntimeNode, inputs: LiteralMap): BoundInputs {
   const { target } = array.model;
   const bound = target.kind === "array" ? target.array.boundInputs : [];
@@ -19,7 +19,7 @@ export function listsByValue(walk: Walk, array: RuntimeNode, inputs: LiteralMap)
   return missing.length > 0 ? { offloaded: missing } : { literals: literalMap(byValue) };
 }
 
-/** An item's inputs out of those of its array. */
+/** Derives an item's inputs from those of its array. */
 export function ownInputs(item: RuntimeNode, arrayInputs: LiteralMap): LiteralMap {
   return itemInputs(arrayInputs, itemIndex(item.id), item.scope.array?.boundInputs ?? []);
 }

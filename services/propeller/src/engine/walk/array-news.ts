@@ -11,26 +11,26 @@ import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { inputsBeside } from "./input-place.js";
 import type { Walk } from "./walk.js";
 
-// People see the items of a map task as resources of one task execution, the array's.
-// Its events name only what has changed, at most so many at once and so often.
+// Publishes the items of a map task as external resources of the array's single task execution. Its events contain only
+// changes, with limits on their number and rate.
 
-/** Resources that one event names, so that it fits into a message of the bus. */
+/** Maximum of resources per event, so that it fits into a bus message. */
 const CHUNK = 1_000;
-/** Arrays of up to this size name all of their items in their last event, in case one before it was lost. */
+/** Arrays of up to this size report all items in their last event, in case an earlier one was lost. */
 const FULL_AT_END = 500;
 
-/** The array that tells of this node, when it does not tell of itself. */
+/** Array that reports on this node, when the node does not publish itself. */
 export function tellerOf(node: RuntimeNode): ArrayRun | undefined {
   const { array } = node.scope;
   return array?.tells === "items" ? array : undefined;
 }
 
-/** An item's phase has changed. */
+/** Records an item's phase change. */
 export function noteItem(walk: Walk, node: RuntimeNode, phase: NodeExecution_Phase, cacheStatus?: CatalogCacheStatus): void {
   noteItemPhase(walk, node, itemPhase(node, phase), cacheStatus);
 }
 
-/** An item's attempt is in this phase. */
+/** Records the phase of an item's attempt. */
 export function noteItemPhase(walk: Walk, node: RuntimeNode, phase: TaskExecution_Phase, cacheStatus?: CatalogCacheStatus): void {
   const array = tellerOf(node);
   if (array === undefined) return;
@@ -38,7 +38,7 @@ export function noteItemPhase(walk: Walk, node: RuntimeNode, phase: TaskExecutio
   walk.news.add(node.scope);
 }
 
-/** A plugin service told of an item's attempt. */
+/** Records a plugin service's report on an item's attempt. */
 export function noteItemEvent(walk: Walk, node: RuntimeNode, event: TaskExecutionEvent): void {
   const array = tellerOf(node);
   if (array === undefined) return;
@@ -70,7 +70,7 @@ function itemPhase(node: RuntimeNode, phase: NodeExecution_Phase): TaskExecution
   }
 }
 
-/** The array has been entered: all of its items, of which none has begun. */
+/** Publishes the entered array with all of its items, of which none has started. */
 export function tellEntered(walk: Walk, owner: RuntimeNode, array: ArrayRun): void {
   if (array.tells === "nodes") return;
   const states = Array.from({ length: array.size }, (_, index) => unborn(index));
@@ -86,7 +86,7 @@ function unborn(index: number): ItemState {
   return { index, attempt: 0, phase: TaskExecution_Phase.UNDEFINED };
 }
 
-/** At the end of an observation: tells what is new, or sets the time for it. */
+/** At the end of an observation: publishes the changes, or schedules it. */
 export function tellNews(walk: Walk): void {
   for (const scope of walk.news) {
     const { owner, array } = scope;
@@ -101,7 +101,7 @@ export function tellNews(walk: Walk): void {
   walk.news.clear();
 }
 
-/** ms; when news of the array's items are due. */
+/** Time at which changes of the array's items are published, ms. */
 export function newsDueAt(node: RuntimeNode): number | undefined {
   return node.inner?.array?.news.tellAt;
 }
@@ -125,7 +125,7 @@ export interface ArrayEnd {
   readonly outputs?: LiteralMap | undefined;
 }
 
-/** The array's end, with all that has not been told of its items; the node's own end follows it. */
+/** Publishes the array's end with all unpublished item changes; the node's own end follows it. */
 export function tellArrayEnd(walk: Walk, node: RuntimeNode, end: ArrayEnd): void {
   const { target } = node.model;
   if (target.kind !== "array" || tellsOf(target.subNode) === "nodes") return;
@@ -141,7 +141,10 @@ export function tellArrayEnd(walk: Walk, node: RuntimeNode, end: ArrayEnd): void
   tell(walk, node, { ...end, version: 0, states: last.toSorted((a, b) => a.index - b.index || a.attempt - b.attempt) });
 }
 
-/** Stopped before it began nobody knows of its task execution; one whose lists do not fit was no task's failure. */
+/**
+ * An array aborted before its start has no published task execution. One whose lists do not match is published as
+ * aborted, since its task did not fail.
+ */
 function tellNeverEntered(walk: Walk, node: RuntimeNode, end: ArrayEnd): void {
   switch (end.phase) {
     case TaskExecution_Phase.ABORTED:

@@ -8,10 +8,10 @@ import type { NodeDecision } from "../handler/decision.js";
 import { outputsOf, wantOutputsOf } from "./outputs.js";
 import type { Walk } from "./walk.js";
 
-/** Blobs of items that are asked for at once. */
+/** Maximum of item blobs requested concurrently. */
 const AT_ONCE = 200;
 
-/** An array that came to its end: its outputs are gathered from its items, which may stand in the blob store. */
+/** End of an array: collects its outputs from the items, reading blobs as needed. */
 export function arrayEnded(walk: Walk, node: RuntimeNode, inner: Scope, array: ArrayRun): NodeDecision {
   if (inner.error !== undefined) return { kind: "fail", error: inner.error };
   const items: (LiteralMap | undefined)[] = [];
@@ -31,7 +31,7 @@ export function arrayEnded(walk: Walk, node: RuntimeNode, inner: Scope, array: A
   return arraySucceeded(node, items);
 }
 
-/** A raw container without outputs leaves no blob of them: there is nothing to read. */
+/** A raw container without outputs writes no outputs blob: there is nothing to read. */
 function noneDeclared({ model, scope }: RuntimeNode): LiteralMap | undefined {
   const outputs = model.target.kind === "task" ? scope.definitions.tasks.get(model.target.task)?.interface?.outputs : undefined;
   return outputs !== undefined && Object.keys(outputs.variables).length === 0 ? create(LiteralMapSchema) : undefined;

@@ -16,10 +16,10 @@ import { stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
 import { failureOf } from "../failure/timed-out.js";
 
-// An array node runs a graph of items, of which each is a node like any other. Items
-// have no edges, so nothing is counted for them; they are made when they may begin.
+// An array node runs a graph of items, each of which is a regular node. Items have no edges, so no dependencies are
+// counted; they are created when they may start.
 
-/** Reason that users see on items that were stopped because too many others failed. */
+/** Abort reason shown on items when too many others have failed. */
 const FAILING_REASON = "ArrayNodeFailing";
 
 const NO_EDGES: ReadonlyMap<string, readonly string[]> = new Map();
@@ -43,7 +43,7 @@ const ITEM_INDEX: GraphIndex = {
   sources: NO_EDGES,
 };
 
-/** A new instance of the array below its node, with nothing begun. */
+/** Creates the scope of the array below its node, with no item started. */
 export function enterArrayScope(walk: Walk, owner: RuntimeNode, size: number): Scope {
   const { target } = owner.model;
   if (target.kind !== "array") throw new Error(`node ${owner.id} is no array`);
@@ -62,14 +62,14 @@ export function enterArrayScope(walk: Walk, owner: RuntimeNode, size: number): S
   return scope;
 }
 
-/** Makes the node of an item. */
+/** Creates the node of an item. */
 export function addItem(scope: Scope, array: ArrayRun, index: number): RuntimeNode {
   const node = new RuntimeNode(itemModel(array.subNode, index), scope, undefined, (scope.owner?.order ?? "") + placeText(index));
   scope.nodes.set(node.id, node);
   return node;
 }
 
-/** Whether the array goes on, fails or has come to its end; while it goes on, items begin as there is room. */
+/** Decides whether the array continues, fails or has ended; while it continues, starts items as capacity permits. */
 export function stepArray(walk: Walk, scope: Scope, array: ArrayRun): void {
   switch (decideArray(array, array.needed)) {
     case "run":
@@ -80,7 +80,7 @@ export function stepArray(walk: Walk, scope: Scope, array: ArrayRun): void {
       return;
     case "succeed":
       scope.stage = "done";
-      // What follows waits for the status: it is not known to follow from one item's success alone.
+      // Later effects wait for the status: they do not follow from one item's success alone.
       walk.prompt = false;
       if (scope.owner !== undefined) walk.look(scope.owner);
       return;
@@ -104,7 +104,7 @@ function failArray(walk: Walk, scope: Scope, array: ArrayRun): void {
   stopScope(walk, scope, FAILING_REASON);
 }
 
-/** Counts the end of an item, and keeps of its status what is needed until the array's end. */
+/** Counts the end of an item, and keeps the part of its status needed until the array's end. */
 export function itemEnded(walk: Walk, node: RuntimeNode, array: ArrayRun): void {
   if (!node.terminal) return;
   if (node.failed) {
@@ -116,7 +116,7 @@ export function itemEnded(walk: Walk, node: RuntimeNode, array: ArrayRun): void 
   walk.setNode(node, status);
 }
 
-/** An item of a restored array. */
+/** Counts an item of a restored array. */
 export function countRestored(node: RuntimeNode, array: ArrayRun): void {
   if (node.failed) {
     array.failed++;
@@ -124,7 +124,7 @@ export function countRestored(node: RuntimeNode, array: ArrayRun): void {
   } else if (node.terminal) array.succeeded++;
 }
 
-/** Texts that the array's own error does not take up are cut short: thousands of traces fit into no status. */
+/** Truncates texts that the array's own error does not include: thousands of stack traces do not fit into a status. */
 function noteFailure(walk: Walk, node: RuntimeNode, array: ArrayRun): void {
   const error = failureOf(node);
   const known = array.failures.has(error.message);
@@ -134,7 +134,7 @@ function noteFailure(walk: Walk, node: RuntimeNode, array: ArrayRun): void {
   walk.setNode(node, { ...node.status, error: walk.errors.take(short, node.status.error) });
 }
 
-/** `arrayNodeStatus` as Go Flyte has it, from what the items are now. */
+/** `arrayNodeStatus` in Go Flyte's format, from the items' current state. */
 export function arrayStatus(walk: Walk, scope: Scope, array: ArrayRun, phase: number): ArrayNodeStatus {
   const attempts = new Uint32Array(array.size);
   const system = new Uint32Array(array.size);
@@ -153,12 +153,12 @@ export function arrayStatus(walk: Walk, scope: Scope, array: ArrayRun, phase: nu
   };
 }
 
-/** The phases of an array's own status. */
+/** Phases of `arrayNodeStatus`. */
 export const ARRAY_EXECUTING = 1;
 export const ARRAY_FAILING = 2;
 export const ARRAY_SUCCEEDING = 3;
 
-/** A success names the array's last state beside its outputs. */
+/** Sets the array's final state in the status of a success, beside its outputs. */
 export function closeArray(walk: Walk, node: RuntimeNode): void {
   const { inner } = node;
   if (inner?.array === undefined || node.status.phase === NodePhase.Succeeded) return;

@@ -7,20 +7,18 @@ import { arm } from "./attempt.js";
 import { noticeQuestion } from "./noticing.js";
 import type { Release, Walk } from "./walk.js";
 
-// Questions of nodes to the shell. Nothing of them is kept in the status: after a
-// restart a node asks anew what its status leads it to ask.
+// Calls of nodes, executed by the shell. They are not in the status: after a restart a node derives its calls from its status.
 
 export interface AskOptions {
-  /** `held` for what changes the world: not before the status that leads to it is durable. */
+  /** `held` for calls with side effects: only after the status that justifies them is durable. */
   readonly release?: Release;
-  /** Asked again when admin tells of this, see `wakes`. */
+  /** Key of the wake-up that triggers a retry, see `wakes`. */
   readonly wokenBy?: string;
 }
 
 /**
- * The answer, when it is known; else the question is asked, if it was not yet, and
- * the node is looked at again when something is known. A node asks one question of
- * each kind at a time; to ask another of the kind, forget the first.
+ * Returns the result if known; else starts the call, if it is not pending, and enqueues the node when the result
+ * arrives. A node has one pending call per kind; cancel it with `forget` before another of that kind.
  */
 export function ask<K extends QuestionKind>(
   walk: Walk,
@@ -49,12 +47,12 @@ export function ask<K extends QuestionKind>(
   return undefined;
 }
 
-/** How far a question that the node has asked has come; undefined when it has not asked. */
+/** Progress of a node's pending call; undefined when there is none. */
 export function askProgress(node: RuntimeNode, kind: QuestionKind): AskProgress | undefined {
   return node.asks?.get(kind);
 }
 
-/** The answer says that it is too early: asked again then, or when admin tells of it. */
+/** Retries the call at the given time, or on a wake-up: the result said that it is too early. */
 export function askAgainAt(walk: Walk, node: RuntimeNode, { kind, at }: { readonly kind: QuestionKind; readonly at: number }): void {
   const asked = node.asks?.get(kind);
   if (asked === undefined) return;
@@ -64,7 +62,7 @@ export function askAgainAt(walk: Walk, node: RuntimeNode, { kind, at }: { readon
   arm(walk, node);
 }
 
-/** Asks again when admin tells of it, or after a pause: the answer said that it is too early. */
+/** Retries on a wake-up, or after a backoff: the result said that it is too early. */
 export function awaitWord(walk: Walk, node: RuntimeNode, kind: keyof AwaitedAgain): void {
   const asked = node.asks?.get(kind);
   if (asked === undefined) return;
@@ -72,7 +70,7 @@ export function awaitWord(walk: Walk, node: RuntimeNode, kind: keyof AwaitedAgai
   askAgainAt(walk, node, { kind, at: walk.now + pause });
 }
 
-/** The node does not want to know any more; an answer that is still to come is ignored. */
+/** Cancels the call; a result that still arrives is ignored. */
 export function forget(walk: Walk, node: RuntimeNode, kind: QuestionKind): void {
   const asked = node.asks?.get(kind);
   if (asked === undefined) return;
@@ -82,12 +80,12 @@ export function forget(walk: Walk, node: RuntimeNode, kind: QuestionKind): void 
   if (node.asks?.size === 0) node.asks = undefined;
 }
 
-/** The node ends, or its attempt does. */
+/** Cancels all calls at the end of the node or its attempt. */
 export function forgetAll(walk: Walk, node: RuntimeNode): void {
   for (const kind of node.asks?.keys() ?? []) forget(walk, node, kind);
 }
 
-/** The shell has answered. */
+/** Handles a result from the shell. */
 export function takeAnswer(walk: Walk, id: string, answer: Answer): void {
   const waiting = walk.asked.get(id);
   if (waiting === undefined) return;
@@ -103,11 +101,11 @@ export function takeAnswer(walk: Walk, id: string, answer: Answer): void {
     asked.error = undefined;
     asked.answer = answer;
   }
-  // After an error too: who asks may have waited long enough.
+  // Also after an error: the caller may have reached its timeout.
   walk.look(node);
 }
 
-/** Admin tells that something has happened which nodes may wait for: what was asked before may be out of date. */
+/** Handles a wake-up from admin: results of earlier calls may be outdated. */
 export function wake(walk: Walk, wokenBy: string): void {
   for (const node of walk.listening.get(wokenBy) ?? []) {
     for (const asked of node.asks?.values() ?? []) {
@@ -118,7 +116,7 @@ export function wake(walk: Walk, wokenBy: string): void {
   }
 }
 
-/** Asks again what is due. */
+/** Retries the calls that are due. */
 export function asksDue(walk: Walk, node: RuntimeNode): void {
   for (const asked of node.asks?.values() ?? []) if (asked.againAt !== undefined && asked.againAt <= walk.now) send(walk, node, asked);
 }

@@ -10,14 +10,14 @@ import { deadlinesOf, nextDeadline } from "../timeout/decide.js";
 import { isUnheard, neverHeard, noteWaiting, troubleFor, waitingDue } from "./waiting-attempt.js";
 import type { Release, Walk } from "./walk.js";
 
-/** Asks for the node's present attempt to run. */
+/** Requests to run the node's current attempt. */
 export function sendRun(walk: Walk, node: RuntimeNode, release: Release): void {
   send(walk, node, { desired: DesiredState.RUN, release });
   const trouble = isUnheard(node) ? troubleFor(walk, node) : undefined;
   if (trouble !== undefined) noteWaiting(walk, node, trouble);
 }
 
-/** Asks for the node's present attempt to stop; its end comes as an event. */
+/** Requests to abort the node's current attempt; its end arrives as an event. */
 export function sendAbort(walk: Walk, node: RuntimeNode, release: Release): void {
   send(walk, node, { desired: DesiredState.ABORT, release });
 }
@@ -36,7 +36,7 @@ function send(walk: Walk, node: RuntimeNode, { desired, release }: Sending): voi
   arm(walk, node);
 }
 
-/** The end of an attempt is taken up: what it left may go. Nobody answers. */
+/** Requests cleanup after an attempt whose end is processed. There is no response. */
 export function sendFinalize(walk: Walk, node: RuntimeNode, { attempt, remove }: { attempt: number; remove: boolean }): void {
   emitRequest(walk, node, { desired: DesiredState.FINALIZE, attempt, release: "held", deleteResources: remove });
 }
@@ -57,21 +57,21 @@ function emitRequest(walk: Walk, node: RuntimeNode, { release, abortReason, ...a
   walk.emit({ kind: "sendTask", request }, release);
 }
 
-// How long, ms, an abort waits for an answer when nobody serves the task type and nobody told of the attempt.
+// Timeout of an abort when its task type is unserved and the attempt never reported, ms.
 const VAIN_ABORT = 2_000;
 
-/** When a request without news is to be sent again. */
+/** Time at which a request without progress is resent. */
 export function resendAt(walk: Walk, node: RuntimeNode): number | undefined {
   const { request } = node;
   if (request === undefined) return undefined;
-  // Jitter is drawn where a request is sent; here the same moment must come out every time.
+  // Jitter is drawn on sending; here the result must be deterministic.
   const delay = backoffDelay({ ...walk.config.resend, jitter: 0 }, request.tries - 1, walk.config.random);
-  // Nobody is there who could answer.
+  // No plugin service can answer.
   const vain = request.desired === DesiredState.ABORT && neverHeard(node) && troubleFor(walk, node) !== undefined;
   return Math.max(request.sentAt, request.heardAt) + (vain ? Math.min(delay, VAIN_ABORT) : delay);
 }
 
-/** Sees to it that the node is looked at when something of it is due. */
+/** Schedules the node's timer for its earliest deadline, retry, resend or poll. */
 export function arm(walk: Walk, node: RuntimeNode): void {
   if (node.settled) return;
   const dues = [
@@ -88,7 +88,7 @@ export function arm(walk: Walk, node: RuntimeNode): void {
   if (next !== undefined) walk.timers.set(node, next);
 }
 
-/** After an observation. */
+/** Reschedules timers after an observation. */
 export function armAgain(walk: Walk): void {
   for (const node of walk.armed) arm(walk, node);
   walk.armed.clear();
@@ -96,23 +96,23 @@ export function armAgain(walk: Walk): void {
 
 const TIMED: ReadonlySet<number> = new Set([NodePhase.Queued, NodePhase.Running, NodePhase.DynamicRunning, NodePhase.RetryableFailure]);
 
-/** Deadlines bind while the node is under way and nothing else ends it already. */
+/** Deadlines apply while the node is active and not ending already. */
 export function deadlineOf(walk: Walk, node: RuntimeNode): number | undefined {
   const { phase } = node.status;
   if (node.stopping !== undefined || !TIMED.has(phase)) return undefined;
-  // What has ended and is only being written down is not late any more.
+  // An ended attempt whose outputs are being written cannot time out.
   if (node.pendingOutputs !== undefined) return undefined;
   if (node.model.target.kind === "start" || node.model.target.kind === "end") return undefined;
   return nextDeadline(deadlinesOf(node.model, walk.config), timeFacts(node));
 }
 
 export function timeFacts(node: RuntimeNode): { queuedAt: number | undefined; attemptStartedAt: number | undefined } {
-  // Between two attempts no attempt runs.
+  // No attempt runs between two attempts.
   const between = node.status.phase === NodePhase.RetryableFailure;
   return { queuedAt: node.queuedAt, attemptStartedAt: between ? undefined : node.attemptStartedAt };
 }
 
-/** When a sleeping gate opens. */
+/** Time at which a sleeping gate opens. */
 export function wakeTimeOf({ sleepsUntil, stopping }: RuntimeNode): number | undefined {
   return stopping === undefined ? sleepsUntil : undefined;
 }

@@ -9,7 +9,7 @@ import { running, succeedWithOutputs } from "./progress.js";
 import { fail } from "./settle.js";
 import type { Walk } from "./walk.js";
 
-/** Waits at a gate until its signal has a value. Comes here again when something is known. */
+/** Waits at a gate until its signal has a value. Called again when the result of a call arrives. */
 export function awaitSignal(walk: Walk, node: RuntimeNode, { gate, signalId, type }: Extract<NodeDecision, { kind: "awaitSignal" }>): void {
   if (node.attemptStartedAt === undefined) running(walk, node, { gateNodeStatus: { phase: 1 } });
   const id = create(SignalIdentifierSchema, { signalId, executionId: walk.model.executionId });

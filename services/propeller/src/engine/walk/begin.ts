@@ -26,9 +26,9 @@ import { fail, skip, succeed } from "./settle.js";
 import { begin, waitForRoom } from "./slots.js";
 import type { Walk } from "./walk.js";
 
-/** A node that has not begun: skipped, begun, or left waiting. */
+/** Skips or starts a node that has not started, or leaves it waiting. */
 export function consider(walk: Walk, node: RuntimeNode): void {
-  // Items begin as their array has room for them.
+  // Items start as their array has capacity.
   if (node.scope.array !== undefined) return;
   if (!readyToDecide(node)) {
     node.maybeBegun ||= walk.doubts(node) && node.unfinished === 0 && node.spoiled === 0 && mayBeTaken(node);
@@ -37,16 +37,17 @@ export function consider(walk: Walk, node: RuntimeNode): void {
   if (node.readySeq < 0) node.readySeq = walk.seq;
   if (node.spoiled > 0) {
     node.scope.exhausted ||= endsHere(node.scope);
-    // With the last of what can be done the graph fails, as Go Flyte has it; a walk that goes on tells what it leaves out.
+    // When nothing in the graph can progress, it fails without publishing the nodes never reached, as in Go Flyte; a
+    // graph that continues publishes skipped nodes.
     if (!node.scope.exhausted) skip(walk, node, true);
     return;
   }
-  // Tasks begin when nothing else is left to look at: by then it is known whether the graph goes on, and whose turn it is.
+  // Tasks start after all other nodes are reconciled: by then failures and the order of starts are known.
   if (takesSlot(node, walk.config.arrayParallelism)) waitForRoom(walk, node);
   else start(walk, node);
 }
 
-/** A failure was the last that could happen in the graph: nothing in it runs, and nothing can begin. */
+/** True when a failure was the last possible event of the graph: no node runs, and none can start. */
 function endsHere({ lastEndFailed, live, nodes }: Scope): boolean {
   if (!lastEndFailed || live > 0) return false;
   for (const { settled, branch, unfinished, spoiled } of nodes.values()) {
@@ -55,30 +56,30 @@ function endsHere({ lastEndFailed, live, nodes }: Scope): boolean {
   return true;
 }
 
-/** All that it waits for has ended; of arms, only the taken one is asked. */
+/** All dependencies have ended; an arm must also be the chosen one. */
 function readyToDecide(node: RuntimeNode): boolean {
   const { scope } = node;
   if (node === scope.failureNode) return scope.stage === "handle";
   if (scope.stage !== "run" || node.unfinished > 0) return false;
-  // The graph is about to stop; nobody is told that a node was skipped for it.
+  // The graph is about to abort: skipped nodes are not published.
   if (scope.anyFailed && scope.policy === "stopAtOnce") return false;
   return node.branch === undefined || (node.branch.status.branchStatus?.finalNodeId === node.id && node.branch.stopping === undefined);
 }
 
-/** Takes a slot and goes as far as inputs allow. */
+/** Takes a slot and proceeds as far as inputs are known. */
 export function start(walk: Walk, node: RuntimeNode): void {
   begin(walk, node);
-  // What follows something that may have ended before a restart may itself have begun before it.
+  // A dependent of a node that may have ended before a restart may also have started before it.
   node.unconfirmed = walk.doubts(node) || node.maybeBegun;
-  // That an item begins is not known to follow from what was observed, so what it does waits for the status.
+  // Starts of items do not follow from the observation alone, so their effects wait for the status.
   if (node.scope.array !== undefined) walk.prompt = false;
   walk.count("nodeStarted", { kind: node.model.target.kind });
   prepare(walk, node);
 }
 
-/** Binds the inputs; comes here again when blobs that it waited for are there. */
+/** Binds the inputs; called again when missing blobs have been read. */
 export function prepare(walk: Walk, node: RuntimeNode): void {
-  // Bound before; since then it waits for answers.
+  // Already bound; since then it waits for calls.
   if (node.inputs !== undefined) {
     proceed(walk, node, node.inputs);
     return;
@@ -109,14 +110,14 @@ export function prepare(walk: Walk, node: RuntimeNode): void {
   proceed(walk, node, node.inputs);
 }
 
-/** Inputs too large for messages stand in the blob store before anything rests on them. */
+/** Writes inputs too large for messages to the blob store before any effect refers to them. */
 function writeInputs(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
   node.writes = new Set([node.inputsUri]);
   if (node.model.target.kind === "end") node.writes.add(outputsUri(node.attemptDir));
   for (const uri of node.writes) walk.writeBlob(node, uri, fileOf(node, inputs));
 }
 
-/** The inputs are bound and, where need be, written. Comes here again with each answer that it needs before it begins. */
+/** Continues once the inputs are bound and, if necessary, written. Called again for each call result needed before the start. */
 export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void {
   const former = lookBack(walk, node, inputs);
   if (former.kind === "wait") {
@@ -146,7 +147,7 @@ export function proceed(walk: Walk, node: RuntimeNode, inputs: LiteralMap): void
   apply(walk, node, decideBegin(node, inputs));
 }
 
-/** Carries out what a handler decided. */
+/** Executes a handler's decision. */
 export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): void {
   switch (decision.kind) {
     case "request":
@@ -181,7 +182,7 @@ export function apply(walk: Walk, node: RuntimeNode, decision: NodeDecision): vo
   }
 }
 
-/** Comes here again when the time may have passed. */
+/** Called again when the time may have passed. */
 function sleep(walk: Walk, node: RuntimeNode, durationMs: number): void {
   if (node.status.phase !== NodePhase.Running) running(walk, node, { gateNodeStatus: { phase: 1 } });
   node.sleepsUntil = (node.attemptStartedAt ?? walk.now) + durationMs;

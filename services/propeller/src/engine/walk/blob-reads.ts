@@ -13,13 +13,10 @@ interface Read {
   retryAt: number | undefined;
 }
 
-/**
- * Blobs that nodes wait for: each is asked for once, kept while somebody waits for
- * it, and forgotten afterwards.
- */
+/** Blobs that nodes wait for: each is read once, kept while a node waits for it, and evicted afterwards. */
 export class BlobReads {
   readonly #reads = new Map<string, Read>();
-  /** Blobs that a node waits for and that are not there. */
+  /** Number of missing blobs per waiting node. */
   readonly #open = new Map<RuntimeNode, number>();
 
   constructor(
@@ -41,20 +38,20 @@ export class BlobReads {
     return read?.kind === "literal" && read.result?.kind === "value" ? (read.result.value as Literal) : undefined;
   }
 
-  /** Why what stands at the address cannot be had, now or later, in words that end with the address. */
+  /** Reason why the blob is permanently unavailable; the text ends with the address. */
   lost(uri: string): string | undefined {
     const result = this.#reads.get(uri)?.result;
     if (result?.kind === "missing") return `not found at [${uri}]`;
     return result?.kind === "garbled" ? `cannot be read, ${result.message}, at [${uri}]` : undefined;
   }
 
-  /** Failures in a row of a read that somebody waits for. */
+  /** Consecutive failures of a read that a node waits for. */
   failures(uri: string): number {
     const read = this.#reads.get(uri);
     return read === undefined || read.result !== undefined ? 0 : read.tries;
   }
 
-  /** Has `node` wait for a blob. Returns what to ask the shell for, if nobody has asked yet. */
+  /** Makes `node` wait for a blob. Returns the read effect unless the read is pending already. */
   want(node: RuntimeNode, kind: Kind, uri: string): Effect | undefined {
     node.waitingFor ??= new Set();
     const read = this.#reads.get(uri);
@@ -68,7 +65,7 @@ export class BlobReads {
     return ask(kind, uri);
   }
 
-  /** Takes up an answer. Returns who can go on, and when to ask again after a transient error. */
+  /** Handles a result. Returns the nodes that can continue, and the retry time after a transient error. */
   answer(
     uri: string,
     result: ReadResult<LiteralMap> | ReadResult<Literal>,
@@ -81,11 +78,11 @@ export class BlobReads {
       return { ready: [], retryAt: read.retryAt };
     }
     read.result = result;
-    // An earlier answer was an error: what was asked twice (the first time by a run before this) is answered twice.
+    // After an earlier error: a read started twice (first by an earlier run) has two results.
     read.retryAt = undefined;
     const ready: RuntimeNode[] = [];
     for (const node of read.waiters) {
-      // It may wait for others still; then what came stays for it.
+      // It may still wait for other blobs; this result is kept for it.
       const open = (this.#open.get(node) ?? 0) - 1;
       this.#open.set(node, open);
       if (open <= 0) ready.push(node);
@@ -93,7 +90,7 @@ export class BlobReads {
     return { ready };
   }
 
-  /** A retry's time has come. */
+  /** Returns the read effect of a due retry. */
   again(uri: string, now: number): Effect | undefined {
     const read = this.#reads.get(uri);
     if (read?.retryAt === undefined || read.retryAt > now || read.result !== undefined) return undefined;
@@ -101,12 +98,12 @@ export class BlobReads {
     return ask(read.kind, uri);
   }
 
-  /** ms; when a failed read is to be tried again. */
+  /** Time of the retry of a failed read, ms. */
   retryAt(uri: string): number | undefined {
     return this.#reads.get(uri)?.retryAt;
   }
 
-  /** `node` waits no more: blobs that nobody else waits for are forgotten. */
+  /** Ends the wait of `node`: evicts blobs that no other node waits for. */
   release(node: RuntimeNode): void {
     for (const uri of node.waitingFor ?? []) {
       const read = this.#reads.get(uri);

@@ -6,7 +6,7 @@ import { noticeBlob } from "./noticing.js";
 import { land } from "./landing.js";
 import type { BlobTimer, Walk } from "./walk.js";
 
-/** A write is done, or failed and is tried again later. */
+/** Handles the result of a write; a failed one is retried. */
 export function blobWritten(walk: Walk, uri: string, error: string | undefined): void {
   const write = walk.writes.get(uri);
   if (write === undefined) return;
@@ -33,12 +33,12 @@ function goOn(walk: Walk, node: RuntimeNode): void {
     land(walk, node);
     return;
   }
-  // Of inputs that go by message too, nobody has to read the file.
+  // When messages carry the inputs too, the file is not needed for reading.
   node.inputsWritten = node.inputs === undefined || inputPlace(walk, node, node.inputs) !== "message";
   if (node.inputs !== undefined) proceed(walk, node, node.inputs);
 }
 
-/** A blob's retry may be due. */
+/** Retries the read or write of a blob if it is due. */
 export function blobDue(walk: Walk, { blob: uri }: BlobTimer): void {
   const write = walk.writes.get(uri);
   if (write?.retryAt !== undefined && write.retryAt <= walk.now) {
@@ -47,11 +47,11 @@ export function blobDue(walk: Walk, { blob: uri }: BlobTimer): void {
   }
   const effect = walk.blobs.again(uri, walk.now);
   if (effect !== undefined) walk.emit(effect);
-  // A second failure may have put a retry off since the timer was set.
+  // A second failure may have postponed the retry since the timer was set.
   for (const later of [write?.retryAt, walk.blobs.retryAt(uri)]) if (later !== undefined) walk.timers.set(timerOf(walk, uri), later);
 }
 
-/** The one timer subject of a blob. */
+/** The single timer subject of a blob. */
 export function timerOf(walk: Walk, uri: string): BlobTimer {
   let timer = walk.blobTimers.get(uri);
   if (timer === undefined) {

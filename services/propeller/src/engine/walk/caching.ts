@@ -21,27 +21,26 @@ import { backoffDelay } from "../retry/backoff.js";
 import { ask, askAgainAt, askProgress, forget } from "./asking.js";
 import type { Walk } from "./walk.js";
 
-// The cache of a node's outputs: looked up before it begins, reserved before it runs
-// where calls are serialised, filled when it has succeeded. A catalog that does not
-// answer delays a node for a bounded time and never fails it.
+// Caching of a node's outputs: lookup before it starts, reservation before it runs where calls are serialized, storage
+// after success. An unavailable catalog delays a node for a bounded time and never fails it.
 
 /**
- * `status.message` of a node that waits for others to compute what it needs (the
- * words are Go Flyte's). While it stands there, nothing was asked of a plugin service.
+ * `status.message` of a node that waits while another computes its outputs (Go Flyte's wording). While it is set, no
+ * request was sent to a plugin service.
  */
 export const WAITS_FOR_CACHE = "waiting on serialized cache";
 
-/** What is to be done with a node. */
+/** Next step of a node. */
 export type CacheWord =
   | { readonly kind: "goOn" }
-  /** An answer is awaited; the node is looked at again. */
+  /** A result is pending; the node is reconciled again. */
   | { readonly kind: "wait" }
   | { readonly kind: "hit"; readonly success: Extract<NodeDecision, { kind: "succeed" }> };
 
 const GO_ON: CacheWord = { kind: "goOn" };
 const WAIT: CacheWord = { kind: "wait" };
 
-/** Before the node begins: whether its outputs are there already. */
+/** Looks up the outputs before the node starts. */
 export function lookUp(walk: Walk, node: RuntimeNode, inputs: LiteralMap): CacheWord {
   const config = walk.config.cache;
   const cache = cacheOf(walk, node, inputs);
@@ -63,17 +62,17 @@ export function lookUp(walk: Walk, node: RuntimeNode, inputs: LiteralMap): Cache
   return found.hit === undefined ? GO_ON : takeHit(walk, node, { cache, hit: found.hit });
 }
 
-/** Before an attempt runs: whether it is the node's turn to compute. `mayRun`: it may have been asked to run before a restart. */
+/** Acquires the reservation before an attempt runs. `mayRun`: the attempt may have been requested before a restart. */
 export function awaitTurn(walk: Walk, node: RuntimeNode, mayRun: boolean): CacheWord {
   const { inputs } = node;
   const config = walk.config.cache;
   const cache = inputs === undefined ? undefined : cacheOf(walk, node, inputs);
   if (config === undefined || cache === undefined || !cache.plan.serialize || cache.turn) return GO_ON;
-  // The catalog did not answer before, and others may compute the same: serialising would wait for nothing.
+  // The catalog lookup failed, so waiting for equal calls gains nothing: computes without a reservation.
   if (cache.status === CatalogCacheStatus.CACHE_LOOKUP_FAILURE) return takeTurn(walk, node, cache);
   if (node.status.message !== WAITS_FOR_CACHE) {
     if (mayRun) {
-      // It held the reservation when it was asked to run, before the restart.
+      // It held the reservation when the attempt was requested before the restart.
       cache.holds = true;
       cache.turn = true;
       keepReservation(walk, node);
@@ -89,7 +88,7 @@ interface Reserving {
   readonly config: CacheConfig;
 }
 
-/** Asks for the reservation; while another has it, looks now and then whether the other is done. */
+/** Requests the reservation; while another owner holds it, polls for that owner's outputs. */
 function reserve(walk: Walk, node: RuntimeNode, { cache, config }: Reserving): CacheWord {
   const answer = askReservation(walk, node, { cache, config });
   if (answer === undefined) {
@@ -114,14 +113,14 @@ function reserve(walk: Walk, node: RuntimeNode, { cache, config }: Reserving): C
   return lookAgain(walk, node, cache);
 }
 
-/** The holder may have finished since: its outputs are taken at once. */
+/** The holder may have finished since: uses its outputs at once. */
 function lookAgain(walk: Walk, node: RuntimeNode, cache: NodeCache): CacheWord {
   const found = askCatalogGet(walk, node, cache);
   if (found === undefined || found === "unknown" || found.hit === undefined) return WAIT;
   return takeHit(walk, node, { cache, hit: found.hit });
 }
 
-/** The reservation is ours: whoever had it before may have left outputs after the last look. */
+/** Repeats the lookup after acquiring the reservation: its previous owner may have stored outputs since. */
 function confirm(walk: Walk, node: RuntimeNode, cache: NodeCache): CacheWord {
   if (!cache.confirming) {
     cache.confirming = true;
@@ -143,7 +142,7 @@ function takeTurn(walk: Walk, node: RuntimeNode, cache: NodeCache): CacheWord {
   return GO_ON;
 }
 
-/** Extends a reservation that the node holds, for as long as it has not ended. */
+/** Sends heartbeats for a reservation until the node has ended. */
 export function keepReservation(walk: Walk, node: RuntimeNode): void {
   const { cache } = node;
   const config = walk.config.cache;
@@ -154,13 +153,13 @@ export function keepReservation(walk: Walk, node: RuntimeNode): void {
     askAgainAt(walk, node, { kind: "catalogReserve", at: walk.now + Math.min(config.heartbeat, answer.value.heartbeatMs) });
     return;
   }
-  // It was not extended in time and another has it: what runs is not stopped for that.
+  // The reservation expired and has another owner: running attempts continue.
   forget(walk, node, "catalogReserve");
   cache.holds = false;
   cache.confirming = false;
 }
 
-/** The attempt is over and another follows: it takes its turn anew, with the same reservation when that is still held. */
+/** Resets the reservation state for the next attempt, which keeps a reservation still held. */
 export function nextTurn(node: RuntimeNode): void {
   if (node.cache === undefined) return;
   node.cache.turn = false;
@@ -169,7 +168,7 @@ export function nextTurn(node: RuntimeNode): void {
   node.cache.waits = 0;
 }
 
-/** The node has ended: others may have what it held. Nobody waits for an answer; without it the reservation runs out. */
+/** Releases the reservation at the node's end. No response is awaited; without the release the reservation expires. */
 export function releaseReservation(walk: Walk, node: RuntimeNode): void {
   const { cache } = node;
   if (cache?.holds !== true) return;
@@ -178,7 +177,7 @@ export function releaseReservation(walk: Walk, node: RuntimeNode): void {
   walk.emit({ kind: "ask", id: walk.nextAskId(), ask: question }, "held");
 }
 
-/** A node that waits is stopped: what it asked for may be granted still. */
+/** Releases the reservation of a waiting node that is aborted: a pending request may still be granted. */
 export function stopsReserving(walk: Walk, node: RuntimeNode): void {
   const { cache } = node;
   if (cache === undefined || cache.holds || node.asks?.has("catalogReserve") !== true) return;
@@ -186,13 +185,13 @@ export function stopsReserving(walk: Walk, node: RuntimeNode): void {
   releaseReservation(walk, node);
 }
 
-/** Whether the node's outputs are to be cached before its success is told. */
+/** True when the node's outputs must be cached before its success is published. */
 export function isCached(walk: Walk, node: RuntimeNode): boolean {
   const cache = node.inputs === undefined ? undefined : cacheOf(walk, node, node.inputs);
   return cache !== undefined && cache.status !== CatalogCacheStatus.CACHE_HIT && cache.status !== CatalogCacheStatus.CACHE_LOOKUP_FAILURE;
 }
 
-/** Leaves the node's outputs for later calls. */
+/** Stores the node's outputs for later calls. */
 export function putOutputs(
   walk: Walk,
   node: RuntimeNode,
@@ -201,7 +200,7 @@ export function putOutputs(
   const { cache } = node;
   const config = walk.config.cache;
   if (node.recovered !== undefined || cache === undefined || config === undefined || !isCached(walk, node)) return "done";
-  // It was tried before the outputs were written.
+  // Storage was tried before the outputs were written.
   if (cache.status === CatalogCacheStatus.CACHE_POPULATED || cache.status === CatalogCacheStatus.CACHE_PUT_FAILURE) return "done";
   const answer = ask(walk, node, {
     kind: "catalogPut",
@@ -232,8 +231,8 @@ export function putOutputs(
 }
 
 /**
- * What can be said of the entry when the catalog did not store it or was not heard: whose it is. Control planes show the cache status of
- * a node only beside its key; Go Flyte names the task in the same way.
+ * Metadata of the entry when the catalog did not store it or did not answer: the task. Control planes show a node's
+ * cache status only with its key; Go Flyte names the task in the same way.
  */
 function datasetOf(walk: Walk, node: RuntimeNode): CatalogMetadata {
   const datasetId = walk.templateOf(node)?.id;
@@ -248,7 +247,7 @@ function cacheOf(walk: Walk, node: RuntimeNode, inputs: LiteralMap): NodeCache |
   return node.cache;
 }
 
-/** `unknown`: the catalog has not answered for too long, or refuses. */
+/** `unknown`: the catalog has not answered within the timeout, or refuses. */
 type Found = { readonly hit: CachedOutputs | undefined } | "unknown";
 
 function askCatalogGet(walk: Walk, node: RuntimeNode, { plan }: NodeCache): Found | undefined {
@@ -284,7 +283,7 @@ function takeHit(walk: Walk, node: RuntimeNode, { cache, hit }: { readonly cache
   return { kind: "hit", success: { kind: "succeed", outputs } };
 }
 
-/** Whether the node waits and nothing was asked of a plugin service for its present attempt. */
+/** True when the node waits and no request for its current attempt was sent to a plugin service. */
 export function waitsForCache({ status }: RuntimeNode): boolean {
   return status.message === WAITS_FOR_CACHE && (status.phase === NodePhase.Queued || status.phase === NodePhase.Running);
 }

@@ -15,7 +15,7 @@ import { goDuration } from "../time/duration.js";
 import { toMillis } from "../time/rfc3339.js";
 import { abort } from "./settle.js";
 
-/** Something of the node may be due: a deadline, a retry, a request without news. */
+/** Handles a due timer of a node: a deadline, a retry, or a request without progress. */
 export function nodeDue(walk: Walk, node: RuntimeNode): void {
   if (node.settled) return;
   if (deadlineOf(walk, node) !== undefined) {
@@ -55,7 +55,7 @@ function expire(walk: Walk, node: RuntimeNode, timeout: NonNullable<TimeoutDecis
   stopNode(walk, node, timeout.message);
 }
 
-/** A request without news goes out again; an abort that nobody ever answers is given up in the end. */
+/** Resends a request without progress; abandons an abort that is never answered. */
 function resend(walk: Walk, node: RuntimeNode): void {
   walk.count("requestResent");
   if (node.request?.desired !== DesiredState.ABORT) {
@@ -66,16 +66,16 @@ function resend(walk: Walk, node: RuntimeNode): void {
   else abandon(walk, node);
 }
 
-/** How long an abort is waited for: not at all where nobody serves the task, longest where something runs. */
+/** Timeout of an abort: none where the task type is unserved, longest where something runs. */
 function patienceFor(walk: Walk, node: RuntimeNode): number {
   const { abandonAborts, abandonUnanswered } = walk.config;
-  // Another attempt must not run beside one that may still live.
+  // Another attempt must not run while the aborted one may be alive.
   if (node.status.phase === NodePhase.RetryableFailure && !isStoppedFromAbove(node)) return Number.POSITIVE_INFINITY;
   if (!neverHeard(node)) return abandonAborts > 0 ? abandonAborts : Number.POSITIVE_INFINITY;
   return troubleFor(walk, node) === undefined ? abandonUnanswered : 0;
 }
 
-/** Nobody answers: the node ends without the word of its plugin service. */
+/** Ends the node without a report of its plugin service. */
 function abandon(walk: Walk, node: RuntimeNode): void {
   const { stopping = "" } = node;
   const waited = goDuration(walk.now - (node.request?.heardAt ?? walk.now));

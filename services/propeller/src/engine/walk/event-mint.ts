@@ -12,7 +12,7 @@ import { noteItem, noteItemPhase, tellerOf } from "./array-news.js";
 import type { RuntimeNode } from "../graph/runtime.js";
 import type { Release, Walk } from "./walk.js";
 
-/** Makes the events of one run, each with its own place in their order, and gives them out. */
+/** Builds and emits the events of one run, numbered in order. */
 export class EventMint {
   readonly #sequence = new EventSequence();
 
@@ -39,7 +39,7 @@ export class EventMint {
     this.walk.emit({ kind: "publish", event }, release);
   }
 
-  /** Tells of the node's attempt in the place of its plugin service. */
+  /** Publishes an event of the node's attempt on the plugin service's behalf. */
   attempt(node: RuntimeNode, facts: Pick<AttemptEventFacts, "phase" | "phaseVersion" | "reason" | "error">, release: Release): void {
     const template = this.walk.templateOf(node);
     if (template === undefined) return;
@@ -60,7 +60,7 @@ export class EventMint {
     this.walk.emit({ kind: "publish", event }, release);
   }
 
-  /** Always held: the version of the event stands in the status. */
+  /** Always held: the event's version is in the status. */
   array(facts: Omit<ArrayEventFacts, "executionId" | "producerId" | "now" | "sequence">): void {
     const event = arrayEvent({
       ...facts,
@@ -72,7 +72,7 @@ export class EventMint {
     this.walk.emit({ kind: "publish", event }, "held");
   }
 
-  /** Always held: what was told last stands in the status. */
+  /** Always held: the last published reason is in the status. */
   notice(reason: string): void {
     const event = noticeEvent({
       executionId: this.walk.model.executionId,

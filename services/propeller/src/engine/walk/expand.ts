@@ -21,14 +21,14 @@ import { fail, releaseSlot, succeed } from "./settle.js";
 import { stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
 
-// A task whose attempt ends with a spec of further nodes is a dynamic node: the
-// spec becomes a graph below it, and the node ends as that graph does.
+// A dynamic node is a task whose attempt ends with a spec of further nodes: the spec becomes a graph below it, and the
+// node ends as that graph does.
 
 // `dynamicNodeStatus.phase`
 const EXECUTING = 1;
 const PARENT_FINALIZED = 4;
 
-/** The attempt is over, and what it made is to be read. What runs below takes slots of its own. */
+/** The attempt has ended and its spec must be read. Nodes below it take slots of their own. */
 export function expands(walk: Walk, node: RuntimeNode, deckUri: string): void {
   node.deckUri = deckUri;
   releaseSlot(walk, node);
@@ -42,16 +42,16 @@ export function expands(walk: Walk, node: RuntimeNode, deckUri: string): void {
   walk.look(node);
 }
 
-/** The graph is to be read before the node can go on, or can be stopped. */
+/** True when the graph must be read before the node can continue or be aborted. */
 export function awaitsGraph({ status, inner, stopping }: RuntimeNode): boolean {
-  // With a time for the next attempt, the last one has ended.
+  // With the next attempt scheduled, the last one has ended.
   if (status.dynamicNodeStatus === undefined || inner !== undefined || status.retryAt !== undefined) return false;
-  // What was never entered has nothing to stop.
+  // A graph that was never entered needs no abort.
   const goesOn = stopping === undefined && status.phase !== NodePhase.RetryableFailure;
   return goesOn || status.dynamicNodeStatus.phase !== PARENT_FINALIZED;
 }
 
-/** Reads the graph and enters it; after a restart, with the statuses that its nodes had. */
+/** Reads the graph and enters it; after a restart, with the stored statuses of its nodes. */
 export function expand(walk: Walk, node: RuntimeNode): void {
   const { status } = node;
   const entered = status.dynamicNodeStatus?.phase !== PARENT_FINALIZED;
@@ -75,7 +75,7 @@ export function expand(walk: Walk, node: RuntimeNode): void {
   else enter(walk, node, answer.value);
 }
 
-/** Whoever stops the node has nothing to wait for: without its graph nothing of it can be known. */
+/** Completes the abort of a node without its graph: nothing in the graph can be known. */
 function refused(walk: Walk, node: RuntimeNode, { message }: Pick<Extract<Settled<never>, { kind: "refused" }>, "message">): void {
   if (node.stopping === undefined) {
     buildFailed(walk, node, message);
@@ -117,7 +117,7 @@ function enter(walk: Walk, node: RuntimeNode, { model, closure }: DynamicWorkflo
     "held",
   );
   const inner = enterScope(walk, model.root, node, model);
-  // Whatever the nodes take from outside is bound in the graph itself.
+  // All external inputs of its nodes are bound in the graph itself.
   inner.inputs = create(LiteralMapSchema);
   if (inner.broken) {
     fail(walk, node, { code: "MalformedDynamicWorkflow", kind: "SYSTEM", message: "no end-node found in dynamic workflow" });
@@ -145,8 +145,8 @@ function enter(walk: Walk, node: RuntimeNode, { model, closure }: DynamicWorkflo
 }
 
 /**
- * The graph has come to its end: its outputs are the node's. They are written to the
- * node's place, for the attempt, which ended without any, names that place.
+ * End of the graph: its outputs become the node's. They are written to the node's outputs location, which the attempt,
+ * having ended without outputs, names.
  */
 export function collapse(walk: Walk, node: RuntimeNode, inner: Scope): void {
   const decision = subWorkflowEnded(node, inner);

@@ -12,7 +12,7 @@ import { randomWorkflow } from "../../simulation/random-workflow.js";
 import type { Answer, Question } from "../ask/question.js";
 import type { Observation } from "../types.js";
 
-/** What may happen next: an answer to something that was asked, or time. */
+/** A random next observation: an answer to a pending effect, or the passing of time. */
 function nextObservation(random: Random, open: Map<string, TaskRequest>, now: number): Observation | number {
   const keys = [...open.keys()].sort();
   if (keys.length === 0 || random.chance(0.1)) return random.pick([50, 2_000, 35_000, 130_000]);
@@ -31,7 +31,7 @@ function nextObservation(random: Random, open: Map<string, TaskRequest>, now: nu
   return { kind: "taskEvent", event: answer(request, phase, { now, details }) };
 }
 
-/** What is answered to a question; the same question has the same name in every run. */
+/** Result of a call; the same call has the same name in every run. */
 function answerTo(random: Random, ask: Question): Answer {
   if (random.chance(0.15)) return { kind: "error", message: "no" };
   switch (ask.kind) {
@@ -90,7 +90,7 @@ function nameOf(ask: Question): string {
   }
 }
 
-/** Names of what was asked since the last look; a signal may be waited for by several nodes. */
+/** Names of the calls since the last check; several nodes may wait for one signal. */
 function takeAsked(driver: Driver, open: Map<string, Question>): string[] {
   const asked = driver.asks.splice(0);
   for (const { id, ask } of asked) {
@@ -110,7 +110,7 @@ function idsOf(driver: Driver): Map<string, string[]> {
   return known;
 }
 
-/** Everybody who has asked gets the answer. */
+/** Completes all calls of that name. */
 function giveAnswer(driver: Driver, name: string, answer: Answer): void {
   const waiting = idsOf(driver).get(name) ?? [];
   idsOf(driver).delete(name);
@@ -126,18 +126,18 @@ function noteSent(driver: Driver, open: Map<string, TaskRequest>): string[] {
   return texts.sort();
 }
 
-/** As JSON; no statuses below a node and an empty map of them are the same. */
+/** As JSON; a missing map of nested statuses equals an empty one. */
 function asStored(status: unknown): unknown {
   return JSON.parse(
     JSON.stringify(status, (key, value: object) => (key === "subNodeStatus" && Object.keys(value).length === 0 ? undefined : value)),
   );
 }
 
-/** Seeds that once told the two apart, and by what. */
+/** Seeds that once exposed a difference, with its cause. */
 const FOUND = [
-  // A graph and one below it fail in the same instant.
+  // A graph and one nested in it fail in the same observation.
   82497029,
-  // A node waits for room while another's success is told again after a restart.
+  // A node waits for `room` while another's success is published again after a restart.
   368917410,
 ];
 
@@ -146,7 +146,7 @@ describe("the incremental walk", () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const spec = randomWorkflow(new Random(seed));
-        // One with its status in slices, the other with all in the resource.
+        // One run with its status in slices, the other with all in the resource.
         const slices = { inlineStatusLimit: (seed % 5) * 300, slices: { nodes: 1 + (seed % 4), bytes: 1_000 } };
         const [counted, walked] = [new Driver(buildWorkflow(spec), slices), new Driver(buildWorkflow(spec), {}, { fullWalks: true })];
         const open = new Map<string, TaskRequest>();
@@ -172,7 +172,7 @@ describe("the incremental walk", () => {
           }
           const next = random.chance(0.02) ? ({ kind: "abort" } as const) : nextObservation(random, open, counted.now);
           both((driver) => (typeof next === "number" ? driver.advance(next) : driver.observe(next)));
-          // A full walk at any time finds nothing that was not done.
+          // A resync at any time finds no pending work.
           expect(counted.run.observe({ kind: "resync" }, counted.now)).toEqual([]);
         }
       }),

@@ -47,7 +47,7 @@ test("after a restart between the entry of a graph and its start, the start tell
   driver.reply("n0", "SUCCEEDED");
   driver.observe(read);
   driver.observe({ kind: "outputsWritten", uri: driver.writes.at(-1) ?? "" });
-  // Where a round may look at little, a process may write the entry and end before the start.
+  // With a small limit per observation, a process may write the entry and end before the start.
   const n1 = driver.resource.status.nodeStatus?.["n1"];
   expect(n1).toMatchObject({ workflowNodeStatus: { phase: 1 } });
   delete n1?.subNodeStatus;

@@ -4,29 +4,29 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { sizeOf } from "./outputs.js";
 import type { Walk } from "./walk.js";
 
-/** How inputs reach whom they are for: in messages, in a file of their own, or in that of the item's array. */
+/** Transport of inputs: in messages, in a file of their own, or in the file of the item's array. */
 export type InputPlace = "message" | "file" | "arrayFile";
 
 export function inputPlace(walk: Walk, node: RuntimeNode, inputs: LiteralMap): InputPlace {
   const { inlineLimit } = walk.config;
   if (sizeOf(inputs) <= inlineLimit) return "message";
   const { array } = node.scope;
-  // What is the same for all items is not written once for each.
+  // Bound inputs, the same for all items, are not written once for each.
   return array?.lists === true && sizeOf(boundPart(inputs, array.boundInputs)) > inlineLimit ? "arrayFile" : "file";
 }
 
-/** Whether a file holds inputs that go by message too: task executions name it. Items of arrays have none of their own. */
+/** True when a file also holds inputs that messages carry: task executions name it. Items of arrays have none of their own. */
 export function storesInputs({ config }: Walk, { model, scope }: RuntimeNode): boolean {
   const { kind } = model.target;
   return config.storesInputs && (kind === "task" || kind === "array") && scope.array?.tells !== "items";
 }
 
-/** Inputs that go beside an event, because no file holds them. */
+/** Inputs that accompany an event, because no file holds them. */
 export function inputsBeside(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
   return node.inputsWritten || storesInputs(walk, node) ? undefined : node.inputs;
 }
 
-/** What stands in a node's file of inputs. */
+/** Contents of a node's inputs file. */
 export function fileOf(node: RuntimeNode, inputs: LiteralMap): LiteralMap {
   const { array } = node.scope;
   return array?.lists === true ? inLists(inputs, array.boundInputs) : inputs;

@@ -19,7 +19,7 @@ const [CACHED, OTHER] = [numbers({ o0: 1 }), numbers({ o0: 2 })];
 const IN_STATUS = Buffer.from(toBinary(LiteralMapSchema, CACHED)).toString("base64");
 const OUTPUTS = "s3://my-s3-bucket/metadata/propeller/p-d-exec/n0/data/0/outputs.pb";
 
-/** n0 has given small outputs, which are being stored in the cache; meanwhile those of n1 take the room for outputs by value. */
+/** n0 has small outputs, which are being stored in the cache; meanwhile those of n1 use up the inline budget. */
 function withoutRoom(): Driver {
   const driver = Driver.of(SPEC, { cache: defaultCacheConfig, inlineBudget: 20 });
   driver.answer("catalogGet", { kind: "value", value: undefined });
@@ -65,7 +65,7 @@ test("after a restart a sub-workflow whose end was written before its own gives 
   const [inner = ""] = driver.writes.splice(0);
   driver.observe({ kind: "outputsWritten", uri: inner });
   driver.observe({ kind: "outputsRead", uri: inner, result: { kind: "value", value: CACHED } });
-  // There is room for the outputs of the end node by value, and none for those of the sub-workflow beside them.
+  // The inline budget covers the end node's outputs, but not in addition the sub-workflow's.
   expect(driver.resource.status.nodeStatus?.["n0"]?.subNodeStatus?.["end-node"]).toMatchObject({ phase: 5, outputs: IN_STATUS });
   expect(driver.writes).toEqual([OUTPUTS]);
   const next = driver.reread(config);

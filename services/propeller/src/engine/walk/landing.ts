@@ -7,14 +7,14 @@ import { succeed } from "./settle.js";
 import { stopFollowers } from "./stop.js";
 import type { Walk } from "./walk.js";
 
-/** A success that waits is told once its outputs are written and, where they are to be, cached. */
+/** Publishes a pending success once its outputs are written and, if required, cached. */
 export function land(walk: Walk, node: RuntimeNode): void {
   const { pendingOutputs: pending, unconfirmed } = node;
   if (pending === undefined || node.writes !== undefined) return;
   if (putOutputs(walk, node, pending) === "waiting") return;
   const { value, stored } = pending;
   if (value !== undefined && !stored && !fitsInline(walk, sizeOf(value))) {
-    // There was room for them when the attempt ended; others took it while they were being cached.
+    // The budget sufficed when the attempt ended; other outputs used it up during caching.
     writeOutputs(walk, node, value, pending);
     return;
   }
@@ -28,7 +28,10 @@ export function land(walk: Walk, node: RuntimeNode): void {
   if (unconfirmed) stopFollowers(walk, node);
 }
 
-/** The node is being stopped, but its attempt had come to its good end before. Nobody waits for its blob any more: what may not be written stays in the status. */
+/**
+ * Commits the success of an attempt that ended before its node's abort. No node waits for its blob any more: outputs
+ * that may not be written stay in the status.
+ */
 export function landAtOnce(walk: Walk, node: RuntimeNode, pending: PendingOutputs): void {
   const unwritten = walk.writes.get(pending.uri)?.literals ?? (pending.stored ? undefined : pending.value);
   if (unwritten === undefined) tell(walk, node, pending);
@@ -40,7 +43,7 @@ export function landAtOnce(walk: Walk, node: RuntimeNode, pending: PendingOutput
 }
 
 function tell(walk: Walk, node: RuntimeNode, { value, uri, deckUri }: PendingOutputs): void {
-  // An array need not read what was just written.
+  // The array need not read the blob just written.
   if (node.scope.array !== undefined) node.outputs = value;
   const kept = value !== undefined && fitsInline(walk, sizeOf(value)) ? value : undefined;
   succeed(walk, node, { outputs: { value: kept, uri }, deckUri });

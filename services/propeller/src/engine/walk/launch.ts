@@ -14,10 +14,9 @@ import { running, succeedWithOutputs } from "./progress.js";
 import { fail } from "./settle.js";
 import type { Walk } from "./walk.js";
 
-// A launch plan node is an execution of its own. Its name is derived from the node
-// and its attempt, so that creating it twice is the same as once.
+// A launch plan node starts a child execution. Its name is derived from the node and its attempt, so that creating it is idempotent.
 
-/** Goes on with the node: asks for its child, and ends as that does. Comes here again when something is known. */
+/** Reconciles the node: requests its child, and ends as that does. Called again when a result arrives. */
 export function launch(walk: Walk, node: RuntimeNode, launchPlan: Identifier): void {
   if (node.child === "none") node.child = "asked";
   if (node.child === "asked") {
@@ -37,7 +36,10 @@ export function launch(walk: Walk, node: RuntimeNode, launchPlan: Identifier): v
   awaitChild(walk, node);
 }
 
-/** Tells again, after a restart, of the node that the child will name as its parent: the event may have been lost with the process before. */
+/**
+ * Publishes again, after a restart, the node that the child will name as its parent: the event may have been lost with
+ * the process before.
+ */
 function tellQueuedAgain(walk: Walk, node: RuntimeNode): void {
   if (!node.unconfirmed || node.status.phase !== NodePhase.Queued) return;
   walk.tell.node(node, NodeExecution_Phase.QUEUED, { inputs: inputsBeside(walk, node), cache: node.cache }, "now");
@@ -48,7 +50,7 @@ interface Launch {
   readonly inputs: LiteralMap | undefined;
 }
 
-/** Asked until it is certain whether the child is there. */
+/** Retries until it is certain whether the child exists. */
 function askToCreate(walk: Walk, node: RuntimeNode, { launchPlan, inputs }: Launch): Settled<"created" | "exists"> | undefined {
   if (inputs === undefined) return undefined;
   const request = childExecutionRequest(node, { workflow: walk.model, launchPlan, inputs });
@@ -90,9 +92,8 @@ function readChild(walk: Walk, node: RuntimeNode) {
 }
 
 /**
- * Stops the child of a node that is being stopped, and waits until it has ended.
- * While nobody knows whether admin has taken the request for it, the request is
- * repeated: a child that came to be after its abort was asked for would run on.
+ * Terminates the child of a node that is being aborted, and waits until it has ended. Repeats the creation request
+ * while its outcome is unknown: a child created after its abort was requested would keep running.
  */
 export function stopLaunch(walk: Walk, node: RuntimeNode, launchPlan: Identifier): void {
   if (node.child === "asked" && walk.forgetsChildren) node.child = "none";
@@ -108,7 +109,7 @@ export function stopLaunch(walk: Walk, node: RuntimeNode, launchPlan: Identifier
   if (node.child === "none") walk.look(node);
 }
 
-/** What admin has not got cannot be asked for again: then there is only what may be there to stop. */
+/** A creation without inputs cannot be repeated: then only terminates a child that may exist. */
 function boundInputs(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
   const bound = inputsOf(walk, node);
   if (bound.kind === "waiting") return undefined;

@@ -7,8 +7,9 @@ import { countLeft } from "./scope.js";
 import type { Walk } from "./walk.js";
 
 /**
- * The graph below a node that has ended is left behind. What its nodes came to stays in the status until admin has recorded the
- * execution's end, as does that of all others. The items of a map are no nodes to admin: the map's own task execution tells of them.
+ * Discards the graph below an ended node. Its nodes' statuses stay in the status until admin has recorded the
+ * execution's end, as do all others. Items of a map are not nodes in admin: the map's own task execution reports on
+ * them.
  */
 export function leaveEnded(walk: Walk, node: RuntimeNode, inner: Scope): void {
   if (walk.forgetsBelow || inner.array?.tells === "items" || walk.keptNodes + inner.nodes.size > walk.config.maxInstances) {
@@ -20,14 +21,14 @@ export function leaveEnded(walk: Walk, node: RuntimeNode, inner: Scope): void {
   if (Object.keys(subNodeStatus).length > 0) walk.setNode(node, { ...node.status, subNodeStatus });
 }
 
-/** Lets go of all that a graph holds in memory; gives what its nodes came to. */
+/** Releases a graph's memory; returns the statuses of its nodes. */
 function leaveKept(walk: Walk, inner: Scope): Record<string, NodeStatus> {
   for (const below of inner.nodes.values()) {
     releaseOutputs(walk, below);
     walk.timers.drop(below);
     forgetAll(walk, below);
     if (below.inner === undefined) continue;
-    // It was stopped, and stands as it stood then.
+    // It was aborted and keeps its last state.
     const subNodeStatus = leaveKept(walk, below.inner);
     below.inner = undefined;
     walk.setNode(below, { ...below.status, subNodeStatus });
@@ -38,13 +39,13 @@ function leaveKept(walk: Walk, inner: Scope): Record<string, NodeStatus> {
   return statusesOf(inner);
 }
 
-/** The graph below a node is left behind with what its nodes held; nothing of it is written any more. */
+/** Discards the graph below a node with its outputs and statuses; nothing of it is written any more. */
 export function leave(walk: Walk, node: RuntimeNode, inner: Scope): void {
   letGo(walk, node, inner);
   for (const below of walk.dirty) if (isWithin(below.scope, inner)) walk.dirty.delete(below);
 }
 
-/** Reports whether a graph stands in another, whether or not that has been left. */
+/** True when a graph is nested in another, whether or not that has been discarded. */
 function isWithin(scope: Scope | undefined, outer: Scope): boolean {
   for (let at = scope; at !== undefined; at = at.owner?.scope) if (at === outer) return true;
   return false;

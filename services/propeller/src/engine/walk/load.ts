@@ -23,7 +23,7 @@ import { tellEnd } from "./workflow.js";
 
 type Statuses = Readonly<Record<string, NodeStatus>>;
 
-/** Builds the running state from a status that another process may have left. */
+/** Builds the run state from a stored status, possibly of another process. */
 export function restore(walk: Walk, status: WorkflowStatus): void {
   walk.root = rootScope(walk);
   restoreScope(walk, walk.root, status.nodeStatus ?? {});
@@ -50,12 +50,12 @@ export function restoreScope(walk: Walk, scope: Scope, statuses: Statuses): void
     if (node.succeeded || (node.begun && node.id === END_NODE)) presumeAbove(node);
     if (!node.settled) continue;
     releaseSources(walk, node);
-    // An arm that waited when its branch was stopped left no trace.
+    // An arm that had not started when its branch was aborted left no trace.
     for (const idle of armsOf(node)) if (!idle.settled && !idle.begun) leaveOut(idle);
   }
 }
 
-/** What ends with a node may have ended too, and others may have followed it, when a stop was interrupted. */
+/** Marks ancestors as possibly succeeded: an interrupted abort may have hidden their end, and dependents may have started. */
 function presumeAbove(node: RuntimeNode): void {
   const above = node.branch ?? (node.id === END_NODE ? node.scope.owner : undefined);
   if (above === undefined || above.terminal) return;
@@ -81,11 +81,11 @@ function restoreNode(walk: Walk, node: RuntimeNode): void {
     }
     retain(walk, node);
     keep(walk, node.status.subNodeStatus ?? {});
-    // One that was recovered started none, or names that of its former self.
+    // A recovered node started no child, or names the child of the recovered execution.
     node.launched = status.phase === NodePhase.Succeeded && node.model.target.kind === "launchPlan";
     return;
   }
-  // A chosen arm has a status before it begins.
+  // A chosen arm has a status before it starts.
   if (status.phase === NodePhase.NotYetStarted) return;
   begin(walk, node);
   node.unconfirmed = true;
@@ -93,14 +93,14 @@ function restoreNode(walk: Walk, node: RuntimeNode): void {
   node.attemptStartedAt = latestOf(status.laStartedAt);
   node.retriedAt = node.attempt > 0 ? latestOf(status.lastUpdatedAt) : undefined;
   node.child = childOf(node);
-  // What runs below it is known when its graph has been read again.
+  // Nodes below it are known once its graph has been read again.
   if (status.dynamicNodeStatus !== undefined) releaseSlot(walk, node);
   node.launched = node.child === "made";
   if (node.model.target.kind === "subWorkflow") restoreInner(walk, node, node.model.target.workflow);
   else if (node.model.target.kind === "array") restoreArray(walk, node);
 }
 
-/** A child may be there as soon as the node was queued; one that was to be stopped may run still. */
+/** A child may exist as soon as the node was queued; one being terminated may still run. */
 function childOf({ model, status }: RuntimeNode): RuntimeNode["child"] {
   if (model.target.kind !== "launchPlan" || status.retryAt !== undefined) return "none";
   return status.workflowNodeStatus === undefined ? "asked" : "made";
@@ -115,11 +115,11 @@ function retain(walk: Walk, node: RuntimeNode): void {
   }
   walk.retained.set(node, bytes);
   walk.retainedBytes += bytes;
-  // The node above may be about to pass them on.
+  // The parent node may be about to pass them on.
   if (node.branch !== undefined || node.id === END_NODE) node.outputs = decodeOutputs(node.status.outputs);
 }
 
-/** What stands below nodes that have ended counts against the same bounds as before the restart. */
+/** Statuses below ended nodes count against the same limits as before the restart. */
 function keep(walk: Walk, statuses: Statuses): void {
   for (const { outputs, subNodeStatus } of Object.values(statuses)) {
     walk.keptNodes++;
@@ -141,11 +141,11 @@ function restoreInner(walk: Walk, node: RuntimeNode, reference: string): void {
   inner.stage = inner.failureNode === undefined ? "stop" : "handle";
 }
 
-/** The items of an array that was entered; those without a status have not begun. */
+/** Restores the items of an entered array; those without a status have not started. */
 function restoreArray(walk: Walk, node: RuntimeNode): void {
   const { arrayNodeStatus, subNodeStatus } = node.status;
   const attempts = arrayNodeStatus?.subattempts;
-  // An array of nothing counts nothing.
+  // An empty array has no counts.
   const size = attempts && (attempts.count ?? 0);
   if (arrayNodeStatus === undefined || size === undefined) return;
   const inner = enterArrayScope(walk, node, size);
@@ -164,7 +164,7 @@ function restoreArray(walk: Walk, node: RuntimeNode): void {
   inner.stage = "stop";
 }
 
-/** After `restore`: asks again for what runs, or for its stop, and tells again what may not have been told. */
+/** Follows `restore`: resends requests to run or abort, and republishes events that may have been lost. */
 export function revive(walk: Walk): void {
   if (isTerminalWorkflow(walk.status.phase)) {
     forgetAllStopped(walk, walk.root, { reason: walk.status.phase === WorkflowPhase.Aborted ? ABORT_REASON : ROOT_REASON });
@@ -179,7 +179,7 @@ export function revive(walk: Walk): void {
   if (walk.root.stage === "stop") stopScope(walk, walk.root, ROOT_REASON);
 }
 
-/** The same for a graph that was restored later than the others. */
+/** Resumes a graph that was restored later than the others. */
 export function reviveInner(walk: Walk, scope: Scope): void {
   forgetWhatStopped(walk, scope);
   reviveScope(walk, scope);
@@ -221,9 +221,9 @@ function reviveNode(walk: Walk, node: RuntimeNode): void {
   walk.look(node);
 }
 
-/** Nodes that the status shows as under way although they were stopped, and are told to have stopped. */
+/** Ends nodes that were aborted and published so, but whose stored phase still says running. */
 function forgetWhatStopped(walk: Walk, scope: Scope): void {
-  // While the failure node runs, all others have stopped.
+  // While the failure node runs, all others are aborted.
   if (scope.stage === "handle") {
     const reason = scope.owner === undefined ? ROOT_REASON : innerReason(scope.owner);
     forgetAllStopped(walk, scope, { reason, except: scope.failureNode });
@@ -232,7 +232,7 @@ function forgetWhatStopped(walk: Walk, scope: Scope): void {
     if (node.settled || !node.begun) continue;
     const { status } = node;
     const aborted = status.TaskNodeStatus?.phase === TaskPhase.Aborted && status.phase !== NodePhase.RetryableFailure;
-    // An arm that was stopped with its branch, which has ended otherwise.
+    // An arm that was aborted with its branch, which has ended otherwise.
     const left = node.branch?.settled === true;
     if (node.inner !== undefined) {
       if (left) forgetAllStopped(walk, node.inner, { reason: innerReason(node) });
@@ -242,7 +242,7 @@ function forgetWhatStopped(walk: Walk, scope: Scope): void {
   }
 }
 
-/** Nodes that were stopped stay in the phase that they had; what the status tells of their graph says that they have ended. */
+/** Ends all aborted nodes of a graph: they keep their phase; the status of the graph shows that they have ended. */
 function forgetAllStopped(walk: Walk, scope: Scope, { reason, except }: { reason: string; except?: RuntimeNode | undefined }): void {
   for (const node of scope.nodes.values()) {
     if (node.settled || !node.begun || node === except) continue;
@@ -252,7 +252,7 @@ function forgetAllStopped(walk: Walk, scope: Scope, { reason, except }: { reason
   }
 }
 
-/** It was stopped from above. */
+/** Ends a node that its parent aborted. */
 function forgetStopped(walk: Walk, node: RuntimeNode): void {
   node.settled = true;
   node.endedAt = fromRfc3339(node.status.TaskNodeStatus?.updAt);
@@ -262,7 +262,7 @@ function forgetStopped(walk: Walk, node: RuntimeNode): void {
   releaseSlot(walk, node);
 }
 
-/** Its deadline stopped it before the restart. */
+/** Repeats the abort that a deadline caused before the restart. */
 function stopAgain(walk: Walk, node: RuntimeNode): void {
   stopNode(walk, node, node.status.message ?? "");
   arm(walk, node);

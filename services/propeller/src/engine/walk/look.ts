@@ -16,7 +16,7 @@ import { abort, fail, timeOut } from "./settle.js";
 import { atRest } from "./stop.js";
 import type { Walk } from "./walk.js";
 
-/** Looks at one node: the only place where a node goes on. */
+/** Reconciles one node: the only place where a node progresses. */
 export function look(walk: Walk, node: RuntimeNode): void {
   if (node.settled) return;
   keepReservation(walk, node);
@@ -37,7 +37,7 @@ function lookAtRunning(walk: Walk, node: RuntimeNode): void {
   else if (node.inner.stage === "done") lookAtEnded(walk, node, node.inner);
 }
 
-/** The graph below the node came to its end. */
+/** End of the graph below the node. */
 function lookAtEnded(walk: Walk, node: RuntimeNode, inner: Scope): void {
   const { array } = inner;
   if (node.pendingOutputs !== undefined) return;
@@ -50,7 +50,7 @@ function lookAtArm(walk: Walk, node: RuntimeNode, arm: RuntimeNode): void {
   if (node.settled) releaseOutputs(walk, arm);
 }
 
-/** A node that is being stopped goes on when nothing of it runs. */
+/** Completes a node's abort when nothing of it runs. */
 function lookAtStopping(walk: Walk, node: RuntimeNode): void {
   const { scope, stopping } = node;
   if (node.pendingOutputs !== undefined) {
@@ -59,7 +59,7 @@ function lookAtStopping(walk: Walk, node: RuntimeNode): void {
   }
   const arm = takenArm(node);
   if (arm?.succeeded === true && scope.stage !== "stop") {
-    // It came to its good end before it could be stopped.
+    // It succeeded before it could be aborted.
     node.stopping = undefined;
     lookAtArm(walk, node, arm);
     return;
@@ -77,7 +77,7 @@ function lookAtStopping(walk: Walk, node: RuntimeNode): void {
   else rest(walk, node);
 }
 
-/** Nothing of a node that its own deadlines stopped runs any more. */
+/** Completes a node that its own deadlines aborted, when nothing of it runs. */
 function rest(walk: Walk, node: RuntimeNode): void {
   node.stopping = undefined;
   switch (node.status.phase) {

@@ -14,13 +14,13 @@ import { dropOutputs } from "./outputs.js";
 import { leave } from "./leave.js";
 import type { Walk } from "./walk.js";
 
-/** Whether the node's budgets leave another attempt after this error. */
+/** Decides whether the node's budgets permit another attempt after this error. */
 export function retryAfter(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson): RetryDecision {
   const spent = { attempt: node.attempt, systemFailures: node.status.systemFailures ?? 0 };
   return decideRetry(error, spent, budgetsOf(node.model, walk.templateOf(node), walk.config));
 }
 
-/** The attempt has failed and another follows; `ended` is false while it is still being stopped. */
+/** Marks a failed attempt that another follows; `ended` is false while it is still being aborted. */
 export function noteRetryable(
   walk: Walk,
   node: RuntimeNode,
@@ -37,7 +37,7 @@ export function noteRetryable(
   if (ended) scheduleRetry(walk, node);
 }
 
-/** Nothing of the failed attempt runs: sets the time of the next, which survives a restart. */
+/** Schedules the next attempt once nothing of the failed one runs; the time survives a restart. */
 export function scheduleRetry(walk: Walk, node: RuntimeNode): void {
   node.retriedAt = walk.now;
   const delay = backoffDelay(walk.config.retryBackoff, node.attempt, walk.config.random);
@@ -45,7 +45,7 @@ export function scheduleRetry(walk: Walk, node: RuntimeNode): void {
   arm(walk, node);
 }
 
-/** Begins the next attempt, of a task or of a whole graph below the node. */
+/** Starts the next attempt, of a task or of a whole graph below the node. */
 export function startRetry(walk: Walk, node: RuntimeNode): void {
   if (node.inner !== undefined) leave(walk, node, node.inner);
   resetArms(walk, node);
@@ -65,7 +65,7 @@ export function startRetry(walk: Walk, node: RuntimeNode): void {
   walk.look(node);
 }
 
-/** A branch that begins anew has taken no arm yet. */
+/** A branch that starts again has chosen no arm yet. */
 function resetArms(walk: Walk, node: RuntimeNode): void {
   for (const old of armsOf(node)) {
     if (old.status === NOT_BEGUN) continue;

@@ -22,7 +22,7 @@ test("what an execution waits for is told once, again after a restart, and taken
   next.observe({ kind: "plugins", plugins: served("spark", "ray") });
   expect(noticesOf(next)).toEqual(["notice "]);
 
-  // Nobody knows whether that has arrived.
+  // It is unknown whether the message has arrived.
   const last = next.reread();
   last.observe({ kind: "load" });
   expect(noticesOf(last)).toEqual(["notice "]);

@@ -5,26 +5,26 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { toSeconds } from "../time/rfc3339.js";
 import type { Walk } from "./walk.js";
 
-// What an execution waits for is told to its owner: the status holds what was told
-// last, so that a restart neither tells it anew as a change nor leaves it standing.
+// Publishes blockers to the execution's owner: the status holds the last published reason, so that a restart neither
+// repeats it as a change nor leaves it published.
 
-/** Failures in a row that are no news: what was away for a moment is there again. */
+/** Consecutive failures that are not reported, for short outages. */
 const PATIENCE = 3;
 
-/** The node's attempt waits for a plugin service. */
+/** Adds the blocker of an attempt that waits for a plugin service. */
 export function noticeWaiting(walk: Walk, node: RuntimeNode, reason: string): void {
   const holds = () =>
     !node.settled && node.waitingSince !== undefined && node.attemptStartedAt === undefined && node.stopping === undefined;
   walk.hindrances.set(node, { text: `node ${node.path}: ${reason}`, holds });
 }
 
-/** A blob could not be read or written. */
+/** Adds the blocker of a blob that could not be read or written. */
 export function noticeBlob(walk: Walk, uri: string, message: string): void {
   const tries = () => Math.max(walk.blobs.failures(uri), walk.writes.get(uri)?.tries ?? 0);
   hindered(walk, uri, { message, by: "the blob store", tries });
 }
 
-/** A question could not be answered. */
+/** Adds the blocker of a failing call. */
 export function noticeQuestion(walk: Walk, node: RuntimeNode, asked: Asked): void {
   const tries = () => (!node.settled && node.asks?.get(asked.question.kind) === asked && asked.answer === undefined ? asked.tries : 0);
   hindered(walk, asked, { message: `node ${node.path}: ${asked.error ?? ""}`, by: asked.question.kind, tries });
@@ -33,7 +33,7 @@ export function noticeQuestion(walk: Walk, node: RuntimeNode, asked: Asked): voi
 interface Failing {
   readonly message: string;
   readonly by: string;
-  /** Failures in a row as of now. */
+  /** Current number of consecutive failures. */
   readonly tries: () => number;
 }
 
@@ -44,7 +44,7 @@ function hindered(walk: Walk, subject: unknown, { message, by, tries }: Failing)
   walk.note("Warning", "Waits", text);
 }
 
-/** At the end of an observation: tells what is in the way, where that has changed. */
+/** At the end of an observation: publishes the blocker if it has changed. */
 export function tellNotice(walk: Walk): void {
   if (walk.finishing !== "no" || isTerminalWorkflow(walk.status.phase)) return;
   const reason = boundMessage(walk.hindrances.first() ?? "", MAX_STATUS_MESSAGE);

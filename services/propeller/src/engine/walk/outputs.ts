@@ -14,8 +14,8 @@ import type { NodeInputs } from "./node-inputs.js";
 import type { Walk } from "./walk.js";
 
 /**
- * Binds a node's inputs; `waiter` is looked at again when outputs are there that are not known by value. They come to the same at any
- * time, also after a restart: before they are known so, nothing of the node has begun.
+ * Binds a node's inputs; enqueues `waiter` when outputs that must be read have arrived. The inputs are the same at any
+ * time, also after a restart: the node starts nothing before they are known.
  */
 export function inputsOf(walk: Walk, node: RuntimeNode, waiter = node): NodeInputs {
   const bound = bind(walk, node);
@@ -27,7 +27,7 @@ export function inputsOf(walk: Walk, node: RuntimeNode, waiter = node): NodeInpu
   return wanted ?? { kind: "waiting" };
 }
 
-/** The node whose bindings give the inputs: an item takes its part of those of its array. */
+/** The node whose bindings give the inputs: an item uses those of its array. */
 function boundBy(node: RuntimeNode): RuntimeNode {
   const { array, owner } = node.scope;
   return array === undefined || owner === undefined ? node : boundBy(owner);
@@ -46,7 +46,7 @@ function bind(walk: Walk, node: RuntimeNode): BoundInputs {
   return node === node.scope.failureNode ? { literals: withFailure(bound.literals, node.scope) } : bound;
 }
 
-/** Inputs of a node whose graph asks for them again and again. */
+/** Inputs of a node whose graph reads them repeatedly. */
 function boundOnce(walk: Walk, owner: RuntimeNode): BoundInputs {
   if (owner.inputs !== undefined) return { literals: owner.inputs };
   const bound = bind(walk, owner);
@@ -62,7 +62,7 @@ function bindOwn(walk: Walk, node: RuntimeNode): BoundInputs {
   });
 }
 
-/** Outputs of a node of this graph by value, if they are known so now. */
+/** Outputs of a node of this graph by value, if known so now. */
 function knownOutputs(walk: Walk, scope: Scope, id: string): LiteralMap | undefined {
   if (id === "" || id === START_NODE) return graphInputs(walk, scope);
   const node = scope.nodes.get(id);
@@ -71,7 +71,7 @@ function knownOutputs(walk: Walk, scope: Scope, id: string): LiteralMap | undefi
   return node.outputs ?? walk.blobs.outputs(standingAt(node));
 }
 
-/** Inputs of the graph that a node stands in; the node is looked at again when they are known. */
+/** Inputs of a node's graph; enqueues the node when they are known. */
 export function graphInputsOf(walk: Walk, node: RuntimeNode): NodeInputs {
   const { scope } = node;
   const known = graphInputs(walk, scope);
@@ -79,7 +79,7 @@ export function graphInputsOf(walk: Walk, node: RuntimeNode): NodeInputs {
   return inputsOf(walk, scope.owner, node);
 }
 
-/** A graph's inputs, if they are known now: the workflow's, or those of the node that runs the graph. */
+/** Inputs of a graph, if known now: the workflow's, or those of the node that runs the graph. */
 function graphInputs(walk: Walk, scope: Scope): LiteralMap | undefined {
   if (scope.inputs !== undefined) return scope.inputs;
   if (scope.owner === undefined) return walk.model.inputs;
@@ -109,7 +109,7 @@ function wantOutputs(walk: Walk, waiter: RuntimeNode, ids: readonly string[], sc
   return undefined;
 }
 
-/** Outputs of a node that ended well by value, if they are known so now. */
+/** Outputs of a succeeded node by value, if known so now. */
 export function outputsOf(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
   return (
     node.outputs ??
@@ -118,7 +118,7 @@ export function outputsOf(walk: Walk, node: RuntimeNode): LiteralMap | undefined
   );
 }
 
-/** Asks for outputs that are not known by value. */
+/** Requests outputs that are not known by value. */
 export function wantOutputsOf(walk: Walk, waiter: RuntimeNode, node: RuntimeNode): ExecutionErrorJson | undefined {
   const uri = standingAt(node);
   const lost = walk.blobs.lost(uri);
@@ -129,9 +129,9 @@ export function wantOutputsOf(walk: Walk, waiter: RuntimeNode, node: RuntimeNode
 }
 
 /**
- * Has outputs written below the node's folder; the node lands when that is done.
+ * Writes outputs below the node's folder; the node's success is committed afterwards.
  *
- * @param pending the node's deck, and the outputs where they are kept by value meanwhile
+ * @param pending the node's deck, and the outputs where they are also kept by value
  */
 export function writeOutputs(walk: Walk, node: RuntimeNode, outputs: LiteralMap, pending: Pick<PendingOutputs, "deckUri" | "value">): void {
   const uri = outputsUri(node.attemptDir);
@@ -140,19 +140,19 @@ export function writeOutputs(walk: Walk, node: RuntimeNode, outputs: LiteralMap,
   walk.writeBlob(node, uri, outputs);
 }
 
-/** Bytes that a map takes in a message. */
+/** Encoded size of a literal map, bytes. */
 export function sizeOf(literals: LiteralMap): number {
   return toBinary(LiteralMapSchema, literals).length;
 }
 
-/** Whether outputs may travel and be kept by value. */
+/** True when outputs may be sent and kept by value. */
 export function fitsInline(walk: Walk, bytes: number): boolean {
   const { inlineLimit, inlineBudget, keptBudget } = walk.config;
   const { retainedBytes, keptBytes } = walk;
   return bytes <= inlineLimit && retainedBytes + bytes <= inlineBudget && retainedBytes + keptBytes + bytes <= keptBudget;
 }
 
-/** Fields of the status that say where a node's outputs are: for the consumers that it has still, and until admin has recorded the execution's end. */
+/** Status fields for a node's outputs: for remaining consumers, and until admin has recorded the execution's end. */
 export function retainOutputs(walk: Walk, node: RuntimeNode, outputs: NodeOutputs | undefined): { outputs?: string; outputUri?: string } {
   if (outputs === undefined) return {};
   const own = outputsUri(node.attemptDir);
@@ -160,7 +160,7 @@ export function retainOutputs(walk: Walk, node: RuntimeNode, outputs: NodeOutput
   const isNeeded = needed(node);
   if (!isNeeded && (walk.forgetsOutputs || !isRecorded(node))) return {};
   if (isNeeded) node.outputs = outputs.value;
-  // The start node's can be had from the graph's inputs at any time.
+  // The start node's outputs are always available as the graph's inputs.
   if (node.id === START_NODE) return {};
   const bytes = toBinary(LiteralMapSchema, outputs.value);
   if (isNeeded) {
@@ -170,19 +170,19 @@ export function retainOutputs(walk: Walk, node: RuntimeNode, outputs: NodeOutput
   return { outputs: Buffer.from(bytes).toString("base64") };
 }
 
-/** Reports whether others take the node's outputs: consumers, or consumers of the branch or array that passes them on. */
+/** True when other nodes use the node's outputs: consumers, or consumers of the branch or array that passes them on. */
 export function isBound({ consumers, branch, scope }: RuntimeNode): boolean {
   const above = branch ?? (scope.array === undefined ? undefined : scope.owner);
   return consumers > 0 || (above !== undefined && isBound(above));
 }
 
-/** Whether admin records the node's outputs as its own. */
+/** True when admin records the node's outputs as its own. */
 function isRecorded(node: RuntimeNode): boolean {
   const { kind } = node.model.target;
   return kind !== "start" && kind !== "end" && node.scope.array?.tells !== "items";
 }
 
-/** Consumers, a branch that passes them on, or the graph's end. */
+/** True for a node with consumers, a branch that passes its outputs on, or the graph's end. */
 export function needed(node: RuntimeNode): boolean {
   return node.consumers > 0 || node.branch !== undefined || node.id === END_NODE || node.scope.array !== undefined;
 }
@@ -192,8 +192,8 @@ export function decodeOutputs(text: string): LiteralMap {
 }
 
 /**
- * `consumer` has ended: outputs that only it needed still are let go. An arm needs
- * what it binds until its branch has ended, as a branch may begin anew.
+ * Releases outputs that only the ended `consumer` still needed. An arm needs its sources until its branch has ended, as
+ * a branch may start again.
  */
 export function releaseSources(walk: Walk, consumer: RuntimeNode): void {
   if (consumer.branch === undefined) releaseAll(walk, consumer);
@@ -210,7 +210,7 @@ function releaseAll(walk: Walk, consumer: RuntimeNode): void {
   for (const arm of armsOf(consumer)) releaseAll(walk, arm);
 }
 
-/** No consumer needs the outputs any more. In the status they stay until admin has recorded the execution's end. */
+/** Releases outputs without consumers. They stay in the status until admin has recorded the execution's end. */
 export function releaseOutputs(walk: Walk, node: RuntimeNode): void {
   if (walk.forgetsOutputs || !isRecorded(node)) {
     dropOutputs(walk, node);
@@ -220,7 +220,7 @@ export function releaseOutputs(walk: Walk, node: RuntimeNode): void {
   walk.keptBytes += release(walk, node);
 }
 
-/** Takes a node's outputs out of what consumers need; gives their bytes. */
+/** Removes a node's outputs from those kept for consumers; returns their bytes. */
 function release(walk: Walk, node: RuntimeNode): number {
   const bytes = walk.retained.get(node) ?? 0;
   walk.retained.delete(node);
@@ -228,13 +228,13 @@ function release(walk: Walk, node: RuntimeNode): number {
   return bytes;
 }
 
-/** Outputs that are known by value at any time, to be told again. */
+/** Outputs known by value at any time, for republishing. */
 export function keptOutputs(walk: Walk, node: RuntimeNode): LiteralMap | undefined {
   if (node.id === START_NODE) return graphInputs(walk, node.scope);
   return node.outputs ?? (node.status.outputs === undefined ? undefined : decodeOutputs(node.status.outputs));
 }
 
-/** Forgets the outputs of a node that begins anew, or that were never told of. */
+/** Drops the outputs of a node that starts again, or that were never published. */
 export function dropOutputs(walk: Walk, node: RuntimeNode): void {
   node.outputs = undefined;
   release(walk, node);

@@ -8,19 +8,19 @@ import { fail } from "./settle.js";
 import { isUnheard, noteUnhindered, noteWaiting, tellAttemptFailed, troubleFor, waitingDue } from "./waiting-attempt.js";
 import type { Walk } from "./walk.js";
 
-/** Other task types are served than before: attempts that nobody told of are looked at anew. */
+/** Handles changed availability of task types: rechecks attempts without reports. */
 export function takePlugins(walk: Walk, plugins: PluginsKnown): void {
   walk.plugins = plugins;
   visit(walk.root, (node) => {
     if (isUnheard(node)) judge(walk, node);
-    // How long to wait for an answer depends on who is there.
+    // The timeout of an answer depends on availability.
     else if (node.request !== undefined) arm(walk, node);
   });
 }
 
 /**
- * A plugin service has been started. What another process of it had in hand when it ended is lost until it
- * is sent again, and nobody is to wait for the time of that; of what runs, the new process tells by itself.
+ * Resends open requests to a restarted plugin at once instead of waiting for the resend timer: its predecessor's
+ * unfinished requests are lost. The new process reports running attempts by itself.
  */
 export function askAgain(walk: Walk, taskTypes: ReadonlySet<string>): void {
   visit(walk.root, (node) => {
@@ -49,7 +49,7 @@ function judge(walk: Walk, node: RuntimeNode): void {
   arm(walk, node);
 }
 
-/** Time is up for an attempt that nobody tells of. Returns whether the node has ended by it. */
+/** Fails an attempt without reports whose time is up. Returns true when that ended the node. */
 export function waitingIsDue(walk: Walk, node: RuntimeNode): boolean {
   const due = waitingDue(walk, node);
   if (due === undefined || due > walk.now) return false;
@@ -61,7 +61,7 @@ export function waitingIsDue(walk: Walk, node: RuntimeNode): boolean {
   const message = `${node.status.message ?? unanswered(type, node.waitingSince)}; given up after ${goDuration(walk.config.pluginDeadline)}`;
   const error = { code: "PluginUnavailable", kind: "SYSTEM", message };
   tellAttemptFailed(walk, node, error);
-  // Should the service come after all, it finds the request to remove what the request to run has it begin.
+  // Sends a cleanup request, so that a plugin that appears later does not start the attempt.
   sendFinalize(walk, node, { attempt: node.attempt, remove: true });
   node.request = undefined;
   fail(walk, node, error, { attemptEnded: true });

@@ -8,7 +8,7 @@ import { fitsInline, sizeOf, writeOutputs } from "./outputs.js";
 import { succeed } from "./settle.js";
 import type { Walk } from "./walk.js";
 
-/** The node's attempt runs; the first one is told. */
+/** Marks the node's attempt as running; publishes the first one. */
 export function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode["status"]>): void {
   const first = node.status.startedAt === undefined;
   node.attemptStartedAt = walk.now;
@@ -17,7 +17,7 @@ export function running(walk: Walk, node: RuntimeNode, more: Partial<RuntimeNode
   arm(walk, node);
 }
 
-/** Outputs that no status can hold are written first. */
+/** Outputs too large for the status are written first. */
 export function succeedWithOutputs(walk: Walk, node: RuntimeNode, { outputs }: Extract<NodeDecision, { kind: "succeed" }>): void {
   const value = outputs?.value;
   if (value === undefined || node.id === START_NODE || fitsInline(walk, sizeOf(value))) {

@@ -9,16 +9,16 @@ import { ask, forget } from "./asking.js";
 import { isBound } from "./outputs.js";
 import type { Walk } from "./walk.js";
 
-/** What is to be done with a node of an execution that recovers another. */
+/** Next step of a node of a recovering execution. */
 export type RecoveryWord =
   | { readonly kind: "goOn" }
-  /** The answer is awaited; the node is looked at again. */
+  /** A result is pending; the node is reconciled again. */
   | { readonly kind: "wait" }
   | { readonly kind: "reuse"; readonly success: Extract<NodeDecision, { kind: "succeed" }> };
 
 const GO_ON: RecoveryWord = { kind: "goOn" };
 
-/** Before the node begins: whether what it would do was done in the execution that is recovered. */
+/** Looks up, before the node starts, its outcome in the recovered execution. */
 export function lookBack(walk: Walk, node: RuntimeNode, inputs: LiteralMap): RecoveryWord {
   const executionId = walk.model.options.recoveryExecution;
   if (executionId === undefined || node.lookedBack || !mayBeRecovered(node)) return GO_ON;
@@ -30,7 +30,7 @@ export function lookBack(walk: Walk, node: RuntimeNode, inputs: LiteralMap): Rec
   const former = answer.kind === "value" ? answer.value : undefined;
   if (former === undefined) return GO_ON;
   if (!isReusable(former, { inputs, task: walk.taskIdOf(node), isBound: isBound(node) })) {
-    // A task may go on where the former one stopped.
+    // A task may continue from the failed node's checkpoint.
     if (!former.succeeded && former.checkpointUri !== "") node.formerCheckpoint = former.checkpointUri;
     return GO_ON;
   }

@@ -6,11 +6,11 @@ import type { Release, Walk } from "./walk.js";
 
 export interface RunRequest {
   readonly release: Release;
-  /** The status is from before a restart: the attempt may run already. */
+  /** The status is from before a restart: the attempt may already run. */
   readonly mayRun: boolean;
 }
 
-/** Has an attempt run when it is its turn; until then the node is looked at again. */
+/** Requests an attempt once it may compute; until then the node is reconciled again. */
 export function requestRun(walk: Walk, node: RuntimeNode, { release, mayRun }: RunRequest): void {
   const turn = awaitTurn(walk, node, mayRun);
   switch (turn.kind) {

@@ -11,8 +11,8 @@ import { stopNode } from "./stop.js";
 import type { Walk } from "./walk.js";
 
 /**
- * Goes on with an attempt that the status knows and nothing was done for yet: the
- * attempt after a failure, or one that ran when this process loaded the workflow.
+ * Continues an attempt from the status that this process has not acted on: the attempt after a failure, or one that ran
+ * when the workflow was loaded.
  */
 export function resume(walk: Walk, node: RuntimeNode): void {
   const { phase } = node.status;
@@ -22,20 +22,20 @@ export function resume(walk: Walk, node: RuntimeNode): void {
     if (bound.kind === "waiting") return;
     walk.blobs.release(node);
     if (bound.kind === "error") {
-      // An attempt from before a restart may run; it goes first.
+      // An attempt from before a restart may run; it is aborted first.
       const error = walk.errors.take(bound.error, node.status.error);
       walk.setNode(node, changePhase(node.status, { phase: NodePhase.Failing, message: bound.error.message, error, now: walk.now }));
       stopNode(walk, node, bound.error.message);
       return;
     }
     node.inputs = bound.inputs;
-    // What is too large for a message was written before the node was queued.
+    // Inputs too large for messages were written before the node was queued.
     const place = inputPlace(walk, node, bound.inputs);
     node.inputsWritten = place !== "message";
     node.sharesInputs = place === "arrayFile";
   }
   if (node.model.target.kind === "task") {
-    // The last attempt's clean-up may have been lost with the process that wrote down its end.
+    // The last attempt's cleanup may have been lost with the process that wrote its end.
     if (node.unconfirmed && node.attempt > 0) sendFinalize(walk, node, { attempt: node.attempt - 1, remove: true });
     requestRun(walk, node, { release: "held", mayRun: node.unconfirmed });
   } else apply(walk, node, decideBegin(node, node.inputs));

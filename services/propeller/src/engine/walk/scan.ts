@@ -1,10 +1,7 @@
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import type { Walk } from "./walk.js";
 
-/**
- * The full walk: what every node waits for is read from the phases of the nodes
- * before it, not from what was counted along the way, and everything is looked at.
- */
+/** Resync: derives every node's dependencies from the phases of upstream nodes, not from counters, and reconciles all nodes. */
 export function scan(walk: Walk, scope: Scope): void {
   for (const node of scope.nodes.values()) {
     if (node.settled) continue;

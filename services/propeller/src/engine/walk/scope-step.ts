@@ -10,7 +10,7 @@ import { DYNAMIC_REASON, innerReason, ROOT_REASON, stopScope } from "./stop.js";
 import type { Walk } from "./walk.js";
 import { workflowFailing, workflowHandlesFailure, workflowStopped, workflowSucceeded } from "./workflow.js";
 
-/** Looks at a graph as a whole: whether it has come to its end, fails, has stopped, or has handled its failure. */
+/** Reconciles a graph as a whole: checks whether it has ended, fails, was aborted, or has handled its failure. */
 export function stepScope(walk: Walk, scope: Scope): void {
   if (scope.owner?.settled === true) return;
   switch (scope.stage) {
@@ -47,7 +47,7 @@ function beginFailing(walk: Walk, scope: Scope): void {
   failScope(walk, scope, { error: failureOf(cause), failedNode: cause?.id ?? "" });
 }
 
-/** The graph fails: what runs in it is stopped, then its failure node runs. */
+/** Fails the graph: its running nodes are aborted, then its failure node runs. */
 export function failScope(walk: Walk, scope: Scope, { error, failedNode }: { error: ExecutionErrorJson; failedNode: string }): void {
   scope.error = error;
   scope.failedNode = failedNode;
@@ -77,15 +77,15 @@ function stepStopped(walk: Walk, scope: Scope): void {
     return;
   }
   scope.stage = "handle";
-  // An attempt's success may have brought it about, but would not do so again once the failure is known.
+  // An attempt's success may have caused it, but would not cause it again once the failure is known.
   walk.prompt = false;
   if (owner === undefined) workflowHandlesFailure(walk);
   walk.look(scope.failureNode ?? addFailureNode(scope, model));
 }
 
 /**
- * The failure stays what it was; that its handler failed too is said beside it, for
- * the first cause is what people look for. (Go Flyte tells only the handler's error.)
+ * Keeps the original failure and appends the handler's own, since users look for the first cause. (Go Flyte reports
+ * only the handler's error.)
  */
 function failureHandled(walk: Walk, scope: Scope, handler: RuntimeNode): void {
   if (handler.failed && scope.error !== undefined) {

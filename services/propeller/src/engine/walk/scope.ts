@@ -5,12 +5,15 @@ import { indexGraph } from "../graph/index-graph.js";
 import { type Definitions, RuntimeNode, Scope } from "../graph/runtime.js";
 import type { Walk } from "./walk.js";
 
-/** A new instance of the workflow's own graph, with nothing begun. */
+/** Creates the scope of the workflow's own graph, with no node started. */
 export function rootScope(walk: Walk): Scope {
   return newScope(walk, walk.model.root, { owner: undefined, definitions: walk.model });
 }
 
-/** A new instance of a graph below a node, with nothing begun. Its nodes name definitions of the owner's graph unless it brings its own. */
+/**
+ * Creates a scope of a graph below a node, with no node started. Its nodes use the definitions of the owner's graph
+ * unless it has its own.
+ */
 export function enterScope(walk: Walk, graph: GraphModel, owner: RuntimeNode, definitions = owner.scope.definitions): Scope {
   const scope = newScope(walk, graph, { owner, definitions });
   owner.inner = scope;
@@ -26,7 +29,7 @@ function newScope(walk: Walk, graph: GraphModel, { owner, definitions }: Place):
   const index = indexGraph(graph);
   const scope = new Scope({ index, owner, policy: failurePolicy(graph, owner?.scope.policy), definitions, executionDir: walk.dataDir });
   const orderPrefix = owner?.order ?? "";
-  // In order, so that a branch stands before its arms.
+  // In topological order, so that a branch precedes its arms.
   for (const [id, place] of index.order) {
     const model = graph.nodes.get(id);
     if (model === undefined) continue;
@@ -42,21 +45,21 @@ function newScope(walk: Walk, graph: GraphModel, { owner, definitions }: Place):
   return scope;
 }
 
-/** Whether a graph of so many nodes may be entered. */
+/** True when a graph with this many nodes may be entered. */
 export function hasRoomFor(walk: Walk, nodes: number): boolean {
   return walk.instances + nodes <= walk.config.maxInstances;
 }
 
-/** Why a node fails whose graph is not entered. */
+/** Error of a node whose graph is not entered. */
 export function tooManyInstances({ config, instances }: Walk, nodes: number): ExecutionErrorJson {
   const message = `the execution holds ${instances} node instances, and ${nodes} more would exceed the limit of ${config.maxInstances}`;
   return { code: "WorkflowTooLarge", kind: "USER", message };
 }
 
 /**
- * The graph counts as long as it is not left.
+ * Counts the graph's nodes until it is discarded.
  *
- * @throws ExpansionError when a status that is taken up holds far more than a run may come to: this process did not write it.
+ * @throws ExpansionError when a restored status holds far more than a run may: this process did not write it.
  */
 export function countEntered(walk: Walk, scope: Scope): void {
   walk.instances += sizeOf(scope);
@@ -68,12 +71,12 @@ export function countLeft(walk: Walk, scope: Scope): void {
   walk.instances -= sizeOf(scope);
 }
 
-/** Items of an array count before they are made. */
+/** Items of an array count before they are created. */
 function sizeOf({ array, index }: Scope): number {
   return array?.size ?? index.order.size;
 }
 
-/** The node that runs when a graph has failed. */
+/** Creates the node that runs when a graph has failed. */
 export function addFailureNode(scope: Scope, model: NodeModel): RuntimeNode {
   const node = new RuntimeNode(model, scope, undefined, `${scope.owner?.order ?? ""}~`);
   scope.nodes.set(model.id, node);
@@ -81,7 +84,7 @@ export function addFailureNode(scope: Scope, model: NodeModel): RuntimeNode {
   return node;
 }
 
-/** Sorts as the number does. */
+/** Encodes the number so that texts sort numerically. */
 export function placeText(place: number): string {
   return String.fromCharCode(0x21 + Math.floor(place / 8000), 0x21 + (place % 8000));
 }

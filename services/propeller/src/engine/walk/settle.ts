@@ -32,10 +32,10 @@ export interface Success {
   readonly deckUri?: string;
 }
 
-/** A node's good end: outputs kept for its consumers, those that wait for it looked at. */
+/** Ends a node with success: keeps its outputs for consumers and enqueues dependents. */
 export function succeed(walk: Walk, node: RuntimeNode, { outputs: given, deckUri }: Success): void {
   const { recovered } = node;
-  // As Go Flyte has it: a node that names outputs and gave none gave an empty map. No blob stands at the address that its event names.
+  // As in Go Flyte: a node that declares outputs and returned none has an empty map. No blob is at the address in its event.
   const outputs = given ?? (namesOutputs(node) ? { value: create(LiteralMapSchema), uri: "" } : undefined);
   const phase = recovered === undefined ? NodePhase.Succeeded : NodePhase.Recovered;
   const status = changePhase(node.status, { phase, now: walk.now });
@@ -45,7 +45,7 @@ export function succeed(walk: Walk, node: RuntimeNode, { outputs: given, deckUri
     cache: recovered === undefined ? node.cache : formerCache(node, recovered),
     childExecution: recovered === undefined ? childOf(walk, node) : recovered.childExecution,
   };
-  // Nothing was told before of a node that ends without having begun.
+  // No event precedes that of a node that ends without having started.
   const inputs = node.status.phase === NodePhase.NotYetStarted && !node.inputsWritten ? node.inputs : undefined;
   closeArray(walk, node);
   const { arrayNodeStatus } = node.status;
@@ -62,7 +62,7 @@ export function succeed(walk: Walk, node: RuntimeNode, { outputs: given, deckUri
   settle(walk, node);
 }
 
-/** Facts of a success that follow from its status, so that a success that is told again says the same as at first. */
+/** Facts of a success derived from its status, so that a republished success is identical. */
 function successOf(
   walk: Walk,
   node: RuntimeNode,
@@ -75,7 +75,7 @@ function successOf(
 
 export interface FailureDetails {
   readonly deckUri?: string;
-  /** The attempt itself told its end, so it may have left a checkpoint. */
+  /** The attempt reported its own end, so it may have left a checkpoint. */
   readonly attemptEnded?: boolean;
 }
 
@@ -92,7 +92,7 @@ export function fail(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson, d
   settle(walk, node);
 }
 
-/** The node's time over all attempts is up, and nothing of it runs. */
+/** Ends a node whose timeout over all attempts has passed, when nothing of it runs. */
 export function timeOut(walk: Walk, node: RuntimeNode): void {
   tellArrayEnd(walk, node, { phase: TaskExecution_Phase.FAILED, error: TIMED_OUT });
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.TimedOut, now: walk.now }));
@@ -100,16 +100,16 @@ export function timeOut(walk: Walk, node: RuntimeNode): void {
   settle(walk, node);
 }
 
-/** The node does not run; an arm that is not taken is not even told of. */
+/** Skips the node; an arm that is not chosen publishes nothing. */
 export function skip(walk: Walk, node: RuntimeNode, told: boolean): void {
   walk.setNode(node, changePhase(node.status, { phase: NodePhase.Skipped, now: walk.now }));
   if (told) walk.tell.node(node, NodeExecution_Phase.SKIPPED, {}, "held");
   settle(walk, node);
 }
 
-/** The node was stopped and nothing of it runs; its phase stays what it was, as Flyte has none for this. */
+/** Ends an aborted node of which nothing runs; its phase stays, as Flyte has none for this. */
 export function abort(walk: Walk, node: RuntimeNode, reason: string): void {
-  // Nobody was told of a node that waited for its inputs.
+  // A node that waited for its inputs was not published.
   const told = node.status.phase !== NodePhase.NotYetStarted;
   tellArrayEnd(walk, node, { phase: TaskExecution_Phase.ABORTED });
   if (told) tellAborted(walk, node, reason, "held");
@@ -120,7 +120,7 @@ export function tellAborted(walk: Walk, node: RuntimeNode, reason: string, relea
   walk.tell.node(node, NodeExecution_Phase.ABORTED, { error: { code: "NodeAborted", message: reason } }, release);
 }
 
-/** Tells again how a node stands; for nodes whose last event may have been lost with the process. */
+/** Publishes a node's state again, when its last event may have been lost with the process. */
 export function tellAgain(walk: Walk, node: RuntimeNode): void {
   const { status } = node;
   const occurredAt = toldAgainAt(status.stoppedAt, walk.now);
@@ -131,7 +131,7 @@ export function tellAgain(walk: Walk, node: RuntimeNode): void {
   walk.tell.node(node, nodeEventPhase(status.phase), { ...facts, ...end }, "now");
 }
 
-/** Whether the node's success tells of outputs: an end node's does not, nor that of what gives none. */
+/** True when the node's success names outputs: not for an end node, nor for a node without outputs. */
 function namesOutputs(node: RuntimeNode): boolean {
   const { target } = node.model;
   switch (target.kind) {
@@ -148,30 +148,30 @@ function namesOutputs(node: RuntimeNode): boolean {
   }
 }
 
-/** The node is a task that made a graph, which stands below it, also after its end. */
+/** True for a task that produced a graph, which is below it, also after its end. */
 function ranGraph({ expanded, status }: RuntimeNode): boolean {
   return expanded || status.subNodeStatus !== undefined;
 }
 
-/** The execution that the node's present attempt has started. */
+/** Child execution of the node's current attempt. */
 function childOf(walk: Walk, node: RuntimeNode): WorkflowExecutionIdentifier | undefined {
   return node.launched ? childExecutionId(walk.model, node) : undefined;
 }
 
-/** The execution that the terminal event named. */
+/** Child execution named by the terminal event. */
 function toldChild(walk: Walk, node: RuntimeNode): WorkflowExecutionIdentifier | undefined {
   const { childExecution: name } = node.status;
   const { project, domain } = walk.model.executionId;
   return name === undefined ? childOf(walk, node) : create(WorkflowExecutionIdentifierSchema, { project, domain, name });
 }
 
-/** What Go Flyte tells of the cache with a recovered task: what was told of it before. */
+/** Cache facts that Go Flyte publishes for a recovered task: those of the recovered execution. */
 function formerCache({ model }: RuntimeNode, { cacheStatus, catalogKey }: FormerNode) {
   if (model.target.kind !== "task") return undefined;
   return { status: cacheStatus, key: catalogKey, reservation: Reservation.RESERVATION_DISABLED };
 }
 
-/** Gives the place at which the attempt of a task that ended well may have left a checkpoint; undefined where no attempt ran. */
+/** Location at which a succeeded task's attempt may have left a checkpoint; undefined when no attempt ran. */
 function checkpointOf(walk: Walk, node: RuntimeNode): string | undefined {
   const { phase, catalog } = node.status;
   if (phase === NodePhase.Recovered || catalog?.status === CatalogCacheStatus.CACHE_HIT) return undefined;
@@ -179,7 +179,7 @@ function checkpointOf(walk: Walk, node: RuntimeNode): string | undefined {
   return checkpointUri(rawOutputsOf({ workflow: walk.model, config: walk.config }, node, node.attempt));
 }
 
-/** Bookkeeping of every end: the slot, what it held, who waits for it. */
+/** Bookkeeping common to all ends: slot, held resources, dependents. */
 function settle(walk: Walk, node: RuntimeNode): void {
   const { scope } = node;
   node.settled = true;
@@ -202,10 +202,10 @@ function settle(walk: Walk, node: RuntimeNode): void {
   walk.dropWrites(node);
   node.request = undefined;
   node.stopping = undefined;
-  // A node that was stopped keeps what stands below it, as it keeps its phase.
+  // An aborted node keeps its nested statuses, as it keeps its phase.
   if (node.inner !== undefined && node.terminal) leaveEnded(walk, node, node.inner);
   releaseSources(walk, node);
-  // An arm's failure is its branch's, which follows at once.
+  // An arm's failure becomes its branch's, which follows at once.
   if (node.failed && node.branch === undefined) {
     scope.anyFailed = true;
     if (scope.failedNode === "") scope.failedNode = node.id;
@@ -226,7 +226,7 @@ export function releaseSlot(walk: Walk, node: RuntimeNode): void {
 function tellDependents(walk: Walk, node: RuntimeNode): void {
   walk.scanAgain = true;
   if (!walk.fullWalks) countDown(walk, node);
-  // Whatever ended the branch, no arm that did not run waits for it any more. One that did not choose skips none.
+  // Ends the arms that did not run, however the branch ended. Skips them only if the branch chose an arm.
   const chose = node.status.phase !== NodePhase.Skipped && node.status.phase !== NodePhase.Recovered;
   for (const arm of armsOf(node)) {
     if (arm.settled || arm.begun) continue;
@@ -235,14 +235,14 @@ function tellDependents(walk: Walk, node: RuntimeNode): void {
   }
 }
 
-/** An arm of a branch that was never asked, and what stands below it: they leave no trace. */
+/** Ends an arm that was never reached, and its nested arms, without a status. */
 export function leaveOut(arm: RuntimeNode): void {
   arm.settled = true;
   arm.scope.unsettled--;
   for (const inner of armsOf(arm)) if (!inner.settled) leaveOut(inner);
 }
 
-/** Those that wait for the node wait for one less; who waits for none is looked at. */
+/** Decrements the pending upstream count of each dependent; enqueues those that reach zero. */
 function countDown(walk: Walk, node: RuntimeNode): void {
   const { scope } = node;
   for (const id of scope.index.dependents.get(node.id) ?? []) {

@@ -2,7 +2,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import { hasRoom, takesSlot } from "../parallelism/decide.js";
 import type { Walk } from "./walk.js";
 
-/** Counts the node as begun, with a slot where its kind takes one. */
+/** Counts the node as started, with a slot where its kind takes one. */
 export function begin(walk: Walk, node: RuntimeNode): void {
   node.begun = true;
   node.scope.live++;
@@ -12,19 +12,16 @@ export function begin(walk: Walk, node: RuntimeNode): void {
   walk.slotsUsed++;
 }
 
-/** Puts a ready node on the list of those that wait for room. */
+/** Puts a ready node in the queue for capacity. */
 export function waitForRoom(walk: Walk, node: RuntimeNode): void {
-  // What made it ready was an earlier observation, whatever is in doubt by now.
+  // An earlier observation made it ready, so later doubts do not apply.
   if (node.waits) return;
   node.maybeBegun ||= walk.doubts(node);
   node.waits = true;
   (takesSlot(node, walk.config.arrayParallelism) ? walk.waiting : walk.starting).push(node);
 }
 
-/**
- * The next node that waited for room, first by its place in the graph, so that the
- * choice does not depend on the order in which nodes became ready.
- */
+/** Next queued node, in graph order, so that the choice does not depend on the order in which nodes became ready. */
 export function nextWaiting(walk: Walk): RuntimeNode | undefined {
   for (;;) {
     const hasRoomLeft = walk.waiting.size > 0 && hasRoom(walk.model.options.maxParallelism, walk.slotsUsed);

@@ -13,18 +13,18 @@ import { begin } from "./slots.js";
 import { enterScope, hasRoomFor } from "./scope.js";
 import type { Walk } from "./walk.js";
 
-// Reasons that users see on nodes that were stopped; the words are Go Flyte's.
+// Reasons shown on aborted nodes, in Go Flyte's wording.
 export const ABORT_REASON = "Workflow aborted.";
 export const ROOT_REASON = "Some node execution failed, auto-abort.";
 export const INNER_REASON = "subworkflow failed";
 export const DYNAMIC_REASON = "Dynamic workflow failed";
 
-/** Why the nodes of a graph below a node are stopped when one of them has failed. */
+/** Reason for aborting the nodes of a nested graph when one of them has failed. */
 export function innerReason(owner: RuntimeNode): string {
   return owner.expanded ? DYNAMIC_REASON : INNER_REASON;
 }
 
-/** Nothing more begins in the graph, and what runs in it is stopped. */
+/** Aborts the graph: starts no node and aborts running ones. */
 export function stopScope(walk: Walk, scope: Scope, reason: string): void {
   scope.stage = "stop";
   scope.stopReason = reason;
@@ -36,16 +36,16 @@ export function stopScope(walk: Walk, scope: Scope, reason: string): void {
   walk.lookAt(scope);
 }
 
-/** Stops whatever runs of a node. The node is looked at when that is done, or at once. */
+/** Aborts all that runs of a node. The node is reconciled when that is done, or at once. */
 export function stopNode(walk: Walk, node: RuntimeNode, reason: string): void {
   if (node.settled) return;
   const again = node.stopping !== undefined;
   node.stopping = reason;
   if (again) return;
   stopsReserving(walk, node);
-  // Whether a child was made must be known before it can be stopped.
+  // A child's existence must be known before it can be terminated.
   if (node.child === "none") forgetAll(walk, node);
-  // What runs keeps others from computing until it has stopped.
+  // Running attempts keep the reservation until they are aborted.
   keepReservation(walk, node);
   if (node.inner !== undefined) stopScope(walk, node.inner, reason);
   else if (node.model.target.kind === "branch") stopArm(walk, node, reason);
@@ -53,13 +53,13 @@ export function stopNode(walk: Walk, node: RuntimeNode, reason: string): void {
   walk.look(node);
 }
 
-/** An attempt may run: it was asked for by this process, or the status tells of one from before. */
+/** True when an attempt may run: this process requested it, or the status shows an earlier one. */
 function mayRun(node: RuntimeNode): boolean {
   if (node.request !== undefined) return node.request.desired !== DesiredState.ABORT;
   const { phase, retryAt } = node.status;
   if (node.model.target.kind !== "task" || node.pendingOutputs !== undefined || waitsForCache(node)) return false;
   if (node.status.dynamicNodeStatus !== undefined) return false;
-  // With a time for the next attempt, the last one has ended.
+  // With the next attempt scheduled, the last one has ended.
   return phase !== NodePhase.NotYetStarted && retryAt === undefined;
 }
 
@@ -67,12 +67,12 @@ function stopArm(walk: Walk, branch: RuntimeNode, reason: string): void {
   for (const arm of armsOf(branch)) {
     if (arm.settled) continue;
     if (arm.begun) stopNode(walk, arm, reason);
-    // It waited for others, as far as the status tells.
+    // According to the status it waited for dependencies.
     else if (branch.unconfirmed && arm.id === branch.status.branchStatus?.finalNodeId) mayHaveBegun(walk, arm);
   }
 }
 
-/** Whether nothing of the node runs any more. */
+/** True when nothing of the node runs any more. */
 export function atRest(node: RuntimeNode): boolean {
   if (node.request !== undefined || node.child !== "none") return false;
   if (node.inner !== undefined) return node.inner.live === 0;
@@ -80,10 +80,9 @@ export function atRest(node: RuntimeNode): boolean {
 }
 
 /**
- * After a restart the status may be behind: nodes that followed an attempt's success
- * may run although it does not say so. When such an attempt tells its success while
- * everything is being stopped, all that may have followed it is stopped too. What
- * turns out never to have run costs a message and an event.
+ * Aborts dependents that may run unseen: after a restart the status may lag behind nodes that followed an attempt's
+ * success. When such an attempt reports success during an abort, all possible dependents are aborted too. Aborting one
+ * that never ran costs a message and an event.
  */
 export function stopFollowers(walk: Walk, node: RuntimeNode): void {
   const { scope } = node;
@@ -94,7 +93,7 @@ export function stopFollowers(walk: Walk, node: RuntimeNode): void {
     const follower = scope.nodes.get(id);
     if (follower !== undefined && mayBeTaken(follower) && mayBeReady(follower)) mayHaveBegun(walk, follower);
   }
-  // A branch ends well with its arm, a sub-workflow with its end node.
+  // A branch succeeds with its arm, a sub-workflow with its end node.
   if (node.branch !== undefined) stopFollowers(walk, node.branch);
   else if (node.id === END_NODE && scope.owner !== undefined) stopFollowers(walk, scope.owner);
 }
@@ -109,7 +108,7 @@ function mayBeReady(node: RuntimeNode): boolean {
 
 function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
   if (node.settled || node.stopping !== undefined) return;
-  // What is known to have begun is stopped as it stands.
+  // Nodes known to have started are aborted in their own state.
   if (node.status.phase !== NodePhase.NotYetStarted) return;
   if (!node.begun) begin(walk, node);
   walk.blobs.release(node);
@@ -129,7 +128,7 @@ function mayHaveBegun(walk: Walk, node: RuntimeNode): void {
   walk.look(node);
 }
 
-/** Whether a node may end in the very observation in which it begins, so that what follows it may have gone ahead of the status as well. */
+/** True for a node that may end in the observation in which it starts, so that its dependents too may have run ahead of the status. */
 function mayEndAtOnce(target: NodeTarget): boolean {
   if (target.kind !== "gate") return target.kind === "end";
   const closed = closeGate(target.gate);
@@ -146,12 +145,12 @@ function enterPossibly(walk: Walk, node: RuntimeNode, reference: string): void {
   if (start !== undefined) stopFollowers(walk, start);
 }
 
-/** The attempt of a stopped task node was seen to end. */
+/** Marks the attempt of an aborted task node as ended. */
 export function noteAborted(walk: Walk, node: RuntimeNode, now: string): void {
   walk.setNode(node, { ...node.status, TaskNodeStatus: { ...node.status.TaskNodeStatus, phase: TaskPhase.Aborted, updAt: now } });
 }
 
-/** Stopped because of something else than its own deadlines. */
+/** True when the abort has another cause than the node's own deadlines. */
 export function isStoppedFromAbove(node: RuntimeNode): boolean {
   return node.scope.stage === "stop" || node.branch?.stopping !== undefined;
 }

@@ -20,10 +20,10 @@ import { abort, fail, succeed } from "./settle.js";
 import { isStoppedFromAbove, noteAborted, stopFollowers } from "./stop.js";
 import type { Walk } from "./walk.js";
 
-// Least time, ms, between two answers to signs of life of one node's attempts: an answer must never be what calls forth the next event.
+// Minimum interval between abort requests to a zombie attempt of one node, ms: prevents reply loops.
 const ZOMBIE_PAUSE = 5_000;
 
-/** Takes up what a plugin service tells of an attempt. Old, doubled and overtaken events change nothing. */
+/** Handles a plugin service's report on an attempt. Old, duplicate and superseded events change nothing. */
 export function takeTaskEvent(walk: Walk, told: TaskEvent): void {
   const place = find(walk.root, told.nodePath);
   const event = told.event;
@@ -45,7 +45,7 @@ export function takeTaskEvent(walk: Walk, told: TaskEvent): void {
   if (stop !== undefined) walk.emit({ kind: "sendTask", request: stop });
 }
 
-/** Since when an attempt of the node has been over; undefined while it is not, or it never was. */
+/** Time at which an attempt of the node ended; undefined while it runs, or if it never existed. */
 function overSince(node: RuntimeNode, attempt: number): number | undefined {
   if (node.settled) return node.endToldAt ?? node.endedAt;
   if (!node.begun) return undefined;
@@ -56,7 +56,7 @@ function mintedAt({ event }: TaskEvent): number {
   return event?.reportedAt === undefined ? 0 : timestampMs(event.reportedAt);
 }
 
-/** The node on a path, or, where the graph below it is gone, the last node that is there. */
+/** Finds the node on a path or, where the graph below it is gone, its last existing ancestor. */
 function find(root: Scope, path: string): { readonly node: RuntimeNode; readonly exact: boolean } | undefined {
   let scope: Scope | undefined = root;
   let node: RuntimeNode | undefined;
@@ -139,14 +139,14 @@ function attemptSucceeded(walk: Walk, node: RuntimeNode, { outputs, deckUri: dec
   }
   const { unconfirmed } = node;
   walk.prompt = true;
-  // What is being stopped waits for no blob: its outputs stay in the status, whatever their size.
+  // A node being aborted waits for no blob: its outputs stay in the status, whatever their size.
   const value = small || stoppedFromAbove ? outputs.value : undefined;
   succeed(walk, node, { outputs: { value, uri }, deckUri: deck });
   if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
   if (unconfirmed) stopFollowers(walk, node);
 }
 
-/** A node that is being stopped makes nothing more. */
+/** A node that is being aborted starts no graph. */
 function attemptExpands(walk: Walk, node: RuntimeNode, deckUri: string): void {
   if (walk.config.deleteResourcesOnFinalize) sendFinalize(walk, node, { attempt: node.attempt, remove: true });
   if (node.stopping !== undefined) stopped(walk, node);
@@ -154,7 +154,7 @@ function attemptExpands(walk: Walk, node: RuntimeNode, deckUri: string): void {
   else fail(walk, node, DYNAMIC_ITEM);
 }
 
-/** Nodes below an item would have no node above them that anybody is told of. */
+/** Nodes below an item would have no published parent. */
 const DYNAMIC_ITEM = { code: "UnsupportedDynamicItem", kind: "USER", message: "the task of a map made a dynamic workflow" };
 
 function attemptFailed(
@@ -176,7 +176,7 @@ function attemptFailed(
   fail(walk, node, decision.error, { deckUri: deck, attemptEnded: true });
 }
 
-/** The attempt of a node that is being stopped is over. */
+/** Handles the end of an attempt whose node is being aborted. */
 function stopped(walk: Walk, node: RuntimeNode): void {
   if (!isStoppedFromAbove(node)) {
     walk.look(node);

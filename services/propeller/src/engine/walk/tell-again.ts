@@ -6,9 +6,9 @@ import { tellAborted, tellAgain } from "./settle.js";
 import { ROOT_REASON } from "./stop.js";
 import type { Walk } from "./walk.js";
 
-// Node events that may have been lost: with the process before, or on their way.
+// Republishes node events that may have been lost: with the process before, or in transit.
 
-/** Tells again that a node is queued or runs: since when the status says, for the events before the restart may be lost. */
+/** Publishes again that a node is queued or runs, with the time from the status: events before the restart may be lost. */
 export function tellProgressAgain(walk: Walk, node: RuntimeNode): void {
   const { phase, queuedAt, startedAt } = node.status;
   const occurredAt = toldAgainAt(phase === NodePhase.Queued ? queuedAt : startedAt, walk.now);
@@ -16,7 +16,7 @@ export function tellProgressAgain(walk: Walk, node: RuntimeNode): void {
   else walk.tell.node(node, nodeEventPhase(NodePhase.Running), { occurredAt, deckUri: liveDeck(walk, node) }, "now");
 }
 
-/** Ends that are younger than the window before the last change; admin repairs what was lost earlier. */
+/** Republishes ends within the window before the last change; admin repairs earlier losses. */
 export function tellRecentEnds(walk: Walk): void {
   const ended: { readonly node: RuntimeNode; readonly at: number }[] = [];
   collectEnds(walk.root, ended);
@@ -25,7 +25,10 @@ export function tellRecentEnds(walk: Walk): void {
   for (const { node, at } of ended) if (at >= last - walk.config.republishWindow) tellAgain(walk, node);
 }
 
-/** Tells again how the node with this unique id stands: the control plane does not know it. Nothing, where it has not begun. */
+/**
+ * Publishes again the state of the node with this unique id, which the control plane does not know. Ignores a node that
+ * has not started.
+ */
 export function tellUnknown(walk: Walk, uniqueId: string): void {
   const node = find(walk.root, uniqueId);
   if (node === undefined || isSilent(node)) return;
@@ -49,7 +52,7 @@ function collectEnds(scope: Scope, into: { readonly node: RuntimeNode; readonly 
   }
 }
 
-/** Arms that were not taken are not told of. */
+/** Arms that were not chosen publish nothing. */
 function isSilent({ status, branch }: RuntimeNode): boolean {
   return status.phase === NodePhase.Skipped && branch !== undefined;
 }

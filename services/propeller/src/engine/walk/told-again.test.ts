@@ -9,7 +9,7 @@ import { defaultCacheConfig } from "../cache/config.js";
 
 const SPEC: WorkflowSpec = { main: { nodes: { n0: { kind: "task" } } } };
 
-/** Times, ms, at which a node or the workflow is told to run. */
+/** Times, ms, of the published events that a node or the workflow runs. */
 function starts(driver: Driver, nodeId?: string): number[] {
   return driver.events.flatMap(({ event: { event } }) => {
     if (event.case === "node" && nodeId !== undefined) {
@@ -79,7 +79,7 @@ test("an end that is told again after a restart has the outputs, also when nothi
   expect(outputs["n1"]).toEqual(numbers({ o0: 6 }));
 });
 
-/** Successes by node, as told last. */
+/** Successes by node, as last published. */
 function successes({ events }: Driver) {
   return Object.fromEntries(
     events.flatMap(({ event: { event, outputs } }) => {

@@ -9,27 +9,26 @@ import { latestOf, toMillis } from "../time/rfc3339.js";
 import { noticeWaiting } from "./noticing.js";
 import type { Release, Walk } from "./walk.js";
 
-/** The attempt was asked to run and no plugin service has told of it. */
+/** True when the attempt was requested and no plugin service has reported on it. */
 export function isUnheard(node: RuntimeNode): boolean {
   return node.request?.desired === DesiredState.RUN && node.attemptStartedAt === undefined && node.stopping === undefined;
 }
 
-/** An attempt of which nobody may ever tell: what stands in the status of it are our own words. */
+/** True while no plugin service has reported the attempt: propeller set its stored task phase. */
 export function neverHeard(node: RuntimeNode): boolean {
   const phase = node.status.TaskNodeStatus?.phase;
   return phase === undefined || (node.attemptStartedAt === undefined && phase === TaskPhase.WaitingForResources);
 }
 
-/** What stands in the way of the node's attempt, by what plugin services announce; undefined when nothing does. */
+/** Reason why plugin services, by their heartbeats, cannot run the node's attempt; undefined when they can. */
 export function troubleFor(walk: Walk, node: RuntimeNode): string | undefined {
   const template = walk.templateOf(node);
   return template === undefined ? undefined : troubleOf(walk.plugins, template.type);
 }
 
 /**
- * Tells, in the status and to admin, why an attempt waits; once for each reason. The
- * version of the reason stands in the status and in requests, so that the plugin
- * service counts on from it when it comes.
+ * Publishes, in the status and to admin, the reason why an attempt waits; once per reason. The version of the reason is
+ * in the status and in requests, so that a plugin service continues the count.
  */
 export function noteWaiting(walk: Walk, node: RuntimeNode, reason: string): void {
   node.waitingSince ??= walk.now;
@@ -51,10 +50,10 @@ export function noteWaiting(walk: Walk, node: RuntimeNode, reason: string): void
   tellWaiting(walk, node, "held");
 }
 
-/** Of a node whose attempt is to begin, as it reads before anything was in its way. */
+/** Message of a node whose attempt is about to start, when it is not blocked. */
 const UNHINDERED = "node queued";
 
-/** A restart may have come between the status and the event. */
+/** The process may have restarted between the status write and the event. */
 export function waitingRestored(walk: Walk, node: RuntimeNode): void {
   if (node.status.TaskNodeStatus?.phase !== TaskPhase.WaitingForResources || node.attemptStartedAt !== undefined) return;
   if (node.stopping !== undefined || node.status.message === undefined || node.status.message === UNHINDERED) return;
@@ -63,7 +62,7 @@ export function waitingRestored(walk: Walk, node: RuntimeNode): void {
   tellWaiting(walk, node, "now");
 }
 
-/** What stood in the way is gone. */
+/** Clears the reason. */
 export function noteUnhindered(walk: Walk, node: RuntimeNode): void {
   node.waitingSince = undefined;
   walk.setNode(node, changeMessage(node.status, UNHINDERED, walk.now));
@@ -75,18 +74,18 @@ function tellWaiting(walk: Walk, node: RuntimeNode, release: Release): void {
   walk.tell.attempt(node, { phase: TaskExecution_Phase.WAITING_FOR_RESOURCES, phaseVersion, reason: message }, release);
 }
 
-/** The attempt, which never began as far as anybody knows, is over. */
+/** Publishes the abort of an attempt that, as far as is known, never started. */
 export function tellAttemptAborted(walk: Walk, node: RuntimeNode, reason: string): void {
   if (node.status.TaskNodeStatus === undefined) return;
   walk.tell.attempt(node, { phase: TaskExecution_Phase.ABORTED, phaseVersion: 0, reason }, "held");
 }
 
-/** Ends the attempt for admin, which hears of it from nobody else. */
+/** Publishes the failed attempt to admin on the plugin service's behalf. */
 export function tellAttemptFailed(walk: Walk, node: RuntimeNode, error: ExecutionErrorJson): void {
   walk.tell.attempt(node, { phase: TaskExecution_Phase.FAILED, phaseVersion: 0, reason: error.message, error }, "held");
 }
 
-/** When an attempt that nobody tells of is to be called unanswered, or given up; undefined for never. */
+/** Time at which an attempt without reports counts as unanswered, or fails; undefined for never. */
 export function waitingDue(walk: Walk, node: RuntimeNode): number | undefined {
   if (!isUnheard(node)) return undefined;
   const { pluginDeadline, unansweredAfter } = walk.config;

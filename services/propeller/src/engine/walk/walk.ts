@@ -17,13 +17,13 @@ import type { Effect, EngineMetric, Note } from "../types.js";
 import type { BlobReads } from "./blob-reads.js";
 import { EventMint } from "./event-mint.js";
 
-/** `held`: only once the status as of the end of this observation is durable. */
+/** `held`: only when the status as of the end of this observation is durable. */
 export type Release = "now" | "held";
 
 /** Fields of the workflow's own status, without its nodes. */
 export type OwnStatus = Omit<WorkflowStatus, "nodeStatus" | "slices" | "nodeCounts">;
 
-/** A timer is for a node, a blob or the workflow itself. */
+/** Subject of a timer: a node, a blob or the workflow itself. */
 export type TimerSubject = RuntimeNode | BlobTimer | WorkflowTimer;
 export interface BlobTimer {
   readonly blob: string;
@@ -40,57 +40,62 @@ export interface PendingWrite {
 }
 
 /**
- * All that one running workflow is, and the steps that every part of the walk takes:
- * change a status, tell an event, put something on the list of what to look at. The
- * parts themselves are the functions in this folder.
+ * State of one running workflow, and the operations shared by all parts of the engine: change a status, emit an event,
+ * enqueue a node. The parts are the functions in this folder.
  */
 export class Walk {
-  /** ms; of the observation at hand. */
+  /** Time of the current observation, ms. */
   now = 0;
   /** Counts observations. */
   seq = 0;
-  /** The observation that this one is, or goes on with: what it made ready may go ahead, what has become ready since may not. */
+  /**
+   * The observation that this one is or continues: effects of nodes that it made ready may precede the status write,
+   * later ones may not.
+   */
   #origin = 0;
-  /** Nodes that this observation makes ready may start before it is durable: an attempt's success did it, and tells itself again. */
+  /**
+   * Nodes that this observation makes ready may start before it is durable: an attempt's success caused it, which is
+   * reported again after a crash.
+   */
   prompt = false;
-  /** What this observation makes ready may have begun before a restart, see RuntimeNode.unconfirmed. */
+  /** Nodes that become ready now may have started before a restart, see RuntimeNode.unconfirmed. */
   doubt = false;
   root!: Scope;
   status: OwnStatus;
   writtenStatus: OwnStatus;
   revision = 0;
-  /** Revision that the last patch brought the resource to. */
+  /** Revision of the last taken patch. */
   takenRevision = 0;
 
-  /** Nodes and graphs to look at before the observation is done. */
+  /** Queue of nodes to reconcile in this observation. */
   readonly work = new Heap<RuntimeNode>(byPlace);
   readonly #scopes = new Heap<Scope>(innerFirst);
   readonly #scopesToStep = new Set<Scope>();
-  /** Arrays with news of their items. */
+  /** Arrays with unpublished item changes. */
   readonly news = new Set<Scope>();
-  /** Nodes whose timers are to be set anew. */
+  /** Nodes whose timers must be rescheduled. */
   readonly armed = new Set<RuntimeNode>();
   readonly dirty = new Set<RuntimeNode>();
-  /** Statuses of the nodes when they are too large for the resource; undefined while they stand in it. */
+  /** Statuses of the nodes when they are too large for the resource; undefined while the resource holds them. */
   slices: StatusSlices | undefined;
-  /** Bytes, about and at most, of the statuses in the resource. */
+  /** Approximate upper bound of the statuses in the resource, bytes. */
   inlineBytes = 0;
-  /** Ready task nodes without a slot, in the order of their places in the graph. */
+  /** Ready task nodes without a slot, in graph order. */
   readonly waiting = new Heap<RuntimeNode>(byPlace);
-  /** Items of arrays that their arrays let begin. */
+  /** Items of arrays that may start. */
   readonly starting = new Heap<RuntimeNode>(byPlace);
-  /** So many began with one observation that the others wait for an observation `room`, see `startsPerRound`. */
+  /** The observation has reached its limit of starts; further nodes wait for `room`, see `startsPerRound`. */
   crowded = false;
-  /** Nodes and items of all graphs that have been entered and not been left. */
+  /** Nodes and items of all graphs entered and not discarded. */
   instances = 0;
   slotsUsed = 0;
   activeNodes = 0;
   /** Nodes whose outputs the status holds by value. */
   readonly retained = new Map<RuntimeNode, number>();
   retainedBytes = 0;
-  /** Bytes of outputs that the status holds by value for the record alone. */
+  /** Bytes of outputs that the status holds by value only until the end is recorded. */
   keptBytes = 0;
-  /** Nodes below others that have ended, whose statuses are kept for the record. */
+  /** Nodes below ended ones whose statuses are kept until the end is recorded. */
   keptNodes = 0;
   readonly timers = new TimerHeap<TimerSubject>();
   readonly workflowTimer: WorkflowTimer = { workflow: true };
@@ -98,49 +103,49 @@ export class Walk {
   plugins: PluginsKnown = NO_PLUGINS_KNOWN;
   readonly errors = new ErrorBudget();
   readonly hindrances = new Hindrances();
-  /** What the status says is in the way may not have been told. */
+  /** The blocker in the status may not have been published. */
   noticeUntold = false;
   readonly writes = new Map<string, PendingWrite>();
-  /** Questions that are to be answered, by their ids. */
+  /** Pending calls by id. */
   readonly asked = new Map<string, { readonly node: RuntimeNode; readonly asked: Asked }>();
-  /** Who waits for admin's word, by what it names. */
+  /** Nodes that wait for a wake-up, by its key. */
   readonly listening = new Map<string, Set<RuntimeNode>>();
   readonly blobTimers = new Map<string, BlobTimer>();
 
-  /** Tests: what becomes ready is found by walking the whole graph, never by counting. */
+  /** Tests: finds ready nodes by scanning the whole graph, never by counters. */
   fullWalks = false;
-  /** Tests: a planted mistake, what may have begun before a restart is not stopped. */
+  /** Tests: planted mistake, possibly running dependents are not aborted after a restart. */
   forgetsFollowers = false;
-  /** Tests: a planted mistake, what may have begun before the status said so is not stopped. */
+  /** Tests: planted mistake, speculatively started nodes are not aborted. */
   forgetsStarts = false;
-  /** Tests: a planted mistake, a child that may not be there yet is not stopped. */
+  /** Tests: planted mistake, a child that may not exist yet is not terminated. */
   forgetsChildren = false;
-  /** Tests: a planted mistake, arrays begin one item too many. */
+  /** Tests: planted mistake, arrays start one item too many. */
   crowdsArrays = false;
-  /** Tests: a planted mistake, outputs go with their last consumer. */
+  /** Tests: planted mistake, outputs are deleted with their last consumer. */
   forgetsOutputs = false;
-  /** Tests: a planted mistake, what stands below a node goes with its end. */
+  /** Tests: planted mistake, statuses below a node are deleted at its end. */
   forgetsBelow = false;
-  /** Tests: a planted mistake, items take nothing of the inputs of their array. */
+  /** Tests: planted mistake, items use none of their array's inputs. */
   forgetsItems = false;
-  /** Tests: something ended, so a full walk may find more. */
+  /** Tests: a node ended, so a resync may find more work. */
   scanAgain = false;
 
-  /** The resource says that the workflow runs, or nobody else can know better: `prompt` effects need not wait for it. */
+  /** The stored status says Running, or no other process ever loaded it: effects with `prompt` need not wait for a write. */
   goesAhead = false;
   startRevision = 0;
-  /** Why everything is stopped from outside; undefined while it is not. */
+  /** Reason of the abort of the whole execution; undefined without one. */
   aborting: string | undefined;
-  /** Admin refuses the execution's events, so nobody will record its end. */
+  /** Admin rejects the execution's events and will not record its end. */
   refused = false;
-  /** ms; when the workflow ended, if this process saw it. */
+  /** Time at which the workflow ended, ms, if this process observed it. */
   endedAt: number | undefined;
   republished = 0;
   republishAt: number | undefined;
-  /** The end is recorded: labels and finalizer are to be changed. */
+  /** The end is recorded: labels and finalizer must be changed. */
   finishing: "no" | "asked" | "taken" = "no";
 
-  /** This observation goes on with what another has left; nothing that it makes ready is known to follow from itself alone. */
+  /** This observation continues work left by another, so nothing that it makes ready follows from it alone. */
   #takesOver = false;
 
   readonly tell = new EventMint(this);
@@ -174,7 +179,7 @@ export class Walk {
     return array === undefined ? definitions.tasks.get(target.task) : array.cacheTemplate;
   }
 
-  /** The task that the node's task executions name: of an array, that of its items. */
+  /** Task of the node's task executions: for an array, that of its items. */
   taskIdOf(node: RuntimeNode): Identifier | undefined {
     const { target } = node.model;
     if (target.kind !== "array") return this.templateOf(node)?.id;
@@ -202,13 +207,13 @@ export class Walk {
     this.#effects.push(effect);
   }
 
-  /** Has a blob written; the node goes on when all of its `writes` are done. */
+  /** Writes a blob; the node continues when all of its `writes` are done. */
   writeBlob(node: RuntimeNode, uri: string, literals: LiteralMap): void {
     this.writes.set(uri, { node, literals, tries: 0, retryAt: undefined });
     this.emit({ kind: "writeOutputs", uri, outputs: literals });
   }
 
-  /** Nobody waits for the node's blobs any more. */
+  /** Cancels the wait for the node's writes. */
   dropWrites(node: RuntimeNode): void {
     for (const uri of node.writes ?? []) this.writes.delete(uri);
     node.writes = undefined;
@@ -222,12 +227,12 @@ export class Walk {
     this.#effects.push({ kind: "note", note: { type, reason, message } });
   }
 
-  /** Never given twice, so that an answer to an earlier run's question is told from one to this run's. */
+  /** Unique id, so that results of an earlier run's calls are distinguished from this run's. */
   nextAskId(): string {
     return `${this.#startedAt.toString(36)}-${this.#asks++}`;
   }
 
-  // What to look at
+  // Queues
 
   look(node: RuntimeNode): void {
     if (node.queued || node.settled) return;
@@ -241,7 +246,7 @@ export class Walk {
     this.#scopes.push(scope);
   }
 
-  /** The next graph to look at as a whole. */
+  /** Dequeues the next graph to reconcile as a whole. */
   takeScope(): Scope | undefined {
     for (let scope = this.#scopes.pop(); scope !== undefined; scope = this.#scopes.pop()) {
       if (this.#scopesToStep.delete(scope)) return scope;
@@ -249,24 +254,24 @@ export class Walk {
     return undefined;
   }
 
-  /** Something is left to look at. */
+  /** True while nodes or graphs are queued. */
   get hasWork(): boolean {
     return this.work.size + this.#scopesToStep.size > 0;
   }
 
-  /** The graph is left behind. */
+  /** Removes a discarded graph from the queue. */
   forgetScope(scope: Scope): void {
     this.#scopesToStep.delete(scope);
   }
 
   // One observation
 
-  /** `goesOn`: what the one before made ready may go ahead of the status as if it began there. */
+  /** `goesOn`: continues the previous observation, whose ready nodes may still start before the status write. */
   begin(now: number, goesOn: boolean): void {
-    // A clock that steps back must not make phases begin before others that came first.
+    // A clock that goes backwards must not date a phase before an earlier one.
     this.now = Math.max(this.now, now);
     this.seq++;
-    // What was left to look at is as doubtful as when it was found.
+    // Queued work keeps the doubt of the observation that enqueued it.
     this.doubt &&= this.hasWork;
     if (goesOn) return;
     this.#takesOver = this.hasWork;
@@ -275,20 +280,20 @@ export class Walk {
   }
 
   /**
-   * What follows at once from an attempt's success may go ahead of the status: the attempt tells its success again,
-   * and the same follows. So may what follows at once from the beginning of what nobody has begun: as long as the
-   * resource says that the workflow is new, it begins again the same way. Everything else waits.
+   * Effects may precede the status write only if a restart would derive them again: those that follow at once from an
+   * attempt's success, which is reported again, or from the start of a resource that no process has started, as long as
+   * it is stored as new. All others wait.
    */
   releaseOf(node: RuntimeNode): Release {
     return this.goesAhead && this.prompt && !this.#takesOver && node.readySeq === this.#origin ? "now" : "held";
   }
 
-  /** What the observation makes of the node may be there already. A failure node never goes ahead of the status. */
+  /** True when the node's new effects may already have happened. A failure node never runs ahead of the status. */
   doubts(node: RuntimeNode): boolean {
     return this.doubt && node !== node.scope.failureNode;
   }
 
-  /** Gives the observation's effects out; those that are held wait for the revision that it made. */
+  /** Returns the observation's effects; held ones wait for its revision. */
   end(): readonly Effect[] {
     if (this.#changed) {
       this.revision++;
@@ -314,21 +319,21 @@ export class Walk {
   }
 }
 
-/** By place in the graph, so that what is decided does not depend on the order in which things were found out. */
+/** Graph order, so that decisions do not depend on the order of discovery. */
 function byPlace(a: RuntimeNode, b: RuntimeNode): boolean {
   return a.order < b.order;
 }
 
 /**
- * A graph before the one that it stands in, as a walk down the graph meets them: what fails in the same
- * instant as its surroundings has failed by itself, and is not shown as stopped.
+ * Nested graphs before the one that contains them: a nested graph that fails in the same observation as its parent has
+ * failed by itself, and is not shown as aborted.
  */
 function innerFirst(a: Scope, b: Scope): boolean {
   if (a.level !== b.level) return a.level > b.level;
   return (a.owner?.order ?? "") < (b.owner?.order ?? "");
 }
 
-/** Whether a node is between its beginning and its end, as its status tells. */
+/** True when a node has started and not ended, according to its status. */
 export function inFlight(status: NodeStatus): boolean {
   switch (status.phase) {
     case NodePhase.Queued:

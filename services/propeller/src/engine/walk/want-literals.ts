@@ -3,7 +3,7 @@ import type { RuntimeNode } from "../graph/runtime.js";
 import type { NodeInputs } from "./node-inputs.js";
 import type { Walk } from "./walk.js";
 
-/** Asks for literals that stand in the blob store; the node is looked at again when they are there. */
+/** Requests literals from the blob store; the node is reconciled again when they have been read. */
 export function wantLiterals(walk: Walk, waiter: RuntimeNode, uris: readonly string[]): NodeInputs | undefined {
   for (const uri of uris) {
     const lost = walk.blobs.lost(uri);

@@ -14,9 +14,9 @@ import { toldEnds } from "../status/told-ends.js";
 import { decodeOutputs } from "./outputs.js";
 import type { OwnStatus, Release, Walk } from "./walk.js";
 
-// The workflow's own phases. Its terminal event is told once its status is durable, and again until admin has it.
+// Phases of the workflow itself. Its terminal event is published once its status is durable, and again until admin has it.
 
-/** A new workflow runs. */
+/** Starts a new workflow. */
 export function workflowStarts(walk: Walk): void {
   const time = toSeconds(walk.now);
   walk.setWorkflow({
@@ -34,7 +34,7 @@ export function workflowStarts(walk: Walk): void {
   walk.note("Normal", "Started", "the workflow has started");
 }
 
-/** All nodes ended well: the outputs are what the end node collected. */
+/** Ends the workflow after all nodes succeeded: its outputs are those of the end node. */
 export function workflowSucceeded(walk: Walk): void {
   const end = walk.root.nodes.get(END_NODE);
   const outputRef = end === undefined ? undefined : (end.status.outputUri ?? outputsUri(end.attemptDir));
@@ -52,7 +52,7 @@ export function workflowHandlesFailure(walk: Walk): void {
   enter(walk, WorkflowPhase.HandlingFailureNode, {});
 }
 
-/** Nothing runs any more: the end of an abort or of a failure. */
+/** Ends an aborted or failed workflow when nothing runs any more. */
 export function workflowStopped(walk: Walk): void {
   if (isTerminalWorkflow(walk.status.phase)) return;
   walk.root.stage = "done";
@@ -82,7 +82,7 @@ function noteEnd(walk: Walk, phase: WorkflowPhase, { error, abortReason, failedN
   else walk.note("Warning", "Failed", `${at}${error?.code ?? ""}: ${error?.message ?? ""}`);
 }
 
-/** The terminal event, as the status holds it; published again until it is recorded. */
+/** Publishes the terminal event from the status, again until it is recorded. */
 export function tellEnd(walk: Walk, release: Release): void {
   const { phase, error, outputRef, stoppedAt } = walk.status;
   walk.tell.workflow(
@@ -108,15 +108,15 @@ function endOutputs(walk: Walk): LiteralMap | undefined {
   return end?.outputs;
 }
 
-/** The republishing timer. */
+/** Handles the republishing timer. */
 export function endDue(walk: Walk): void {
   if (walk.republishAt === undefined || walk.finishing !== "no" || !isTerminalWorkflow(walk.status.phase)) return;
-  // The status may not be durable yet, when its write takes long.
+  // The status may not be durable yet, when its write is slow.
   if (walk.now >= walk.republishAt) tellEnd(walk, "held");
   else walk.timers.set(walk.workflowTimer, walk.republishAt);
 }
 
-/** Admin has the end, or will never take it: the resource is marked and let go, reading as Go Flyte's does. */
+/** Finalizes the resource, in Go Flyte's form, once admin has recorded the end or will never accept it. */
 export function finishWorkflow(walk: Walk): void {
   if (walk.finishing !== "no" || !isTerminalWorkflow(walk.status.phase)) return;
   walk.finishing = "asked";
@@ -127,7 +127,7 @@ export function finishWorkflow(walk: Walk): void {
   walk.emit({ kind: "finish", afterRevision: 0 }, "held");
 }
 
-/** Reports whether the statuses of the nodes fit into the resource when they are as Go Flyte leaves them. Those that stay in the blob store stay as they are. */
+/** True when the node statuses fit into the resource in Go Flyte's final form. Those in the blob store stay there. */
 function readsAsFinished(walk: Walk): boolean {
   return walk.slices === undefined || jsonSize(finished(statusesOf(walk.root))) <= walk.config.inlineStatusLimit;
 }
@@ -149,7 +149,7 @@ function leaveEndFacts(walk: Walk, { nodes }: Scope): void {
   }
 }
 
-/** Deletion was asked for. Returns whether there is something to stop first. */
+/** Handles a deletion request. Returns true when nodes must be aborted first. */
 export function workflowAborts(walk: Walk, reason: string): boolean {
   walk.aborting = reason;
   if (walk.status.phase === WorkflowPhase.Ready) {

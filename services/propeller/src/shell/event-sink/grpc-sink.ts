@@ -109,7 +109,7 @@ export class GrpcSink implements ForwardingSink {
     if (this.#closed) return Promise.resolve();
     const name = eventName(published);
     const lane = this.#lanes.get(key);
-    // The first of the queue is in flight.
+    // The first event of the queue is in flight.
     if (lane?.entries.some((entry, index) => index > 0 && entry.name === name) === true) return Promise.resolve();
     this.#waiting++;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -12,11 +12,11 @@ export interface AnswerDetails {
   readonly recoverable?: boolean;
   readonly cleanup?: boolean;
   readonly version?: number;
-  /** It made further nodes. */
+  /** The attempt produced further nodes. */
   readonly futures?: boolean;
 }
 
-/** The event by which a plugin service answers a request. */
+/** Event with which a plugin service answers a request. */
 export function answer(
   request: TaskRequest,
   phase: keyof typeof TaskExecution_Phase,

@@ -17,7 +17,7 @@ export interface SentTask {
   readonly text: string;
 }
 
-/** A run by hand: writes are durable at once unless held back, what is sent and told is kept to be looked at. */
+/** Drives a run manually: writes are durable at once unless held back; requests and events are collected for checks. */
 export class Driver {
   now = Date.parse("2026-11-21T10:00:00.250Z");
   readonly sent: SentTask[] = [];
@@ -30,12 +30,12 @@ export class Driver {
   readonly #io: RunIo;
   readonly run: WorkflowRun;
   resource: { metadata: Record<string, unknown>; status: WorkflowStatus };
-  /** Slices of the status that have been written and are needed still. */
+  /** Status slices written and still referenced. */
   blobs: ReadonlyMap<string, Uint8Array> = new Map();
   slicesWritten = 0;
   /** Writes wait for `flush`. */
   slowWrites = false;
-  /** What begins is taken at once, so more may begin. */
+  /** Started nodes' effects are sent at once, so more may start. */
   hasRoom = true;
   finished = false;
 
@@ -74,12 +74,12 @@ export class Driver {
     }
   }
 
-  /** Nothing rests: what is written is to be seen at once. */
+  /** No write is delayed, so that its contents can be checked at once. */
   #nextWrite(): StatusWrite | undefined {
     return this.#io.nextWrite(Number.POSITIVE_INFINITY);
   }
 
-  /** Time passes, with timers on the way. */
+  /** Advances the time and fires due timers. */
   advance(ms: number): void {
     const end = this.now + ms;
     for (let next = this.run.wakeAt; next !== undefined && next <= end; next = this.run.wakeAt) {
@@ -100,7 +100,7 @@ export class Driver {
     return found;
   }
 
-  /** Questions of a kind that were asked since the last call for it; the node is known by what they say. */
+  /** Calls of a kind since the last check for it; their arguments identify the node. */
   asked<K extends QuestionKind>(kind: K): QuestionOf<K>[] {
     const seen = this.#answered.get(kind) ?? 0;
     const all = this.asks.filter(({ ask }) => ask.kind === kind);
@@ -109,14 +109,14 @@ export class Driver {
   }
   readonly #answered = new Map<QuestionKind, number>();
 
-  /** Answers the last question of a kind. */
+  /** Completes the last call of a kind. */
   answer<K extends QuestionKind>(kind: K, answer: Answer<ValueOf<K>>): void {
     const last = this.asks.findLast(({ ask }) => ask.kind === kind);
     if (last === undefined) throw new Error(`nobody asked ${kind}`);
     this.observe({ kind: "answered", id: last.id, answer });
   }
 
-  /** What was sent since the last call. */
+  /** Requests sent since the last call. */
   takeSent(): string[] {
     const texts = this.sent.slice(this.#seen).map(({ text }) => text);
     this.#seen = this.sent.length;
@@ -142,7 +142,7 @@ export class Driver {
     return driver;
   }
 
-  /** The status of the resource, with what stands in its slices. */
+  /** Status of the resource, including its slices. */
   get storedStatus(): WorkflowStatus {
     const { slices: _s, nodeCounts: _c, ...status } = withSlices(this.resource.status, this.blobs).status;
     return status;

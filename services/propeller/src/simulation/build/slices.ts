@@ -1,11 +1,11 @@
 import { assembleSlices, decodeSlice, type LoadedSlice, sliceUri, type WorkflowStatus } from "@flyte-ts/workflow-crd";
 
-/** A slice that the resource names does not stand. */
+/** A slice that the resource names does not exist. */
 export class SliceGone extends Error {
   override readonly name = "SliceGone";
 }
 
-/** A status as a process reads it: with what stands in its slices. Throws SliceGone. */
+/** Status as a process reads it, including its slices. Throws SliceGone. */
 export function withSlices(
   status: WorkflowStatus,
   blobs: ReadonlyMap<string, Uint8Array>,

@@ -19,14 +19,14 @@ import {
 } from "@flyte-ts/workflow-crd";
 import { boundNodes } from "../../engine/graph/index-graph.js";
 
-/** Where an input comes from: `node.var`, its first element (`node.var[0]`), an input of the graph (`.var`), or a number. */
+/** Source of an input: `node.var`, its first element (`node.var[0]`), an input of the graph (`.var`), or a number. */
 export type Source = string | number;
 
 export interface TaskSpec {
   readonly kind: "task";
   readonly inputs?: Readonly<Record<string, Source>>;
   readonly after?: readonly string[];
-  /** Attempts in all. */
+  /** Maximum attempts. */
   readonly attempts?: number;
   readonly timeoutMs?: number;
   readonly activeMs?: number;
@@ -34,7 +34,7 @@ export interface TaskSpec {
   readonly cache?: CacheSpec;
 }
 export interface CacheSpec {
-  /** Tasks of one name share what they cache, over executions too. */
+  /** Tasks of one name share cached outputs, also between executions. */
   readonly task: string;
   readonly serialize?: boolean;
   readonly ignore?: readonly string[];
@@ -47,9 +47,9 @@ export interface SubWorkflowSpec {
 }
 export interface BranchSpec {
   readonly kind: "branch";
-  /** Number that the arms' bounds are compared with. */
+  /** Number compared with the arms' bounds. */
   readonly on: Source;
-  /** Taken when the number is less than `below`; in this order. */
+  /** Chosen when the number is less than `below`; evaluated in order. */
   readonly arms: readonly { readonly below: number; readonly run: NodeSpec }[];
   readonly otherwise?: NodeSpec;
   readonly error?: string;
@@ -61,7 +61,7 @@ export interface SleepSpec {
   readonly ms: number;
   readonly after?: readonly string[];
 }
-/** An execution of its own; what `launchPlan` runs is the business of whoever plays admin. */
+/** A child execution; the simulated admin decides what `launchPlan` runs. */
 export interface LaunchSpec {
   readonly kind: "launch";
   readonly launchPlan: string;
@@ -71,14 +71,14 @@ export interface LaunchSpec {
   readonly timeoutMs?: number;
   readonly activeMs?: number;
 }
-/** Waits for a number, which it gives as `o0`. */
+/** Waits for a number, which is its output `o0`. */
 export interface SignalSpec {
   readonly kind: "signal";
   readonly signal: string;
   readonly after?: readonly string[];
   readonly timeoutMs?: number;
 }
-/** Waits for a yes, and gives its input on under the same name. */
+/** Waits for an approval, and outputs its input under the same name. */
 export interface ApproveSpec {
   readonly kind: "approve";
   readonly signal: string;
@@ -89,10 +89,10 @@ export interface ApproveSpec {
 export type NodeSpec = TaskSpec | SubWorkflowSpec | BranchSpec | SleepSpec | LaunchSpec | SignalSpec | ApproveSpec | ArraySpec;
 export interface ArraySpec {
   readonly kind: "array";
-  /** What runs for each item; inputs and edges are the array's. */
+  /** Target that runs for each item; inputs and edges are the array's. */
   readonly run: Omit<TaskSpec, "inputs" | "after"> | Omit<SubWorkflowSpec, "inputs" | "after"> | Omit<LaunchSpec, "inputs" | "after">;
   readonly lists: Readonly<Record<string, readonly Source[]>>;
-  /** The same for all items. */
+  /** Inputs that are the same for all items. */
   readonly bound?: Readonly<Record<string, Source>>;
   readonly parallelism?: number;
   readonly minSuccesses?: number;
@@ -108,14 +108,14 @@ export interface GraphSpec {
   readonly finishExecutable?: boolean;
 }
 
-/** A task of this type and the name of one of `dynamics` makes that graph. */
+/** A task of this type and a name of `dynamics` produces that graph. */
 export const DYNAMIC = "dynamic-";
 
 export interface WorkflowSpec {
   readonly main: GraphSpec;
-  /** What launch plans run, by their names. */
+  /** Workflows of launch plans, by name. */
   readonly launchPlans?: Readonly<Record<string, WorkflowSpec>>;
-  /** What tasks make, by the names that their types hold. */
+  /** Graphs that tasks produce, by the names in their types. */
   readonly dynamics?: Readonly<Record<string, GraphSpec>>;
   readonly graphs?: Readonly<Record<string, GraphSpec>>;
   readonly inputs?: Readonly<Record<string, number>>;
@@ -123,7 +123,7 @@ export interface WorkflowSpec {
   readonly interruptible?: boolean;
   readonly name?: string;
   readonly overwriteCache?: boolean;
-  /** Name of the execution that is recovered. */
+  /** Name of the recovered execution. */
   readonly recovers?: string;
 }
 
@@ -142,7 +142,7 @@ export function numbers(values: Readonly<Record<string, number>>): LiteralMap {
   return create(LiteralMapSchema, { literals });
 }
 
-/** A resource, parsed, as admin would have made it of a compiled workflow. */
+/** Parsed resource, as admin would create it from a compiled workflow. */
 export function buildWorkflow(spec: WorkflowSpec, status: WorkflowStatus = { phase: 0 }): ParsedWorkflow {
   const tasks = new Map<string, WorkflowModel["tasks"] extends ReadonlyMap<string, infer T> ? T : never>();
   const name = spec.name ?? "exec";
@@ -225,7 +225,10 @@ interface Edges {
   readonly arms: ReadonlySet<string>;
 }
 
-/** Edges as the compiler makes them: from the start to what waits for nothing, from what nothing waits for to the end, none from or to a branch's arms. */
+/**
+ * Edges as the compiler creates them: from the start to nodes without dependencies, from nodes without dependents to
+ * the end, none from or to a branch's arms.
+ */
 function connect({ nodes, upstream, downstream, arms }: Edges): void {
   for (const id of nodes.keys())
     if (id !== START_NODE && id !== END_NODE && (upstream.get(id)?.length ?? 0) === 0) upstream.set(id, [START_NODE]);

@@ -11,21 +11,21 @@ import type { Invariant } from "../invariants.js";
 import type { Random } from "../random.js";
 import type { Schedule } from "./schedule.js";
 
-/** Deliberate mistakes of admin. */
+/** Planted mistakes of admin. */
 export type ServiceBug =
-  /** Asked to stop an execution, it says that it has ended. */
+  /** Reports that an execution has ended when its termination is requested. */
   "pretendsStopped";
 
 export type Wake = { readonly nodeId: string } | { readonly signalId: string };
 
-/** What the service knows of an execution. */
+/** Admin's view of an execution. */
 export interface ServedExecution {
   readonly name: string;
   readonly phase: WorkflowExecution_Phase;
   readonly terminal: boolean;
-  /** Its end is in the resource too, and nothing will come. */
+  /** The end is in the resource too, and nothing follows. */
   readonly over: boolean;
-  /** The resource says that its nodes run. */
+  /** The resource shows running nodes. */
   readonly underWay: boolean;
   readonly outputs: LiteralMap | undefined;
   readonly counts: { readonly crashes: number; readonly reloads: number; readonly repairs: number; readonly slices: number };
@@ -49,7 +49,7 @@ interface Parent {
   readonly node: string;
 }
 
-/** Admin as nodes see it: executions of launch plans, signals, graphs that tasks made. */
+/** Admin from the view of nodes: executions of launch plans, signals, graphs that tasks produced. */
 export class AdminService {
   readonly #executions = new Map<string, ServedExecution>();
   readonly #parents = new Map<string, Parent>();
@@ -70,7 +70,7 @@ export class AdminService {
     return this.all.filter((execution) => this.#parents.get(execution.name)?.execution === name);
   }
 
-  /** The end of an execution is in the database. */
+  /** Notes that the end of an execution is in the database. */
   ended(name: string): void {
     const parent = this.#parents.get(name);
     if (parent !== undefined) this.#executions.get(parent.execution)?.wake({ nodeId: parent.node });
@@ -118,7 +118,7 @@ export class AdminService {
     return { kind: "value", value: "asked" };
   }
 
-  /** Somebody sets it some time after it was made, or never. */
+  /** A client sets it some time after its creation, or never. */
   #signal({ id, type }: QuestionOf<"awaitSignal">): Answer {
     const { schedule, random } = this.options;
     const execution = id.executionId?.name ?? "";
@@ -137,7 +137,7 @@ export class AdminService {
     return { kind: "value", value: this.#signals.get(key) };
   }
 
-  /** What an attempt made is the same whenever it is read. */
+  /** The spec of an attempt is the same at each read. */
   #dynamic({ parent, attemptDir }: QuestionOf<"readDynamic">): Answer {
     const graph = this.options.spec.dynamics?.[parent.type.slice(DYNAMIC.length)];
     if (graph === undefined || attemptDir.endsWith("made-badly"))

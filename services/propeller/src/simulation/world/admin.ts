@@ -22,21 +22,21 @@ export interface NodeRow {
 export interface AdminOptions {
   readonly schedule: Schedule;
   readonly resource: () => Resource | undefined;
-  /** Repairs rows before it says that the end is recorded; without it, events alone must do. */
+  /** Repairs rows before it confirms the end; without repairs, events alone must suffice. */
   readonly repairs: boolean;
-  /** Says that the end is in the database. */
+  /** Confirms that the end is in the database. */
   readonly recorded: (phase: string) => void;
-  /** The branch that a node is an arm of: it stands in the arm's lineage. */
+  /** Branch of which a node is an arm; part of the arm's lineage. */
   readonly branchOf: (id: string) => string | undefined;
 }
 
-/** What admin holds of one execution: its rows, the rules by which events change them, and the repair of what events missed. */
+/** Admin's rows of one execution, the rules by which events change them, and the repair after lost events. */
 export class Admin {
   phase = WorkflowExecution_Phase.QUEUED;
   readonly nodes = new Map<string, NodeRow>();
-  /** By node, attempt. */
+  /** By node and attempt. */
   readonly attempts = new Map<string, { phase: TaskExecution_Phase; node: string }>();
-  /** Every terminal phase that was told of the execution. */
+  /** All terminal phases published for the execution. */
   readonly ends = new Set<WorkflowExecution_Phase>();
   repairs = 0;
 
@@ -51,7 +51,7 @@ export class Admin {
   }
 
   takeTask({ event, partOfArray }: Pick<TaskEvent, "event" | "partOfArray">): void {
-    // Of the items of a map, the map's own task execution tells.
+    // The map's own task execution reports on its items.
     if (event === undefined || partOfArray) return;
     const node = event.parentNodeExecutionId?.nodeId ?? "";
     const key = `${node}/${event.retryAttempt}`;
@@ -78,7 +78,7 @@ export class Admin {
     this.nodes.set(id, { phase, parent: parent === "" ? (row?.parent ?? "") : parent });
   }
 
-  /** The resource stays until the word is given: rows that missed events are repaired from it before. */
+  /** The resource stays until the confirmation: rows that missed events are repaired from it first. */
   #sayRecorded(): void {
     const { schedule, repairs } = this.options;
     if (!repairs) {
@@ -91,7 +91,7 @@ export class Admin {
     });
   }
 
-  /** Makes rows that missed events agree with the resource. */
+  /** Updates rows that missed events from the resource. */
   repair(): void {
     const status = this.options.resource()?.status;
     if (status?.nodeStatus !== undefined) this.#repairNodes(status.nodeStatus, undefined);
@@ -104,7 +104,7 @@ export class Admin {
     }
   }
 
-  /** What a node below another must have come to, when nobody told. */
+  /** Phase in which a node below another must have ended, when no event said so. */
   #endBelow(parent: string): NodeExecution_Phase {
     return this.nodes.get(parent)?.phase === NodeExecution_Phase.SUCCEEDED ? NodeExecution_Phase.SUCCEEDED : NodeExecution_Phase.ABORTED;
   }
@@ -118,7 +118,7 @@ export class Admin {
         const silent = status.phase === NodePhase.Skipped && this.options.branchOf(id) !== undefined;
         if (!silent && (row === undefined || !isTerminalNodeEvent(row.phase))) this.#fix(unique, nodeEventPhase(status.phase));
       }
-      // The items of a map have no rows; those of other arrays are ended as all is that was told of.
+      // Items of a map have no rows; those of other arrays end like all published nodes.
       if (status.subNodeStatus !== undefined && status.arrayNodeStatus === undefined) {
         this.#repairNodes(status.subNodeStatus, { uniqueId: unique, attempt: status.attempts ?? 0 });
       }
@@ -137,7 +137,7 @@ export class Admin {
     this.repairs++;
   }
 
-  /** Rows that never came to an end, and rows that say something else than the resource. */
+  /** Rows that never ended, and rows that differ from the resource. */
   complaints(status: WorkflowStatus): string[] {
     const said: string[] = [];
     if (!this.terminal) said.push(`the execution's row is ${WorkflowExecution_Phase[this.phase]}`);

@@ -8,19 +8,19 @@ export interface AnnouncementsOptions {
   readonly seed: number;
   readonly schedule: Schedule;
   readonly faults: Faults;
-  /** The unfair part of the schedule ends then, ms. */
+  /** End of the unfair phase of the schedule, ms. */
   readonly fairFrom: number;
 }
 
-/** Some tasks are of this type, whose service comes late or never. */
+/** Type of some tasks, whose service starts late or never. */
 const RARE = "rare";
 
 const EVERY_MS = 10_000;
 
-/** When plugin services are there, and who hears them say so. */
+/** Availability of plugin services, and delivery of their heartbeats. */
 export class Announcements {
   readonly #random: Random;
-  /** When the service for the rare type comes, ms after the beginning. */
+  /** Time at which the service of the rare type starts, ms after the beginning. */
   readonly #rareFrom: number;
   readonly #leaves: ((ms: number) => void)[] = [];
   readonly #hearStarts: ((types: ReadonlySet<string>) => void)[] = [];
@@ -34,7 +34,7 @@ export class Announcements {
     this.#say();
   }
 
-  /** How long what nobody answers is waited for in this world. */
+  /** Timeouts of this world for unanswered requests. */
   get config(): Partial<EngineConfig> {
     const random = this.#random;
     const { unansweredAfter } = defaultEngineConfig(() => 0);
@@ -51,7 +51,7 @@ export class Announcements {
     this.#types = ["sim", ...Object.keys(spec.dynamics ?? {}).map((name) => `${DYNAMIC}${name}`)];
     const node = (from: NodeSpec): NodeSpec => {
       if (from.kind !== "task" || from.type !== undefined || !this.#random.chance(0.15)) return from;
-      // Without a time for the node as a whole, waiting has an end only by giving up.
+      // Without a deadline of the whole node, only abandoning ends the wait.
       const { activeMs: _, ...rest } = from;
       return { ...rest, type: RARE };
     };
@@ -63,13 +63,13 @@ export class Announcements {
     return { ...spec, main: graph(spec.main), graphs };
   }
 
-  /** Whether requests for the type reach anybody: now, later or never. */
+  /** Tells when requests for the type reach a service: now, later or never. */
   serves(type: string): "now" | "later" | "never" {
     if (type !== RARE || this.options.schedule.elapsed >= this.#rareFrom) return "now";
     return this.#rareFrom === Number.POSITIVE_INFINITY ? "never" : "later";
   }
 
-  /** Services that are told to be away for so long. */
+  /** Subscribes to services going away for the given time. */
   onLeave(leave: (ms: number) => void): void {
     this.#leaves.push(leave);
   }
@@ -82,7 +82,7 @@ export class Announcements {
     this.#hearStarts.push(hear);
   }
 
-  /** A process of the services has begun; not everybody hears it say so. */
+  /** A process of the services has started; its heartbeat reaches only some propellers. */
   started(): void {
     const types = new Set([...this.#types, ...(this.serves(RARE) === "now" ? [RARE] : [])]);
     for (const hear of this.#hearStarts) if (!this.#random.chance(0.2)) hear(types);

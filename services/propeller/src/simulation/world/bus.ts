@@ -2,13 +2,13 @@ import type { Random } from "../random.js";
 import type { Faults } from "./faults.js";
 import type { Schedule } from "./schedule.js";
 
-/** Takes a message, or says false when it cannot now: then it comes again later. */
+/** Handles a message; returns false to have it redelivered later. */
 export type Consumer<T> = (message: T) => boolean;
 
-/** A stream with one consumer: at least once, in no certain order; what was stored may be lost all the same. */
+/** A stream with one consumer: at-least-once and unordered; even stored messages may be lost. */
 export class Stream<T> {
   #consumer: Consumer<T> | undefined;
-  /** Messages under way or waiting. */
+  /** Number of messages in transit or queued. */
   open = 0;
 
   constructor(
@@ -35,7 +35,7 @@ export class Stream<T> {
   #deliver(message: T): void {
     if (this.#consumer?.(message) === true) {
       this.open--;
-      // The acknowledgement may get lost; then the message comes again, perhaps to another process.
+      // The acknowledgement may be lost; then the message is redelivered, possibly to another process.
       if (this.random.chance(this.faults.busDouble / 4)) this.#send(message);
     } else this.schedule.after(this.random.between(100, 1_000), () => this.#deliver(message));
   }

@@ -14,34 +14,34 @@ interface Reservation {
 export interface CatalogOptions {
   readonly schedule: Schedule;
   readonly random: Random;
-  /** How often another execution wants to compute the same. */
+  /** Probability that another execution computes the same. */
   readonly rivals: number;
-  /** What rivals compute. */
+  /** Outputs that rivals compute. */
   readonly rivalOutputs: LiteralMap;
-  /** A rival begins to compute. */
+  /** Called when a rival starts to compute. */
   readonly onRival: (key: string) => void;
   readonly bug: string | undefined;
 }
 
-/** Deliberate mistakes of the catalog. */
+/** Planted mistakes of the catalog. */
 export type CatalogBug =
-  /** Gives a reservation to whoever asks. */
+  /** Grants a reservation to every caller. */
   | "grantsTwice"
-  /** Answers with other outputs than were stored. */
+  /** Returns other outputs than were stored. */
   | "mixesUp";
 
-/** Heartbeats that a reservation outlives its last one. */
+/** Number of heartbeat intervals after which a reservation expires. */
 const GRACE = 3;
 const RIVAL_HEARTBEAT = 10_000;
 
-/** The data catalog, which is always right and never forgets, and other executions that use it too. */
+/** The data catalog, always correct and durable, and other executions that use it. */
 export class Catalog {
   readonly artifacts = new Map<string, LiteralMap>();
-  /** Keys that a rival computes at this moment. */
+  /** Keys that a rival is computing. */
   readonly rivalComputes = new Set<string>();
-  /** When a reservation last passed on without having been released, by key. */
+  /** Last expiry of a reservation that was not released, by key. */
   readonly lapsed = new Map<string, number>();
-  /** Since when its owner holds a reservation, by key and owner; kept when it loses it. */
+  /** Time since which an owner holds a reservation, by key and owner; kept after its loss. */
   readonly #since = new Map<string, number>();
   readonly #reservations = new Map<string, Reservation>();
   readonly #seen = new Set<string>();
@@ -74,7 +74,7 @@ export class Catalog {
     return metadataOf(call);
   }
 
-  /** Whether others may compute too, for the owner's reservation passed on, or came to it, by running out. */
+  /** True when others may compute too, because the owner lost or acquired the reservation by its expiry. */
   excuses(key: string, owner: string): boolean {
     const since = this.#since.get(`${key} ${owner}`);
     const lapsed = this.lapsed.get(key);
@@ -97,7 +97,7 @@ export class Catalog {
     if (this.#reservations.get(key)?.owner === owner) this.#reservations.delete(key);
   }
 
-  /** The first time that somebody looks for a key, another execution may do so too. */
+  /** At the first lookup of a key, another execution may look it up too. */
   #meet(key: string): void {
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
@@ -123,7 +123,7 @@ export class Catalog {
         return;
       }
       this.rivalComputes.delete(key);
-      // A rival that dies leaves nothing but its reservation.
+      // A crashed rival leaves only its reservation.
       if (dies) return;
       if (!this.artifacts.has(key)) this.artifacts.set(key, rivalOutputs);
       this.#release(key, "rival");

@@ -19,17 +19,17 @@ export interface ClusterOptions {
   readonly schedule: Schedule;
   readonly random: Random;
   readonly faults: Faults;
-  /** What an attempt of a node comes to; the same every time that it is asked. */
+  /** Outcome of a node's attempt; deterministic. */
   readonly outcomeOf: (node: string, attempt: number) => Outcome;
   readonly onStart: (pod: Pod, others: readonly Pod[]) => void;
-  /** Longest time that a pod runs, ms. */
+  /** Maximum run time of a pod, ms. */
   readonly longest: number;
 }
 
-/** Pods: they live on whatever becomes of the processes that started them. */
+/** Pods, which outlive the processes that started them. */
 export class Cluster {
   readonly pods = new Map<string, Pod>();
-  /** Told of each change of a pod, when somebody watches. */
+  /** Called on each change of a pod, when watched. */
   onChange: ((pod: Pod) => void) | undefined;
 
   constructor(private readonly options: ClusterOptions) {}
@@ -45,7 +45,7 @@ export class Cluster {
     return pod;
   }
 
-  /** Stops the pod, which takes a moment, and removes it. */
+  /** Stops the pod, with a delay, and removes it. */
   kill(key: string, done: () => void): void {
     const pod = this.pods.get(key);
     if (pod === undefined) return done();

@@ -9,23 +9,23 @@ import type { Faults } from "./faults.js";
 import type { Host } from "./life.js";
 import type { Schedule } from "./schedule.js";
 
-/** Deliberate mistakes of the shell, each to be found by an invariant. */
+/** Planted mistakes of the shell, each to be detected by an invariant. */
 export type ShellBug =
-  /** Writes apply whatever the resource has become. */
+  /** Writes apply to any version of the resource. */
   | "writesWithoutVersion"
-  /** Effects do not wait for the status that they rest on. */
+  /** Effects do not wait for the status that justifies them. */
   | "effectsBeforeWrites"
-  /** The run is finished without admin's word. */
+  /** The run is finished without admin's confirmation. */
   | "finishesUnrecorded"
   /** Timers never fire. */
   | "noTimers"
-  /** An attempt that is to be stopped is said to have stopped at once. */
+  /** An attempt to abort is reported as aborted at once. */
   | "pretendsAborted"
-  /** Requests to stop are not sent. */
+  /** Abort requests are not sent. */
   | "dropsAborts"
   /** The resource names slices that are not durable yet. */
   | "rootBeforeSlices"
-  /** Slices are removed before the resource has ceased to name them. */
+  /** Slices are deleted while the resource still names them. */
   | "dropsSlicesEarly";
 
 export interface EffectsOptions {
@@ -41,14 +41,14 @@ export interface EffectsOptions {
   readonly bug: ShellBug | undefined;
 }
 
-/** Carries out what the engine decided; what comes of it comes back as observations, late or never. */
+/** Executes the engine's effects; results return as observations, late or never. */
 export class Effects {
   constructor(
     private readonly options: EffectsOptions,
     private readonly observe: (observation: Observation) => void,
   ) {}
 
-  /** `ended`: the run has come to its end. */
+  /** `ended`: the run has ended. */
   start(effect: Exclude<Effect, { kind: "finish" }>, ended: boolean): void {
     switch (effect.kind) {
       case "sendTask":
@@ -86,7 +86,7 @@ export class Effects {
     if (request.desired === 2 && bug === "pretendsAborted") this.#later({ kind: "taskEvent", event: fabricate(request) });
   }
 
-  /** What is on its way to the bus when the process ends may or may not get there; what has not left when its time ends does not. */
+  /** A message in transit to the bus when the process ends may or may not arrive; one not sent when the process's lease ends does not. */
   #store(publish: () => void): void {
     const { schedule, random, host } = this.options;
     const { life } = host;
@@ -102,7 +102,7 @@ export class Effects {
     host.life?.after(random.between(1, 30), () => action(random.chance(faults.blobError)));
   }
 
-  /** A call may get lost on its way there or back; one that is under way when its sender ends may get there still. */
+  /** A call or its result may be lost; one in flight when its sender ends may still arrive. */
   #ask({ id, ask }: Extract<Effect, { kind: "ask" }>): void {
     const { schedule, random, faults, answer, host } = this.options;
     const { life } = host;

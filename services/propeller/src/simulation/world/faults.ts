@@ -1,30 +1,30 @@
 import type { Random } from "../random.js";
 
-/** How badly the world behaves, as probabilities; all become 0 when the fair part of the schedule begins. */
+/** Probabilities of faults; all become 0 when the fair phase of the schedule starts. */
 export interface Faults {
-  /** A message that was said to be stored is lost. */
+  /** A message confirmed as stored is lost. */
   busLoss: number;
   busDouble: number;
-  /** Longest delay of a message, ms; different delays reorder messages. */
+  /** Maximum delay of a message, ms; different delays reorder messages. */
   busDelay: number;
-  /** Propeller's process ends, at any step that it takes. */
+  /** Propeller's process ends, at any step. */
   propellerCrash: number;
   pluginCrash: number;
-  /** A write of the status takes place but its answer is lost, or the other way round. */
+  /** A status write happens but its response is lost, or the other way round. */
   writeUnknown: number;
-  /** Somebody else changes the resource. */
+  /** Another client changes the resource. */
   foreignWrite: number;
   staleRead: number;
   blobError: number;
-  /** A question, or its answer, is lost on the way. */
+  /** A call, or its result, is lost in transit. */
   askError: number;
-  /** A running pod is removed by someone. */
+  /** A running pod is removed externally. */
   podRemoved: number;
-  /** One of several propellers is stopped for a while, at any step, and does not know it when it goes on. */
+  /** One of several propellers is paused, at any step, without noticing it afterwards. */
   sleep: number;
-  /** Reads and writes of Leases are slow, or their answers get lost. */
+  /** Reads and writes of Leases are slow, or their responses are lost. */
   slowLeases: number;
-  /** One of several propellers is asked to end, each second. */
+  /** One of several propellers is asked to shut down; per second. */
   leaving: number;
 }
 
@@ -45,7 +45,7 @@ export const NO_FAULTS: Faults = {
   leaving: 0,
 };
 
-/** Each kind of fault is there in about half of the worlds, so that many worlds have only a few kinds. */
+/** Each kind of fault occurs in about half of the worlds, so that many worlds have only a few kinds. */
 export function randomFaults(random: Random): Faults {
   const some = (most: number): number => (random.chance(0.5) ? random.between(0, most) : 0);
   return {

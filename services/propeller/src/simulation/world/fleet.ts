@@ -15,7 +15,7 @@ export interface FleetOptions {
 
 const SHARDS = 4;
 
-/** Several propellers that share out the executions of a world. */
+/** Several propellers that share the executions of a world. */
 export class Fleet {
   readonly #leases = new Leases();
   readonly #replicas: readonly Replica[];
@@ -42,7 +42,7 @@ export class Fleet {
     return Math.max(0, this.#replicas.reduce((sum, { gains }) => sum + gains, 0) - SHARDS);
   }
 
-  /** Each process has somebody for the execution, who works on it while the process holds its shard. */
+  /** Gives each process a worker for the execution, active while the process holds its shard. */
   employ<W extends Worker>(place: number, make: (host: Host, entitled: () => boolean) => W): readonly W[] {
     const shard = place % SHARDS;
     return this.#replicas.map((replica) => {

@@ -5,11 +5,11 @@ export interface StoredLease {
 
 export interface LeaseChange {
   readonly name: string;
-  /** Undefined: it is gone. */
+  /** Undefined after deletion. */
   readonly stored: StoredLease | undefined;
 }
 
-/** The Leases of the propellers in a Kubernetes API: memberships, by the names of the members, and shards. */
+/** The Leases of the propellers in a Kubernetes API: memberships, by member name, and shards. */
 export class Leases {
   readonly all = new Map<string, StoredLease>();
   readonly #watchers: ((change: LeaseChange) => void)[] = [];
@@ -19,7 +19,7 @@ export class Leases {
     this.#watchers.push(watcher);
   }
 
-  /** A write that applies to this version only; `holder` undefined deletes. Returns the new version, or undefined when it was refused. */
+  /** A write that applies to this version only; `holder` undefined deletes. Returns the new version; undefined when refused. */
   write(name: string, expected: number | undefined, holder: string | undefined): number | undefined {
     if (this.all.get(name)?.version !== expected) return undefined;
     const stored = holder === undefined ? undefined : { version: ++this.#version, holder };
@@ -29,7 +29,7 @@ export class Leases {
     return stored?.version ?? 0;
   }
 
-  /** Whether a member is the one that may act for a shard, whatever anybody believes. */
+  /** True when the member may act for a shard, whatever each process believes. */
   entitled(member: string, shard: number): boolean {
     return this.all.get(shardLease(shard))?.holder === member && this.all.has(member);
   }

@@ -1,13 +1,13 @@
 import type { Schedule } from "./schedule.js";
 
-/** One process from its start to its end. What it does later it does when it is awake, and never when it has ended. */
+/** One process from start to end. Its timers fire when it is awake, and never after its end. */
 export class Life {
   alive = true;
   #asleepUntil = 0;
 
   constructor(private readonly schedule: Schedule) {}
 
-  /** The process is stopped for a while, as by a swapping machine or a debugger. */
+  /** Pauses the process, as swapping or a debugger would. */
   sleep(ms: number): void {
     this.#asleepUntil = Math.max(this.#asleepUntil, this.schedule.now + ms);
   }
@@ -25,26 +25,26 @@ export class Life {
   }
 }
 
-/** The process in which somebody works on an execution. */
+/** The process that runs an execution's worker. */
 export interface Host {
   /** Undefined while there is none. */
   readonly life: Life | undefined;
-  /** How far its clock is ahead of the world's. */
+  /** Offset of its clock from the world's, ms. */
   readonly clockSkewMs: number;
-  /** The process may end or fall asleep here. Returns whether it ended. */
+  /** Lets the process end or pause at random. Returns true when it ended. */
   mayCrash(): boolean;
-  /** Whether it may do anything for the execution at this moment. */
+  /** True while it may act for the execution. */
   holds(): boolean;
-  /** Something comes in from a stream; false when the message must come again. */
+  /** Delivers a message of a stream; false when it must be redelivered. */
   hear(action: () => void): boolean;
 }
 
-/** Works on one execution in a process. */
+/** Handles one execution in a process. */
 export interface Worker {
-  /** The process has begun to work on the execution. */
+  /** The process has acquired the execution. */
   begin(): void;
-  /** It works on it no more. */
+  /** The process has released the execution. */
   drop(): void;
-  /** Writes of it are under way. */
+  /** Its writes are in flight. */
   readonly writing: boolean;
 }

@@ -9,11 +9,11 @@ export interface LoneProcessOptions {
   readonly faults: Faults;
 }
 
-/** A process that works on one execution alone and is begun again whenever it has ended. */
+/** A process for a single execution, restarted whenever it has ended. */
 export class LoneProcess implements Host {
   readonly clockSkewMs = 0;
   life: Life | undefined;
-  /** How often it ended. */
+  /** Number of its ends. */
   crashes = 0;
   #worker: Worker | undefined;
 
@@ -42,7 +42,7 @@ export class LoneProcess implements Host {
     return true;
   }
 
-  /** Its consumer keeps for it what comes while it is not there. */
+  /** Its consumer keeps messages while it is down. */
   hear(action: () => void): boolean {
     if (this.life === undefined) return false;
     action();

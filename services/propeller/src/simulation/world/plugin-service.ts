@@ -12,7 +12,7 @@ import type { Schedule } from "./schedule.js";
 
 type Phase = keyof typeof TaskExecution_Phase;
 
-/** What the process remembers of an attempt. */
+/** In-memory state of an attempt. */
 interface Memory {
   request: TaskRequest;
   desired: DesiredState;
@@ -29,9 +29,9 @@ export interface PluginOptions {
   /** Outputs of an attempt; by value, or only in the blob store. */
   readonly outputsOf: (request: TaskRequest) => { readonly value: LiteralMap; readonly inline: boolean; readonly futures: boolean };
   readonly writeBlob: (uri: string, value: LiteralMap) => void;
-  /** Undefined: it serves all types all the time. */
+  /** Undefined: it always serves all types. */
   readonly announcements: Announcements | undefined;
-  /** Planted: answers ABORT without stopping anything. */
+  /** Planted mistake: answers ABORT without stopping the pod. */
   readonly leavesAborted: boolean;
 }
 
@@ -44,7 +44,7 @@ const ORDER: Partial<Record<TaskExecution_Phase, number>> = {
   [TaskExecution_Phase.ABORTED]: 4,
 };
 
-/** A plugin service as the protocol wants it: it reconciles, forgets all when it ends, and then knows only what pods tell. */
+/** A plugin service by the protocol: it reconciles, loses its memory at its end, and then knows only the pods. */
 export class PluginService {
   #memory = new Map<string, Memory>();
   #up = true;
@@ -67,12 +67,12 @@ export class PluginService {
     }
     this.#carryOut(request);
     if (!this.options.random.chance(this.options.faults.pluginCrash)) return true;
-    // It ends after the work and before the acknowledgement: the request comes again.
+    // Ends after the work and before the acknowledgement: the request is redelivered.
     this.#crash();
     return false;
   }
 
-  /** What runs is told again now and then: the message that told of it may have been lost. */
+  /** Reports running attempts periodically: an earlier report may have been lost. */
   #heartbeat(): void {
     this.options.schedule.after(100_000, () => {
       for (const memory of this.#memory.values())
@@ -85,7 +85,7 @@ export class PluginService {
     this.options.events(answer(memory.request, "RUNNING", { now: this.options.schedule.now, details: { version: 1 } }));
   }
 
-  /** Somebody here knows of the attempt and would tell of it. */
+  /** True when a process knows the attempt and would report it. */
   knows(key: string): boolean {
     return this.#memory.has(key);
   }

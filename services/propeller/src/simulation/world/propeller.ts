@@ -15,38 +15,41 @@ import type { Resource, ResourceStore } from "./resource-store.js";
 import type { SliceStore } from "./slice-store.js";
 
 export interface PropellerOptions extends EffectsOptions {
-  /** Whether it is the one that may act, whatever it believes. */
+  /** True when it may act, whatever it believes. */
   readonly entitled: () => boolean;
-  /** It acts although it may not. */
+  /** Called when it acts without being entitled. */
   readonly onTrespass: (what: string) => void;
   readonly store: ResourceStore;
   readonly parse: (resource: Resource) => ParsedWorkflow;
   readonly config: EngineConfig;
-  /** Whether plugin services announce themselves. */
+  /** True when plugin services send heartbeats. */
   readonly announced: boolean;
   readonly slices: SliceStore;
   readonly onEffect: (effect: Effect) => void;
   readonly testing: NonNullable<RunInput["testing"]>;
 }
 
-/** Conflicts upon which a write is tried again at once. */
+/** Maximum of immediate retries of a write after conflicts. */
 const MOST_TRIES = 8;
 
-/** Who begins to serve is told of apart from this. */
+/** Process starts are announced separately. */
 const ANNOUNCED = { name: "plugins", finalizes: true, instance: "", servedMs: 0 };
 
 interface Active {
   readonly io: RunIo;
   readonly key: string;
-  /** Of the resource, as far as this process knows. */
+  /** Version of the resource known to this process. */
   version: number;
 }
 
-/** Propeller's part for one execution: the real engine and the real rules of writing, over simulated I/O; its process may end at any step. */
+/**
+ * Propeller's part for one execution: the real engine and the real rules of writing, with simulated I/O; its process
+ * may end at any step.
+ */
 export class Propeller implements Worker {
   #active: Active | undefined;
   #early: Observation[] = [];
-  /** The process holds the execution's shard and hears of it. */
+  /** The process holds the execution's shard and consumes its messages. */
   #works = false;
   #done = false;
   #writes = 0;
@@ -69,11 +72,11 @@ export class Propeller implements Worker {
     this.#works = false;
     this.#active = undefined;
     this.#early = [];
-    // What the process had ended it remembers no longer than it holds the shard.
+    // The process remembers an ended execution only while it holds the shard.
     if (this.options.store.current !== undefined) this.#done = false;
   }
 
-  /** By the clock of the process. */
+  /** Time by the process's clock. */
   get #now(): number {
     return this.options.schedule.now + this.options.host.clockSkewMs;
   }
@@ -82,7 +85,7 @@ export class Propeller implements Worker {
     return this.#writes > 0;
   }
 
-  /** A task event from the stream; false when it must come again. */
+  /** Handles a task event of the stream; false when it must be redelivered. */
   takeTaskEvent(event: TaskEvent): boolean {
     return this.options.host.hear(() => {
       if (!this.#works) return;
@@ -91,17 +94,17 @@ export class Propeller implements Worker {
     });
   }
 
-  /** Not a stream: nobody keeps it for a process that is not there. */
+  /** Ephemeral: lost while the process is down. */
   takeRecorded(phase: string): void {
     this.options.host.hear(() => this.#observe({ kind: "recorded", phase }));
   }
 
-  /** Nor this. */
+  /** Ephemeral too. */
   takeWake(subject: Wake): void {
     this.options.host.hear(() => this.#observe({ kind: "awaited", ...subject }));
   }
 
-  /** The watch tells of the resource. A run that was loaded from an old version is loaded again. */
+  /** Handles a watch event. A run loaded from an old version is reloaded. */
   takeWatch(version: number): void {
     this.options.host.hear(() => {
       if (!this.#works || this.#done) return;
@@ -113,7 +116,7 @@ export class Propeller implements Worker {
     });
   }
 
-  /** Announcements of plugin services, or that there were none. */
+  /** Handles heartbeats of plugin services, or their absence. */
   takeHello(taskTypes: readonly string[]): void {
     this.options.host.hear(() => {
       const presence = this.#plugins();
@@ -126,7 +129,7 @@ export class Propeller implements Worker {
     this.options.host.hear(() => this.#observe({ kind: "pluginStarted", taskTypes }));
   }
 
-  /** What this process knows of plugin services. */
+  /** This process's registry of plugin services. */
   #plugins(): PluginPresence | undefined {
     const { life } = this.options.host;
     if (life === undefined || !this.options.announced) return undefined;
@@ -170,7 +173,7 @@ export class Propeller implements Worker {
     });
   }
 
-  /** A slice that is not there is the end of the execution, unless the resource that named it is old: that shows when the end is written. */
+  /** A missing slice ends the execution, unless the resource that named it is outdated: that shows when the end is written. */
   #parse(resource: Resource): ParsedWorkflow | undefined {
     try {
       return this.options.parse(resource);
@@ -221,7 +224,7 @@ export class Propeller implements Worker {
     this.#writeLater(active);
   }
 
-  /** Others may write first; what changes until then is written with it. */
+  /** Other writes may precede it; it includes changes made until then. */
   #writeInTurn(active: Active): void {
     const { random, host } = this.options;
     if (!active.io.wantsWrite(this.#now)) return;
@@ -231,7 +234,7 @@ export class Propeller implements Worker {
     });
   }
 
-  /** What may wait a little is written when it is due. */
+  /** A deferrable write starts when it is due. */
   #writeLater(active: Active): void {
     const { writeAt } = active.io;
     if (writeAt === undefined) return;
@@ -240,7 +243,7 @@ export class Propeller implements Worker {
     });
   }
 
-  /** There is room after a while: when what began last has left. */
+  /** Capacity returns after a delay: when the last effects have been sent. */
   #makeRoom(active: Active): void {
     if (!active.io.run.wantsRoom) return;
     this.options.host.life?.after(this.options.random.between(0, 5), () => {
@@ -275,18 +278,18 @@ export class Propeller implements Worker {
     return this.options.host.holds() && this.#active === active;
   }
 
-  /** What others changed of the metadata alone does not send the run back to its beginning: the write is tried upon the new version. */
+  /** Foreign changes of metadata alone do not reload the run: the write is retried on the new version. */
   #patch(active: Active, write: StatusWrite, { version, tries } = { version: Number(write.base.resourceVersion), tries: 1 }): void {
     const { schedule, random, faults, host, store } = this.options;
     const { life } = host;
-    // It may have slept since the slices were durable.
+    // The process may have been paused since the slices became durable.
     if (life === undefined || !this.#wanted(active)) return;
     if (!this.options.entitled()) this.options.onTrespass("a write");
     const unknown = random.chance(faults.writeUnknown);
     const lost = unknown && random.chance(0.5);
     this.#writes++;
     schedule.after(random.between(1, unknown ? 2_000 : 15), () => {
-      // A write under way arrives even when its sender is gone.
+      // A write in flight arrives even after its sender's end.
       const result = lost ? undefined : store.patch(write.patch, this.options.bug === "writesWithoutVersion" ? undefined : version);
       life.after(0, () => {
         this.#writes--;
@@ -318,7 +321,7 @@ export class Propeller implements Worker {
 
   #perform(active: Active, effects: readonly Effect[]): void {
     for (const effect of effects) {
-      // The run is lost with its shard; who takes it over finds out again what is to be done.
+      // The run is lost with its shard; the new holder derives the effects again.
       if (this.#active !== active || this.options.host.mayCrash() || !this.options.host.holds()) return;
       if (!this.options.entitled()) this.options.onTrespass(effect.kind);
       this.options.onEffect(effect);

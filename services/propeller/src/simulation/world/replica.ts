@@ -5,11 +5,11 @@ import { type LeaseChange, type Leases, shardLease, type StoredLease } from "./l
 import { type Host, Life, type Worker } from "./life.js";
 import type { Schedule } from "./schedule.js";
 
-/** Deliberate mistakes in sharing out the shards. */
+/** Planted mistakes in the assignment of shards. */
 export type ShardBug =
-  /** Who wakes after its time works on. */
+  /** A process acts after the expiry of its lease. */
   | "ignoresItsLease"
-  /** Who gains a shard does not look at its workflows. */
+  /** A process does not load the workflows of a gained shard. */
   | "takesUpNothing";
 
 export interface ReplicaOptions {
@@ -19,20 +19,20 @@ export interface ReplicaOptions {
   readonly faults: Faults;
   readonly leases: Leases;
   readonly shards: number;
-  /** How far its clock is ahead. */
+  /** Offset of its clock, ms. */
   readonly clockSkewMs: number;
   readonly bug: string | undefined;
 }
 
 const LEASE_MS = 10_000;
-/** Writes under way are waited for no longer than this before a shard is given up. */
+/** Maximum wait for writes in flight before a shard is released, ms. */
 const PARTING_MS = 5_000;
 
-/** One of several propellers: it shares out shards with the others by the real rules, ends, falls asleep and leaves. */
+/** One of several propellers: it shares the shards with others by the real rules, ends, pauses and shuts down. */
 export class Replica {
   life: Life | undefined;
   crashes = 0;
-  /** How often a shard was gained. */
+  /** Number of shards gained. */
   gains = 0;
   #member = "";
   #memberships = 0;
@@ -54,7 +54,7 @@ export class Replica {
     return this.#member;
   }
 
-  /** Whoever works on an execution of this shard here. */
+  /** Host of the workers for executions of this shard. */
   hostOf(shard: number): Host {
     const life = () => this.life;
     return {
@@ -64,7 +64,7 @@ export class Replica {
       clockSkewMs: this.options.clockSkewMs,
       mayCrash: () => this.#mayCrash(),
       holds: () => this.#holds(shard),
-      // A consumer of its own, which goes with the process: what comes meanwhile nobody hears.
+      // Its consumer ends with the process: messages meanwhile are lost.
       hear: (action) => {
         this.life?.after(0, action);
         return true;
@@ -72,7 +72,7 @@ export class Replica {
     };
   }
 
-  /** There is a new execution. */
+  /** Adds the worker of a new execution. */
   add(shard: number, worker: Worker): void {
     const workers = this.#workers.get(shard) ?? new Set();
     this.#workers.set(shard, workers);
@@ -113,7 +113,7 @@ export class Replica {
     else book.memberSeen(name, String(stored.version), this.options.schedule.now);
   }
 
-  /** The watch is in order and now and then late. */
+  /** The watch is ordered and sometimes late. */
   #hear(change: LeaseChange): void {
     const { random, faults, schedule } = this.options;
     const at = Math.max(this.#heardUntil, schedule.now + random.between(1, random.chance(faults.slowLeases) ? 4_000 : 20));
@@ -164,7 +164,7 @@ export class Replica {
     );
   }
 
-  /** Requests take their time to arrive, and so do answers, of which some are lost. */
+  /** Requests and responses are delayed, and some responses are lost. */
   #send(write: () => number | undefined, answered: (version: number | undefined) => void): void {
     const { random, faults, schedule } = this.options;
     const { life } = this;
@@ -243,7 +243,7 @@ export class Replica {
     });
   }
 
-  /** What is under way of these shards has ended. */
+  /** Calls `done` when writes in flight of these shards have ended. */
   #whenWritten(shards: readonly number[], done: () => void): void {
     const { schedule } = this.options;
     const latest = schedule.now + PARTING_MS;
@@ -255,7 +255,7 @@ export class Replica {
     look();
   }
 
-  /** Lets go of everything and ends, as on a request to stop. */
+  /** Releases all shards and ends, as on a request to stop. */
   #leave(): void {
     this.#leaving = true;
     const shards = [...this.#open];
@@ -275,7 +275,7 @@ export class Replica {
     return this.life === undefined || this.#mayFall();
   }
 
-  /** Ends or falls asleep, or neither. Returns whether it ended. */
+  /** Ends or pauses the process at random. Returns true when it ended. */
   #mayFall(): boolean {
     const { random, faults } = this.options;
     if (random.chance(faults.sleep)) this.life?.sleep(random.between(100, random.pick([5_000, 40_000])));

@@ -3,7 +3,7 @@ import type { ResourcePatch } from "../../engine/types.js";
 
 export interface Resource {
   readonly resourceVersion: number;
-  /** Counts the changes of all but the metadata. */
+  /** Counts changes other than metadata. */
   readonly generation: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly finalizers: readonly string[];
@@ -18,9 +18,9 @@ type Json = Parameters<typeof applyMergePatch>[1];
 /** The FlyteWorkflow resource in a Kubernetes API: versions, finalizers, deletion. */
 export class ResourceStore {
   current: Resource | undefined;
-  /** Every version that there was. */
+  /** All versions so far. */
   readonly history: Resource[] = [];
-  /** A process has made a run of it, and may have begun what it says. */
+  /** A process has created its run, and may have started its nodes. */
   takenUp = false;
 
   constructor(private readonly onChange: (before: Resource, after: Resource | undefined) => void) {
@@ -35,7 +35,7 @@ export class ResourceStore {
     this.history.push(this.current);
   }
 
-  /** A patch that applies to `version` only; without it, to whatever is there. */
+  /** A patch that applies to `version` only; without it, to any version. */
   patch(patch: ResourcePatch, version: number | undefined): WriteResult {
     const before = this.current;
     if (before === undefined) return { kind: "gone" };
@@ -50,7 +50,7 @@ export class ResourceStore {
     return this.#put(before, { ...before, generation, status, finalizers, labels: { ...before.labels, ...sent.metadata?.labels } });
   }
 
-  /** Somebody changes something that is not ours. */
+  /** Simulates a change by another client. */
   touch(): void {
     if (this.current !== undefined) this.#put(this.current, { ...this.current, labels: { ...this.current.labels, touched: "true" } });
   }
@@ -70,7 +70,7 @@ export class ResourceStore {
   }
 }
 
-/** Nothing is to come of the execution any more. */
+/** True when the execution will not continue. */
 export function isOver({ current }: ResourceStore): boolean {
   return current === undefined || current.labels["termination-status"] !== undefined;
 }

@@ -6,7 +6,7 @@ interface Entry {
   readonly action: () => void;
 }
 
-/** Time of the simulated world: it stands still while something happens, and jumps to what comes next. */
+/** Simulated time: it stands still during an action, and jumps to the next one. */
 export class Schedule {
   now = Date.parse("2026-11-21T10:00:00Z");
   readonly start = this.now;
@@ -22,7 +22,7 @@ export class Schedule {
     return this.now - this.start;
   }
 
-  /** Does the next thing. Returns false when nothing is left or `until` is reached. */
+  /** Runs the next action. Returns false when none is left or `until` is reached. */
   step(until: number): boolean {
     const next = this.#heap.peek();
     if (next === undefined || next.at > until) return false;

@@ -14,15 +14,15 @@ export interface SliceStoreOptions {
 }
 
 export interface SliceWriter {
-  /** Whether the process that writes may go on with it. */
+  /** True while the writing process may continue. */
   readonly wanted: () => boolean;
-  /** Of the process that writes. */
+  /** Lifetime of the writing process. */
   readonly life: Life;
-  /** All are durable. */
+  /** Called when all are durable. */
   readonly done: () => void;
 }
 
-/** The part of the blob store that holds slices. Writes and removals take time, fail, and their answers are lost. */
+/** The part of the blob store that holds slices. Writes and deletions are delayed, fail, and their responses are lost. */
 export class SliceStore {
   readonly blobs = new Map<string, Uint8Array>();
   written = 0;
@@ -39,11 +39,11 @@ export class SliceStore {
     }
   }
 
-  /** Again until it is known to stand. */
+  /** Retries until it is confirmed as stored. */
   #put(blob: SliceBlob, writer: SliceWriter, done: () => void): void {
     const { schedule, random, faults } = this.options;
     schedule.after(random.between(0.5, 30), () => {
-      // What was sent by a process that is gone may arrive.
+      // A request of an ended process may arrive.
       if (!writer.life.alive && random.chance(0.5)) return;
       const failed = random.chance(faults.blobError);
       if (!failed || random.chance(0.5)) {
@@ -58,7 +58,7 @@ export class SliceStore {
     });
   }
 
-  /** After a write of the resource: what it has made superfluous goes, now and then too late or never. */
+  /** After a write of the resource: deletes obsolete slices, sometimes too late or never. */
   cleanUp({ unused = [], sweep }: ResourcePatch, life: Life): void {
     const { random } = this.options;
     life.after(random.between(0.5, 500), () => {
