@@ -20,7 +20,7 @@ import { clusterHealthSchema, clustersSchema, placementSchema } from "./cluster/
 import { triggersSchema } from "./trigger/config-schema.js";
 import { notificationsSchema } from "./notification/config-schema.js";
 
-/** Kubernetes quantities by resource; an empty string or absence means: none. */
+/** Kubernetes quantities by resource; an empty string or absence means none. */
 const resources = z.strictObject({
   cpu: z.string().default(""),
   memory: z.string().default(""),
@@ -28,14 +28,14 @@ const resources = z.strictObject({
   gpu: z.string().default(""),
 });
 
-/** Of GPUs a limit is always what is requested: Kubernetes accepts nothing else. */
+/** Excludes GPUs, whose limit always equals the request: Kubernetes accepts nothing else. */
 const defaultLimits = resources.omit({ gpu: true });
 
-/** Seconds; no store signs for longer than a week. */
+/** Seconds; stores sign URLs for at most a week. */
 const maxExpiresInSeconds = z.number().positive().max(MAX_SIGNED_SECONDS).default(3600);
 
 const settings = z.strictObject({
-  /** Spans of calls, over OTLP/HTTP: those about an execution belong to its trace. */
+  /** Export of call spans over OTLP/HTTP; spans of an execution's calls belong to its trace. */
   tracing: tracingSettings,
   auth: authSchema.prefault({}),
   notifications: notificationsSchema,
@@ -44,29 +44,29 @@ const settings = z.strictObject({
   server: z
     .strictObject({
       host: z.string().default("127.0.0.1"),
-      /** gRPC. */
+      /** Port for gRPC. */
       grpcPort: port.default(8089),
-      /** REST and, for clients that use one address for both, gRPC. */
+      /** Port for REST and, for clients that use one address for both, gRPC. */
       httpPort: port.default(8088),
-      /** Largest request, bytes. A graph of 100,000 nodes has about 10 MB; Flyte takes 4 MiB unless it is told otherwise. */
+      /** Maximum request size, bytes. A graph of 100,000 nodes has about 10 MB; Flyte's default is 4 MiB. */
       maxMessageBytes: z
         .number()
         .int()
         .positive()
         .default(64 * 1024 * 1024),
       ...httpPolicySettings,
-      /** The ports take TLS only. */
+      /** Makes the ports accept TLS only. */
       tls: z
         .strictObject({
-          /** PEM: the certificate, and those between it and its root. */
+          /** PEM file: the certificate and its intermediate certificates. */
           certFile: z.string().min(1),
-          /** PEM. */
+          /** PEM file. */
           keyFile: z.string().min(1),
-          /** How often it is looked whether the files have changed: a certificate that was renewed needs no restart. */
+          /** Interval between checks of the files for changes, seconds: a renewed certificate needs no restart. */
           reloadSeconds: z.number().positive().max(86_400).default(60),
         })
         .optional(),
-      /** With `auth.mode: open` callers are not asked who they are; beyond this machine that must be wanted. */
+      /** Permits unauthenticated callers from other hosts: required with `auth.mode: open` when `host` is not a loopback address. */
       openToNetwork: z.boolean().default(false),
       drain: drainSettings,
     })
@@ -76,13 +76,13 @@ const settings = z.strictObject({
   nats: natsSettings,
   storage: z
     .strictObject({
-      /** Where metadata goes: `s3://bucket`, `gs://bucket`, `abfs://container` or `file:///folder`. */
+      /** Container of metadata: `s3://bucket`, `gs://bucket`, `abfs://container` or `file:///folder`. */
       container: z.string().default("s3://my-s3-bucket"),
       /** Prefix of admin's own objects in the container. */
       metadataPrefix: z.string().default("metadata"),
-      /** Prefix of what propeller writes per execution. */
+      /** Prefix of propeller's objects of executions. */
       propellerPrefix: z.string().default("metadata/propeller"),
-      /** Where tasks write what is larger than a literal, unless the request says otherwise. */
+      /** Prefix of task outputs that are larger than a literal, unless the request sets another. */
       rawOutputPrefix: z.string().default("s3://my-s3-bucket/data"),
       ...signingBlobStoreSettings,
     })
@@ -91,16 +91,16 @@ const settings = z.strictObject({
   placement: placementSchema.prefault({}),
   clusterHealth: clusterHealthSchema.prefault({}),
   clusterResources: clusterResourcesSchema.prefault({}),
-  /** Connectors that clients can ask admin about. */
+  /** Connectors that admin lists for clients. */
   agents: z
     .strictObject({
       /** `host:port` in plaintext, `https://host:port` over TLS. */
       endpoints: z.array(z.string().min(1)).default([]),
-      /** How long one connector may take to say what it runs. */
+      /** Timeout of a query of one connector, ms. */
       timeoutMs: z.number().int().positive().default(5_000),
     })
     .prefault({}),
-  /** Created at start when they are missing. */
+  /** Created at start if missing. */
   projects: z.array(z.string()).default(["flytesnacks"]),
   domains: z
     .array(z.strictObject({ id: z.string().min(1), name: z.string().min(1) }))
@@ -116,8 +116,8 @@ const settings = z.strictObject({
     .strictObject({
       defaults: resources.prefault({ cpu: "2", memory: "200Mi" }),
       /**
-       * Least limits of containers that name none, within `limits`: with a CPU limit above the default request a task
-       * uses what would stand idle. Without one the limit is what is requested, as in Flyte.
+       * Minimum limits of containers without limits, up to `limits`: a CPU limit above the default request lets a task
+       * use idle CPUs. Default: the limit equals the request, as in Flyte.
        */
       defaultLimits: defaultLimits.optional(),
       limits: resources.prefault({ cpu: "2", memory: "1Gi", gpu: "1" }),
@@ -125,76 +125,83 @@ const settings = z.strictObject({
     .prefault({}),
   registration: z
     .strictObject({
-      /** Nodes of one workflow; 0 means no limit. */
+      /** Maximum of nodes of one workflow; 0 means no limit. */
       maxWorkflowNodes: z.number().int().min(0).default(100),
-      /** Labels and annotations of one launch plan or execution; 0 means no limit. */
+      /** Maximum of labels and annotations of one launch plan or execution; 0 means no limit. */
       maxLabelEntries: z.number().int().min(0).default(0),
       maxAnnotationEntries: z.number().int().min(0).default(0),
-      /** Size of one compiled workflow, bytes; 0 means no limit. */
+      /** Maximum size of one compiled workflow, bytes; 0 means no limit. */
       workflowSizeLimit: z.number().int().min(0).default(0),
-      /** Node instances of one workflow when all its sub-workflows are expanded, checked at registration and launch; 0 means no limit. */
+      /**
+       * Maximum of node instances of one workflow with all its sub-workflows expanded, checked at registration and
+       * launch; 0 means no limit.
+       */
       maxWorkflowInstances: z.number().int().min(0).default(200_000),
-      /** How deep sub-workflows may stand in one another, the workflow itself included; 0 means no limit. */
+      /** Maximum nesting of sub-workflows, including the workflow itself; 0 means no limit. */
       maxWorkflowDepth: z.number().int().min(0).default(100),
-      /** Task type → where tasks of it may be registered; an empty project or domain stands for all. Types that are not named may be everywhere. */
+      /**
+       * Task type → scopes in which such tasks may be registered; an empty project or domain matches all. Unlisted
+       * types may be registered everywhere.
+       */
       taskTypeWhitelist: z
         .record(z.string(), z.array(z.strictObject({ project: z.string().default(""), domain: z.string().default("") })))
         .default({}),
     })
     .prefault({}),
-  /** Streams of what happens. */
+  /** Streams of executions and logs. */
   live: z
     .strictObject({
-      /** Streams of one replica; one more is refused. */
+      /** Maximum of streams per replica; further ones are rejected. */
       maxStreams: z.number().int().positive().default(20_000),
-      /** Beside them, streams of logs: each has a connection to a data plane. */
+      /** Maximum of log streams in addition, each with a connection to a data plane. */
       maxLogStreams: z.number().int().positive().default(500),
-      /** A watched execution is looked at so often though nobody told of a change: who told may have been lost. */
+      /** Poll interval of a watched execution, seconds, since notifications of changes may be lost. */
       pollSeconds: z.number().positive().default(10),
-      /** Clients hear something at least so often. */
+      /** Maximum interval between messages to a client, seconds. */
       heartbeatSeconds: z.number().positive().default(30),
-      /** When an execution has ended, the ends of its nodes and attempts are waited for so long. */
+      /** Time for which ends of nodes and attempts are awaited after the end of their execution, seconds. */
       lingerSeconds: z.number().min(0).default(5),
     })
     .prefault({}),
   schedules: z
     .strictObject({
-      /** Time zone of cron expressions that name none. */
+      /** Time zone of cron expressions without one. */
       timeZone: z
         .string()
         .refine((name) => name !== "" && isTimeZone(name), "no such time zone: a name as Europe/Berlin is needed")
         .default("UTC"),
-      /** Which missed runs are made up for where the launch plan does not say so. */
+      /** Catch-up policy for missed runs, unless the launch plan sets one. */
       catchUp: z.enum(["all", "last", "none"]).default("last"),
     })
     .prefault({}),
   retention: retentionSchema.prefault({}),
   abort: z
     .strictObject({
-      /** How long an abort waits for the engine's word; then the execution is ABORTED without it, seconds. */
+      /** Time after which an aborting execution becomes ABORTED without the engine's confirmation, seconds. */
       deadlineSeconds: z.number().positive().default(120),
     })
     .prefault({}),
-  /** Rows that are compared with what data planes hold, because events may have been lost. */
+  /** Reconciliation of rows with the resources in data planes, since events may be lost. */
   repair: z
     .strictObject({
       /**
-       * An execution is compared with its resource when no event of it came for so long, and then as often. The ends of its nodes and
-       * attempts have as long, after its own, to be reported. Seconds.
+       * Time without events after which an execution is reconciled with its resource, and the interval of further
+       * checks; also the time after an execution's end for which the ends of its nodes and attempts may still be
+       * reported. Seconds.
        */
       quietSeconds: z.number().positive().default(60),
-      /** Pause between two looks for such rows, seconds. */
+      /** Interval between searches for such rows, seconds. */
       everySeconds: z.number().positive().default(15),
     })
     .prefault({}),
-  /** Executions that run in a data plane and have no row, as after a restore of the database to an older point. */
+  /** Executions that run in a data plane without a row, for example after a restore of an older database backup. */
   orphans: z
     .strictObject({
-      /** `abort`: they are stopped when nobody has known them for some minutes. `keep`: they run on unseen. */
+      /** `abort`: orphans are stopped after some minutes. `keep`: they continue unseen. */
       action: z.enum(["abort", "keep"]).default("abort"),
     })
     .prefault({}),
-  /** What an execution gets when neither request, launch plan nor attributes say so. */
+  /** Settings of executions, unless request, launch plan or attributes set them. */
   executionDefaults: z
     .strictObject({
       maxParallelism: z.number().int().default(25),
@@ -219,7 +226,7 @@ const settings = z.strictObject({
             .default(3),
         })
         .prefault({}),
-      /** Inputs and outputs up to this size come inline, bytes; 0 means no limit. */
+      /** Maximum size, bytes, of inputs and outputs that are returned inline; 0 means no limit. */
       maxSizeInBytes: z
         .number()
         .int()

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type MigratedDatabase, type MigratedDatabaseOptions, migratedDatabase } from "@flyte-ts/testing";
 
-/** A server of its own with admin's tables, and a pool of connections to it. */
+/** A new database server with admin's tables, and a connection pool for it. */
 export type AdminDatabase = MigratedDatabase;
 
 export function adminDatabase(options?: MigratedDatabaseOptions): Promise<AdminDatabase> {

@@ -3,7 +3,7 @@ import { deployedSettings } from "@flyte-ts/testing";
 import { expect, test } from "vitest";
 import { adminConfigSchema } from "./config.js";
 
-// Secrets come by the environment there.
+// Secrets are environment variables there.
 const env = { FLYTE_TS_ADMIN_DATABASE__URL: "postgresql://flyte:secret@postgres/flyteadmin", FLYTE_TS_ADMIN_NATS__URL: "nats://nats" };
 
 test.each(deployedSettings("admin.yaml"))("the settings of %s are such as it takes", (_, argv) => {

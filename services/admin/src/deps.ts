@@ -8,38 +8,38 @@ import type { AdminConfig } from "./config.js";
 import type { Launches } from "./launcher/launches.js";
 import type { CompileThread } from "./workflow/compiler/compile-thread.js";
 
-/** A data plane that executions may be sent to. */
+/** A data plane that runs executions. */
 export interface Cluster {
   readonly name: string;
-  /** Share of new executions, relative to the other clusters' weights. */
+  /** Weight among new executions, relative to the other clusters'. */
   readonly weight: number;
   /** False: it gets no new executions. Default true. */
   readonly enabled?: boolean;
-  /** Cluster pools that it belongs to. Default none. */
+  /** Cluster pools of which it is a member. Default none. */
   readonly pools?: readonly string[];
   readonly kube: KubeClient & KubeApplier;
 }
 
-/** What the slices of admin are made of; `main.ts` builds it once. */
+/** Dependencies of admin's parts; `main.ts` creates them once. */
 export interface AdminDeps {
   readonly config: AdminConfig;
   readonly db: Database;
   readonly blobs: BlobStore;
   readonly bus: Bus;
   readonly clusters: readonly Cluster[];
-  /** What is known of their APIs; without it all count as healthy. */
+  /** Observed health of their APIs; default: all healthy. */
   readonly health?: ClusterHealth;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: () => Date;
-  /** Compiles large workflows; without it they are compiled on the main thread. */
+  /** Compiles large workflows; default: compiles on the main thread. */
   readonly compileThread?: Pick<CompileThread, "compile">;
-  /** Without it executions wait for whoever looks for them. */
+  /** Launch slots; default: executions wait for a poll of the outbox. */
   readonly launches?: Launches;
-  /** Tells all replicas that something of these executions, by the numbers of their rows, was committed; it may be lost. */
+  /** Notifies all replicas of committed changes of these executions, by row id; the message may be lost. */
   readonly changed?: (executionIds: readonly bigint[]) => void;
-  /** Variables of the environment that the configuration names for secrets. */
+  /** Environment variables to which the configuration refers for secrets. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }

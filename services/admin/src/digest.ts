@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type DescField, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
 
 export interface Digested {
-  /** Binary form with map entries in order of their keys. */
+  /** Binary encoding with map entries in key order. */
   readonly bytes: Uint8Array;
   /** SHA-256 of the bytes. */
   readonly digest: Uint8Array;
@@ -11,8 +11,8 @@ export interface Digested {
 type Fields = Record<string, unknown>;
 
 /**
- * The bytes to store for a message and their hash: equal for equal messages, in
- * whatever order their maps were filled. Sorts the maps of the message in place.
+ * Encodes and hashes a message: equal messages have equal bytes, whatever the insertion order of their maps. Sorts the
+ * maps of the message in place.
  */
 export function digestOf<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): Digested {
   sortMaps(schema, message as unknown as Fields);
@@ -53,7 +53,7 @@ function sortedField(field: DescField, value: unknown): unknown {
 }
 
 function sortedMessage(schema: DescMessage, value: unknown): unknown {
-  // google.protobuf.Struct is held as plain JSON.
+  // google.protobuf.Struct is represented as plain JSON.
   if (schema.typeName === "google.protobuf.Struct") return sortedJson(value);
   sortMaps(schema, value as Fields);
   return value;

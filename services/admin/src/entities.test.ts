@@ -98,7 +98,7 @@ async function failure(call: Promise<unknown>): Promise<RpcError> {
   return error as RpcError;
 }
 
-/** What a number of equal calls at the same time answered. */
+/** Returns the results of eight equal concurrent calls. */
 async function atOnce(call: () => Promise<unknown>): Promise<string[]> {
   const results = await Promise.allSettled(Array.from({ length: 8 }, call));
   return results.map((result) => (result.status === "fulfilled" ? "OK" : `${(result.reason as RpcError).code}`)).sort();
@@ -128,7 +128,7 @@ describe("registering", () => {
     const plan = await failure(admin.createLaunchPlan(launchPlan("once", "once", "v1", { a: "b" })));
     expect(plan.code).toBe(Code.INVALID_ARGUMENT);
     expect(plan.message).toContain("/labels/values/a:");
-    // Names of launch plans are told of all projects too; those of tasks and workflows of one domain.
+    // Names of launch plans can be listed for all projects; those of tasks and workflows only for one domain.
     expect((await admin.listLaunchPlanIds({ limit: 100 })).entities.map(({ name }) => name)).toContain("once");
     expect((await failure(admin.listWorkflowIds({ limit: 100 }))).code).toBe(Code.INVALID_ARGUMENT);
     const stored = await admin.getWorkflow({ id: named(ResourceType.WORKFLOW, "once") });
@@ -309,7 +309,7 @@ describe("lists on PostgreSQL", () => {
 
 describe("whatever clients send", () => {
   const declared = new Set<number>([Code.INVALID_ARGUMENT, Code.NOT_FOUND, Code.ALREADY_EXISTS]);
-  /** Undefined when the call succeeds or is refused as it may be. */
+  /** Undefined when the call succeeds or fails with a declared code. */
   const undeclared = (call: Promise<unknown>) =>
     call.then(
       () => undefined,

@@ -3,8 +3,9 @@ import { createHttpPolicy, type HttpPolicy } from "@flyte-ts/http-policy";
 import type { AdminConfig } from "./config.js";
 
 /**
- * Makes the rules by which admin's ports choose the requests that they serve. The public address is served and may call. Beyond
- * loopback an admin that asks for tokens serves any host: a page that reaches it by a rebound name brings neither token nor cookie.
+ * Creates the policy by which admin's ports filter requests by host and origin. The public URL is allowed as host and
+ * origin. Beyond loopback an admin with authentication serves any host: a page that reaches it by DNS rebinding sends
+ * neither token nor cookie.
  */
 export function adminHttpPolicy({ server, auth }: Pick<AdminConfig, "server" | "auth">): HttpPolicy {
   const { host, allowedHosts, allowedOrigins } = server;
@@ -15,7 +16,7 @@ export function adminHttpPolicy({ server, auth }: Pick<AdminConfig, "server" | "
   const own = auth.publicUrl === undefined ? [] : [new URL(auth.publicUrl).hostname];
   return createHttpPolicy({
     listensOn: host,
-    // A list of no names, on loopback, still leaves private names out.
+    // An empty list, on loopback, still excludes private names.
     allowedHosts: listed === undefined && !isLoopback(host) ? undefined : [...(listed ?? []), ...own],
     allowedOrigins: [...allowedOrigins, ...pages.map((page) => new URL(page).origin)],
   });

@@ -1,11 +1,11 @@
 import { Code, type ErrorDetail, RpcError } from "@flyte-ts/rpc";
 
-/** The request breaks a rule: the message names the field and the rule. */
+/** Error for a request that violates a rule: the message names the field and the rule. */
 export function invalidArgument(message: string, details: readonly ErrorDetail[] = []): RpcError {
   return new RpcError(Code.INVALID_ARGUMENT, message, { details });
 }
 
-/** A field that must be given is absent or empty. */
+/** Error for a required field that is absent or empty. */
 export function missingArgument(field: string): RpcError {
   return invalidArgument(`missing ${field}`);
 }

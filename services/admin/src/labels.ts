@@ -1,14 +1,14 @@
 import type { Labels } from "@flyte-ts/idl/flyteidl/admin/common_pb";
 import { invalidArgument } from "./invalid.js";
 
-/** Most labels of one project, launch plan or execution. */
+/** Maximum of labels of one project, launch plan or execution. */
 const MAX_LABELS = 16;
 
-/** Characters of a label's value, and of the name part of its key. */
+/** Maximum length, characters, of a label's value, and of the name part of its key. */
 const MAX_NAME = 63;
 const MAX_PREFIX = 253;
 
-// Rules and texts are those of Kubernetes (apimachinery, util/validation), which Flyte answers with.
+// Rules and texts of Kubernetes (apimachinery, util/validation), which Flyte returns.
 const NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const SUBDOMAIN = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 const CHARACTERS = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -27,7 +27,7 @@ const RULES = {
 };
 
 /**
- * Checks labels as Kubernetes does, since they become labels of its objects.
+ * Validates labels as Kubernetes does, since they become labels of its objects.
  *
  * @throws RpcError INVALID_ARGUMENT naming the key or value.
  */
@@ -55,7 +55,7 @@ function errorsOfPart(part: "name" | "prefix", value: string, longest: number): 
   return errors.map((error) => `${part} part ${error}`);
 }
 
-/** What is too long is not matched. */
+/** A text that is too long is not matched against the pattern. */
 function errorsOf(name: keyof typeof RULES, value: string, longest: number): string[] {
   if (value.length > longest) return [`must be no more than ${longest} characters`];
   return RULES[name].matches.test(value) ? [] : [RULES[name].breach];

@@ -76,7 +76,7 @@ const health = await watchClusters({
     ),
 });
 clusterMetrics(metrics, { clusters, health });
-// Events and clients name addresses; files of this machine are none of them, unless the store is a folder.
+// Events and clients send URIs; local files are excluded unless the store is a folder.
 const schemes = new Set<BlobScheme>(["s3", "gs", "abfs", ...schemesOf(config.storage.container)]);
 const blobs = createBlobStore({ ...config.storage, schemes });
 const compileThread = new CompileThread({
@@ -121,7 +121,7 @@ const access =
   config.auth.mode === "required"
     ? await (await import("./access/start.js")).createAccess({ ...deps, self: () => ownAddress(servers) })
     : undefined;
-// Images know what they were built from.
+// Set in images at build time.
 const { FLYTE_TS_BUILD_VERSION: version = "0.1.0", FLYTE_TS_BUILD_REVISION: revision = "unknown" } = process.env;
 const services = adminServices({ ...deps, live }, { version, revision, time: new Date().toISOString() }, access);
 const { tracing } = config;

@@ -2,10 +2,10 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { invalidArgument } from "./invalid.js";
 
 /**
- * Refuses NUL characters anywhere in a value: PostgreSQL's jsonb holds none, and neither do
- * environments, labels and other texts of resources in the data plane.
+ * Rejects NUL characters anywhere in a value: neither PostgreSQL's jsonb nor environments, labels and other texts of
+ * Kubernetes resources can contain them.
  *
- * @throws RpcError INVALID_ARGUMENT naming the place.
+ * @throws RpcError INVALID_ARGUMENT naming the field.
  */
 export function refuseNul(value: JsonValue, field: string): void {
   if (typeof value === "string") {

@@ -1,4 +1,4 @@
-/** Keeps what was asked for lately. Each has a weight; above the most that all may weigh, the one that nobody asked for longest goes first. */
+/** LRU cache bounded by total weight: evicts the least recently used entries first. */
 export class RecentlyUsed<Value extends object> {
   readonly #kept = new Map<string, { readonly value: Value; readonly weight: number }>();
   #weight = 0;
@@ -8,13 +8,13 @@ export class RecentlyUsed<Value extends object> {
   get(key: string): Value | undefined {
     const known = this.#kept.get(key);
     if (known === undefined) return undefined;
-    // To the end of the queue.
+    // Marks the entry as most recently used.
     this.#kept.delete(key);
     this.#kept.set(key, known);
     return known.value;
   }
 
-  /** Not kept: what is heavier than all may be, and what somebody who read it at the same time has brought before. */
+  /** Ignores values heavier than the whole cache and keys that a concurrent reader has already set. */
   keep(key: string, value: Value, weight: number): void {
     if (weight > this.most || this.#kept.has(key)) return;
     this.#kept.set(key, { value, weight });

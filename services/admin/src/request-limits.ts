@@ -4,7 +4,7 @@ import { SignalService } from "@flyte-ts/idl/flyteidl/service/signal_pb";
 import { HistoryService } from "@flyte-ts/idl/flytets/admin/v1/history_pb";
 import { type RequestLimits, SMALL_REQUEST } from "@flyte-ts/rpc";
 
-/** Requests that carry graphs, values or events of users. */
+/** Requests with graphs, values or events of users. */
 const LARGE: ReadonlySet<DescMethod> = new Set([
   AdminService.method.createTask,
   AdminService.method.createWorkflow,
@@ -19,13 +19,13 @@ const LARGE: ReadonlySet<DescMethod> = new Set([
 /** A graph of 100,000 nodes has about two million elements. */
 const LARGE_ELEMENTS = 4_000_000;
 
-/** Requests that only name what they read or end. */
+/** Requests that only name the objects to read or change. */
 const NAMES_ONLY = /^(Get|List|Watch|Follow|Check|Relaunch|Recover|Terminate|Delete)/;
 
-/** Settings, attributes and descriptions. */
+/** Limits of settings, attributes and descriptions. */
 const MEDIUM = { ...SMALL_REQUEST, bytes: 1024 * 1024, elements: 50_000 };
 
-/** Limits of admin's requests: those of the largest are configured, the others follow from what a method is about. */
+/** Limits of admin's requests: the largest size is configured, the others depend on the method. */
 export function adminLimits(maxMessageBytes: number): RequestLimits {
   const large = { ...SMALL_REQUEST, bytes: maxMessageBytes, elements: LARGE_ELEMENTS };
   return (method) => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 test("migrations only add, so that the build before goes on, or say from which build on they take away", () => {
-  // Up to 0005 nothing had been released.
+  // No build before 0006 was released.
   expect(contractions(directory, { from: "0006" })).toEqual([]);
 });
 

@@ -31,7 +31,7 @@ export interface ServedAdmin {
   stop(): Promise<void>;
 }
 
-/** What is not given stands for nothing: no data plane, a bus and a blob store that nobody may use. */
+/** Defaults: no data plane, and a bus and a blob store that fail on use. */
 export async function serveAdmin(
   given: Partial<AdminDeps> & Pick<AdminDeps, "db">,
   interceptors: readonly Interceptor[] = [],
@@ -49,7 +49,7 @@ export async function serveAdmin(
     ...given,
   };
   await seedProjects(deps);
-  // Where there is no bus nobody tells of changes.
+  // Without a bus there are no notifications of changes.
   const deaf = { subscribeVolatile: () => ({ close: () => Promise.resolve() }) } as unknown as Bus;
   const live = startLive({ ...deps, bus: given.bus !== undefined && "subscribeVolatile" in given.bus ? given.bus : deaf });
   const access = deps.config.auth.mode === "required" ? await createAccess({ ...deps, self: () => server.address }) : undefined;

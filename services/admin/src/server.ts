@@ -42,7 +42,7 @@ import { type Build, versionRpcs } from "./version/rpc.js";
 import { openWorkflowRequest } from "./workflow/open-request.js";
 import { workflowRpcs } from "./workflow/rpc.js";
 
-/** Everything that admin serves, put together from its slices. */
+/** All services of admin. */
 export function adminServices(deps: AdminDeps & { readonly live: Live }, build: Build, access?: Access): ServedService[] {
   return [
     implement(
@@ -61,7 +61,7 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
         ...taskExecutionRpcs(deps),
         ...eventRpcs(deps),
       },
-      // Where callers are asked who they are, rules read all that a request refers to.
+      // With authentication, the rules read everything that a request refers to, including nodes.
       deps.compileThread === undefined || access !== undefined ? {} : { createWorkflow: openWorkflowRequest },
     ),
     implement(DataProxyService, dataProxyRpcs(deps)),
@@ -74,12 +74,12 @@ export function adminServices(deps: AdminDeps & { readonly live: Live }, build: 
     implement(RetentionService, retentionRpcs(deps)),
     implement(LiveService, liveRpcs(deps)),
     implement(TriggerService, triggerRpcs({ ...deps, secretOf: secretsOf(deps) })),
-    // Without sign-in their REST routes answer as those of a server without auth always have.
+    // Without authentication their REST routes respond like those of a Flyte server without it.
     ...(access?.services ?? [withoutImplementation(AuthMetadataService), withoutImplementation(IdentityService)]),
   ];
 }
 
-/** What admin serves beside the calls, whoever asks. */
+/** Public HTTP routes besides the calls. */
 export function adminRoutes(deps: AdminDeps): HttpRoute[] {
   return [webhookRoute({ ...deps, secretOf: secretsOf(deps) })];
 }
@@ -89,8 +89,8 @@ function secretsOf({ db, config, env }: AdminDeps): SecretOf {
 }
 
 /**
- * Lets callers know that a call may be tried again when the database could not be reached; all calls are idempotent.
- * A NUL character that no check has named by its field is the caller's fault all the same.
+ * Maps an unavailable database to UNAVAILABLE, so that callers retry; all calls are idempotent. A NUL character that no
+ * check has rejected becomes INVALID_ARGUMENT.
  */
 export const databaseTrouble: Interceptor = async ({ context }, next) => {
   try {

@@ -1,12 +1,12 @@
 import type { DescMessage, JsonValue, MessageShape } from "@bufbuild/protobuf";
 import { toSpeakableJson } from "@flyte-ts/rpc";
 
-/** Longest list of differences in a message, characters. */
+/** Maximum length of a list of differences in a message, characters. */
 const MAX_TEXT = 10_000;
 
 /**
- * What changed between two messages, one value at a time:
- * `/template/container/image:` with the old (`-`) and the new (`+`) value below.
+ * Formats the changes between two messages, one value at a time: `/template/container/image:` with the old (`-`) and
+ * the new (`+`) value below.
  */
 export function structureDifference<Desc extends DescMessage>(schema: Desc, before: MessageShape<Desc>, after: MessageShape<Desc>): string {
   const lines: string[] = [];

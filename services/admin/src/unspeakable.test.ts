@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.stop();
 });
 
-/** What messages may hold and JSON cannot say. */
+/** Values that messages can contain and JSON cannot. */
 const extant = { memory: Number.NaN };
 const assignments = [
   { nodeIds: ["n0"], taskType: "t", executionEnv: { name: "e", environment: { case: "extant" as const, value: extant } } },

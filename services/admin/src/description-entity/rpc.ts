@@ -33,8 +33,8 @@ function descriptionEntity(prefix: "task" | "workflow" | "launch_plan"): EntityD
 }
 
 /**
- * Descriptions of tasks and workflows. As in Flyte, the requested kind only sets the preference: a description of
- * another kind with the same name is returned when that kind has none.
+ * Descriptions of tasks and workflows. As in Flyte, a description of any kind with the name is returned; among several,
+ * one of the requested kind has precedence.
  */
 export function descriptionEntityRpcs({ db }: Pick<AdminDeps, "db">): ServiceImplementation<typeof AdminService> {
   return {

@@ -41,7 +41,7 @@ export async function createOidcProvider(options: ProviderOptions): Promise<Prov
     throw new errors.InvalidRequest("parameters must not contain NUL characters");
   };
   const provider = new OidcProvider(options.issuer, configurationOf(options, refuseUnstorable));
-  // Requests arrive through admin's own server, which sets the issuer's host and drops a client's headers.
+  // Requests arrive through admin's own server, which replaces a client's host and protocol headers by those of the issuer.
   provider.proxy = true;
   const client = provider.Client as unknown as {
     readonly prototype: { clientSecret: string; compareClientSecret(given: string): boolean };

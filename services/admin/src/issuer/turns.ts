@@ -11,7 +11,7 @@ export interface Turns {
   run<T>(source: string, work: () => Promise<T>): Promise<T | undefined>;
 }
 
-/** A semaphore with fair queuing by source: each source runs one job at a time, and the source that has waited longest is next. */
+/** A semaphore with fair queueing by source: each source runs one job at a time, and the source that has waited longest is next. */
 export function createTurns({ atOnce, waiting, waitingOfOne }: TurnsOptions): Turns {
   const queues = new Map<string, (() => void)[]>();
   const busy = new Set<string>();

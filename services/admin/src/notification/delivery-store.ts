@@ -69,8 +69,8 @@ export interface Take {
 }
 
 /**
- * Claims deliveries that are due, until the lease expires. Considers the first thousand, so that a lane with very many
- * messages may hide others for a short time.
+ * Claims deliveries that are due, until the lease expires. Considers only the first thousand, so that a lane with very
+ * many messages may delay others for a short time.
  */
 export async function takeDeliveries(
   db: Queryable,

@@ -29,7 +29,7 @@ function reservedFor(id: string, config: Config): string | undefined {
   return taken === undefined ? undefined : `its namespace would be ${taken}, which is one of Kubernetes`;
 }
 
-/** Returns the folders beside those of projects, among uploads and among admin's blobs of executions. */
+/** Returns the folders that are siblings of project folders, among uploads and among admin's blobs of executions. */
 function folders({ storage, dataProxy }: Config): ReadonlySet<string> {
   const container = `${storage.container.replace(/\/+$/, "")}/`;
   const outputs = storage.rawOutputPrefix.startsWith(container) ? [storage.rawOutputPrefix.slice(container.length)] : [];

@@ -21,7 +21,7 @@ export async function nodeStatusesOf(
   const root = status?.slices;
   if (root === undefined) return status?.nodeStatus ?? {};
   const slices = [];
-  // Sequential: no caller waits for this, and only one slice is in memory before decoding.
+  // Sequential: no caller waits for this, and only one encoded slice is in memory at a time.
   for (const [key, name] of Object.entries(root.names)) {
     const uri = sliceUri(root.prefix, name);
     const bytes = await blobs.get(uri, { maxBytes: MAX_SLICE_BYTES });

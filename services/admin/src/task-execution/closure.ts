@@ -90,7 +90,7 @@ function patched(existing: JsonObject, patch: JsonObject): JsonObject {
   return merged;
 }
 
-/** Removes null members from the objects of a new value; those inside arrays have none either. */
+/** Removes null members from all objects of a new value, including those in arrays. */
 function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutNulls);
   return isObject(value) ? patched({}, value) : value;

@@ -1,6 +1,6 @@
 import { divideUp, type Quantity } from "@flyte-ts/domain";
 
-/** Rounds a quantity up to whole units, as Kubernetes does to compare resources. */
+/** Rounds a quantity to whole units, away from zero, as Kubernetes does to compare resources. */
 export function wholeUnits({ nanos }: Quantity): bigint {
   return divideUp(nanos, 1_000_000_000n);
 }

@@ -24,7 +24,7 @@ export const triggersSchema = z
           .int()
           .positive()
           .default(256 * 1024),
-        /** Maximum of deliveries per trigger. */
+        /** Maximum of deliveries per trigger and minute. */
         maxPerMinute: z.number().int().positive().default(600),
       })
       .prefault({}),

@@ -3,15 +3,15 @@ import type { ServiceImplementation } from "@flyte-ts/rpc";
 
 export interface Build {
   readonly version: string;
-  /** Revision of the source; "unknown" outside of a release. */
+  /** Source revision; "unknown" outside of a release. */
   readonly revision: string;
   readonly time: string;
 }
 
-/** The Flyte release whose interfaces this server has; clients choose by it what they may ask. */
+/** Flyte release whose API this server implements; clients derive the supported calls from it. */
 export const INTERFACE_VERSION = "v1.16.8";
 
-/** Answers which Flyte release this server is like, and in `Build` which release of its own it is. */
+/** Returns the Flyte release that this server implements, and in `Build` its own release. */
 export function versionRpcs({ version, revision, time }: Build): ServiceImplementation<typeof AdminService> {
   const controlPlaneVersion = { Version: INTERFACE_VERSION, Build: `flyte-ts ${version} (${revision})`, BuildTime: time };
   return { getVersion: () => ({ controlPlaneVersion }) };

@@ -9,13 +9,13 @@ export type AnnounceDeps = Pick<AdminDeps, "db" | "bus" | "config" | "clock" | "
 
 export interface RecordedEnd {
   readonly execution: ExecutionName;
-  /** Number of its row. */
+  /** Row id. */
   readonly rowId: bigint;
-  /** The phase that stands. */
+  /** Stored phase. */
   readonly phase: WorkflowExecution_Phase;
 }
 
-/** Tells propeller that the ends of these executions are in the database, and the nodes that launched them that they are over. */
+/** Acknowledges the ends of these executions to propeller, and wakes up their parent nodes. */
 export async function announceEnds(deps: AnnounceDeps, ended: readonly RecordedEnd[]): Promise<void> {
   for (const { execution, phase } of ended) publishRecorded(deps, execution, phase);
   await wakeParents(
@@ -24,7 +24,7 @@ export async function announceEnds(deps: AnnounceDeps, ended: readonly RecordedE
   );
 }
 
-/** Wakes the nodes that launched these executions, by the numbers of their rows, if nodes did. It never fails: who waits asks again. */
+/** Wakes up the parent nodes, if any, of these executions, by row id. Never rejects: propeller also polls. */
 export async function wakeParents(deps: Omit<AnnounceDeps, "clock">, children: readonly bigint[]): Promise<void> {
   if (children.length === 0) return;
   try {

@@ -8,8 +8,8 @@ import type { ExecutionName } from "../execution/state.js";
 export type WakeDeps = Pick<AdminDeps, "bus" | "config">;
 
 /**
- * Tells propeller that what a node of this execution waits for has happened. Call it when
- * that is committed. Nobody is told when the message is lost: propeller asks again by itself.
+ * Publishes a wake-up: the condition of a waiting node of this execution has occurred. Call it after the commit. The
+ * message may be lost: propeller also polls.
  */
 export function publishWake(
   { bus, config }: WakeDeps,

@@ -1,8 +1,8 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 /**
- * An encoded message with the text of one of its fields cut to so many bytes of UTF-8, never within a character; the
- * same bytes where it is not longer.
+ * Truncates one text field of an encoded message to at most `maxBytes` of UTF-8, never within a character; returns the
+ * same bytes when it is not longer.
  */
 export function cutField(message: Uint8Array, field: number, maxBytes: number): Uint8Array {
   if (message.length <= maxBytes) return message;
@@ -25,7 +25,7 @@ export function cutField(message: Uint8Array, field: number, maxBytes: number): 
   return message;
 }
 
-/** The last place up to `end` where a character ends. */
+/** Returns the last character boundary up to `end`. */
 function endOfCharacter(text: Uint8Array, end: number): number {
   let at = end;
   while (at > 0 && ((text[at] ?? 0) & 0xc0) === 0x80) at--;

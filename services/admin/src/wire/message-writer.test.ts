@@ -46,7 +46,7 @@ test.each<[bigint]>([[0n], [1n], [-1n], [999_999_999n], [-999_999_999n], [1_000_
   },
 );
 
-/** As field 1 of another message. */
+/** Encodes the message as field 1 of another message. */
 function wrapped(message: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([0x0a, message.length]), message]);
 }

@@ -4,31 +4,31 @@ const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
 /**
- * Writes a protobuf message from its end to its beginning: fields in reverse order, and within a nested message its
- * fields before its head. So the length of what is nested is known when it is due, and nothing is copied. For answers
- * of which most is stored encoded; fields whose value is the default are left out, as protobuf says.
+ * Writes a protobuf message from its end to its beginning: fields in reverse order, and the fields of a nested message
+ * before its header. The length of a nested message is then known when it is written, and nothing is copied. For
+ * responses that are mostly stored encoded; default values are omitted, as in protobuf.
  */
 export class MessageWriter {
   #buffer: Buffer;
   #start: number;
 
-  /** With room for so many bytes; more is made when it is needed. */
+  /** Allocates this many bytes; the buffer grows when needed. */
   constructor(room = 1_024) {
     this.#buffer = Buffer.allocUnsafe(room);
     this.#start = room;
   }
 
-  /** How much has been written: what {@link endOf} needs to know where a nested message ends. */
+  /** Number of written bytes: the `endOf` of a nested message that is written next. */
   get length(): number {
     return this.#buffer.length - this.#start;
   }
 
-  /** Begins the message whose fields were written since `length` was asked for. It is there also when it has no fields. */
+  /** Writes the header of a nested message, whose fields were written since `length` was `endOf`. An empty one is written too. */
   nested(field: number, endOf: number): void {
     this.#head(field, this.length - endOf);
   }
 
-  /** A nested message as its bytes, or fields of this one when `field` is 0. */
+  /** Writes an encoded nested message, or encoded fields of this one when `field` is 0. */
   bytes(field: number, bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#start -= bytes.length;
@@ -45,25 +45,25 @@ export class MessageWriter {
     this.#head(field, length);
   }
 
-  /** int32, int64 or an enum. */
+  /** Writes an int32, int64 or enum. */
   integer(field: number, value: number): void {
     if (value === 0) return;
     this.#varint(value);
     this.#varint(field * 8 + VARINT);
   }
 
-  /** google.protobuf.Timestamp of nanoseconds since the epoch. */
+  /** Writes a google.protobuf.Timestamp from nanoseconds since the epoch. */
   timestamp(field: number, nanos: bigint): void {
     const rest = ((nanos % SECOND) + SECOND) % SECOND;
     this.#time(field, (nanos - rest) / SECOND, rest);
   }
 
-  /** google.protobuf.Duration of nanoseconds: seconds and the rest have one sign. */
+  /** Writes a google.protobuf.Duration from nanoseconds: seconds and nanos have the same sign. */
   duration(field: number, nanos: bigint): void {
     this.#time(field, nanos / SECOND, nanos % SECOND);
   }
 
-  /** The message. Nothing may be written after. */
+  /** Returns the message. No more may be written. */
   finish(): Uint8Array {
     return this.#buffer.subarray(this.#start);
   }
@@ -95,7 +95,7 @@ export class MessageWriter {
     this.#buffer[at] = left;
   }
 
-  /** Ten bytes: the two's complement of 64 bits. */
+  /** Writes ten bytes: the two's complement of 64 bits. */
   #negative(value: number): void {
     let left = BigInt.asUintN(64, BigInt(value));
     this.#start -= 10;

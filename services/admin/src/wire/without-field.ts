@@ -1,6 +1,6 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
-/** An encoded message without one of its fields; the same bytes where it has none of it. */
+/** Removes a field from an encoded message; returns the same bytes when it lacks the field. */
 export function withoutField(message: Uint8Array, field: number): Uint8Array {
   const reader = new BinaryReader(message);
   const kept: Uint8Array[] = [];

@@ -23,18 +23,18 @@ export interface WorkflowDefinition {
   readonly id: Identifier;
   readonly template: WorkflowTemplate;
   readonly subWorkflows: readonly WorkflowTemplate[];
-  /** The template's bytes, where its nodes have not been decoded. */
+  /** The encoded template, if its nodes have not been decoded. */
   readonly encodedTemplate?: Uint8Array | undefined;
 }
 
-/** Workflows of so many nodes are compiled beside the main thread: they take a tenth of a second and more. */
+/** Number of nodes from which workflows are compiled in a worker thread, since they take at least 0.1 s. */
 const MANY_NODES = 5_000;
 
 /**
- * Compiles a workflow against the tasks and launch plans that are registered.
+ * Compiles a workflow against the registered tasks and launch plans.
  *
- * @throws RpcError INVALID_ARGUMENT listing every compile error, or naming a task or
- *   launch plan that is not registered.
+ * @throws RpcError INVALID_ARGUMENT listing every compile error, or naming a task or launch plan that is not
+ * registered.
  */
 export async function compileStoredWorkflow(
   { db, compileThread }: Pick<AdminDeps, "db" | "compileThread">,
@@ -73,7 +73,7 @@ async function compileHere(templates: Templates, load: LoadReferences): Promise<
   return compileToBytes({ ...templates, ...(await load(referred)) });
 }
 
-/** As a request is refused that is decoded before it comes to its handler. */
+/** Returns the same error as for a request that fails to decode before its handler. */
 function refuseMalformed(error: unknown): never {
   if (!(error instanceof MalformedTemplates)) throw error;
   throw invalidArgument(`request is not a valid ${WorkflowCreateRequestSchema.typeName}: ${error.message}`);

@@ -21,7 +21,7 @@ export interface NewWorkflow extends WorkflowDefinition {
 
 export interface CreatedWorkflow {
   readonly rowId: bigint;
-  /** False when the same workflow was there before. */
+  /** False when the same workflow existed before. */
   readonly isNew: boolean;
 }
 
@@ -31,12 +31,11 @@ type Deps = Pick<AdminDeps, "db" | "config" | "clock" | "compileThread">;
 const SYSTEM_NODES = 2;
 
 /**
- * Compiles and stores a version of a workflow whose project and identifier have been
- * checked. Repeated with the same content it changes nothing, also when repeated at
- * the same time.
+ * Compiles and stores a version of a workflow; the caller has validated its project and identifier. Idempotent for
+ * equal content, also under concurrency.
  *
- * @throws RpcError INVALID_ARGUMENT when it does not compile, exceeds a configured
- *   limit, or the version exists with different content.
+ * @throws RpcError INVALID_ARGUMENT when it does not compile, exceeds a configured limit, or the version exists with
+ * different content.
  */
 export async function createWorkflowInternal(
   deps: Deps,
@@ -46,7 +45,7 @@ export async function createWorkflowInternal(
   const { id } = workflow;
   const compiled = await compileStoredWorkflow(deps, workflow);
   checkLimits(deps, id, compiled);
-  // Asked for before the insert, too: a replay of a large workflow need not send it to the database again.
+  // Checked before the insert too, so that a repetition does not send a large workflow to the database again.
   const before = await existingWorkflow(deps.db, id, compiled);
   if (before !== undefined) return { rowId: before, isNew: false };
   const rowId = await insert(deps, { workflow, state, compiled });
@@ -56,7 +55,7 @@ export async function createWorkflowInternal(
   return { rowId: other, isNew: false };
 }
 
-/** The row of the same workflow, if it is there. */
+/** Finds the row of the same workflow, if it exists. */
 async function existingWorkflow(db: Queryable, id: Identifier, { bytes, digest }: CompiledWorkflow): Promise<bigint | undefined> {
   const { rows } = await db.query<{ id: bigint; digest: Uint8Array }>({
     name: "find-workflow-digest",
@@ -75,7 +74,7 @@ interface NewRow {
   readonly compiled: CompiledWorkflow;
 }
 
-/** Stores the workflow with its name and description; undefined when its version is taken. */
+/** Stores the workflow with its name and description; undefined when its version exists. */
 async function insert({ db, clock }: Deps, { workflow, state, compiled }: NewRow): Promise<bigint | undefined> {
   const { id, description } = workflow;
   const now = clock();
@@ -118,7 +117,7 @@ function checkLimits({ config }: Deps, id: Identifier, { bytes, nodes: all, expa
   refuseExpansion(id.name, expansion, config);
 }
 
-/** The error for a version that is there already, with the same content. */
+/** Error for a version that exists with the same content. */
 export function identicalWorkflow(id: Identifier): Error {
   const message = create(CreateWorkflowFailureReasonSchema, { reason: { case: "existsIdenticalStructure", value: { id } } });
   return alreadyExists("workflow with identical structure already exists", [{ schema: CreateWorkflowFailureReasonSchema, message }]);

@@ -50,7 +50,7 @@ const graph = (name: string, nodes: (typeof task | ReturnType<typeof running>)[]
   nodes,
 });
 
-/** `levels` sub-workflows, of which each runs the next one `times`. */
+/** Builds `levels` sub-workflows, each of which runs the next one `times`. */
 function nested(name: string, levels: number, times: number) {
   const below = (level: number) => `${name}.${level}`;
   const nodes = (level: number) =>

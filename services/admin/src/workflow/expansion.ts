@@ -7,10 +7,10 @@ import type { AdminConfig } from "../config.js";
 import { invalidArgument } from "../invalid.js";
 import { RecentlyUsed } from "../recently-used.js";
 
-/** Workflows whose expansions are kept. */
+/** Maximum of cached expansions. */
 const MOST = 10_000;
 
-/** What stored workflows come to when their sub-workflows are expanded, by the numbers of their rows. A version never changes. */
+/** LRU cache of the sizes of expanded workflows, by row id. Versions are immutable. */
 export class KnownExpansions {
   readonly #known = new RecentlyUsed<Expansion>(MOST);
 
@@ -26,7 +26,7 @@ export class KnownExpansions {
   }
 }
 
-/** Reads what a stored workflow comes to, and counts it where a build before has not. Undefined when there is no such row. */
+/** Reads the expanded size of a stored workflow; computes it for rows of earlier builds. Undefined when the row does not exist. */
 export async function findExpansion(db: Queryable, workflowRowId: bigint): Promise<Expansion | undefined> {
   const { rows } = await db.query<{ expanded_instances: number | null; expanded_depth: number | null }>({
     name: "find-workflow-expansion",

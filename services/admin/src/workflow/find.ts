@@ -5,7 +5,7 @@ import { type TypedInterface, TypedInterfaceSchema } from "@flyte-ts/idl/flyteid
 import type { Queryable } from "@flyte-ts/postgres";
 
 export interface StoredWorkflow {
-  /** Number of the row; launch plans and executions refer to it. */
+  /** Row id; launch plans and executions refer to it. */
   readonly rowId: bigint;
   readonly closure: CompiledWorkflowClosure;
   readonly shortDescription: string;
@@ -13,7 +13,7 @@ export interface StoredWorkflow {
   readonly createdAt: Date;
 }
 
-/** What a launch plan needs to know of its workflow; much smaller than the closure. */
+/** Data of a workflow that a launch plan needs; much smaller than the closure. */
 export interface WorkflowHead {
   readonly rowId: bigint;
   readonly interface: TypedInterface;
@@ -30,7 +30,7 @@ interface Row {
   created_at: Date;
 }
 
-/** One version of a workflow; undefined when it is not registered. */
+/** Finds one version of a workflow; undefined when it is not registered. */
 export async function findWorkflow(db: Queryable, id: Identifier): Promise<StoredWorkflow | undefined> {
   const { rows } = await db.query<Row>({
     name: "find-workflow",
@@ -48,12 +48,12 @@ export async function findWorkflow(db: Queryable, id: Identifier): Promise<Store
   };
 }
 
-/** The compiled closure of one version of a workflow; undefined when it is not registered. */
+/** Finds the compiled closure of one version of a workflow; undefined when it is not registered. */
 export async function findWorkflowClosure(db: Queryable, id: Identifier): Promise<CompiledWorkflowClosure | undefined> {
   return (await findWorkflow(db, id))?.closure;
 }
 
-/** The same as it is stored. */
+/** {@link findWorkflowClosure}, encoded as stored. */
 export async function findEncodedClosure(db: Queryable, id: Identifier): Promise<Uint8Array | undefined> {
   const { rows } = await db.query<{ closure: Uint8Array }>({
     name: "find-workflow-closure",
@@ -63,7 +63,7 @@ export async function findEncodedClosure(db: Queryable, id: Identifier): Promise
   return rows[0]?.closure;
 }
 
-/** The row and the interface of one version of a workflow; undefined when it is not registered. */
+/** Finds the row id and interface of one version of a workflow; undefined when it is not registered. */
 export async function findWorkflowHead(db: Queryable, id: Identifier): Promise<WorkflowHead | undefined> {
   const { rows } = await db.query<{ id: bigint; typed_interface: Uint8Array }>({
     name: "find-workflow-head",

@@ -65,7 +65,7 @@ export function workflowRpcs(
       };
     },
 
-    /** Of each workflow's closure only the interface: the whole is got by GetWorkflow. */
+    /** Omits everything of the closures except the interface; GetWorkflow returns the whole. */
     async listWorkflows(request) {
       const plan = planList(workflowEntity, resourceListRequest("ListWorkflows", request));
       const columns = "project, domain, name, version, typed_interface, short_description, created_at";

@@ -9,7 +9,7 @@ import { encodeReferred, type EncodedTemplates } from "./encoded-source.js";
 let compiler: CompileThread | undefined;
 afterEach(() => compiler?.close());
 
-/** A thread that does as the template's bytes say, in place of compiling: it answers with its own number and those that it ran. */
+/** A thread that follows the template's bytes instead of compiling: it returns its own number and its number of runs. */
 function started(idleMs = 60_000): CompileThread {
   const program = `
     import { parentPort, threadId } from "node:worker_threads";
@@ -32,7 +32,7 @@ const templates = (name: string): EncodedTemplates => ({ id: new Uint8Array(), t
 const nothing = () => Promise.reject(new Error("nothing is referred to"));
 const compileIn = (thread: CompileThread, name: string) => thread.compile(templates(name), nothing);
 
-/** Number of the thread, and of what it compiled. */
+/** Number of the thread, and its number of runs. */
 function told(outcome: CompileOutcome): { readonly thread: string; readonly ran: number } {
   const [thread = "", ran = ""] = outcome.ok ? [] : outcome.errors.split(" ");
   return { thread, ran: Number(ran) };

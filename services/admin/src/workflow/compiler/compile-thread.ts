@@ -3,20 +3,20 @@ import type { CompileOutcome, References, Referred } from "./compile-to-bytes.js
 import { decodeReferred, encodeReferences, type EncodedReferred, type EncodedTemplates } from "./encoded-source.js";
 import type { Reply, Step } from "./steps.js";
 
-/** The bytes are no templates; the message says why. */
+/** The bytes are not valid templates; the message has the reason. */
 export class MalformedTemplates extends Error {
   override readonly name = "MalformedTemplates";
 }
 
-/** Brings what templates refer to. */
+/** Loads the references of templates. */
 export type LoadReferences = (referred: Referred) => Promise<References>;
 
 export interface CompileThreadOptions {
   /** Main module of the thread. */
   readonly module: URL;
-  /** The thread ends when it has had nothing to do for so long: what it took is then free at once. */
+  /** Idle time, ms, after which the thread ends and its memory is released. */
   readonly idleMs: number;
-  /** After a template of so many bytes it ends as soon as nothing waits: it may have taken hundreds of MiB. */
+  /** Template size, bytes, after which the thread ends as soon as the queue is empty: it may have allocated hundreds of MiB. */
   readonly largeBytes: number;
 }
 
@@ -28,8 +28,8 @@ interface Waiting {
 }
 
 /**
- * Compiles workflows in a thread of its own, so that a graph that takes seconds holds up no other call. One at a
- * time: two large ones at once would take twice the memory and be no sooner done.
+ * Compiles workflows in a worker thread, so that a graph that takes seconds blocks no other call. Sequential: two large
+ * ones in parallel would need twice the memory without finishing sooner.
  */
 export class CompileThread {
   readonly #options: CompileThreadOptions;
@@ -37,7 +37,7 @@ export class CompileThread {
   #thread: Worker | undefined;
   #running: Waiting | undefined;
   #idle: NodeJS.Timeout | undefined;
-  /** The thread has compiled something large. */
+  /** The thread has compiled a large template. */
   #large = false;
   #closed = false;
 
@@ -46,7 +46,7 @@ export class CompileThread {
   }
 
   /**
-   * Rejects when the thread dies, the compiler throws or `load` does.
+   * Rejects when the thread dies, the compiler throws or `load` rejects.
    *
    * @throws MalformedTemplates
    */
@@ -58,7 +58,7 @@ export class CompileThread {
     });
   }
 
-  /** What waits or runs is given up. */
+  /** Rejects queued and running jobs. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#idle);
@@ -81,7 +81,7 @@ export class CompileThread {
     this.#running = next;
     this.#thread ??= this.#begin();
     this.#large ||= next.templates.template.length >= this.#options.largeBytes;
-    // A copy that changes hands: what is sent may be a part of something larger, which would be copied whole.
+    // A transferred copy: the original may be a part of a larger buffer, which would be copied as a whole.
     const template = new Uint8Array(next.templates.template);
     const step: Step = { open: { ...next.templates, template } };
     this.#thread.postMessage(step, [template.buffer]);
@@ -90,7 +90,7 @@ export class CompileThread {
   #begin(): Worker {
     this.#large = false;
     const thread = new Worker(this.#options.module, { name: "compiler" });
-    // A process that wants to end does not wait for it.
+    // The thread does not delay the end of the process.
     thread.unref();
     thread.on("message", (reply: Reply) => {
       if (this.#thread === thread) this.#answered(reply);
@@ -126,7 +126,7 @@ export class CompileThread {
     }
   }
 
-  /** Whatever ran on the thread is lost with it; what waits gets another. */
+  /** Rejects the job of a dead thread; queued jobs get a new one. */
   #lost(thread: Worker | undefined, reason: Error): void {
     if (thread === undefined || this.#thread !== thread) return;
     this.#thread = undefined;

@@ -5,17 +5,17 @@ import { type CompiledWorkflowClosure, CompiledWorkflowClosureSchema } from "@fl
 import { TypedInterfaceSchema } from "@flyte-ts/idl/flyteidl/core/interface_pb";
 import { digestOf } from "../../digest.js";
 
-/** What is stored of a compiled workflow. */
+/** A compiled workflow as stored. */
 export interface CompiledWorkflow {
-  /** core.CompiledWorkflowClosure. */
+  /** Encoded core.CompiledWorkflowClosure. */
   readonly bytes: Uint8Array;
   /** SHA-256 of the bytes. */
   readonly digest: Uint8Array;
-  /** core.TypedInterface. */
+  /** Encoded core.TypedInterface. */
   readonly typedInterface: Uint8Array;
-  /** Nodes of the workflow itself, those that the compiler adds included. */
+  /** Nodes of the workflow itself, including those that the compiler adds. */
   readonly nodes: number;
-  /** What it comes to when its sub-workflows are expanded. */
+  /** Size with its sub-workflows expanded. */
   readonly expansion: Expansion;
 }
 
@@ -23,10 +23,10 @@ export type CompileOutcome = { readonly ok: true; readonly workflow: CompiledWor
 
 export type Templates = Pick<WorkflowSource, "template" | "subWorkflows">;
 
-/** What templates refer to. */
+/** References of templates. */
 export type Referred = Pick<Requirements, "tasks" | "launchPlans">;
 
-/** What they are compiled against. */
+/** Definitions of the references. */
 export type References = Pick<WorkflowSource, "tasks" | "launchPlans">;
 
 export type CompileSource = Templates & References;

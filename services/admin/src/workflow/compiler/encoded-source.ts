@@ -8,10 +8,10 @@ import { LiteralMapSchema } from "@flyte-ts/idl/flyteidl/core/literals_pb";
 import { WorkflowTemplateSchema } from "@flyte-ts/idl/flyteidl/core/workflow_pb";
 import type { References, Referred, Templates } from "./compile-to-bytes.js";
 
-// What another thread is sent stands in bytes: a copy of the objects would take as long and more memory.
+// Messages to another thread contain bytes: structured clones of the objects would take as long and more memory.
 
 export interface EncodedTemplates {
-  /** core.Identifier, in place of the one that the template names. */
+  /** Encoded core.Identifier, which replaces the template's. */
   readonly id: Uint8Array;
   readonly template: Uint8Array;
   readonly subWorkflows: readonly Uint8Array[];
@@ -24,11 +24,11 @@ export interface EncodedReferred {
 
 export interface EncodedReferences {
   readonly tasks: readonly Uint8Array[];
-  /** admin.LaunchPlan with what an interface is made of. */
+  /** Encoded admin.LaunchPlan with the fields of its interface. */
   readonly launchPlans: readonly Uint8Array[];
 }
 
-/** @param encoded the template's bytes where they are there; then its nodes may be missing. */
+/** @param encoded The encoded template, if available; the decoded one may then lack its nodes. */
 export function encodeTemplates(id: Identifier, { template, subWorkflows }: Templates, encoded?: Uint8Array): EncodedTemplates {
   return {
     id: toBinary(IdentifierSchema, id),
@@ -69,7 +69,7 @@ export function decodeReferences({ tasks, launchPlans }: EncodedReferences): Ref
   };
 }
 
-/** What a node may bind of a launch plan, and what it gives. */
+/** Returns the inputs that a node may bind of a launch plan, and its outputs. */
 export function launchPlanInterface({ id, spec, closure }: LaunchPlan): LaunchPlanInterface {
   if (id === undefined) throw new TypeError("a launch plan without an id");
   return {

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { compileInSteps, type Reply, type Step } from "./steps.js";
 
-// The thread that compiles large workflows; see compile-thread.ts.
+// Worker thread that compiles large workflows; see compile-thread.ts.
 if (parentPort === null) throw new Error("this is the main module of a worker thread");
 const port = parentPort;
 const take = compileInSteps();
@@ -10,9 +10,9 @@ port.on("message", (step: Step) => {
   try {
     reply = take(step);
   } catch (error) {
-    // What the compiler throws is a fault of its own; the next workflow may be compiled all the same.
+    // An exception is a bug of the compiler; the next workflow may still compile.
     reply = { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
-  // The closure changes hands and is not copied: it has a buffer of its own.
+  // Transfers the closure, which has its own buffer, without a copy.
   port.postMessage(reply, "outcome" in reply && reply.outcome.ok ? [reply.outcome.workflow.bytes.buffer as ArrayBuffer] : []);
 });

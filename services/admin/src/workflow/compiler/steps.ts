@@ -9,11 +9,12 @@ import {
   type EncodedTemplates,
 } from "./encoded-source.js";
 
-/** What the thread is asked: to open templates, then to compile them with what they refer to. */
+/** Request to the thread: to decode templates, then to compile them with their references. */
 export type Step = { readonly open: EncodedTemplates } | { readonly compile: EncodedReferences };
 
 /**
- * The answer: what the templates refer to, the outcome, why the templates' bytes are none, or the stack of what the compiler threw.
+ * Reply: the references of the templates, the outcome, the reason why the bytes are invalid, or the stack of an
+ * exception of the compiler.
  */
 export type Reply =
   | { readonly referred: EncodedReferred }
@@ -21,7 +22,7 @@ export type Reply =
   | { readonly malformed: string }
   | { readonly fault: string };
 
-/** Takes the steps of one workflow after the other; the nodes of a large one are decoded here alone. */
+/** Processes the steps of one workflow after the other; only this thread decodes the nodes of a large one. */
 export function compileInSteps(): (step: Step) => Reply {
   let opened: Templates | undefined;
   return (step) => {
