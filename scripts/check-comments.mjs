@@ -1,8 +1,9 @@
 // Checks comments: a verb or a noun opens them, and they name the actor.
-import { readdirSync, readFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { parseSync } from "oxc-parser";
 import { root } from "./prepare.mjs";
+import { sourceFiles } from "./source-files.mjs";
 
 /** Folders whose comments pass. Add each further folder when it does; a folder given as argument is checked instead of these. */
 const CLEAN = [
@@ -15,23 +16,14 @@ const CLEAN = [
   "services/scheduler",
 ];
 
-const SKIPPED = new Set(["gen", "node_modules", "dist", "bundle"]);
 const OPENING = /^(?:@(?:param\s+\S+|returns?|throws)\s+)?["'`(]*(What|Who|Whose|Whoever|Of|Whether|So|That)\b/i;
 const UNNAMED = /\b(nobody|somebody|likes|whoever)\b/i;
 
 const named = process.argv.slice(2);
 const problems = [];
-for (const folder of named.length > 0 ? named : CLEAN) for (const file of sources(resolve(root, folder))) check(file);
+for (const folder of named.length > 0 ? named : CLEAN) for (const file of sourceFiles(resolve(root, folder))) check(file);
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
-
-function* sources(folder) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory() && !SKIPPED.has(entry.name)) yield* sources(path);
-    else if (entry.isFile() && /\.(ts|mjs)$/.test(entry.name)) yield path;
-  }
-}
 
 function check(file) {
   const text = readFileSync(file, "utf8");

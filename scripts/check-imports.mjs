@@ -1,8 +1,9 @@
 // Which room may import which. Imports go downward only; a service never imports another.
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
 import { root } from "./prepare.mjs";
+import { sourceFiles } from "./source-files.mjs";
 
 const infrastructure = ["config", "telemetry"];
 const anyPackage = [
@@ -123,19 +124,11 @@ const problems = [];
 for (const [room, allowed] of Object.entries(TABLE)) {
   const manifest = JSON.parse(readFileSync(join(root, room, "package.json"), "utf8"));
   const used = { product: new Set(), tests: new Set() };
-  for (const file of sources(join(root, room, "src"))) check({ file, room, allowed, manifest, used });
+  for (const file of sourceFiles(join(root, room, "src"))) check({ file, room, allowed, manifest, used });
   checkManifest({ room, manifest, used });
 }
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
-
-function* sources(folder) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory() && entry.name !== "gen") yield* sources(path);
-    else if (entry.name.endsWith(".ts")) yield path;
-  }
-}
 
 /** Whether a file serves tests alone: tests, their fixtures, folders that stand beside the product for tests, and rooms of tests. */
 function isForTests(file, room) {

@@ -2,11 +2,10 @@
 //   node scripts/release-packages.mjs --version 1.2.3
 // Rewrites package.json in place: run it in a checkout that is discarded afterwards.
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { root } from "./prepare.mjs";
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const SCOPE = "@flyte-ts/";
 /** Packages that users import. */
 const PUBLISHED = ["client"];
