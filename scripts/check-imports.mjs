@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
+import { servicePaths } from "./deploy/manifests.mjs";
 import { root } from "./prepare.mjs";
 import { sourceFiles } from "./source-files.mjs";
 
@@ -65,15 +66,7 @@ const TABLE = {
     "telemetry",
   ],
   "packages/testing": anyPackage.concat("local-servers"),
-  "services/admin": anyPackage,
-  "services/datacatalog": anyPackage,
-  "services/scheduler": anyPackage,
-  "services/propeller": anyPackage,
-  "services/local-cluster": anyPackage,
-  "services/local-blobstore": anyPackage,
-  "services/plugins/pod": anyPackage,
-  "services/plugins/echo": anyPackage,
-  "services/copilot": anyPackage,
+  ...Object.fromEntries(servicePaths().map((path) => [`services/${path}`, anyPackage])),
   bench: ["idl", "client", "domain", "local-servers", "messaging", "postgres", "telemetry"],
   conformance: anyPackage.concat("testing", "local-servers"),
 };

@@ -15,6 +15,7 @@ export function checks() {
     ["comments", ...script("check-comments.mjs")],
     ["IDL", "buf", ["lint", "idl"]],
     ["generated code is current", ...script("generate.mjs", "--check")],
+    ["deployments are current", ...script("generate-deploy.mjs", "--check")],
     ["the Helm chart is current", ...script("chart.mjs", "--check")],
   ];
   return all.map(([name, command, args]) => {
