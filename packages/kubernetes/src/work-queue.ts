@@ -1,4 +1,4 @@
-import { BinaryHeap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async";
 
 /** Injected so that tests and simulations control the time. */
 export interface Timers {

@@ -3,7 +3,7 @@ import { LogSampler, type Logger } from "@flyte-ts/telemetry";
 import type { AdminApi } from "./admin-api.js";
 import type { SchedulerConfig } from "./config.js";
 import { type Decision, decide } from "./decide.js";
-import { DelayQueue } from "@flyte-ts/heap";
+import { DelayQueue } from "@flyte-ts/async";
 import type { RunOutcome, SchedulerMetrics, Trying } from "./metrics.js";
 import type { ProgressStore } from "./progress.js";
 import { RateLimit } from "./rate-limit.js";

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "@flyte-ts/postgres";
-import type { Logger, Closeable } from "@flyte-ts/telemetry";
+import type { Closeable } from "@flyte-ts/async";
+import type { Logger } from "@flyte-ts/telemetry";
 
 /** Tables that grow quickly and have several indexes with the same leading columns. */
 const TABLES = ["executions", "node_executions", "task_executions"];

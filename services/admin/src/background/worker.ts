@@ -1,5 +1,6 @@
 import type { Queryable } from "@flyte-ts/postgres";
-import { type Logger, type Closeable, startPeriodic } from "@flyte-ts/telemetry";
+import { type Closeable, startPeriodic } from "@flyte-ts/async";
+import type { Logger } from "@flyte-ts/telemetry";
 import { extendLeases, type TakenRow, type WorkTable } from "./lease.js";
 
 export interface WorkerDeps {

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MatchableResource } from "@flyte-ts/idl/flyteidl/admin/matchable_resource_pb";
-import { Counter, type Metrics, type Closeable, startPeriodic, closeAll } from "@flyte-ts/telemetry";
+import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
+import { Counter, type Metrics } from "@flyte-ts/telemetry";
 import { resolveAttributes } from "../attributes/resolve.js";
 import type { AdminDeps } from "../deps.js";
 import { namespaceOf } from "../execution/namespace.js";

@@ -1,6 +1,6 @@
 import { isRecent } from "@flyte-ts/auth";
 import type { BlobStore } from "@flyte-ts/blobstore";
-import { SingleFlight } from "@flyte-ts/telemetry";
+import { SingleFlight } from "@flyte-ts/async";
 import { wrapClosure } from "@flyte-ts/workflow-crd";
 
 /** Cache TTL, ms, of the check that a blob exists. A deleted blob fails launches for at most this time. */

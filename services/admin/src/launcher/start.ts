@@ -1,5 +1,5 @@
 import { WorkflowExecution_Phase } from "@flyte-ts/idl/flyteidl/core/execution_pb";
-import type { Closeable } from "@flyte-ts/telemetry";
+import type { Closeable } from "@flyte-ts/async";
 import { type RetryDelays, retryDelayMs } from "../background/retry-delay.js";
 import { startWorker } from "../background/worker.js";
 import { decidePlacement, fixPlacement } from "../cluster/fix-placement.js";

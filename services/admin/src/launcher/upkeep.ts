@@ -1,4 +1,4 @@
-import { type Closeable, startPeriodic, closeAll } from "@flyte-ts/telemetry";
+import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
 import { startFirstStatistics } from "../background/first-statistics.js";
 import type { AdminDeps } from "../deps.js";
 import { settleOnce } from "../settle/settle.js";
@@ -34,10 +34,10 @@ export function startUpkeep(deps: AdminDeps): Closeable {
   ];
   if (clusters.length > 0) {
     const repair = {
-      everyMs,
-      batch: 200,
-      work: (limit: number) => repairOnce(deps, { quietMs, limit }),
-      trouble: "executions cannot be compared with their resources now",
+      intervalMs: everyMs,
+      batchSize: 200,
+      run: (limit: number) => repairOnce(deps, { quietMs, limit }),
+      errorMessage: "executions cannot be compared with their resources now",
     };
     parts.push(startPeriodic(repair, logger));
   }

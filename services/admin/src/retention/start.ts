@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Closeable, startPeriodic, closeAll } from "@flyte-ts/telemetry";
+import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
 import { startWorker } from "../background/worker.js";
 import type { AdminDeps } from "../deps.js";
 import { deletionWork } from "./carry-out.js";

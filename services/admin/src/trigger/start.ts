@@ -1,4 +1,4 @@
-import { type Closeable, startPeriodic, closeAll } from "@flyte-ts/telemetry";
+import { type Closeable, closeAll, startPeriodic } from "@flyte-ts/async";
 import { createBindings } from "../access/bindings.js";
 import { forgetDone } from "../background/lease.js";
 import { startWorker } from "../background/worker.js";

@@ -1,4 +1,4 @@
-import { DelayQueue } from "@flyte-ts/heap";
+import { DelayQueue } from "@flyte-ts/async";
 import type { Clock } from "@flyte-ts/task-plugin";
 
 /** Any number of alarms by key on one timer. */

@@ -1,4 +1,4 @@
-import { BinaryHeap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async";
 import { expect, test } from "vitest";
 import { LeastDelays } from "./least-delays.js";
 import { RequestWindow } from "./request-window.js";

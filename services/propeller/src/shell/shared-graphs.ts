@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isRecent } from "@flyte-ts/auth";
-import { SingleFlight } from "@flyte-ts/telemetry";
+import { SingleFlight } from "@flyte-ts/async";
 import { type ClosureModel, parseEncodedClosure, platformOf } from "@flyte-ts/workflow-crd";
 import { inTurns, othersTurn } from "./in-turns.js";
 

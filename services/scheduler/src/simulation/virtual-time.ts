@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { DelayQueue } from "@flyte-ts/heap";
+import { DelayQueue } from "@flyte-ts/async";
 
 interface Event {
   readonly run: () => void;

@@ -1,4 +1,4 @@
-import { BinaryHeap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async/collections";
 
 interface Entry<T> {
   readonly at: number;

@@ -7,7 +7,7 @@ import type { Asked } from "../ask/asked.js";
 import type { EngineConfig } from "../config.js";
 import { executionDataDir } from "../data/paths.js";
 import { ErrorBudget } from "../failure/error-budget.js";
-import { BinaryHeap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async/collections";
 import type { RuntimeNode, Scope } from "../graph/runtime.js";
 import { Hindrances } from "../notice/hindrances.js";
 import { NO_PLUGINS_KNOWN, type PluginsKnown } from "../plugin/known.js";

@@ -1,4 +1,4 @@
-import { BinaryHeap } from "@flyte-ts/heap";
+import { BinaryHeap } from "@flyte-ts/async";
 
 interface Entry {
   readonly at: number;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DelayQueue } from "./delay-queue.js";
 
-test("gives what a sorted list gives, whatever was set again or deleted", () => {
+test("pops due items in the order of a sorted list, for any sequence of sets and deletes", () => {
   const step = fc.record({ kind: fc.constantFrom("set", "set", "delete", "take"), item: fc.nat(9), at: fc.nat(30) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {

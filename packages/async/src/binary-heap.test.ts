@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BinaryHeap } from "./binary-heap.js";
 
-test("what comes out first stands before all others, whatever goes in and out between", () => {
+test("pops items in the order of a sorted list, for any sequence of pushes and pops", () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.integer())), (steps) => {
       const heap = new BinaryHeap<number>((a, b) => a < b);

@@ -1,2 +1,0 @@
-export { DelayQueue } from "./delay-queue.js";
-export { BinaryHeap } from "./binary-heap.js";
