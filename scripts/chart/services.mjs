@@ -1,4 +1,4 @@
-// The services: container in the manifests → their name in the values, and their file in the site's settings.
+// Services: container name in the manifests → name in the values, and file of the site's settings.
 
 export const SERVICES = {
   admin: { values: "admin", part: "controlPlane", account: "flyteadmin" },

@@ -6,18 +6,21 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..",
 
 /** A row of docs/compatibility.md. */
 export interface CompatibilityRow {
-  /** Heading that the row stands below. */
+  /** Heading above the row. */
   readonly section: string;
-  /** What the row is about: an RPC, a command, a path. Without its backquotes. */
+  /** Subject of the row without backquotes: an RPC, a command, a path. */
   readonly name: string;
-  /** REST paths, one for each binding; for commands, what it takes. */
+  /** REST paths, one for each binding; for commands, their arguments. */
   readonly detail: string;
   readonly works: string;
-  /** Test files, from the root. */
+  /** Test files, relative to the root. */
   readonly tests: readonly string[];
 }
 
-/** The rows of all tables of docs/compatibility.md whose columns are: name, detail, works, shown by. */
+/**
+ * Reads the rows of all tables of docs/compatibility.md with the columns name, detail, works, shown
+ * by.
+ */
 export function compatibilityRows(): CompatibilityRow[] {
   const rows: CompatibilityRow[] = [];
   let section = "";
