@@ -1,5 +1,5 @@
 // Platforms and the Node that runs flyte-ts on each: the one place that decides which, and refuses one that is too old.
-// Written for the Node that a machine happens to have, without dependencies. docs/platforms.md tells what has been run.
+// Written for the Node that a machine happens to have, without dependencies. docs/reference/platforms.md tells what has been run.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 

@@ -14,7 +14,7 @@ import { stockFlytectl } from "./flytectl.js";
 import { type RunningStack, startStack } from "./stack-fixture.js";
 import { type StackUse, useStack } from "./use-stack.js";
 
-// Every command of stock pyflyte and flytectl that speaks to a server, on one stack. docs/compatibility.md lists them.
+// Every command of stock pyflyte and flytectl that speaks to a server, on one stack. docs/reference/compatibility.md lists them.
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const scope = { project: "flytesnacks", domain: "development" };
 const SOURCE = "client_commands.py";
@@ -64,7 +64,7 @@ const phaseOf = async (name: string): Promise<string | undefined> =>
 const ended = async (name: string): Promise<string | undefined> =>
   WorkflowExecution_Phase[(await waitForEnd(client, { ...scope, name }, 120_000)).closure?.phase ?? 0];
 
-/** The commands that docs/compatibility.md has a row for. */
+/** The commands that docs/reference/compatibility.md has a row for. */
 const documented = (program: string): string[] =>
   compatibilityRows().flatMap(({ name }) => (name.startsWith(`${program} `) ? [name.slice(program.length + 1)] : []));
 
@@ -93,7 +93,7 @@ describe("pyflyte", () => {
   let succeeded: string;
   let failed: string;
 
-  test("every command has its row in docs/compatibility.md", () => {
+  test("every command has its row in docs/reference/compatibility.md", () => {
     const listed = run(join(stack.pythonBin, "python"), ["-W", "ignore", "-c", COMMANDS_OF_PYFLYTE]).trim().split("\n");
     expect(documented("pyflyte").sort()).toEqual(listed.filter((line) => line !== "").sort());
   }, 60_000);
@@ -181,7 +181,7 @@ describe.skipIf(noFlytectl)("flytectl", () => {
     return name;
   };
 
-  test("every command has its row in docs/compatibility.md", () => {
+  test("every command has its row in docs/reference/compatibility.md", () => {
     expect(documented("flytectl").sort()).toEqual(commandsOfFlytectl().sort());
   });
 

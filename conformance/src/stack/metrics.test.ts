@@ -11,7 +11,7 @@ import { registerShellWorkflow } from "./shell-tasks.js";
 import { type RunningStack, startStack } from "./stack-fixture.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
-const operations = readFileSync(join(root, "docs", "operations.md"), "utf8");
+const operations = readFileSync(join(root, "docs", "guides", "operate.md"), "utf8");
 /** Dashboards and alerts. */
 const monitoring = ["alerts.yaml", "dashboards/flyte-executions.json", "dashboards/flyte-control-plane.json"].map((file) =>
   readFileSync(join(root, "deploy", "kubernetes", "monitoring", file), "utf8"),

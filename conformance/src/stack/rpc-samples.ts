@@ -204,7 +204,7 @@ export function samples({ admin, signals }: FlyteClient): ReadonlyMap<string, Sa
   ]);
 }
 
-/** `Service.Method`, as docs/compatibility.md names it. */
+/** `Service.Method`, as docs/reference/compatibility.md names it. */
 export function nameOf(method: DescMethod): string {
   return `${method.parent.name}.${method.name}`;
 }
