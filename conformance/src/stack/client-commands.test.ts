@@ -94,7 +94,7 @@ describe("pyflyte", () => {
   let succeeded: string;
   let failed: string;
 
-  test("every command has its row in docs/compatibility.md", () => {
+  test("every command has its row in docs/reference/compatibility.md", () => {
     const listed = run(join(stack.pythonBin, "python"), ["-W", "ignore", "-c", COMMANDS_OF_PYFLYTE]).trim().split("\n");
     expect(documented("pyflyte").sort()).toEqual(listed.filter((line) => line !== "").sort());
   }, 60_000);
@@ -182,7 +182,7 @@ describe.skipIf(noFlytectl)("flytectl", () => {
     return name;
   };
 
-  test("every command has its row in docs/compatibility.md", () => {
+  test("every command has its row in docs/reference/compatibility.md", () => {
     expect(documented("flytectl").sort()).toEqual(commandsOfFlytectl().sort());
   });
 
