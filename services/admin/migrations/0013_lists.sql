@@ -1,4 +1,4 @@
--- Filters and orders of lists that had no index (docs/reference/list-queries.md).
+-- Filters and orders of lists that had no index (docs/lists.md).
 
 CREATE INDEX executions_cluster ON executions (execution_project, execution_domain, cluster, created_at, id);
 CREATE INDEX executions_archived ON executions (execution_project, execution_domain, created_at, id) WHERE state <> 0;

@@ -1,4 +1,4 @@
--- Orders of versions that no index had (docs/reference/list-queries.md). Versions are written once: what these cost is paid by those who register.
+-- Orders of versions that no index had (docs/lists.md). Versions are written once: what these cost is paid by those who register.
 
 CREATE INDEX tasks_by_description ON tasks (project, domain, short_description, id);
 CREATE INDEX workflows_by_description ON workflows (project, domain, short_description, id);

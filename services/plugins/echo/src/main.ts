@@ -4,14 +4,15 @@ import { connectBus, scopedBus } from "@flyte-ts/messaging";
 import { runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { echoConfig } from "./config.js";
+import { manifest } from "./manifest.js";
 import { echoPlugin } from "./plugin.js";
 
 mapStacks();
-const config = serviceConfig(echoConfig, "plugin-echo", process);
-const logger = createLogger({ service: "plugin-echo", level: config.logLevel });
+const config = serviceConfig(echoConfig, manifest.id, process);
+const logger = createLogger({ service: manifest.id, level: config.logLevel });
 const clock = systemClock();
 const metrics = new Metrics();
-const connection = await connectBus({ url: config.nats.url, name: "plugin-echo", logger, metrics, makesStreams: false });
+const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, makesStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
 const running = await runPlugin({
   plugin: echoPlugin({ clock, logger, echoDelayMs: config.echoDelayMs }),

@@ -14,6 +14,7 @@ import type { Logger } from "@flyte-ts/telemetry";
 import { Alarms } from "./alarms.js";
 import { echoOutputs } from "./echo.js";
 import { encodeEndTime, endTime } from "./end-time.js";
+import { manifest } from "./manifest.js";
 import { sleepDurationMs } from "./sleep-duration.js";
 
 export interface EchoOptions {
@@ -65,7 +66,7 @@ export function echoPlugin({ clock, logger, echoDelayMs }: EchoOptions): Plugin 
 
   return definePlugin({
     name: "echo",
-    taskTypes: ["echo", "core-sleep"],
+    taskTypes: manifest.taskTypes,
     identifierOf: (taskType) => taskType,
     finalizes: false,
     start: (given) => {

@@ -2,6 +2,7 @@ import { blobStoreSettings, checkKubernetesAccess, kubernetesAccess, logLevel, n
 import { z } from "zod";
 import type { PodConfig } from "./build/build-pod.js";
 import type { JsonMap } from "./kube/pod-types.js";
+import { manifest } from "./manifest.js";
 
 const texts = z.record(z.string(), z.string()).default({});
 const json = z.record(z.string(), z.json()).transform((value) => value as JsonMap);
@@ -107,7 +108,7 @@ export const podServiceConfig = z.strictObject({
       /** Namespace of the Leases; it must exist. */
       namespace: z.string().default("flyte"),
       /** Name of the group of replicas. */
-      group: z.string().default("plugin-pod"),
+      group: z.string().default(manifest.id),
       /** Time without renewal after which the leader is replaced. */
       leaseMs: z.int().min(1_000).default(10_000),
     })
@@ -121,7 +122,7 @@ export const podServiceConfig = z.strictObject({
   taskTypes: z
     .array(z.string().min(1))
     .min(1)
-    .default(["container", "python-task", "raw-container", "sidecar", "eager_failure_handler_task", "sqlite"]),
+    .default([...manifest.taskTypes]),
   pods: podConfig.prefault({}),
   graces: z
     .strictObject({
@@ -169,5 +170,5 @@ export const podServiceConfig = z.strictObject({
   /** Name of the data plane in events. Default: `cluster`, or `propeller` where that is empty. */
   producerId: z.string().optional(),
   logLevel,
-  ops: opsSettings(10_260),
+  ops: opsSettings(manifest.opsPort),
 });

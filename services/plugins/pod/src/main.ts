@@ -4,22 +4,25 @@ import { serviceConfig } from "@flyte-ts/config";
 import { dataPlaneScope } from "@flyte-ts/domain";
 import { createKubeClient, runForLeader } from "@flyte-ts/kubernetes";
 import { connectBus, scopedBus } from "@flyte-ts/messaging";
+import { serviceNames } from "@flyte-ts/service-manifest";
 import { type RunningPlugin, runPlugin, systemClock } from "@flyte-ts/task-plugin";
 import { createLogger, mapStacks, Metrics, onShutdown, Readiness, returnMemory, startOpsServer } from "@flyte-ts/telemetry";
 import { withServiceVariables } from "./build/environment.js";
 import { podServiceConfig } from "./config.js";
 import { LogArchive } from "./logs/log-archive.js";
+import { manifest } from "./manifest.js";
 import { podPlugin } from "./plugin.js";
 import { PodAttempts } from "./pods/pod-attempts.js";
 
 mapStacks();
-const config = serviceConfig(podServiceConfig, "plugin-pod", process);
-const logger = createLogger({ service: "plugin-pod", level: config.logLevel });
+const config = serviceConfig(podServiceConfig, manifest.id, process);
+const logger = createLogger({ service: manifest.id, level: config.logLevel });
 const clock = systemClock();
+const { userAgent } = serviceNames(manifest);
 const metrics = new Metrics();
-const connection = await connectBus({ url: config.nats.url, name: "plugin-pod", logger, metrics, makesStreams: false });
+const connection = await connectBus({ url: config.nats.url, name: manifest.id, logger, metrics, makesStreams: false });
 const bus = scopedBus(connection, dataPlaneScope(config.cluster));
-const client = await createKubeClient({ ...config.kubernetes, userAgent: "flyte-ts-plugin-pod" });
+const client = await createKubeClient({ ...config.kubernetes, userAgent });
 const store = createBlobStore(config.storage);
 const { graces, limits, logLinks, defaultPodTemplate, templateNamespace, stopSeconds, stopTimeoutMs, workers, tellEndsOfMs } = config;
 const archive = new LogArchive({ client, store, clock, logger, config: config.logArchive });
@@ -51,7 +54,7 @@ const leaseClient = await createKubeClient({
   ...config.kubernetes,
   maxConnections: 4,
   timeoutMs: lead.leaseMs / 2,
-  userAgent: "flyte-ts-plugin-pod",
+  userAgent,
 });
 const leader = lead.enabled
   ? runForLeader({
