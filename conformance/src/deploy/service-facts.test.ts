@@ -32,9 +32,8 @@ describe.each(programs)("the program of $manifest.id", ({ manifest, folder }) =>
     if (database !== undefined) expect(at("database", "url")?.default).toMatch(new RegExp(`/${database.name}$`));
   });
 
-  test("runs the task types of its manifest, where settings can change them", () => {
-    const taskTypes = at("taskTypes")?.default;
-    if (taskTypes !== undefined) expect(taskTypes).toEqual(manifest.taskTypes);
+  test("serves the task types of its manifest, unless its settings do not name any", () => {
+    expect(at("taskTypes")?.default ?? manifest.taskTypes).toEqual(manifest.taskTypes);
   });
 });
 

@@ -15,7 +15,7 @@ import { type RunningStack, startStack } from "./stack-fixture.js";
 import { type StackUse, useStack } from "./use-stack.js";
 
 // Runs every command of unmodified pyflyte and flytectl that calls a server, on one stack.
-// docs/compatibility.md lists them.
+// docs/reference/compatibility.md lists them.
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const scope = { project: "flytesnacks", domain: "development" };
 const SOURCE = "client_commands.py";
@@ -65,7 +65,7 @@ const phaseOf = async (name: string): Promise<string | undefined> =>
 const ended = async (name: string): Promise<string | undefined> =>
   WorkflowExecution_Phase[(await waitForEnd(client, { ...scope, name }, 120_000)).closure?.phase ?? 0];
 
-/** Commands with a row in docs/compatibility.md. */
+/** Commands with a row in docs/reference/compatibility.md. */
 const documented = (program: string): string[] =>
   compatibilityRows().flatMap(({ name }) => (name.startsWith(`${program} `) ? [name.slice(program.length + 1)] : []));
 

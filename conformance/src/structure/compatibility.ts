@@ -18,7 +18,7 @@ export interface CompatibilityRow {
 }
 
 /**
- * Reads the rows of all tables of docs/compatibility.md with the columns name, detail, works, shown
+ * Reads the rows of all tables of docs/reference/compatibility.md with the columns name, detail, works, shown
  * by.
  */
 export function compatibilityRows(): CompatibilityRow[] {
